@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { layout } from '../core/warehouse/layout.ts'
-import { publishedOf } from '../core/warehouse/published.ts'
+import { publishedOf } from '../core/warehouse/publish.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { bareLine, ownSql, requestsOf, type Bench, type Line } from './cases.ts'
 import { median } from './median.ts'

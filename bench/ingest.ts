@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
 import { fileNames, layout } from '../core/warehouse/layout.ts'
-import { publishedOf } from '../core/warehouse/published.ts'
+import { publishedOf } from '../core/warehouse/publish.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
 import { bareLine, type Bench, type Line } from './cases.ts'
 

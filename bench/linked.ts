@@ -4,9 +4,9 @@ import path from 'node:path'
 import { sumsOf } from '../core/warehouse/hash.ts'
 import { fileNames, layout, type SnapshotId } from '../core/warehouse/layout.ts'
 import { manifestText, type Manifest, type Part } from '../core/warehouse/manifest.ts'
-import { pointTo, publishedOf } from '../core/warehouse/published.ts'
+import { pointTo, publishedOf } from '../core/warehouse/publish.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
-import { noteVerified, versionsIn } from '../core/warehouse/state-files.ts'
+import { recordVerified, versionsIn } from '../core/warehouse/state-files.ts'
 import type { Bench } from './cases.ts'
 
 /** Tables of any size on little disk: the parts of the large table, of 262,144 rows each, linked again and again. */
@@ -79,6 +79,6 @@ async function linkTable(
     ...besides,
   }
   await writeFile(path.join(target, fileNames.manifest), manifestText(manifest))
-  await noteVerified(store, table, snapshot, await versionsIn(store, table, manifest))
+  await recordVerified(store, table, snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, snapshot)
 }

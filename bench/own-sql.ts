@@ -4,9 +4,9 @@ import path from 'node:path'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { Database } from '../core/duckdb/database.ts'
 import { layout } from '../core/warehouse/layout.ts'
-import { publishedOf } from '../core/warehouse/published.ts'
+import { publishedOf } from '../core/warehouse/publish.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
-import { json } from '../server/formats/json.ts'
+import { jsonFormat } from '../server/formats/json.ts'
 
 /**
  * The statement of a page alone, in a loop through node-api: random pages of TABLE with ROWS rows, STATEMENTS
@@ -34,7 +34,7 @@ await database.lock()
 // What a page alone needs: its bytes, in order.
 const fields = table.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 const sql = `select encode(string_agg(line, ',' order by position)), encode('0'), encode('0')
-  from (select part.file_row_number as position, ${json.line(fields)} as line
+  from (select part.file_row_number as position, ${jsonFormat.line(fields)} as line
     from read_parquet($1, file_row_number = true) as part where part.file_row_number between $2 and $3)`
 
 async function page(): Promise<void> {

@@ -8,7 +8,7 @@ import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
 import { chosenTables } from './base/choose.ts'
 import { ingest } from './run/ingest.ts'
 import { ingestMetrics, writeMetrics } from './run/metrics.ts'
-import { withWarehouse } from './publish/lock.ts'
+import { withWarehouseLock } from './publish/lock.ts'
 import { publishViews } from './publish/views.ts'
 import { Board, silentProgress } from './base/progress.ts'
 import { outcomeLines, type Outcome } from './job/report.ts'
@@ -69,7 +69,7 @@ async function main(): Promise<number> {
   const code = conclude(outcomes, settings.sources, positionals.length > 0, say)
   const rest = [
     await afterwards('the catalog was not kept for the next start', () =>
-      withWarehouse(store, () => parsed.keep()),
+      withWarehouseLock(store, () => parsed.keep()),
     ),
     await afterwards('warehouse.duckdb was not made anew', async () => {
       for (const { published, error } of await publishViews(store, catalog)) {

@@ -3,18 +3,18 @@ import { allTables, type Dataset, type Table } from '../core/catalog/catalog.ts'
 import { isBelow } from '../core/catalog/catalog-files.ts'
 import { parseDateFormat } from '../core/catalog/date-format.ts'
 import { fieldTypeNames } from '../core/catalog/field-types.ts'
-import { inlineYaml, yamlComment } from '../core/catalog/with-table.ts'
+import { inlineYaml, yamlComment } from '../core/catalog/add-table.ts'
 import { parseNamePattern } from '../core/catalog/name-pattern.ts'
 import { baseAddress } from '../core/settings/parse.ts'
 import { parsedJson, quotedJson, didYouMean, fileWildcard } from '../core/text.ts'
 import { masks } from '../ingest/source/mask.ts'
-import { nameIn, pathIn, pauseOf, totalOf } from '../ingest/source/stated.ts'
+import { nameIn, pathIn, pauseOf, totalOf } from '../ingest/source/response-headers.ts'
 import { bestWay } from '../ingest/dialect/candidates.ts'
 import { looksLikeHeader } from '../ingest/dialect/header.ts'
 import { suggestField } from '../ingest/suggest/column.ts'
-import { momentsIn } from '../ingest/suggest/moments.ts'
+import { momentForm } from '../ingest/suggest/moments.ts'
 import { namesFor, tableNameFor } from '../ingest/suggest/names.ts'
-import { numbersIn } from '../ingest/suggest/numbers.ts'
+import { numberForm } from '../ingest/suggest/numbers.ts'
 import { packageOf } from '../server/documents/ckan/package.ts'
 import { parseSearch, parseSort } from '../server/documents/ckan/query.ts'
 import { clientOf } from '../server/http/client.ts'
@@ -26,13 +26,13 @@ import { settingFor, settingsOf } from '../server/pages/service.ts'
 import { bibtex } from '../server/pages/cite.ts'
 import { html, safeAddress, textOf } from '../server/pages/html.ts'
 import { jsonPage } from '../server/pages/json.ts'
-import { writtenIn } from '../server/pages/numbers.ts'
+import { writtenIn } from '../server/pages/number-formats.ts'
 import type { Words } from '../server/pages/words/en.ts'
 import { languageFor } from '../server/pages/words/all.ts'
 import { formatList, parseList } from '../server/query/list.ts'
 import { parseRowQuery } from '../server/query/query.ts'
 import { parametersOf } from '../server/query/parameters.ts'
-import { chosenBy } from '../server/table/selection/codes/clauses.ts'
+import { selectedCodes } from '../server/table/selection/codes/clauses.ts'
 import { readValue, trimBlanks } from '../server/query/operators.ts'
 import { isExhaustive, isQuick, seed } from './support/runs.ts'
 import { catalogAround, fieldOf } from './support/workshop.ts'
@@ -132,7 +132,7 @@ const reached: Readonly<Record<string, (text: string) => unknown>> = {
   'blanks at the ends': trimBlanks,
   // A dictionary of as many values as the text has characters: quadratic where the text is read for each of them.
   'a text in any case': (text) =>
-    chosenBy(
+    selectedCodes(
       { ...letters, values: Array.from(text), folded: Array.from(text) },
       { field: letters.field, operator: 'iexact', values: [text] },
       text,
@@ -164,8 +164,8 @@ const reached: Readonly<Record<string, (text: string) => unknown>> = {
   'Retry-After': pauseOf,
   'a name in an address': (text) => nameIn(new URL(`http://a/${escaped(text)}`)),
   'a path in an address': (text) => pathIn(new URL(`http://a/${escaped(text)}`)),
-  'numbers of a column': (text) => numbersIn([text]),
-  'dates of a column': (text) => momentsIn([text]),
+  'numbers of a column': (text) => numberForm([text]),
+  'dates of a column': (text) => momentForm([text]),
   'a column': (text) => suggestField(column(text)),
   'names of columns': (text) => namesFor(text.split(','), true),
   'a name of a table': tableNameFor,

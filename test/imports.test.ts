@@ -38,7 +38,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   tinypool: ['core/warehouse/hash.ts'],
   undici: ['ingest/source/fetch.ts'],
   yauzl: ['ingest/source/zip.ts'],
-  yaml: ['core/catalog/document.ts', 'core/catalog/with-table.ts'],
+  yaml: ['core/catalog/document.ts', 'core/catalog/add-table.ts'],
   zod: [
     'core/catalog/definition.ts',
     'core/catalog/explain.ts',
@@ -160,7 +160,7 @@ test('where a warehouse lies is known to its stores alone', () => {
     .filter(([file, target]) => file.startsWith('core/warehouse/') && target.startsWith('node:fs'))
   expect(new Set(disk.map(([file]) => file))).toEqual(
     new Set(
-      ['fingerprint.ts', 'hash-here.ts', 'hash.ts', 'published.ts', 'views.ts'].map(
+      ['fingerprint.ts', 'hash-inline.ts', 'hash.ts', 'publish.ts', 'views.ts'].map(
         (file) => `core/warehouse/${file}`,
       ),
     ),

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf, StartError } from '../errors.ts'
 import { fileWildcard } from '../text.ts'
-import type { Path } from './declared.ts'
-import { readDocument, type LineAndColumn, type PlacedDocument, type Written } from './document.ts'
+import type { Path } from './raw-document.ts'
+import { readDocument, type LineAndColumn, type PlacedDocument, type WrittenValue } from './document.ts'
 
 /** A file of a catalog, with the path as a person writes it. */
 export interface CatalogFile {
@@ -24,7 +24,7 @@ export interface JoinedDocument {
   readonly problems: readonly (PlaceInFiles & { message: string })[]
   readonly readable: boolean
   readonly placeOf: (path: Path, ofKey?: boolean) => PlaceInFiles
-  readonly writtenAt: (path: Path) => Written | undefined
+  readonly writtenAt: (path: Path) => WrittenValue | undefined
 }
 
 /**

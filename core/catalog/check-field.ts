@@ -1,12 +1,12 @@
 import { parseDateFormat } from './date-format.ts'
-import { at, reportRepeats, rowOf, strings, typesWith, type Path, type Report } from './declared.ts'
+import { at, reportRepeats, rowOf, strings, typesWith, type Path, type ReportFault } from './raw-document.ts'
 import { digitsDefault, type FieldTypeRow, type MomentType } from './types/field-type.ts'
 
 /** Columns besides the fields when rows are read. */
 const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
 
 /** Reports names that DuckDB or a JSON object cannot contain unchanged. */
-export function checkFieldName(name: string, path: Path, report: Report): void {
+export function checkFieldName(name: string, path: Path, report: ReportFault): void {
   if (name === '__proto__') {
     report(path, '"__proto__" is lost by JSON readers in JavaScript: choose another name')
   } else if (/^[+-]?\d+([.,]\d*)?$/.test(name)) {
@@ -26,7 +26,7 @@ export function checkFieldName(name: string, path: Path, report: Report): void {
   }
 }
 
-export function checkDigits(field: unknown, path: Path, report: Report): void {
+export function checkDigits(field: unknown, path: Path, report: ReportFault): void {
   const hasDigits = rowOf(field)?.hasDigits === true
   const due = typesWith((row) => row.hasDigits)
   const precision = at(field, 'precision') ?? digitsDefault.precision
@@ -53,7 +53,7 @@ export function checkFormats(
   key: string,
   type: MomentType,
   path: Path,
-  report: Report,
+  report: ReportFault,
 ): void {
   const said = at(holder, key)
   const formats = typeof said === 'string' ? [[[...path, key], said] as const] : placed(holder, key, path)
@@ -84,7 +84,7 @@ const ofTypes: readonly (readonly [keys: readonly string[], belongs: (row: Field
 ]
 
 /** Checks declarations that only some types may have. */
-export function checkFieldReading(field: unknown, source: unknown, path: Path, report: Report): void {
+export function checkFieldReading(field: unknown, source: unknown, path: Path, report: ReportFault): void {
   const row = rowOf(field)
   if (at(field, 'format') !== undefined && row !== null) {
     const due = typesWith(({ moment }) => moment !== null)
@@ -103,7 +103,7 @@ export function checkFieldReading(field: unknown, source: unknown, path: Path, r
 }
 
 /** Checks signs of numbers that would be ambiguous. */
-export function checkSigns(holder: unknown, beneath: unknown, path: Path, report: Report): void {
+export function checkSigns(holder: unknown, beneath: unknown, path: Path, report: ReportFault): void {
   const said = (key: string): unknown => at(holder, key) ?? at(beneath, key)
   const [decimal, groups] = [said('decimal') ?? '.', said('groups')]
   if (decimal !== groups || ['decimal', 'groups'].every((key) => at(holder, key) === undefined)) return
@@ -114,7 +114,7 @@ export function checkSigns(holder: unknown, beneath: unknown, path: Path, report
   )
 }
 
-export function checkBooleans(holder: unknown, path: Path, report: Report): void {
+export function checkBooleans(holder: unknown, path: Path, report: ReportFault): void {
   const truths = new Set(strings(at(holder, 'booleans'), 'true').map(([, word]) => word))
   for (const [index, word] of strings(at(holder, 'booleans'), 'false')) {
     if (truths.has(word)) {

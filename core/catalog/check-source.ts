@@ -1,9 +1,14 @@
 import { checkBooleans, checkFormats, checkSigns } from './check-field.ts'
-import { at, entries, items, requireField, strings, type Path, type Report } from './declared.ts'
+import { at, entries, items, requireField, strings, type Path, type ReportFault } from './raw-document.ts'
 import { parseNamePattern } from './name-pattern.ts'
 
 /** Checks rules of sources that the schema in definition.ts cannot express. */
-export function checkSource(source: unknown, path: Path, known: readonly string[], report: Report): void {
+export function checkSource(
+  source: unknown,
+  path: Path,
+  known: readonly string[],
+  report: ReportFault,
+): void {
   checkFiles(source, path, report)
   for (const type of ['date', 'datetime', 'time'] as const) checkFormats(source, type, type, path, report)
   checkSigns(source, null, path, report)
@@ -48,7 +53,7 @@ function filesOf(source: unknown, path: Path): (readonly [Path, string])[] {
   })
 }
 
-function checkFiles(source: unknown, path: Path, report: Report): void {
+function checkFiles(source: unknown, path: Path, report: ReportFault): void {
   for (const [place, file] of filesOf(source, path)) {
     const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(file)
     if (isAddress && (!/^https?:\/\//.test(file) || !URL.canParse(file))) {
@@ -72,7 +77,7 @@ export function givenFields(source: unknown): string[] {
 }
 
 /** Checks values of fields without columns: constants of all files or of some, and parts of file names. */
-function checkGiven(source: unknown, path: Path, known: readonly string[], report: Report): void {
+function checkGiven(source: unknown, path: Path, known: readonly string[], report: ReportFault): void {
   const targets = new Set(entries(source, 'rename').map(([, name]) => name))
   const pattern = at(source, 'from_name')
   const parsed = typeof pattern === 'string' ? parseNamePattern(pattern) : null

@@ -5,7 +5,7 @@ import {
   at,
   entries,
   isRecord,
-  isText,
+  isString,
   items,
   reportRepeats,
   requireField,
@@ -14,15 +14,15 @@ import {
   typesWith,
   unknownName,
   type Path,
-  type Report,
-} from './declared.ts'
+  type ReportFault,
+} from './raw-document.ts'
 import { languages } from './names.ts'
 
 /**
  * Checks rules that the schema in definition.ts cannot express: names that must exist and be unique. Reads
  * the raw document and skips values of a wrong shape, so that all faults are reported at once.
  */
-export function checkNames(root: unknown, report: Report): void {
+export function checkNames(root: unknown, report: ReportFault): void {
   const families = entries(root, 'families')
   if (isRecord(at(root, 'families')) && families.length === 0)
     report(['families'], 'must hold at least one family')
@@ -63,7 +63,7 @@ const ownPlaces: readonly (readonly [place: string, what: string])[] = [
 ]
 
 /** Checks that no two resources have the same address. */
-function checkPrefixes(prefixes: readonly (readonly [Path, unknown])[], report: Report): void {
+function checkPrefixes(prefixes: readonly (readonly [Path, unknown])[], report: ReportFault): void {
   for (const [path, prefix] of prefixes) {
     if (typeof prefix !== 'string') continue
     const own = ownPlaces.find(([place]) => isWithin(prefix, place))
@@ -81,7 +81,7 @@ function isWithin(address: string, place: string): boolean {
   return address === place || address.startsWith(`${place}/`)
 }
 
-function checkDataset(dataset: unknown, path: Path, families: readonly string[], report: Report): void {
+function checkDataset(dataset: unknown, path: Path, families: readonly string[], report: ReportFault): void {
   for (const [index, name] of strings(dataset, 'listed_in')) {
     if (!families.includes(name)) report([...path, 'listed_in', index], unknownName('family', name, families))
   }
@@ -100,10 +100,10 @@ interface Written {
   readonly fields: readonly [number, unknown][]
   /** Names of the fields. */
   readonly known: readonly string[]
-  readonly report: Report
+  readonly report: ReportFault
 }
 
-function checkTable(table: unknown, path: Path, report: Report): void {
+function checkTable(table: unknown, path: Path, report: ReportFault): void {
   const fields = items(table, 'fields')
   const fieldNames = childNames(fields, [...path, 'fields'], 'name')
   reportRepeats(fieldNames, 'field name', report)
@@ -187,7 +187,7 @@ function checkFilters({ table, path, known, report }: Written): void {
 }
 
 function checkSearch({ table, path, fields, known, report }: Written): void {
-  const textual = new Set(fields.filter(([, field]) => isText(field)).map(([, field]) => at(field, 'name')))
+  const textual = new Set(fields.filter(([, field]) => isString(field)).map(([, field]) => at(field, 'name')))
   for (const [index, name] of strings(table, 'search')) {
     const namePath = [...path, 'search', index]
     requireField(name, namePath, known, report)
@@ -225,7 +225,7 @@ function checkMeasures({ table, path, fields, known, report }: Written): void {
 function checkTotals({ table, path, fields, known, report }: Written): void {
   const filters =
     isRecord(table) && 'filters' in table ? strings(table, 'filters').map(([, name]) => name) : known
-  const texts = new Set(fields.filter(([, field]) => isText(field)).map(([, field]) => at(field, 'name')))
+  const texts = new Set(fields.filter(([, field]) => isString(field)).map(([, field]) => at(field, 'name')))
   for (const [name] of entries(table, 'totals')) {
     const namePath = [...path, 'totals', name]
     requireField(name, namePath, known, report)

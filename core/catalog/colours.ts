@@ -1,10 +1,10 @@
 /** Backgrounds of pages, light and dark. */
-export const papers = {
+export const backgrounds = {
   light: { paper: '#ffffff', raised: '#f5f6f7' },
   dark: { paper: '#14171a', raised: '#1d2226' },
 } as const
 
-export type Light = keyof typeof papers
+export type Light = keyof typeof backgrounds
 
 /** Colours of links, buttons and bars, as `#rrggbb`. */
 export type Colours = Readonly<Record<Light, string>>
@@ -16,7 +16,7 @@ export const contrastMin = 4.5
 
 /** Returns the lowest contrast of a colour with the backgrounds: 1 (none) to 21. */
 export function contrastIn(light: Light, colour: string): number {
-  return Math.min(...Object.values(papers[light]).map((paper) => contrast(colour, paper)))
+  return Math.min(...Object.values(backgrounds[light]).map((paper) => contrast(colour, paper)))
 }
 
 function contrast(one: string, other: string): number {

@@ -12,7 +12,7 @@ import {
 import { coloursDefault, contrastIn, contrastMin, type Light } from './colours.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
 import { digitsDefault } from './types/field-type.ts'
-import { address, contact, datasetMetadata, date, party, publisher, text, texts } from './metadata.ts'
+import { address, contact, datasetMetadata, day, party, publisher, plainText, texts } from './metadata.ts'
 
 /**
  * The schema of catalog.yaml, used by the loader and for the JSON Schema of editors. Rules that a schema
@@ -53,7 +53,7 @@ const span = z
   .regex(/^[1-9]\d{0,4}[smhd]$/, 'must be a span of time such as 30s, 1m, 1h or 1d')
   .describe('The window.')
 
-const includedPath = text.refine(
+const includedPath = plainText.refine(
   isBelow,
   'must be a path below the folder of the catalog, such as datasets/*.yaml',
 )
@@ -95,9 +95,9 @@ const override = z.strictObject({
   timezone: timezone.optional().describe('Zone of import_date in this family.'),
 })
 
-const names = z.array(text)
+const names = z.array(plainText)
 
-const format = z.union([text, names.min(1, 'must list at least one format')])
+const format = z.union([plainText, names.min(1, 'must list at least one format')])
 
 /** Spelling of values: declared by a table for all its fields, or by a field. */
 const reading = {
@@ -155,7 +155,7 @@ const reading = {
 const powersOfTen = [-9, -8, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 const field = z.strictObject({
-  name: text,
+  name: plainText,
   type: z.enum(fieldTypeNames as [FieldType, ...FieldType[]]),
   title: texts.optional().describe('What the field is called to people.'),
   description: texts.optional().describe('What the field means, for analysts and readers.'),
@@ -205,7 +205,7 @@ const field = z.strictObject({
 const constants = z.record(z.string(), z.string())
 
 const someFiles = z.strictObject({
-  path: text.describe('A path under SOURCES or an address, as in a list of them.'),
+  path: plainText.describe('A path under SOURCES or an address, as in a list of them.'),
   constants: constants.describe(
     'Field -> the value of all rows of these files, as the source would write it.',
   ),
@@ -213,13 +213,13 @@ const someFiles = z.strictObject({
 
 const source = z.strictObject({
   files: z
-    .union([text, z.array(z.union([text, someFiles])).min(1, 'must list at least one file')])
+    .union([plainText, z.array(z.union([plainText, someFiles])).min(1, 'must list at least one file')])
     .optional()
     .describe(
       'Paths under SOURCES, where * stands for any part of a name, or http(s) addresses; rows of several follow ' +
         'each other. Default is <dataset>/<table>.csv, .csv.gz, .csv.zst or .csv.zip.',
     ),
-  from_name: text
+  from_name: plainText
     .optional()
     .describe(
       'Fields that the path of each file tells at its end, such as "yob{year}.csv" or "{state}/*_{year}.csv"; * stands for any part of a name.',
@@ -230,12 +230,12 @@ const source = z.strictObject({
     .describe(
       'Whether files may have their columns in another order, and lack some, whose fields are null there. Default false.',
     ),
-  member: text
+  member: plainText
     .optional()
     .describe(
       'Files in a zip to read, where * stands for any part of a name. Default is the only one in it.',
     ),
-  checksums: text
+  checksums: plainText
     .optional()
     .describe(
       'A file of SHA-256 or SHA-512 sums beside the source, such as SHA512SUMS; the source must be in it.',
@@ -266,10 +266,12 @@ const source = z.strictObject({
   skip_last: count(0, 1000)
     .default(0)
     .describe('Lines at the end that are no rows, such as totals; blank ones do not count. Default 0.'),
-  stop_at: text
+  stop_at: plainText
     .optional()
     .describe('What the first line begins with that is no row any more; all after it is left out, too.'),
-  comment: text.optional().describe('What lines begin with that are no rows, such as "#". Default is none.'),
+  comment: plainText
+    .optional()
+    .describe('What lines begin with that are no rows, such as "#". Default is none.'),
   skip_repeated_headers: z
     .boolean()
     .default(false)
@@ -291,7 +293,7 @@ const source = z.strictObject({
     .describe(
       'The header line that `header` replaces, where a name in it is blank or repeated. A source with another header line is refused.',
     ),
-  rename: z.record(z.string(), text).default({}).describe('Header name in the source -> field name.'),
+  rename: z.record(z.string(), plainText).default({}).describe('Header name in the source -> field name.'),
   ignore: z.array(z.string()).default([]).describe('Columns of the source that are no fields.'),
   constants: constants
     .default({})
@@ -314,21 +316,24 @@ const table = z.strictObject({
     .describe(
       'What is asked which rows a query chooses: clickhouse is the one that CLICKHOUSE_URL names. Answers are the same. Default is duckdb.',
     ),
-  partition: text
+  partition: plainText
     .optional()
     .describe(
       'The field that leads the order and has one value in each file of the source, such as a month: what changed is then ingested by its partition alone, all files of one value. Default is none.',
     ),
-  filters: z.array(text).optional().describe('Fields that readers may filter and order by. Default is all.'),
+  filters: z
+    .array(plainText)
+    .optional()
+    .describe('Fields that readers may filter and order by. Default is all.'),
   export_rows: count(0, 1_000_000_000)
     .default(1_000_000)
     .describe('Rows that one export may have; whoever wants more takes the files. Default 1000000.'),
   search: z
-    .array(text)
+    .array(plainText)
     .optional()
     .describe('Fields that a search looks through. Default is all of type string and text.'),
   orders: z
-    .array(z.array(text).min(1, 'it must name a field'))
+    .array(z.array(plainText).min(1, 'it must name a field'))
     .default([])
     .describe(
       'Orders that readers ask for often, such as [-date, city], with - for descending: any page of them costs what a page of the table costs. Each takes about 4 bytes a row, and the codes of the filters once more.',
@@ -340,13 +345,13 @@ const table = z.strictObject({
       'Whether the rows are stored once more for reading few at a time, which makes pages several times cheaper, and takes about as much disk as the Parquet. Default true, false for tables of more than 200 fields.',
     ),
   measures: z
-    .array(text)
+    .array(plainText)
     .default([])
     .describe(
       'Integer and decimal fields whose sums over rows mean something; charts offer them. Default is none.',
     ),
   totals: z
-    .record(text, text)
+    .record(plainText, plainText)
     .default({})
     .describe(
       'Fields and the value of each that marks totals of the other rows, such as place_type: state where states stand beside their cities. Charts add up no totals with their parts.',
@@ -383,7 +388,7 @@ const dataset = z.strictObject({
   listed_in: z
     .array(z.string())
     .describe('Families whose list shows this dataset; its detail answers in all.'),
-  collected_at: date,
+  collected_at: day,
   frequency: z
     .enum(frequencyNames)
     .optional()

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
 import { messageOf } from '../errors.ts'
-import type { Path } from './declared.ts'
+import type { Path } from './raw-document.ts'
 import { shorten } from '../text.ts'
 
 /** Position in a text, from 1. */
@@ -20,10 +20,10 @@ export interface PlacedDocument {
   /** Returns the position of a value, or of its key; of the nearest existing one if it is missing. */
   readonly placeOf: (path: Path, ofKey?: boolean) => LineAndColumn
   /** Returns the written value; undefined if there is none. */
-  readonly writtenAt: (path: Path) => Written | undefined
+  readonly writtenAt: (path: Path) => WrittenValue | undefined
 }
 
-export interface Written {
+export interface WrittenValue {
   readonly kind: 'map' | 'list' | 'scalar'
   /** Text of the value, shortened. */
   readonly text: string
@@ -95,7 +95,7 @@ function offsetOf(document: Document, path: Path, ofKey: boolean): number {
   return 0
 }
 
-function written(node: Node): Written {
+function written(node: Node): WrittenValue {
   const value: unknown = isScalar(node) ? node.value : node.toJSON()
   const text = isScalar(node) ? (node.source ?? JSON.stringify(value)) : JSON.stringify(value)
   return {

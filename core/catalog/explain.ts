@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import { didYouMean } from '../text.ts'
-import type { Path } from './declared.ts'
+import type { Path } from './raw-document.ts'
 import { catalogDefinition } from './definition.ts'
 import type { JoinedDocument } from './catalog-files.ts'
-import type { Written } from './document.ts'
+import type { WrittenValue } from './document.ts'
 
 /** A schema issue, in words for the author of the YAML. */
 interface Explained {
@@ -54,7 +54,7 @@ function missing(path: Path): string {
     : `the key "${key}" is missing`
 }
 
-function wrongValue(issue: z.core.$ZodIssue, path: Path, written: Written): string {
+function wrongValue(issue: z.core.$ZodIssue, path: Path, written: WrittenValue): string {
   const subject = subjectOf(path)
   if (issue.code === 'invalid_type') return `${subject} ${wrongKind([issue.expected], written)}`
   const text = written.kind === 'scalar' ? `"${written.text}"` : written.text
@@ -86,7 +86,7 @@ const kinds: Readonly<Record<string, string>> = {
   number: 'a number',
 }
 
-function wrongKind(issues: readonly string[], { kind, text, value }: Written): string {
+function wrongKind(issues: readonly string[], { kind, text, value }: WrittenValue): string {
   const expected = issues.map((one) => kinds[one] ?? one).join(' or ')
   if (kind !== 'scalar') return `must be ${expected}, and is ${kind === 'list' ? 'a list' : 'a map of keys'}`
   const reading = `YAML reads ${text === '' ? 'nothing' : text} as ${typeof value === 'string' ? 'text' : JSON.stringify(value)}`

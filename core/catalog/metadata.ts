@@ -3,13 +3,13 @@ import { languages } from './names.ts'
 
 /** Metadata for catalogs of catalogs, by the names of the standards; all of it is optional. */
 
-export const text = z.string().min(1, 'must not be empty')
+export const plainText = z.string().min(1, 'must not be empty')
 
 /** A text for people, once or in several languages; the first one is the default. */
 export const texts = z.union([
-  text,
+  plainText,
   z
-    .partialRecord(z.enum(languages), text)
+    .partialRecord(z.enum(languages), plainText)
     .refine((said) => Object.keys(said).length > 0, 'must be said in at least one language'),
 ])
 
@@ -17,7 +17,7 @@ export const address = z
   .string()
   .refine(isWebAddress, 'must be a whole address that starts with http:// or https://')
 
-export const date = z.string().refine(isCalendarDate, 'must be a date of the calendar as YYYY-MM-DD')
+export const day = z.string().refine(isCalendarDate, 'must be a date of the calendar as YYYY-MM-DD')
 
 export const party = z.strictObject({ name: texts, url: address })
 
@@ -80,8 +80,8 @@ export const datasetMetadata = {
     .describe('The place that its rows are about.'),
   temporal: z
     .strictObject({
-      start: date.describe('The first day.'),
-      end: date.optional().describe('The last day; where it is left out, it goes on.'),
+      start: day.describe('The first day.'),
+      end: day.optional().describe('The last day; where it is left out, it goes on.'),
     })
     .refine(({ start, end = start }) => start <= end, 'must not end before it starts')
     .optional()

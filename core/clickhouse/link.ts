@@ -13,21 +13,21 @@ interface AskOptions {
 }
 
 /** An error of the cluster, with its number. */
-export class ClickHouseFault extends Error {
+export class ClickHouseError extends Error {
   readonly code: number
 
   constructor(code: number, cause: unknown) {
     super(`ClickHouse says: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-    this.name = 'ClickHouseFault'
+    this.name = 'ClickHouseError'
     this.code = code
   }
 }
 
 /** The cluster is unreachable, for example stopped. */
-export class ClickHouseAway extends Error {
+export class ClickHouseUnreachable extends Error {
   constructor(cause: unknown) {
     super(`ClickHouse does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-    this.name = 'ClickHouseAway'
+    this.name = 'ClickHouseUnreachable'
   }
 }
 
@@ -157,7 +157,7 @@ async function drained(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** @throws ClickHouseFault, ClickHouseAway, or the reason of the signal */
+/** @throws ClickHouseError, ClickHouseUnreachable, or the reason of the signal */
 async function told<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await work()
@@ -165,7 +165,7 @@ async function told<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
     signal?.throwIfAborted()
     // Identifies its error class without loading it.
     if (error instanceof Error && 'type' in error && 'code' in error && /^\d+$/.test(String(error.code)))
-      throw new ClickHouseFault(Number(error.code), error)
-    throw new ClickHouseAway(error)
+      throw new ClickHouseError(Number(error.code), error)
+    throw new ClickHouseUnreachable(error)
   }
 }

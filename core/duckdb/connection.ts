@@ -9,13 +9,13 @@ import {
 } from '@duckdb/node-api'
 import { messageOf } from '../errors.ts'
 import { OutOfMemory, QueryTimeout } from './errors.ts'
-import { itemsOf, listOf, numbersIn, valuesOf, type Items, type Value } from './vectors.ts'
+import { itemsOf, listOf, parseNumbers, columnValues, type Items, type Value } from './vectors.ts'
 
 /** A list contains texts. */
 export type Parameter = string | number | bigint | null | readonly string[]
 
 /** Rows as concatenated texts. */
-export interface Texts {
+export interface RowTexts {
   readonly bytes: Uint8Array
   /** Bytes of each text. */
   readonly lengths: Uint32Array
@@ -60,7 +60,7 @@ export class Connection {
         const chunk = await result.fetchChunk()
         if (chunk === null || chunk.rowCount === 0) return rows
         const columns = Array.from({ length: chunk.columnCount }, (_, column) =>
-          valuesOf(chunk.getColumnVector(column)),
+          columnValues(chunk.getColumnVector(column)),
         )
         for (let row = 0; row < chunk.rowCount; row += 1)
           rows.push(columns.map((values) => values[row] ?? null))
@@ -74,14 +74,14 @@ export class Connection {
    * Lists of numbers would need aggregates that allocate a table of a megabyte.
    * @throws QueryTimeout or OutOfMemory
    */
-  async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Texts> {
+  async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<RowTexts> {
     return this.#onlyRow(sql, parameters, options, (chunk) => {
       const blobAt = (column: number): Uint8Array => {
         const blob = chunk.getColumnVector(column)
         if (!(blob instanceof DuckDBBlobVector)) throw new TypeError('expected a BLOB')
         return blob.getItemBytes(0) ?? new Uint8Array()
       }
-      const texts = { bytes: blobAt(0), lengths: numbersIn(blobAt(1)), rows: numbersIn(blobAt(2)) }
+      const texts = { bytes: blobAt(0), lengths: parseNumbers(blobAt(1)), rows: parseNumbers(blobAt(2)) }
       // A null text would be missing from one of them.
       if (texts.lengths.length !== texts.rows.length) throw new TypeError('expected a length of each row')
       return texts

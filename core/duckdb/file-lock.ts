@@ -17,7 +17,7 @@ const own = new Set<string>()
  * @param file created if missing, and kept
  * @throws LockHeld if another process holds it, or this one
  */
-export async function holdLock(file: string): Promise<Release> {
+export async function acquireLock(file: string): Promise<Release> {
   const place = path.resolve(file)
   if (own.has(place)) throw new LockHeld(process.pid)
   own.add(place)
@@ -39,7 +39,7 @@ export async function holdLock(file: string): Promise<Release> {
  * @param file the lock in it
  * @throws LockHeld if the owner of the folder still runs
  */
-export async function removeLeft(folder: string, file: string): Promise<void> {
+export async function removeAbandoned(folder: string, file: string): Promise<void> {
   const place = path.resolve(folder, file)
   if (own.has(place)) throw new LockHeld(process.pid)
   let detach: Release

@@ -20,7 +20,7 @@ export interface Items {
 }
 
 /** Returns the values of a column with exact texts: the binding's own reading drops a leading U+FEFF. */
-export function valuesOf(vector: DuckDBVector): Value[] {
+export function columnValues(vector: DuckDBVector): Value[] {
   const { typeId } = vector.type
   if (nestedTypes.has(typeId)) throw new TypeError('texts in lists are not read')
   const isText = vector instanceof DuckDBVarCharVector
@@ -42,7 +42,7 @@ const nestedTypes = new Set([
   DuckDBTypeId.UNION,
 ])
 
-export function bytesOf(value: Value | undefined): Uint8Array {
+export function blobBytes(value: Value | undefined): Uint8Array {
   if (!(value instanceof DuckDBBlobValue)) throw new TypeError('expected a BLOB')
   return value.bytes
 }
@@ -50,7 +50,7 @@ export function bytesOf(value: Value | undefined): Uint8Array {
 const [zero, comma] = ['0', ','].map((character) => character.charCodeAt(0)) as [number, number]
 
 /** Parses decimal whole numbers separated by commas, as `string_agg` writes them. */
-export function numbersIn(text: Uint8Array): Uint32Array {
+export function parseNumbers(text: Uint8Array): Uint32Array {
   if (text.length === 0) return new Uint32Array()
   let count = 1
   for (let at = 0; at < text.length; at += 1) if (text[at] === comma) count += 1

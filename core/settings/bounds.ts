@@ -39,7 +39,7 @@ export interface Bounds {
   readonly clientsMax: number
 }
 
-export function boundsOf({ memoryBytes, cacheBytes, processors }: Share): Bounds {
+export function processBounds({ memoryBytes, cacheBytes, processors }: Share): Bounds {
   const part = (share: number): number => Math.max(1, Math.floor(memoryBytes / share / 1e6)) * 1e6
   return {
     queryConnections: among(processors + 1, 2, 8),

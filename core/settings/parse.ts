@@ -19,7 +19,7 @@ export function memory(text: string): string | null {
   return /^[1-9]\d{0,6}(MB|GB)$/.test(text) ? text : null
 }
 
-export function bytesOf(size: string | null): number | null {
+export function parseBytes(size: string | null): number | null {
   if (size === null) return null
   return Number(size.slice(0, -2)) * (size.endsWith('GB') ? 1e9 : 1e6)
 }

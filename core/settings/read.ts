@@ -1,6 +1,6 @@
 import { didYouMean } from '../text.ts'
 import { StartError } from '../errors.ts'
-import { boundsOf, type Bounds } from './bounds.ts'
+import { processBounds, type Bounds } from './bounds.ts'
 import { thisMachine } from './machine.ts'
 import { logLevels, removedSettings, settingRows, type SettingRow } from './rows.ts'
 
@@ -40,14 +40,14 @@ export function readSettings(
 /** Settings of one worker: its share of divided ones, and the limits derived from them. */
 export type ProcessSettings = Settings & Bounds
 
-export function shareOf(settings: Settings, machine = thisMachine()): ProcessSettings {
+export function workerShare(settings: Settings, machine = thisMachine()): ProcessSettings {
   const { workers } = settings
   const entries = Object.entries(settings).map(([key, value]) => {
     const { share }: SettingRow<unknown> = settingRows[key as keyof Rows]
     return [key, share === undefined ? value : share(value, workers)]
   })
   const own = Object.fromEntries(entries) as Settings
-  return { ...own, ...boundsOf({ ...own, processors: machine.processors / workers }) }
+  return { ...own, ...processBounds({ ...own, processors: machine.processors / workers }) }
 }
 
 function hint(key: keyof Rows, text: string): string {

@@ -1,7 +1,7 @@
 import type { Machine } from './machine.ts'
 import {
   baseAddress,
-  bytesOf,
+  parseBytes,
   divided,
   isRedis,
   host,
@@ -218,7 +218,7 @@ export const settingRows = {
     default: 'auto',
     meaning:
       'Memory that the server works within, all workers together: an eighth each for pages and for scans in DuckDB, the rest for caches and answers on their way. auto is 2 GB for each worker, at most what the machine or its container has.',
-    parse: (text) => bytesOf(memory(text)),
+    parse: (text) => parseBytes(memory(text)),
     auto: ({ memory: all, workers }) => Math.min(all, 2.048e9 * workers),
     share: (bytes, workers) => bytes / workers,
     expects: 'a size such as 512MB or 4GB, or auto',
@@ -314,7 +314,7 @@ export const settingRows = {
     name: 'INGEST_MEMORY',
     default: '1GB',
     meaning: 'About what an ingest may use, all tables at the same time together; sorting spills to disk.',
-    parse: (text) => bytesOf(memory(text)),
+    parse: (text) => parseBytes(memory(text)),
     expects: 'a size such as 512MB or 1GB',
   }),
   unpackedBytesMax: row({

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import os from 'node:os'
 import type { Tinypool } from 'tinypool'
-import { hashOf as hashHere, sumsOf as sumsHere, type Sums } from './hash-here.ts'
+import { hashInline, sumsInline, type Sums } from './hash-inline.ts'
 
-export { chunksOf, hashBytes, type Sums } from './hash-here.ts'
+export { chunksOf, hashBytes, type Sums } from './hash-inline.ts'
 
 /** Smaller files are read faster than a thread starts. */
 const threadBytesMin = 8_000_000
@@ -12,17 +12,17 @@ const threadsMax = 2
 const idleMs = 500
 
 export async function hashOf(file: string): Promise<string> {
-  return aside('hashOf', file, hashHere)
+  return aside('hashInline', file, hashInline)
 }
 
 /** Returns the size and sums of a local file, reading it once. */
 export async function sumsOf(file: string): Promise<Sums> {
-  return aside('sumsOf', file, sumsHere)
+  return aside('sumsInline', file, sumsInline)
 }
 
 /** Hashes in a thread of its own if that is worthwhile, so that the main thread stays free. */
 async function aside<T>(
-  name: 'hashOf' | 'sumsOf',
+  name: 'hashInline' | 'sumsInline',
   file: string,
   here: (file: string) => Promise<T>,
 ): Promise<T> {
@@ -50,7 +50,7 @@ async function openThreads(): Promise<Threads> {
   // Most programs never need it.
   const { Tinypool: Pool } = await import('tinypool')
   const threads = new Pool({
-    filename: new URL('./hash-here.js', import.meta.url).href,
+    filename: new URL('./hash-inline.js', import.meta.url).href,
     // Options of the program are not for its threads.
     execArgv: [],
     minThreads: 0,

@@ -1,10 +1,10 @@
 import { type TableName, layout, type SnapshotId } from './layout.ts'
-import { readWithdrawn } from './state-files.ts'
+import { readRollbacks } from './state-files.ts'
 import type { Manifest } from './manifest.ts'
-import { manifestOf, snapshotsIn, removeSnapshot } from './published.ts'
+import { manifestOf, snapshotsIn, removeSnapshot } from './publish.ts'
 import type { Store } from './stores/store.ts'
 import { codeOf } from '../errors.ts'
-import { filesInStore, requireFiles } from './whole.ts'
+import { filesInStore, verifyFiles } from './verify-files.ts'
 
 /** Far more than are ever retained. */
 const chainMax = 1000
@@ -31,9 +31,9 @@ export async function* publishedBefore(
  * unreadable pointer.
  */
 export async function* newestIn(store: Store, table: TableName): AsyncGenerator<Manifest> {
-  const withdrawn = new Set((await readWithdrawn(store, table)).map(({ snapshot }) => snapshot))
+  const withdrawn = new Set((await readRollbacks(store, table)).map(({ snapshot }) => snapshot))
   for (const id of await snapshotsIn(store, table)) {
-    if (withdrawn.has(id) || (await setAsideAt(store, table, id)) !== null) continue
+    if (withdrawn.has(id) || (await quarantinedAt(store, table, id)) !== null) continue
     const manifest = await manifestOf(store, table, id).catch(() => null)
     if (manifest !== null) yield manifest
   }
@@ -57,7 +57,7 @@ async function isDamaged(store: Store, table: TableName, id: SnapshotId): Promis
   try {
     const manifest = await manifestOf(store, table, id)
     if (manifest === null) return true
-    await requireFiles(filesInStore(store, layout.snapshot(table, id)), manifest)
+    await verifyFiles(filesInStore(store, layout.snapshot(table, id)), manifest)
     return false
   } catch (error) {
     if (codeOf(error) !== undefined) throw error
@@ -66,8 +66,8 @@ async function isDamaged(store: Store, table: TableName, id: SnapshotId): Promis
 }
 
 /** Returns when a job found a snapshot damaged and started to replace it; null if none did. */
-export async function setAsideAt(store: Store, table: TableName, id: SnapshotId): Promise<Date | null> {
-  const bytes = await store.get(layout.setAside(table, id))
+export async function quarantinedAt(store: Store, table: TableName, id: SnapshotId): Promise<Date | null> {
+  const bytes = await store.get(layout.quarantine(table, id))
   return bytes === null ? null : new Date(bytes.toString())
 }
 
@@ -76,28 +76,28 @@ export async function setAsideAt(store: Store, table: TableName, id: SnapshotId)
  * are replaced. They stay for their retention time, since clients may be reading intact parts of them. Call
  * it only under the lock of the table.
  */
-export async function setAside(
+export async function quarantine(
   store: Store,
   table: TableName,
   ids: readonly SnapshotId[],
   now: Date,
 ): Promise<void> {
-  for (const id of ids) await store.put(layout.setAside(table, id), now.toISOString())
+  for (const id of ids) await store.put(layout.quarantine(table, id), now.toISOString())
 }
 
 /**
  * Removes snapshots that were quarantined long enough ago, if they are still damaged: an intact one is never
  * lost by a temporary fault of a disk.
  */
-export async function removeSetAside(
+export async function removeQuarantined(
   store: Store,
   table: TableName,
   id: SnapshotId,
   now: Date,
   graceMs: number,
 ): Promise<void> {
-  const since = await setAsideAt(store, table, id)
+  const since = await quarantinedAt(store, table, id)
   if (since === null || since.getTime() + graceMs > now.getTime()) return
   if (await isDamaged(store, table, id)) await removeSnapshot(store, table, id)
-  else await store.remove(layout.setAside(table, id))
+  else await store.remove(layout.quarantine(table, id))
 }

@@ -28,7 +28,7 @@ export const layout = {
   manifest: (table: TableName, snapshot: SnapshotId): string =>
     `${layout.snapshot(table, snapshot)}/${fileNames.manifest}`,
   /** Marks a snapshot that a job found damaged, with the time. */
-  setAside: (table: TableName, snapshot: SnapshotId): string =>
+  quarantine: (table: TableName, snapshot: SnapshotId): string =>
     `${layout.snapshot(table, snapshot)}/damaged.txt`,
   /** Versions of the files of each snapshot when a job last verified them. */
   verified: (table: TableName): string => `${layout.table(table)}/verified.json`,

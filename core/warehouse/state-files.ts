@@ -49,7 +49,7 @@ export async function versionsIn(store: Store, table: TableName, manifest: Manif
 }
 
 /** Records the versions of verified files of a snapshot: files of the same version need not be read again. */
-export async function noteVerified(
+export async function recordVerified(
   store: Store,
   table: TableName,
   id: SnapshotId,
@@ -75,22 +75,22 @@ const hashShape = z.object({
 })
 
 /** SHA-256 of source files, by the version of each before it was read (see `settledVersion`). */
-export type Hashed = ReadonlyMap<string, z.infer<typeof hashShape>>
+export type RecordedHashes = ReadonlyMap<string, z.infer<typeof hashShape>>
 
-export async function readHashed(store: Store, table: TableName): Promise<Hashed> {
+export async function readHashes(store: Store, table: TableName): Promise<RecordedHashes> {
   const noted = await read(store, layout.hashed(table), z.record(z.string(), hashShape))
   return new Map(Object.entries(noted ?? {}))
 }
 
 /** Records the hashes of the files of a source, replacing earlier ones. */
-export async function noteHashed(store: Store, table: TableName, hashed: Hashed): Promise<void> {
+export async function recordHashes(store: Store, table: TableName, hashed: RecordedHashes): Promise<void> {
   const key = layout.hashed(table)
   if (hashed.size === 0 && (await store.get(key)) === null) return
   await write(store, key, Object.fromEntries(hashed))
 }
 
 /** Last check of a source that gave no new snapshot, and its outcome. */
-export interface Looked {
+export interface SourceCheck {
   /** UTC. */
   readonly at: string
   /** `held`: it is the source of a snapshot that was rolled back. */
@@ -101,7 +101,7 @@ const unchangedShape = z.object({ at: z.iso.datetime(), outcome: z.enum(['unchan
 const failureShape = z.object({ at: z.iso.datetime() })
 
 /** Records a check of a source that gave no new snapshot. */
-export async function noteLooked(
+export async function recordCheck(
   store: Store,
   table: TableName,
   outcome: 'unchanged' | 'held',
@@ -122,10 +122,10 @@ export async function clearFailure(store: Store, table: TableName): Promise<void
 }
 
 /** Returns the last check without changes, and the last failed one, the later one first. */
-export async function readLooks(store: Store, table: TableName): Promise<Looked[]> {
+export async function readChecks(store: Store, table: TableName): Promise<SourceCheck[]> {
   const unchanged = await read(store, layout.looked(table), unchangedShape)
   const failure = await read(store, layout.failure(table), failureShape)
-  const looks: Looked[] = unchanged === null ? [] : [unchanged]
+  const looks: SourceCheck[] = unchanged === null ? [] : [unchanged]
   if (failure !== null) looks.push({ at: failure.at, outcome: 'failed' })
   return looks.toSorted((a, b) => (a.at < b.at ? 1 : -1))
 }
@@ -146,7 +146,7 @@ type Withdrawn = z.infer<typeof withdrawnShape>
  * Returns the snapshots rolled back since the last publication.
  * @throws Error with the name of a damaged file, since a rolled back snapshot might be published again
  */
-export async function readWithdrawn(store: Store, table: TableName): Promise<Withdrawn[]> {
+export async function readRollbacks(store: Store, table: TableName): Promise<Withdrawn[]> {
   const key = layout.withdrawn(table)
   const bytes = await store.get(key)
   if (bytes === null) return []
@@ -157,9 +157,14 @@ export async function readWithdrawn(store: Store, table: TableName): Promise<Wit
 }
 
 /** Records a rollback, in addition to earlier ones. */
-export async function withdraw(store: Store, table: TableName, manifest: Manifest, at: Date): Promise<void> {
+export async function recordRollback(
+  store: Store,
+  table: TableName,
+  manifest: Manifest,
+  at: Date,
+): Promise<void> {
   const { snapshot, sources, definition } = manifest
-  const before = await readWithdrawn(store, table)
+  const before = await readRollbacks(store, table)
   await write(store, layout.withdrawn(table), [
     ...before.filter((one) => one.snapshot !== snapshot),
     { snapshot, at: at.toISOString(), sources: sources.map(({ sha256 }) => sha256), definition },
@@ -167,6 +172,6 @@ export async function withdraw(store: Store, table: TableName, manifest: Manifes
 }
 
 /** Allows every snapshot to be published again. */
-export async function forgetWithdrawn(store: Store, table: TableName): Promise<void> {
+export async function clearRollbacks(store: Store, table: TableName): Promise<void> {
   await store.remove(layout.withdrawn(table))
 }

@@ -12,7 +12,7 @@ export async function replaceSummed(store: Store, file: string, name: string): P
   const before = String((await store.get(layout.sumOf(name))) ?? (await lineOfUnsummed(store, name)))
   // Both sums stand there during the exchange: if the job is killed, one of the lines is right.
   await store.put(layout.sumOf(name), line + before)
-  await store.take(file, name)
+  await store.moveIn(file, name)
   await store.put(layout.sumOf(name), line)
 }
 

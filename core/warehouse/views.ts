@@ -27,7 +27,7 @@ interface ViewsOptions {
 }
 
 /** A table with unreadable parts, without a view; other tables have theirs. */
-export interface LeftOut {
+export interface OmittedTable {
   readonly published: PublishedTable
   readonly error: unknown
 }
@@ -44,8 +44,8 @@ export async function writeViews(
   file: string,
   tables: readonly PublishedTable[],
   { warehouse, base, scratch }: ViewsOptions,
-): Promise<LeftOut[]> {
-  const leftOut: LeftOut[] = []
+): Promise<OmittedTable[]> {
+  const leftOut: OmittedTable[] = []
   await rm(file, { force: true })
   const bound = warehouse ?? path.join(scratch, 'stand-ins')
   const database = await Database.open({

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import type { Catalog, Dataset } from '../../core/catalog/catalog.ts'
 import { readCatalogFiles, type CatalogFile } from '../../core/catalog/catalog-files.ts'
 import { parseCatalogFiles } from '../../core/catalog/load.ts'
-import { holdsDataset, withTable } from '../../core/catalog/with-table.ts'
+import { holdsDataset, addTable } from '../../core/catalog/add-table.ts'
 import { StartError } from '../../core/errors.ts'
 import { readSettings, type Settings } from '../../core/settings/read.ts'
 import { Board } from '../base/progress.ts'
@@ -106,7 +106,7 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
   const holder = files.find(({ text }) => holdsDataset(text, names.dataset)) ?? files[0]
   if (holder === undefined) throw new RangeError('the catalog has no file')
   const { file, text: before } = holder
-  const after = withTable(before, entry, {
+  const after = addTable(before, entry, {
     dataset: names.dataset,
     title: titled(names.dataset),
     today: new Date().toISOString().slice(0, 10),

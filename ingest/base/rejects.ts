@@ -14,7 +14,7 @@ export interface Reject {
 }
 
 /** Most rejects with details; further ones are only counted. */
-export const rejectsKeptMax = 1000
+export const detailedRejectsMax = 1000
 
 /** A fault of a table or its source: it is not published, and the old snapshot continues to serve. */
 export class TableFailure extends Error {

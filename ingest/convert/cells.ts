@@ -2,7 +2,7 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 
 /** Values of a field: a column of the rows in `from`. */
-export interface Column {
+export interface ValueColumn {
   readonly field: Field
   /** SQL. */
   readonly from: string
@@ -16,7 +16,7 @@ const cellsMax = 1_000_000
  * Groups columns of the same type, so that one statement counts the values of a group. Planning a statement
  * for each column takes most of the time of a wide table.
  */
-export function columnsTogether<Own extends Column>(columns: readonly Own[], rows: number): Own[][] {
+export function columnsTogether<Own extends ValueColumn>(columns: readonly Own[], rows: number): Own[][] {
   const most = Math.max(1, Math.floor(cellsMax / rows))
   const places = new Map<string, Own[][]>()
   for (const column of columns) {
@@ -31,7 +31,7 @@ export function columnsTogether<Own extends Column>(columns: readonly Own[], row
 }
 
 /** SQL: all values of a group of columns, with the `place` of the column in the group. */
-export function cellsSql(columns: readonly Column[]): string {
+export function cellsSql(columns: readonly ValueColumn[]): string {
   const [first] = columns
   if (first === undefined) throw new RangeError('there is no column')
   if (columns.length === 1) return `(select 0 as place, ${first.column} as value from ${first.from})`

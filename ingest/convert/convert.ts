@@ -8,7 +8,7 @@ import { rowGroupRows } from '../../core/warehouse/layout.ts'
 import { orderTerms } from '../../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import type { Progress } from '../base/progress.ts'
-import { rejectsKeptMax } from '../base/rejects.ts'
+import { detailedRejectsMax } from '../base/rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { recordBytesMax } from '../source/soundness.ts'
 import type { MatchedField } from './match.ts'
@@ -245,7 +245,7 @@ function castSql(work: Work, batch: Batch, group: number): string {
   const { fields, from } = valuesSql(own, plainSql(some, batch), constantSql(batch), batch.records)
   const values = fields.map(({ value }, index) => `${value} as f${first + index}`)
   const areGood = fields.map(({ isGood }) => isGood).join(' and ')
-  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${seenSql(some, batch.records)} as seen_${group} from ${from}`
+  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${weightedCountSql(some, batch.records)} as seen_${group} from ${from}`
 }
 
 /** Weights of a value and a byte of a column in the weighted count of a batch. */
@@ -274,7 +274,7 @@ function drawWeight(): number {
 }
 
 /** SQL: weighted count of a row. */
-export function seenSql({ weights }: Work, rows: number): string {
+export function weightedCountSql({ weights }: Work, rows: number): string {
   const terms = weights.map(({ column, filled, bytes }) =>
     seenOf(`c${column}`, String(filled), String(bytes)),
   )
@@ -292,7 +292,7 @@ const seenOf = (text: string, filled: string, bytes: string): string =>
   `coalesce(${filled} + ${bytes} * strlen(${text}), 0)`
 
 /** Returns the weighted count that `stage` must find in all columns that are read. */
-export function seenIn({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
+export function expectedCount({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
   return weights.reduce((sum, { column, ...weight }) => {
     const { filled, bytes } = columns[column] ?? { filled: 0, bytes: 0 }
     return sum + BigInt(weight.filled) * BigInt(filled) + BigInt(weight.bytes) * BigInt(bytes)
@@ -312,7 +312,7 @@ export interface BadValue {
 export async function badValues(
   work: Work,
   batch: Batch,
-  keptMax = rejectsKeptMax,
+  keptMax = detailedRejectsMax,
 ): Promise<{ count: number; values: readonly BadValue[] }> {
   const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch), batch.records)
   const counts = fields.map(({ isGood }) => `count_if(not ${isGood})`)

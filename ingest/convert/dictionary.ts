@@ -5,7 +5,7 @@ import {
   codedValuesMax,
   codesOf,
   groupRows,
-  groupsIn,
+  groupCount,
   type Codes,
 } from '../../core/warehouse/format/codes.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
@@ -144,7 +144,7 @@ export async function dueSums(
   const weighed = fields.flatMap(({ index }) =>
     halves(`f${index}`).map((half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`),
   )
-  const sums = fields.map(() => new Float64Array(2 * groupsIn(rows)))
+  const sums = fields.map(() => new Float64Array(2 * groupCount(rows)))
   const found = await work.db.rows(
     `select file_row_number // ${groupRows}, ${weighed.join(', ')} from ${sortedSql(work)} group by 1`,
   )
@@ -175,7 +175,7 @@ async function hashesOf({ db }: Work, field: CodedField): Promise<Uint32Array[]>
 }
 
 /** Returns the two sums of a group, from its codes as read back. */
-export function sumsOf(codes: Codes, { hashes }: DueSums): number[] {
+export function codeSums(codes: Codes, { hashes }: DueSums): number[] {
   return hashes.map((hashed) => {
     let sum = 0
     for (let row = 0; row < codes.length; row += 1) sum += (hashed[codes[row] ?? 0] ?? 0) * (row + 1)

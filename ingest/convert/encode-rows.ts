@@ -5,7 +5,7 @@ import {
   textsOf,
   type ChunkColumn,
   type Integers,
-  type Texts,
+  type ColumnTexts,
 } from '../../core/warehouse/format/row-store.ts'
 import { requireSame } from './proof.ts'
 
@@ -58,7 +58,7 @@ function areIntegers(chunk: RowChunk, field: number, { integers }: Integers): bo
   return areEqual(chunk.decode(field), integers)
 }
 
-function areTexts(chunk: RowChunk, field: number, { bytes, lengths }: Texts): boolean {
+function areTexts(chunk: RowChunk, field: number, { bytes, lengths }: ColumnTexts): boolean {
   return areEqual(chunk.decode(field), lengths) && Buffer.compare(chunk.texts(field).bytes, bytes) === 0
 }
 
@@ -71,7 +71,7 @@ function areEqual(found: ArrayLike<number>, due: ArrayLike<number>): boolean {
   return found.length === due.length
 }
 
-function areDecimals(chunk: RowChunk, field: number, { bytes, lengths }: Texts): boolean {
+function areDecimals(chunk: RowChunk, field: number, { bytes, lengths }: ColumnTexts): boolean {
   const texts = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   for (let row = 0, start = 0; row < lengths.length; row += 1) {
     const length = lengths[row] ?? 0

@@ -1,7 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import { cellsSql, type Column } from './cells.ts'
+import { cellsSql, type ValueColumn } from './cells.ts'
 import { fieldsAtOnce, numberOf } from './convert.ts'
 
 /** Counts and bounds of the values of a field. */
@@ -31,7 +31,7 @@ export interface Range {
  */
 export async function factsTogether(
   db: Connection,
-  columns: readonly Column[],
+  columns: readonly ValueColumn[],
 ): Promise<ReadonlyMap<Field, Facts>> {
   const [first] = columns
   if (first === undefined) return new Map()
@@ -50,7 +50,7 @@ export async function factsTogether(
  * Returns the facts of columns with estimates of their distinct values by HyperLogLog. Reads the rows once,
  * or once for each group of columns of a wide table, to bound memory.
  */
-export async function factsOf(db: Connection, columns: readonly Column[]): Promise<Map<Field, Facts>> {
+export async function factsOf(db: Connection, columns: readonly ValueColumn[]): Promise<Map<Field, Facts>> {
   const found = new Map<Field, Facts>()
   for (let first = 0; first < columns.length; first += fieldsAtOnce) {
     const some = columns.slice(first, first + fieldsAtOnce)

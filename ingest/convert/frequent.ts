@@ -1,6 +1,6 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import { cellsSql, columnsTogether, type Column } from './cells.ts'
+import { cellsSql, columnsTogether, type ValueColumn } from './cells.ts'
 import { numberOf } from './convert.ts'
 import { shown, textShownMax } from './facts.ts'
 
@@ -21,7 +21,7 @@ const choicesMax = 100
 /** Most distinct values that are counted without checking the memory. */
 const distinctMax = 65_536
 
-interface CountedColumn extends Column {
+interface CountedColumn extends ValueColumn {
   /** Approximate number of its distinct values. */
   readonly distinct: number
 }
@@ -63,7 +63,11 @@ interface Counted extends Frequent {
  * the limit of choices.
  * @param condition SQL that excludes values which are not among the most frequent
  */
-async function countedIn(db: Connection, columns: readonly Column[], condition = ''): Promise<Counted[][]> {
+async function countedIn(
+  db: Connection,
+  columns: readonly ValueColumn[],
+  condition = '',
+): Promise<Counted[][]> {
   const [first] = columns
   if (first === undefined) throw new RangeError('there is no column')
   const counted = `select place, value, count(*) as number from ${cellsSql(columns)}
@@ -86,7 +90,7 @@ async function countedIn(db: Connection, columns: readonly Column[], condition =
  * Counts only values whose hash occurs often enough, since hashes need a fraction of the memory.
  * @returns null if hashes do not decide
  */
-async function countedByHash(db: Connection, own: Column): Promise<Counted[] | null> {
+async function countedByHash(db: Connection, own: ValueColumn): Promise<Counted[] | null> {
   const { column, from } = own
   const [table, most] = ['frequent_hashes', choicesMax + 1]
   await db.rows(`create or replace temp table ${table} as

@@ -1,12 +1,12 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import type { FieldTypeRow } from '../../core/catalog/types/field-type.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import type { Column } from './cells.ts'
+import type { ValueColumn } from './cells.ts'
 import type { Range } from './facts.ts'
 
 export const ranges = 20
 
-interface Measure extends Column {
+interface Measure extends ValueColumn {
   /** Converts a value to the number that is counted. */
   readonly measure: NonNullable<FieldTypeRow['measure']>
   /** The lowest and the highest number. */

@@ -24,7 +24,7 @@ interface WrittenIndex {
 const wordGroupRows = 16_384
 
 /** Files for the server beside the parts of a snapshot. */
-export interface Written {
+export interface IndexFiles {
   readonly indexes: readonly WrittenIndex[]
   readonly dictionary: WrittenDictionary | null
   /** Names of fields with codes; null for none. */
@@ -46,7 +46,7 @@ export async function writeIndexes(
   taken: ReadonlySet<string>,
   profiles: readonly FieldProfile[],
   codedDistinctMax: number,
-): Promise<Written> {
+): Promise<IndexFiles> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   const { indexes, search, hasRowStore: isDeclared } = work.table
   const asked = new Set([...indexes.values, ...(indexes.words ? search : [])])

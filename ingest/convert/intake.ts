@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import { rejectsKeptMax, TableFailure } from '../base/rejects.ts'
+import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
 import type { Batch, Constants } from '../source/batches.ts'
 import {
   badValues,
@@ -81,7 +81,7 @@ export class Intake {
     const { work } = this.#takenFor(batch)
     const found = await reconcileStaged(work, batch, await stage(work, batch))
     if (found.badRows > 0) {
-      const bad = await badValues(work, batch, rejectsKeptMax - this.badValues.length)
+      const bad = await badValues(work, batch, detailedRejectsMax - this.badValues.length)
       this.badCount += bad.count
       this.badValues.push(...bad.values)
     }

@@ -15,7 +15,7 @@ const parentheses = '()'
 const enclosed = String.raw`[^()0-9.,]*\([^()]*\)[^()0-9.,]*`
 
 /** SQL: digits without groups and marks, with a decimal point; null if the text has another form. */
-export function plainNumber(text: string, reading: Reading): string {
+export function plainNumberSql(text: string, reading: Reading): string {
   const { minus } = reading
   const signs = minus.filter((form) => form.endsWith('5')).map((form) => form.slice(0, -1))
   const signed =

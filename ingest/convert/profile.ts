@@ -1,7 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { OutOfMemory } from '../../core/duckdb/errors.ts'
-import { cellsSql, columnsTogether, type Column } from './cells.ts'
+import { cellsSql, columnsTogether, type ValueColumn } from './cells.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
 import { factsOf, factsTogether, type Facts, type Range } from './facts.ts'
 import { areListed } from './steps.ts'
@@ -72,7 +72,7 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
 async function readFacts(
   { db }: Work,
   rows: number,
-  columns: readonly Column[],
+  columns: readonly ValueColumn[],
 ): Promise<ReadonlyMap<Field, Facts>> {
   if (!areListed(columns.length, rows)) return factsOf(db, columns)
   const facts = new Map<Field, Facts>()
@@ -88,9 +88,9 @@ const exactRowsMax = 1_000_000
 async function countDistinct(
   { db }: Work,
   rows: number,
-  columns: readonly Column[],
+  columns: readonly ValueColumn[],
   facts: ReadonlyMap<Field, Facts>,
-): Promise<(Column & Facts)[]> {
+): Promise<(ValueColumn & Facts)[]> {
   const estimated = columns.flatMap((column) => {
     const own = facts.get(column.field)
     return own === undefined ? [] : [{ ...column, ...own }]

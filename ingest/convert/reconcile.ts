@@ -8,7 +8,7 @@ import {
   isNarrowed,
   numberOf,
   plainSql,
-  seenIn,
+  expectedCount,
   sortedFileSql,
   sortedSql,
   stagedSql,
@@ -59,7 +59,7 @@ export async function requireAgreement(
   seen: unknown,
 ): Promise<void> {
   requireSame('rows', batch.records, rows)
-  if (String(seenIn(batch, work.weights)) !== seen) await nameColumn(work, batch)
+  if (String(expectedCount(batch, work.weights)) !== seen) await nameColumn(work, batch)
 }
 
 /** @throws TableFailure naming the column on which the readers disagree */

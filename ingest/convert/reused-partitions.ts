@@ -7,7 +7,7 @@ import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { fileNames, layout } from '../../core/warehouse/layout.ts'
 import type { Manifest, Part, Partition, StoredFile } from '../../core/warehouse/manifest.ts'
 import { readReport, type DownloadMember } from '../../core/warehouse/report.ts'
-import type { HeldFile, Store } from '../../core/warehouse/stores/store.ts'
+import type { PinnedFile, Store } from '../../core/warehouse/stores/store.ts'
 import type { DuePart, WrittenPart } from './convert.ts'
 import type { SortedPartition } from './partitions.ts'
 
@@ -33,7 +33,7 @@ interface KeptPart {
 }
 
 /** Files reused from the previous snapshot. */
-export interface Kept {
+export interface Reusable {
   readonly before: Manifest
   readonly partitions: readonly KeptPartition[]
   /** Indexes of the source files that are read. */
@@ -51,12 +51,12 @@ interface KnownFile {
  * @param before intact, and with the same definition
  * @param files of the current source
  */
-export async function keptOf(
+export async function findReusable(
   store: Store,
   table: Table,
   before: Manifest,
   files: readonly KnownFile[],
-): Promise<Kept | null> {
+): Promise<Reusable | null> {
   const { partitions, parts, sources, tools } = before
   if (table.partition === null || partitions === undefined) return null
   // Another version may write the same rows in other bytes.
@@ -87,13 +87,13 @@ export async function keptOf(
 }
 
 /** Excludes partitions of which other files were read. */
-export function without(kept: Kept, values: ReadonlySet<string | null>, files: number): Kept | null {
+export function without(kept: Reusable, values: ReadonlySet<string | null>, files: number): Reusable | null {
   const partitions = kept.partitions.filter(({ partition }) => !values.has(partition.value))
   return requiringOne({ ...kept, partitions }, files)
 }
 
 /** Reads at least one file, since it shows the header of all. */
-function requiringOne(kept: Kept, files: number): Kept | null {
+function requiringOne(kept: Reusable, files: number): Reusable | null {
   const { partitions } = kept
   const known = new Set(partitions.flatMap(({ partition }) => partition.sources))
   const read = Array.from({ length: files }, (_, place) => place).filter((place) => !known.has(place))
@@ -133,7 +133,7 @@ interface TakenPart extends WrittenPart {
 }
 type PlannedPart = DuePart | TakenPart
 
-export const isTaken = (part: PlannedPart): part is TakenPart => 'taken' in part
+export const isReused = (part: PlannedPart): part is TakenPart => 'taken' in part
 
 /** A partition of the new snapshot: reused, or read. */
 type PlannedPartition = KeptPartition['partition'] | SortedPartition
@@ -151,7 +151,7 @@ export interface Planned {
  */
 export function planned(
   table: Table,
-  kept: Kept | null,
+  kept: Reusable | null,
   read: readonly SortedPartition[],
   partRows: number,
 ): Planned {
@@ -202,17 +202,21 @@ function comparing({
 }
 
 /** A file that is reused under another name. */
-export interface TakenFile extends StoredFile {
+export interface ReusedFile extends StoredFile {
   /** Its key in the warehouse. */
   readonly key: string
 }
 
 /** Returns files to copy into the folder of a new snapshot, by their names there. */
-export function takenFiles(table: Table, kept: Kept, parts: readonly PlannedPart[]): Map<string, TakenFile> {
-  const files = new Map<string, TakenFile>()
+export function reusedFiles(
+  table: Table,
+  kept: Reusable,
+  parts: readonly PlannedPart[],
+): Map<string, ReusedFile> {
+  const files = new Map<string, ReusedFile>()
   const folder = layout.snapshot(table, kept.before.snapshot)
   for (const [number, part] of parts.entries()) {
-    if (!isTaken(part)) continue
+    if (!isReused(part)) continue
     const { words, part: own } = part.taken
     const take = (name: string, { file, bytes, sha256, sha512 }: StoredFile): void => {
       files.set(name, { file: name, bytes, sha256, sha512, key: `${folder}/${file}` })
@@ -224,7 +228,7 @@ export function takenFiles(table: Table, kept: Kept, parts: readonly PlannedPart
 }
 
 /** Returns the previous download, whose members are reused. */
-export function downloadBefore(table: Table, { before }: Kept): HeldFile {
+export function previousDownload(table: Table, { before }: Reusable): PinnedFile {
   const name = fileNames.download(table)
   const stored = before.files.find(({ file }) => file === name)
   if (stored === undefined) throw new Error(`the snapshot ${before.snapshot} has no ${name}`)
@@ -236,14 +240,14 @@ export function downloadBefore(table: Table, { before }: Kept): HeldFile {
 }
 
 /** Returns all files that are read of the previous snapshot. */
-export function heldFiles(table: Table, kept: Kept): HeldFile[] {
+export function pinnedFiles(table: Table, kept: Reusable): PinnedFile[] {
   const { snapshot } = kept.before
   const folder = layout.snapshot(table, snapshot)
   const files = kept.partitions.flatMap(({ parts }) =>
     parts.flatMap(({ part, words }) => (words === null ? [part] : [part, words])),
   )
   return [
-    downloadBefore(table, kept),
+    previousDownload(table, kept),
     ...files.map(({ file, bytes, sha256 }) => ({ key: `${folder}/${file}`, bytes, sha256 })),
   ]
 }
@@ -252,7 +256,7 @@ export function heldFiles(table: Table, kept: Kept): HeldFile[] {
  * Copies files of the warehouse into a local folder, as clones if the file system can. A hard link would
  * change a file that is being served, and damage of one snapshot would damage the other.
  */
-export async function takeOver(store: Store, files: Iterable<TakenFile>, folder: string): Promise<void> {
+export async function copyReused(store: Store, files: Iterable<ReusedFile>, folder: string): Promise<void> {
   for (const { key, file } of files) {
     const target = path.join(folder, file)
     await copyFile(store.place(key), target, constants.COPYFILE_FICLONE)

@@ -2,7 +2,7 @@ import { groupRows, sectionRows, type Codes } from '../../core/warehouse/format/
 import { inOrder } from '../../core/in-order.ts'
 import { CodesWriter } from './codes.ts'
 import type { Work } from './convert.ts'
-import { dueSums, readCodes, sumsOf, type CodedField, type DueSums } from './dictionary.ts'
+import { dueSums, readCodes, codeSums, type CodedField, type DueSums } from './dictionary.ts'
 import { requireSame } from './proof.ts'
 import { RowStoreWriter } from './row-store.ts'
 
@@ -72,6 +72,6 @@ function requireDue(
   for (let from = 0; from < codes.length; from += groupRows) {
     const group = (first + from) / groupRows
     const sums = due.sums.subarray(2 * group, 2 * group + 2)
-    requireSame(`codes of "${name}"`, sums, sumsOf(codes.subarray(from, from + groupRows), due))
+    requireSame(`codes of "${name}"`, sums, codeSums(codes.subarray(from, from + groupRows), due))
   }
 }

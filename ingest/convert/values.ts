@@ -4,7 +4,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import type { MomentType } from '../../core/catalog/types/field-type.ts'
 import { quotedText } from '../../core/sql.ts'
 import type { MatchedField } from './match.ts'
-import { numbersSaid, plainNumber, tenfold } from './numbers.ts'
+import { numbersSaid, plainNumberSql, tenfold } from './numbers.ts'
 import { Steps } from './steps.ts'
 
 /** SQL that computes the value of a field, over `from`. */
@@ -93,7 +93,7 @@ function dialectOf(text: string, field: Field): { plain: string; expects: string
   if (type.dialect === 'words') return { plain: truth(text, reading), expects: wordsSaid(reading) }
   if (type.dialect === 'number' || type.dialect === 'integer') {
     const said = numbersSaid(reading, type.dialect === 'integer')
-    return { plain: plainNumber(text, reading), expects: `${expects}${said}` }
+    return { plain: plainNumberSql(text, reading), expects: `${expects}${said}` }
   }
   if (type.dialect === 'list' && reading.separator !== null)
     return {

@@ -1,6 +1,6 @@
 import { TableFailure } from '../base/rejects.ts'
 import { RecordBounds } from '../source/bounds.ts'
-import { LF, valuesOf } from '../source/record.ts'
+import { LF, recordValues } from '../source/record.ts'
 import { commonDelimiters } from '../source/soundness.ts'
 import { filledIn, looksLikeHeader } from './header.ts'
 import {
@@ -8,7 +8,7 @@ import {
   quoteSignsOf,
   readingOf,
   type Candidate,
-  type Reading,
+  type SampleReading,
   type Way,
 } from './reading.ts'
 import { requireReadable } from './refusals.ts'
@@ -21,13 +21,14 @@ const skippedMax = 10
  * @param text in UTF-8; its last line is terminated if it is the complete file
  * @throws TableFailure if there is none, or if it would be a guess
  */
-export function bestWay(text: Buffer, isWhole: boolean): Candidate {
+export function bestWay(text: Buffer, isComplete: boolean): Candidate {
   if (text.toString('latin1').trim() === '')
     throw new TableFailure('it is empty: it must at least have a header')
-  const best = withComments(text, isWhole) ?? withMisfits(text, isWhole, bestOf(candidatesIn(text, isWhole)))
+  const best =
+    withComments(text, isComplete) ?? withMisfits(text, isComplete, bestOf(candidatesIn(text, isComplete)))
   if (best === null) throw new TableFailure('no delimiter splits it into rows of the same number of values')
-  requireReadable(text, isWhole, best)
-  return withoutUnits(text, belowTitle(text, isWhole, best))
+  requireReadable(text, isComplete, best)
+  return withoutUnits(text, belowTitle(text, isComplete, best))
 }
 
 /**
@@ -58,7 +59,7 @@ function withoutUnits(text: Buffer, best: Candidate): Candidate {
 
 function candidatesIn(
   text: Buffer,
-  isWhole: boolean,
+  isComplete: boolean,
   comment: string | null = null,
   shareMin = consistentShare,
 ): Candidate[] {
@@ -68,7 +69,7 @@ function candidatesIn(
       const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
       for (let skipLines = 0; skipLines <= skippedMax; skipLines += 1) {
         const way = { marks, skipLines, comment }
-        const reading = readingOf(text, isWhole, way)
+        const reading = readingOf(text, isComplete, way)
         if (reading === null || (skipLines > 0 && !isPreamble(text, way, reading))) continue
         const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
         if (share < shareMin) continue
@@ -84,7 +85,7 @@ function candidatesIn(
  * Returns whether the skipped lines may stand above a header: none of them has as many values and is filled
  * like it.
  */
-function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: Reading): boolean {
+function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: SampleReading): boolean {
   // Any last line would be a header without rows.
   if (rows === 0) return false
   const isHeader = looksLikeHeader(firstLine)
@@ -95,7 +96,7 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
     const end = text.indexOf(LF, at)
     const bounds = new RecordBounds(marks)
     const cells = bounds.find(text.subarray(at, end + 1), 0)
-      ? valuesOf(text.subarray(at, at + bounds.end), marks)
+      ? recordValues(text.subarray(at, at + bounds.end), marks)
       : []
     // Above rows without a header, a line of several cells may be the header.
     if ((cells.length === firstLine.length || !isHeader) && filledIn(cells) > 1) return false
@@ -164,14 +165,14 @@ const commentMark = '#'
  * Returns the best way with lines between the rows as comments; null if none is a comment, or one may be the
  * header or a row.
  */
-function withComments(text: Buffer, isWhole: boolean): Candidate | null {
+function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const lines = text.toString('latin1').split('\n')
   const marked = lines.filter((line) => line.startsWith(commentMark))
   if (marked.length === 0) return null
-  const best = bestOf(candidatesIn(text, isWhole, commentMark))
+  const best = bestOf(candidatesIn(text, isComplete, commentMark))
   if (best === null || best.firstLine.length === 1) return null
   // A reading that takes rows for comments has to skip the rest.
-  const plain = bestOf(candidatesIn(text, isWhole))
+  const plain = bestOf(candidatesIn(text, isComplete))
   if (plain !== null && plain.firstLine.length > 1 && plain.skipLines < best.skipLines) return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
   return marked.some(isRow) ? null : best
@@ -181,9 +182,9 @@ function withComments(text: Buffer, isWhole: boolean): Candidate | null {
  * Returns a way if no delimiter splits the rows alike, but one splits the header and most rows: then rows
  * that do not fit are reported, as they would not be in one column.
  */
-function withMisfits(text: Buffer, isWhole: boolean, best: Candidate | null): Candidate | null {
+function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null): Candidate | null {
   if (best !== null && best.firstLine.length > 1) return best
-  const split = candidatesIn(text, isWhole, null, 0).filter(
+  const split = candidatesIn(text, isComplete, null, 0).filter(
     ({ skipLines, firstLine, rows, several, fitting }) =>
       skipLines === 0 &&
       firstLine.length > 1 &&
@@ -195,10 +196,10 @@ function withMisfits(text: Buffer, isWhole: boolean, best: Candidate | null): Ca
 }
 
 /** Starts at the header if only a title stands above it: one value in a line of several. */
-function belowTitle(text: Buffer, isWhole: boolean, best: Candidate): Candidate {
+function belowTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
   const { delimiter, quote, comment, skipLines, firstLine } = best
   if (firstLine.length < 3 || filledIn(firstLine) > 1) return best
-  const header = candidatesIn(text, isWhole, comment).find(
+  const header = candidatesIn(text, isComplete, comment).find(
     (one) =>
       one.delimiter === delimiter &&
       one.quote === quote &&

@@ -31,12 +31,17 @@ export interface Dialect {
  * A quote that encloses something is never read as a plain character, however many columns that would give; a
  * quote that encloses nothing is none.
  */
-export function dialectOf(sample: Buffer, isWhole: boolean, encoding: Encoding, evidence: string): Dialect {
+export function dialectOf(
+  sample: Buffer,
+  isComplete: boolean,
+  encoding: Encoding,
+  evidence: string,
+): Dialect {
   const decoded = decoderOf(encoding, 'the sample').write(sample)
   const lineTerminator = decoded.includes(CR) && !decoded.includes(LF) ? 'cr' : 'lf'
   const text = lineTerminator === 'lf' ? decoded : decoderOf(encoding, 'the sample', 'cr').write(sample)
-  const isOpen = isWhole && text.length > 0 && text.at(-1) !== LF
-  const best = bestWay(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isWhole)
+  const isOpen = isComplete && text.length > 0 && text.at(-1) !== LF
+  const best = bestWay(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
   const { delimiter, quote, skipLines, comment, firstLine, lastLines, share } = best
   const hasHeader = looksLikeHeader(firstLine)
   return {

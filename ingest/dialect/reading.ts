@@ -1,5 +1,5 @@
 import { RecordBounds } from '../source/bounds.ts'
-import { LF, valuesOf, type Marks } from '../source/record.ts'
+import { LF, recordValues, type Marks } from '../source/record.ts'
 
 /** A way to find and read the rows of a sample. */
 export interface Way {
@@ -10,7 +10,7 @@ export interface Way {
 }
 
 /** A sample as one way reads it. */
-export interface Reading {
+export interface SampleReading {
   /** Values of the first line that is read. */
   readonly firstLine: readonly string[]
   /** Number of rows below the first line. */
@@ -37,7 +37,7 @@ interface QuoteSigns {
 }
 
 /** A reading whose rows have the same number of values. */
-export interface Candidate extends Reading, QuoteSigns {
+export interface Candidate extends SampleReading, QuoteSigns {
   readonly delimiter: string
   readonly quote: string | null
   readonly skipLines: number
@@ -59,7 +59,7 @@ const lastLinesMax = 10
  * @param text in UTF-8; its last line is terminated if it is the complete file
  * @returns null if quotes and line ends do not fit, or there is nothing to read
  */
-export function readingOf(text: Buffer, isWhole: boolean, way: Way): Reading | null {
+export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleReading | null {
   const { marks } = way
   let first: readonly string[] | null = null
   const found = { rows: 0, fitting: 0, several: 0 }
@@ -68,7 +68,7 @@ export function readingOf(text: Buffer, isWhole: boolean, way: Way): Reading | n
     // In a file with one column, a blank line is a row with an empty value.
     if (bounds.end === start && first?.length !== 1) return
     if (first === null) {
-      first = valuesOf(text.subarray(start, bounds.end), marks)
+      first = recordValues(text.subarray(start, bounds.end), marks)
       return
     }
     found.rows += 1
@@ -78,9 +78,9 @@ export function readingOf(text: Buffer, isWhole: boolean, way: Way): Reading | n
   })
   // The compiler does not see assignments in callbacks.
   const firstLine = first as readonly string[] | null
-  const isRead = end !== null && text.length - end <= (isWhole ? 0 : unreadShareMax * text.length)
+  const isRead = end !== null && text.length - end <= (isComplete ? 0 : unreadShareMax * text.length)
   if (!isRead || firstLine === null) return null
-  const isTail = isWhole && firstLine.length > 1 && tail.rows > 0 && isSetOff(text, tail.start)
+  const isTail = isComplete && firstLine.length > 1 && tail.rows > 0 && isSetOff(text, tail.start)
   const last = isTail ? linesIn(text.subarray(tail.start)) : 0
   return last === 0 || last > lastLinesMax
     ? { firstLine, ...found, lastLines: 0 }
@@ -125,14 +125,14 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
 /** Returns the first fault of reading a sample this way, and its line; null if there is none. */
 export function faultOf(
   text: Buffer,
-  isWhole: boolean,
+  isComplete: boolean,
   marks: Marks,
 ): { line: number; reason: string } | null {
   const bounds = new RecordBounds(marks)
   let at = 0
   while (at < text.length && bounds.find(text, at)) at = bounds.next
   // In a complete file, the only other fault.
-  if (bounds.fault === null && isWhole && at < text.length)
+  if (bounds.fault === null && isComplete && at < text.length)
     return { line: occurrences(text.subarray(0, at), LF) + 1, reason: 'a quoted value is never closed' }
   if (bounds.fault === null) return null
   return { line: occurrences(text.subarray(0, at), LF) + bounds.breaks + 1, reason: bounds.fault }

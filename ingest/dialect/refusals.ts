@@ -6,17 +6,17 @@ import { consistentShare, faultOf, readingOf, type Candidate } from './reading.t
  * Refuses texts whose best reading would lose data.
  * @throws TableFailure with the line, and a way to keep the data
  */
-export function requireReadable(text: Buffer, isWhole: boolean, best: Candidate): void {
-  requireNoErrorPage(text, isWhole, best)
+export function requireReadable(text: Buffer, isComplete: boolean, best: Candidate): void {
+  requireNoErrorPage(text, isComplete, best)
   requireNoEscapes(text, best)
-  requireNoOddQuotes(text, isWhole, best)
-  requireNoLostHeader(text, isWhole, best)
+  requireNoOddQuotes(text, isComplete, best)
+  requireNoLostHeader(text, isComplete, best)
 }
 
 /** @throws TableFailure if values are quoted, except for some in another way */
-function requireNoOddQuotes(text: Buffer, isWhole: boolean, { quote, delimiter }: Candidate): void {
+function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimiter }: Candidate): void {
   if (quote !== null) return
-  const fault = faultOf(text, isWhole, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
+  const fault = faultOf(text, isComplete, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
   const lines = text
     .toString('utf8')
     .split(/\r?\n/)
@@ -36,12 +36,12 @@ function requireNoOddQuotes(text: Buffer, isWhole: boolean, { quote, delimiter }
  */
 function requireNoLostHeader(
   text: Buffer,
-  isWhole: boolean,
+  isComplete: boolean,
   { quote, delimiter, comment, skipLines, firstLine, rows, share }: Candidate,
 ): void {
   if (share > 1 - consistentShare || firstLine.length < 2 || filledIn(firstLine) < firstLine.length) return
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
-  const below = readingOf(text, isWhole, { marks, skipLines: skipLines + 1, comment })
+  const below = readingOf(text, isComplete, { marks, skipLines: skipLines + 1, comment })
   if (below === null || below.firstLine.length <= firstLine.length) return
   if (below.fitting < consistentShare * below.rows) return
   const lines = text.toString('utf8').split(/\r?\n/)
@@ -64,9 +64,9 @@ const errorPattern =
   /\b(error|exception|not found|forbidden|denied|unauthorized|unavailable|bad (gateway|request)|timed? ?out|too many requests|erro|não (encontrad|autorizad)[oa]|acesso negado)\b/i
 
 /** @throws TableFailure if one or two lines of text explain why there is no table */
-function requireNoErrorPage(text: Buffer, isWhole: boolean, { rows, firstLine }: Candidate): void {
+function requireNoErrorPage(text: Buffer, isComplete: boolean, { rows, firstLine }: Candidate): void {
   const said = text.toString('utf8').trim()
-  if (!isWhole || said.split('\n').length > 2 || !errorPattern.test(said)) return
+  if (!isComplete || said.split('\n').length > 2 || !errorPattern.test(said)) return
   if (rows > 0 && (firstLine.length > 1 || !/[^\S\n]/.test(said))) return
   throw new TableFailure(
     `it is no table but a message, perhaps of an error: ${JSON.stringify(said.slice(0, 100))}: fetch the CSV itself`,

@@ -3,7 +3,7 @@ import { CsvScanner } from '../source/scan.ts'
 import { decoderOf } from '../source/decode.ts'
 import { LastLines } from '../source/last-lines.ts'
 import type { Member } from '../source/member.ts'
-import { LF, valuesOf } from '../source/record.ts'
+import { LF, recordValues } from '../source/record.ts'
 import { RecordBounds } from '../source/bounds.ts'
 import { commonDelimiters, recordBytesMax } from '../source/soundness.ts'
 import { dialectOf, type Dialect } from './dialect.ts'
@@ -45,7 +45,7 @@ export async function encodingOf(members: readonly Member[]): Promise<EncodingWi
 /** @throws TableFailure if it is no CSV that can be read without guessing */
 export async function sampleOf(member: Member): Promise<Sample> {
   const start = await startOf(member, sampleBytes)
-  const isAll = start.isWhole && start.bytes.length <= dialectBytes
+  const isAll = start.isComplete && start.bytes.length <= dialectBytes
   try {
     if (isAll || !endsInValue(start.bytes.subarray(0, dialectBytes))) return sampleIn(start, dialectBytes)
   } catch (error) {
@@ -68,7 +68,7 @@ function endsInValue(text: Buffer): boolean {
 interface Start {
   readonly bytes: Buffer
   /** True if this is the complete text. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
   readonly encoding: EncodingWitness['encoding']
 }
 
@@ -76,7 +76,7 @@ async function startOf(member: Member, bytesMax: number): Promise<Start> {
   const witness = new EncodingWitness()
   const kept: Buffer[] = []
   let bytes = 0
-  let isWhole = true
+  let isComplete = true
   try {
     await member.read({
       onPacked: () => undefined,
@@ -89,19 +89,19 @@ async function startOf(member: Member, bytesMax: number): Promise<Start> {
     })
   } catch (error) {
     if (!(error instanceof Enough)) throw error
-    isWhole = false
+    isComplete = false
   }
-  return { bytes: Buffer.concat(kept), isWhole, encoding: witness.encoding }
+  return { bytes: Buffer.concat(kept), isComplete, encoding: witness.encoding }
 }
 
 /** @param bytesMax for detecting the dialect */
-function sampleIn({ bytes, isWhole, encoding: { encoding, evidence } }: Start, bytesMax: number): Sample {
+function sampleIn({ bytes, isComplete, encoding: { encoding, evidence } }: Start, bytesMax: number): Sample {
   const start = bytes.subarray(0, bytesMax)
-  const dialect = dialectOf(start, isWhole && start.length === bytes.length, encoding, evidence)
-  return { dialect, texts: textsIn(bytes, isWhole, dialect) }
+  const dialect = dialectOf(start, isComplete && start.length === bytes.length, encoding, evidence)
+  return { dialect, texts: textsIn(bytes, isComplete, dialect) }
 }
 
-function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, number>[] {
+function textsIn(all: Buffer, isComplete: boolean, dialect: Dialect): Map<string, number>[] {
   const { delimiter, quote, encoding, lineTerminator, skipLines, comment, skipLast, hasHeader, firstLine } =
     dialect
   const decoder = decoderOf(encoding, 'the sample', lineTerminator)
@@ -121,7 +121,7 @@ function textsIn(all: Buffer, isWhole: boolean, dialect: Dialect): Map<string, n
   })
   const last = new LastLines(skipLast, 'the sample')
   const pieces = [scanner.push(last.push(decoder.write(all)))]
-  if (isWhole && !scanner.stopped) pieces.push(scanner.push(last.push(decoder.end())), scanner.end())
+  if (isComplete && !scanner.stopped) pieces.push(scanner.push(last.push(decoder.end())), scanner.end())
   const records = recordsIn(Buffer.concat(pieces), delimiter, quote)
   const texts = firstLine.map(() => new Map<string, number>())
   for (let from = 0; from < stride; from += 1) {
@@ -143,6 +143,6 @@ function recordsIn(plain: Buffer, delimiter: string, quote: string | null): stri
   const bounds = new RecordBounds(marks)
   const records: string[][] = []
   for (let start = 0; start < plain.length && bounds.find(plain, start); start = bounds.next)
-    records.push(valuesOf(plain.subarray(start, bounds.end), marks))
+    records.push(recordValues(plain.subarray(start, bounds.end), marks))
   return plain.at(-1) === LF || plain.length === 0 ? records : records.slice(0, -1)
 }

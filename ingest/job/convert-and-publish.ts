@@ -3,23 +3,23 @@ import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
-import { clearFailure, forgetWithdrawn } from '../../core/warehouse/state-files.ts'
+import { clearFailure, clearRollbacks } from '../../core/warehouse/state-files.ts'
 import { filesOf } from '../../core/warehouse/manifest.ts'
-import { publish } from '../../core/warehouse/published.ts'
+import { publish } from '../../core/warehouse/publish.ts'
 import { sort, writeParts, type DuePart, type Work } from '../convert/convert.ts'
-import { writeIndexes, type Written } from '../convert/indexes.ts'
+import { writeIndexes, type IndexFiles } from '../convert/indexes.ts'
 import { profile, type FieldProfile } from '../convert/profile.ts'
 import { reconcilePublished } from '../convert/reconcile.ts'
-import { driftSince, emptinessOf } from './drift.ts'
-import { isTaken, planned, takenFiles, takeOver, type TakenFile } from '../convert/reused-partitions.ts'
+import { driftSince, emptySourceProblem } from './drift.ts'
+import { isReused, planned, reusedFiles, copyReused, type ReusedFile } from '../convert/reused-partitions.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
 import { label, nameSnapshot } from '../publish/label.ts'
-import { rejectsKeptMax, TableFailure } from '../base/rejects.ts'
-import { readBefore, writeReport, type Outcome, type Report } from './report.ts'
-import { allRead, goneFiles, partitionsOf, warningsOf } from './account.ts'
+import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
+import { readPreviousReport, writeReport, type Outcome, type IngestReport } from './report.ts'
+import { sourceTotals, missingFiles, partitionsOf, warningsOf } from './source-totals.ts'
 import { stopwatch, type Job, type Stopwatch } from './job.ts'
-import { pack, type Packed, type Proved } from './pack.ts'
-import { heldOf, takeIn, type TakenIn } from './take-in.ts'
+import { pack, type PackedDownload, type ProvedParts } from './pack.ts'
+import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
 
 /**
  * Read and cast in batches -> sort -> write -> reconcile -> index -> compare with the previous snapshot ->
@@ -28,33 +28,33 @@ import { heldOf, takeIn, type TakenIn } from './take-in.ts'
  */
 export async function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
-  const { kept, letGo } = await heldOf(job)
+  const { kept, release } = await pinReusable(job)
   try {
-    const taken = await takeIn(job, kept, steps)
+    const taken = await readAndCast(job, kept, steps)
     const converted = await convert(job, taken, steps)
     const drift = await requireLikeness(job, converted)
     const packed = await steps.time('packing', () => pack(job, converted), 'own')
     return await publishAndReport(job, steps, converted, drift, packed)
   } finally {
-    letGo()
+    release()
   }
 }
 
 /** All parts in their folder, with facts from their conversion. */
-interface Converted extends Proved {
+interface Converted extends ProvedParts {
   readonly work: Work
   readonly rows: number
   /** Files of the previous snapshot. */
-  readonly taken: ReadonlyMap<string, TakenFile>
+  readonly taken: ReadonlyMap<string, ReusedFile>
   readonly profiles: readonly FieldProfile[]
-  readonly beside: Written
+  readonly beside: IndexFiles
   /** Accepted differences between the header and the declaration. */
   readonly ofHeader: readonly string[]
   /** Missing fields of files that are joined by name. */
-  readonly lacking: Report['missing_columns']
+  readonly lacking: IngestReport['missing_columns']
 }
 
-async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Converted> {
+async function convert(job: Job, taken: CastSource, steps: Stopwatch): Promise<Converted> {
   const { table, store, scratch, progress, partRows } = job
   const { kept, intake, read, partitions } = taken
   const folder = path.join(scratch, 'snapshot')
@@ -62,10 +62,10 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Conv
   const { staged } = intake
   const { work: ofRead, drift: ofHeader } = intake.taken
   const plan = planned(table, kept, partitions, partRows)
-  const files = kept === null ? new Map<string, TakenFile>() : takenFiles(table, kept, plan.parts)
-  await takeOver(store, files.values(), folder)
+  const files = kept === null ? new Map<string, ReusedFile>() : reusedFiles(table, kept, plan.parts)
+  await copyReused(store, files.values(), folder)
   await steps.time('sorting', () => sort(ofRead, staged))
-  const due = plan.parts.filter((part): part is DuePart => !isTaken(part))
+  const due = plan.parts.filter((part): part is DuePart => !isReused(part))
   await steps.time('writing', () => writeParts(ofRead, folder, due, progress), 'own')
   await steps.time('reconciling', () => reconcilePublished(ofRead, folder, due, staged))
   const proved = { ...taken, folder, plan }
@@ -98,10 +98,10 @@ async function convert(job: Job, taken: TakenIn, steps: Stopwatch): Promise<Conv
 async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
   const { table, store, acceptsDrift, before } = job
   const { rows, profiles, ofHeader } = converted
-  const read = allRead(job, converted)
-  const known = before && (await readBefore(store, table, before))
-  const unlike = [...ofHeader, ...goneFiles(before, read), ...driftSince(known, rows, profiles)]
-  const empty = emptinessOf(table, read)
+  const read = sourceTotals(job, converted)
+  const known = before && (await readPreviousReport(store, table, before))
+  const unlike = [...ofHeader, ...missingFiles(before, read), ...driftSince(known, rows, profiles)]
+  const empty = emptySourceProblem(table, read)
   const drift = [...unlike, ...empty]
   if (drift.length === 0 || acceptsDrift) return drift
   const since =
@@ -121,11 +121,11 @@ async function publishAndReport(
   steps: Stopwatch,
   converted: Converted,
   drift: readonly string[],
-  { members, sums }: Packed,
+  { members, sums }: PackedDownload,
 ): Promise<Outcome> {
   const { table, dataset, store, definition, before, previous, now } = job
   const { work, folder, read, kept, rejects, rows, plan, taken, profiles, beside, lacking } = converted
-  const all = allRead(job, converted)
+  const all = sourceTotals(job, converted)
   const labelled = {
     dataset,
     table,
@@ -150,7 +150,7 @@ async function publishAndReport(
       () => loadClickHouse(work, clickHouse, named.snapshot, rows, job.progress),
       'own',
     )
-  const report: Report = {
+  const report: IngestReport = {
     dataset: table.dataset,
     table: table.name,
     snapshot: named.snapshot,
@@ -165,7 +165,7 @@ async function publishAndReport(
     blank_lines: all.blankLines,
     comment_lines: all.commentLines,
     missing_columns: lacking,
-    last_lines: read.lastLines.slice(0, rejectsKeptMax),
+    last_lines: read.lastLines.slice(0, detailedRejectsMax),
     taken_over: kept?.partitions.map(({ partition }) => partition.value) ?? [],
     accepted_drift: drift,
     warnings: warningsOf(job, read),
@@ -186,7 +186,7 @@ async function publishAndReport(
   await publish(store, table, folder, manifest, same)
   await clearFailure(store, table)
   // A newly published source is not held back any more.
-  await forgetWithdrawn(store, table)
+  await clearRollbacks(store, table)
   return { status: 'published', table, manifest, report }
 }
 

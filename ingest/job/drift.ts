@@ -3,7 +3,7 @@ import type { FieldProfile } from '../convert/profile.ts'
 import type { ReadSource } from '../source/read.ts'
 
 /** Facts of the last report about the published snapshot. */
-export interface Before {
+export interface PreviousReport {
   readonly rows: number
   readonly fields: readonly Pick<FieldProfile, 'name' | 'nulls'>[]
 }
@@ -15,7 +15,7 @@ const rowsMin = 0.5
  * Reports a source without any row, which is more likely truncated than right, even for a new table. A source
  * whose rows were all rejected is not empty: those count against the limit of the catalog.
  */
-export function emptinessOf(
+export function emptySourceProblem(
   { mayBeEmpty }: Table,
   { records, rejectedRows, files }: Pick<ReadSource, 'records' | 'rejectedRows' | 'files'>,
 ): string[] {
@@ -27,7 +27,11 @@ export function emptinessOf(
 }
 
 /** Returns differences from the previous source, in sentences; none if it may be published without asking. */
-export function driftSince(before: Before | null, rows: number, fields: readonly FieldProfile[]): string[] {
+export function driftSince(
+  before: PreviousReport | null,
+  rows: number,
+  fields: readonly FieldProfile[],
+): string[] {
   if (before === null) return []
   const drift: string[] = []
   if (rows < rowsMin * before.rows) {

@@ -28,7 +28,7 @@ export async function fillClickHouse(
   const { memory, threads, progress } = options
   const folder = layout.snapshot(table, manifest.snapshot)
   const parts = manifest.parts.map((part) => ({ ...part, key: `${folder}/${part.file}` }))
-  const letGo = await store.hold(parts)
+  const release = await store.pin(parts)
   try {
     await inScratch(store, async (scratch) => {
       const folders = [scratch, store.place(folder)]
@@ -51,7 +51,7 @@ export async function fillClickHouse(
       }
     })
   } finally {
-    letGo()
+    release()
   }
   progress.say(`${tableId(table)}: ClickHouse did not have it, and has it now`)
 }

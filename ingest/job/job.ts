@@ -4,7 +4,7 @@ import type { Connection } from '../../core/duckdb/connection.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../../core/warehouse/manifest.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import type { Kept } from '../convert/reused-partitions.ts'
+import type { Reusable } from '../convert/reused-partitions.ts'
 import type { Progress } from '../base/progress.ts'
 import type { ReadFile } from '../source/read.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
@@ -21,7 +21,7 @@ export interface Job {
   /** Published manifest, intact or not: a new snapshot is compared with it. */
   readonly before: Manifest | null
   /** Reusable parts of it; null to read everything. */
-  readonly kept: Kept | null
+  readonly kept: Reusable | null
   /** Target of a rollback of the new snapshot. */
   readonly previous: SnapshotId | null
   /** Folder of this job alone, from which finished files move into the warehouse. */

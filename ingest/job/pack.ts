@@ -3,19 +3,19 @@ import { sumsOf, type Sums } from '../../core/warehouse/hash.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { DownloadMember } from '../../core/warehouse/report.ts'
 import type { DuePart } from '../convert/convert.ts'
-import { downloadBefore, isTaken, type Planned } from '../convert/reused-partitions.ts'
+import { previousDownload, isReused, type Planned } from '../convert/reused-partitions.ts'
 import { writeDownload, type MemberBefore } from '../publish/download.ts'
 import type { Job } from './job.ts'
-import type { TakenIn } from './take-in.ts'
+import type { CastSource } from './read-and-cast.ts'
 
 /** Proved parts in a folder. */
-export interface Proved extends TakenIn {
+export interface ProvedParts extends CastSource {
   readonly folder: string
   readonly plan: Planned
 }
 
 /** The download in its folder. */
-export interface Packed {
+export interface PackedDownload {
   readonly members: DownloadMember[]
   readonly sums: Sums
 }
@@ -23,11 +23,11 @@ export interface Packed {
 /** Writes the download, and reads it back for its sums. */
 export async function pack(
   { table, store, progress }: Job,
-  { intake, folder, plan, read, kept }: Proved,
-): Promise<Packed> {
-  const file = kept === null ? '' : store.place(downloadBefore(table, kept).key)
+  { intake, folder, plan, read, kept }: ProvedParts,
+): Promise<PackedDownload> {
+  const file = kept === null ? '' : store.place(previousDownload(table, kept).key)
   const pieces = plan.parts.map((part): DuePart | MemberBefore => {
-    if (!isTaken(part)) return part
+    if (!isReused(part)) return part
     const { member, memberStart: start } = part.taken
     return { file, start, member }
   })

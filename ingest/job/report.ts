@@ -7,7 +7,7 @@ import type { Manifest, Source } from '../../core/warehouse/manifest.ts'
 import { readReport, type DownloadMember } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { FieldProfile } from '../convert/profile.ts'
-import type { Before } from './drift.ts'
+import type { PreviousReport } from './drift.ts'
 import type { LineCounts } from '../source/read.ts'
 import { rejectLine, type Reject, type TableFailure } from '../base/rejects.ts'
 import { shorten } from '../../core/text.ts'
@@ -21,7 +21,7 @@ export type Outcome =
       readonly status: 'published'
       readonly table: Table
       readonly manifest: Manifest
-      readonly report: Report
+      readonly report: IngestReport
     }
   | { readonly status: 'unchanged'; readonly table: Table; readonly manifest: Manifest }
   | { readonly status: 'held'; readonly table: Table; readonly withdrawn: SnapshotId }
@@ -35,7 +35,7 @@ export type Outcome =
     }
 
 /** `report.json`, beside the parts: findings and proofs of the ingest. */
-export interface Report {
+export interface IngestReport {
   readonly dataset: string
   readonly table: string
   readonly snapshot: SnapshotId
@@ -104,7 +104,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
   }
 }
 
-function publishedLines(id: string, report: Report): string[] {
+function publishedLines(id: string, report: IngestReport): string[] {
   const seconds = Object.values(report.seconds).reduce((sum, step) => sum + step, 0)
   const lines = [
     `${id}: published ${report.rows_out.toLocaleString('en')} rows in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
@@ -160,7 +160,7 @@ function rejectLines(rejects: readonly Reject[], count: number): string[] {
 const cellMax = 30
 
 /** Returns a short table of the fields: name, type, nulls, distinct values, bounds. */
-function profileLines({ fields, rows_out: rows }: Report): string[] {
+function profileLines({ fields, rows_out: rows }: IngestReport): string[] {
   const share = (nulls: number): string => (nulls === 0 ? '0' : `${((100 * nulls) / rows).toFixed(1)} %`)
   const cells = fields.map(({ name, type, nulls, distinct_estimate: about, distinct, min, max }) => [
     shortened(name),
@@ -182,12 +182,16 @@ function shortened(text: string): string {
   return shorten(text.replaceAll(/[\s\p{Cc}]+/gu, ' '), cellMax)
 }
 
-export async function writeReport(folder: string, report: Report): Promise<void> {
+export async function writeReport(folder: string, report: IngestReport): Promise<void> {
   await writeFile(path.join(folder, fileNames.report), `${JSON.stringify(report, null, 2)}\n`)
 }
 
 /** Returns facts of a snapshot's report about its rows, as far as it is readable. */
-export async function readBefore(store: Store, table: Table, manifest: Manifest): Promise<Before> {
+export async function readPreviousReport(
+  store: Store,
+  table: Table,
+  manifest: Manifest,
+): Promise<PreviousReport> {
   const report = await readReport(store, table, manifest)
   // The manifest has the number of rows, but not the fields.
   return report === null

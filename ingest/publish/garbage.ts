@@ -1,11 +1,11 @@
 import type { Table } from '../../core/catalog/catalog.ts'
-import { removeSetAside, setAsideAt, publishedBefore } from '../../core/warehouse/history.ts'
-import { removeSnapshot, snapshotsIn } from '../../core/warehouse/published.ts'
+import { removeQuarantined, quarantinedAt, publishedBefore } from '../../core/warehouse/history.ts'
+import { removeSnapshot, snapshotsIn } from '../../core/warehouse/publish.ts'
 import { layout, timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { readWithdrawn } from '../../core/warehouse/state-files.ts'
+import { readRollbacks } from '../../core/warehouse/state-files.ts'
 
 /** Time for clients to finish reading a snapshot that servers have stopped offering. */
 const readersMs = 3_600_000
@@ -24,10 +24,10 @@ export async function removeGarbage(
   const ids: SnapshotId[] = []
   for (const id of await snapshotsIn(store, table)) {
     // Damaged snapshots do not count as replacements of intact ones.
-    if (id === current.snapshot || (await setAsideAt(store, table, id)) === null) ids.push(id)
-    else await removeSetAside(store, table, id, now, graceMs + readersMs)
+    if (id === current.snapshot || (await quarantinedAt(store, table, id)) === null) ids.push(id)
+    else await removeQuarantined(store, table, id, now, graceMs + readersMs)
   }
-  const withdrawn = new Set((await readWithdrawn(store, table)).map(({ snapshot }) => snapshot))
+  const withdrawn = new Set((await readRollbacks(store, table)).map(({ snapshot }) => snapshot))
   // Clocks may have been set back since they were published.
   const published = new Set<SnapshotId>()
   for await (const { snapshot } of publishedBefore(store, table, current)) published.add(snapshot)

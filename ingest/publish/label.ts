@@ -18,9 +18,9 @@ import {
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
 import type { WrittenPart } from '../convert/convert.ts'
-import type { Written } from '../convert/indexes.ts'
+import type { IndexFiles } from '../convert/indexes.ts'
 import { bytesAt } from '../convert/proof.ts'
-import type { TakenFile } from '../convert/reused-partitions.ts'
+import type { ReusedFile } from '../convert/reused-partitions.ts'
 
 /**
  * Returns a hash of everything that determines the rows besides the bytes of the source: if it changes, an
@@ -79,7 +79,7 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   /** Target of a rollback. */
   readonly previous: SnapshotId | null
   /** Files of another snapshot, whose sums are known. */
-  readonly taken: ReadonlyMap<string, TakenFile>
+  readonly taken: ReadonlyMap<string, ReusedFile>
   /** True if a ClickHouse has it. */
   readonly isLoaded: boolean
   readonly download: Sums
@@ -107,7 +107,7 @@ export async function label(
   labelled: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
-  beside: Written,
+  beside: IndexFiles,
 ): Promise<Manifest> {
   const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = labelled
   const { taken, partitions, header, isLoaded, download } = labelled
@@ -151,7 +151,7 @@ export async function label(
 
 /** Describes files that only the server reads. */
 async function readApart(
-  { dictionary, codes, hasRowStore, orders }: Written,
+  { dictionary, codes, hasRowStore, orders }: IndexFiles,
   folder: string,
 ): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'row_store' | 'orders'>> {
   const piecewise = async (file: string): Promise<PiecewiseFile> => ({
@@ -198,7 +198,7 @@ async function directorySum(file: string): Promise<number> {
 async function sumsOfFile(
   folder: string,
   file: string,
-  taken: ReadonlyMap<string, TakenFile>,
+  taken: ReadonlyMap<string, ReusedFile>,
 ): Promise<Omit<StoredFile, 'file'>> {
   const known = taken.get(file)
   if (known === undefined) return sumsOf(path.join(folder, file))

@@ -10,7 +10,7 @@ import { TableFailure } from '../base/rejects.ts'
  * Runs work on a table under its lock.
  * @throws TableFailure naming the process that holds the lock
  */
-export async function withTable<T>(store: Store, table: Table, work: () => Promise<T>): Promise<T> {
+export async function withTableLock<T>(store: Store, table: Table, work: () => Promise<T>): Promise<T> {
   let release: () => Promise<void>
   try {
     release = await store.lock(layout.table(table))
@@ -29,7 +29,7 @@ const lockEveryMs = 50
 const lockTriesMax = 6000
 
 /** Runs work on the files beside the tables under their lock, waiting for it. */
-export async function withWarehouse<T>(store: Store, work: () => Promise<T>): Promise<T> {
+export async function withWarehouseLock<T>(store: Store, work: () => Promise<T>): Promise<T> {
   return releasing(await patientLock(store), work)
 }
 

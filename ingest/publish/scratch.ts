@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { holdLock, removeLeft } from '../../core/duckdb/file-lock.ts'
+import { acquireLock, removeAbandoned } from '../../core/duckdb/file-lock.ts'
 import { codeOf, LockHeld } from '../../core/errors.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
@@ -22,7 +22,7 @@ export async function inScratch<T>(
 ): Promise<T> {
   await mkdir(scratchFolder, { recursive: true })
   const home = await mkdtemp(path.join(scratchFolder, `${process.pid}-${host}-`))
-  const release = await holdLock(path.join(home, lockName))
+  const release = await acquireLock(path.join(home, lockName))
   const folder = path.join(home, 'work')
   try {
     await mkdir(folder)
@@ -46,7 +46,7 @@ export async function sweepScratch({ scratchFolder }: Store): Promise<void> {
     // The job has not locked it yet, or was killed before.
     if (!hasLock && (await mayBeginIn(home))) continue
     try {
-      await (hasLock ? removeLeft(home, lockName) : rm(home, { recursive: true, force: true }))
+      await (hasLock ? removeAbandoned(home, lockName) : rm(home, { recursive: true, force: true }))
     } catch (error) {
       if (!(error instanceof LockHeld)) throw error
     }

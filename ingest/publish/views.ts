@@ -1,27 +1,27 @@
 import path from 'node:path'
 import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { inOrder } from '../../core/in-order.ts'
-import { publishedOf } from '../../core/warehouse/published.ts'
+import { publishedOf } from '../../core/warehouse/publish.ts'
 import { publishedBefore } from '../../core/warehouse/history.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { replaceSummed } from '../../core/warehouse/summed-files.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { writeViews, type LeftOut, type PublishedTable } from '../../core/warehouse/views.ts'
-import { withWarehouse } from './lock.ts'
+import { writeViews, type OmittedTable, type PublishedTable } from '../../core/warehouse/views.ts'
+import { withWarehouseLock } from './lock.ts'
 import { inScratch } from './scratch.ts'
 
 /**
  * Replaces `warehouse.duckdb`: views of all published tables, usable from any folder, without tables whose
  * parts are unreadable. Users with the old file open keep it, and its snapshots stay for their grace time.
  */
-export async function publishViews(store: Store, catalog: Catalog): Promise<LeftOut[]> {
-  return withWarehouse(store, () =>
+export async function publishViews(store: Store, catalog: Catalog): Promise<OmittedTable[]> {
+  return withWarehouseLock(store, () =>
     inScratch(store, async (scratch) => {
       const tables = await publishedTables(store, catalog)
       const draft = path.join(scratch, layout.views)
       const leftOut = await writeViews(draft, tables, {
-        warehouse: store.isElsewhere ? null : store.localFolder,
+        warehouse: store.isRemote ? null : store.localFolder,
         base: store.address,
         scratch,
       })

@@ -2,11 +2,11 @@ import type { Table } from '../../core/catalog/catalog.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
-import { manifestOf, pointTo, publishedOf } from '../../core/warehouse/published.ts'
+import { manifestOf, pointTo, publishedOf } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
-import { withdraw } from '../../core/warehouse/state-files.ts'
-import { withTable } from '../publish/lock.ts'
+import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
+import { recordRollback } from '../../core/warehouse/state-files.ts'
+import { withTableLock } from '../publish/lock.ts'
 import { TableFailure } from '../base/rejects.ts'
 
 interface RolledBack {
@@ -22,7 +22,7 @@ interface RolledBack {
  *   changed then
  */
 export async function rollback(store: Store, table: Table, now: Date): Promise<RolledBack> {
-  return withTable(store, table, async () => {
+  return withTableLock(store, table, async () => {
     const current = await publishedOf(store, table)
     if (current === null)
       throw new TableFailure(`${tableId(table)} is not published: there is nothing to go back from`)
@@ -41,9 +41,9 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
           'and roll back again, or put a good source in place and run `make ingest`',
       )
     }
-    await requireFiles(filesInStore(store, layout.snapshot(table, earlier.snapshot)), earlier)
+    await verifyFiles(filesInStore(store, layout.snapshot(table, earlier.snapshot)), earlier)
     // First, so that a concurrent job cannot publish it again.
-    await withdraw(store, table, current, now)
+    await recordRollback(store, table, current, now)
     await pointTo(store, table, earlier.snapshot)
     return { from: current.snapshot, to: earlier.snapshot, rows: earlier.rows }
   })

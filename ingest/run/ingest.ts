@@ -5,38 +5,38 @@ import type { ClickHouse } from '../../core/clickhouse/link.ts'
 import { messageOf, StartError } from '../../core/errors.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { OutOfMemory } from '../../core/duckdb/errors.ts'
-import { damagedIn, setAside, newestIn, publishedBefore } from '../../core/warehouse/history.ts'
+import { damagedIn, quarantine, newestIn, publishedBefore } from '../../core/warehouse/history.ts'
 import {
   clearFailure,
   writeFailure,
-  noteHashed,
-  readHashed,
-  noteLooked,
-  noteVerified,
+  recordHashes,
+  readHashes,
+  recordCheck,
+  recordVerified,
   versionsIn,
-  readWithdrawn,
+  readRollbacks,
 } from '../../core/warehouse/state-files.ts'
-import { mendManifest, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
+import { mendManifest, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { holdsFields, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
+import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
 import { converterVersion, isWide, partRowsDefault } from '../convert/convert.ts'
 import { batchBytesDefault } from '../source/batches.ts'
 import { convertAndPublish } from '../job/convert-and-publish.ts'
 import { fillClickHouse } from '../job/fill-clickhouse.ts'
 import type { Progress } from '../base/progress.ts'
-import { keptOf } from '../convert/reused-partitions.ts'
+import { findReusable } from '../convert/reused-partitions.ts'
 import { dropForgotten } from '../publish/clickhouse.ts'
 import { removeGarbage } from '../publish/garbage.ts'
 import { definitionOf, definitionsUntil } from '../publish/label.ts'
-import { withTable } from '../publish/lock.ts'
+import { withTableLock } from '../publish/lock.ts'
 import { inScratch, sweepScratch } from '../publish/scratch.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { failureReport, type Outcome } from '../job/report.ts'
-import { lookedFor } from '../source/find.ts'
+import { expectedFiles } from '../source/find.ts'
 import { SourceHashes } from '../source/hashes.ts'
 import { obtain, type ObtainedFile } from '../source/obtain.ts'
 
@@ -121,7 +121,7 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
 async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome> {
   const progress = options.progress(table)
   try {
-    return await withTable(options.store, table, async () => {
+    return await withTableLock(options.store, table, async () => {
       const outcome = await ingestOrFail(table, options, progress)
       if (options.retention !== undefined && 'manifest' in outcome) {
         await removeGarbage(options.store, table, outcome.manifest, options.now(), options.retention).catch(
@@ -204,13 +204,13 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     })
     if (obtained === 'missing') return withoutSource(table, sources, found)
     const files = obtained === 'unchanged' ? [] : obtained
-    const hashes = await SourceHashes.of(files, await readHashed(store, table), {
+    const hashes = await SourceHashes.of(files, await readHashes(store, table), {
       now: options.now(),
       settledMs: options.settledMs,
       believedMs: options.believedMs,
     })
     const note = (read: readonly Source[]): Promise<void> =>
-      noteHashed(store, table, hashes.noted(read)).catch((error: unknown) =>
+      recordHashes(store, table, hashes.noted(read)).catch((error: unknown) =>
         progress.say(`${tableId(table)}: what was hashed was not noted: ${messageOf(error)}`),
       )
     if (
@@ -220,19 +220,19 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       await clearFailure(store, table)
       await fill(table, current, options, progress)
       await note(current.sources)
-      await noteLooked(store, table, 'unchanged', options.now())
+      await recordCheck(store, table, 'unchanged', options.now())
       return { status: 'unchanged', table, manifest: current }
     }
     if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
     const { acceptsDrift = false } = options
     // Another converter alone is no reason to publish a rolled back source again.
     const definitions = definitionsUntil(table, partRows, converter)
-    for (const withdrawn of acceptsDrift ? [] : await readWithdrawn(store, table)) {
+    for (const withdrawn of acceptsDrift ? [] : await readRollbacks(store, table)) {
       if (!definitions.includes(withdrawn.definition) || !(await hashes.are(withdrawn.sources))) continue
       const trouble = whyNotServed(found, table)
       if (trouble === null) {
         if (current !== null) await fill(table, current, options, progress)
-        await noteLooked(store, table, 'held', options.now())
+        await recordCheck(store, table, 'held', options.now())
         return { status: 'held', table, withdrawn: withdrawn.snapshot }
       }
       throw new TableFailure(
@@ -241,12 +241,12 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       )
     }
     // Before they are replaced, so that a killed job leaves no manual work.
-    await setAside(store, table, found.damaged, options.now()).catch((error: unknown) =>
+    await quarantine(store, table, found.damaged, options.now()).catch((error: unknown) =>
       progress.say(`${tableId(table)}: what is damaged was not set aside: ${messageOf(error)}`),
     )
     const kept =
       isAsDeclared && !acceptsDrift && table.partition !== null
-        ? await keptOf(store, table, current, await hashes.files())
+        ? await findReusable(store, table, current, await hashes.files())
         : null
     const work = await Database.open({
       ...duckdbLimits(options, table),
@@ -313,7 +313,7 @@ function withoutSource(table: Table, sources: string, found: Current): Outcome {
   const trouble = whyNotServed(found, table)
   const serving =
     trouble === null ? `the snapshot of ${manifest?.import_date ?? ''} goes on serving` : `and ${trouble}`
-  throw new TableFailure(`the source is gone: there is no ${lookedFor(sources, table)}; ${serving}`)
+  throw new TableFailure(`the source is gone: there is no ${expectedFiles(sources, table)}; ${serving}`)
 }
 
 /** Returns why a server cannot serve the published snapshot; null if it can. */
@@ -346,8 +346,8 @@ async function currentSnapshot(store: Store, table: Table, progress: Progress): 
       throw new Error('current.json is gone, though there are snapshots')
     }
     const versions = await versionsIn(store, table, manifest)
-    await requireFiles(filesInStore(store, layout.snapshot(table, manifest.snapshot)), manifest)
-    await noteVerified(store, table, manifest.snapshot, versions)
+    await verifyFiles(filesInStore(store, layout.snapshot(table, manifest.snapshot)), manifest)
+    await recordVerified(store, table, manifest.snapshot, versions)
     await mendManifest(store, table, manifest.snapshot)
     return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
   } catch (error) {

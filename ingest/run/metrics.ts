@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { chmod, rename, rm, writeFile } from 'node:fs/promises'
 import { Gauge, Registry } from 'prom-client'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
-import { readLooks } from '../../core/warehouse/state-files.ts'
-import { publishedOf } from '../../core/warehouse/published.ts'
+import { readChecks } from '../../core/warehouse/state-files.ts'
+import { publishedOf } from '../../core/warehouse/publish.ts'
 import { readReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { Outcome } from '../job/report.ts'
@@ -60,7 +60,7 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
 
 /** Returns the state of a table; null if it was never checked. */
 async function standOf(store: Store, table: Table) {
-  const looks = await readLooks(store, table)
+  const looks = await readChecks(store, table)
   const manifest = await publishedOf(store, table).catch(() => null)
   if (looks.length === 0 && manifest === null) return null
   const report = manifest === null ? null : await readReport(store, table, manifest)

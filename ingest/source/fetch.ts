@@ -6,7 +6,16 @@ import { codeOf, messageOf } from '../../core/errors.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { PrivateAddress, publicLookup, requirePublicLiteral } from './public-address.ts'
-import { isPartOf, nameIn, one, pauseOf, totalOf, validatorOf, wrongDigest, type Headers } from './stated.ts'
+import {
+  isPartOf,
+  nameIn,
+  firstValue,
+  pauseOf,
+  totalOf,
+  validatorOf,
+  wrongDigest,
+  type Headers,
+} from './response-headers.ts'
 import type { PackedFile } from './member.ts'
 
 /** Headers that identify the version of a file on the web. */
@@ -128,7 +137,7 @@ class Download {
       return { status: 'again', trouble: 'the server does not have the rest of what it sent' }
     }
     if (status >= 500 || status === 429 || status === 408) {
-      const afterMs = pauseOf(one(headers['retry-after']))
+      const afterMs = pauseOf(firstValue(headers['retry-after']))
       const trouble = `the server answers ${status}`
       return { status: 'again', trouble, ...(afterMs !== null && { afterMs }) }
     }
@@ -150,7 +159,7 @@ class Download {
       }
     }
     const whole = this.#whole
-    const [etag, lastModified] = [one(whole['etag']), one(whole['last-modified'])]
+    const [etag, lastModified] = [firstValue(whole['etag']), firstValue(whole['last-modified'])]
     let bytes = have
     const pace = new Pace(silenceMs)
     const output = await open(this.#file, have === 0 ? 'w' : 'a')
@@ -181,7 +190,9 @@ class Download {
       await rm(this.#file)
       return { status: 'again', trouble }
     }
-    const coding = (one(whole['content-encoding']) ?? 'identity').toLowerCase().replace(/^x-gzip$/, 'gzip')
+    const coding = (firstValue(whole['content-encoding']) ?? 'identity')
+      .toLowerCase()
+      .replace(/^x-gzip$/, 'gzip')
     const name = this.#name
     if (coding !== 'identity' && coding !== 'gzip') {
       throw new TableFailure(
@@ -225,7 +236,7 @@ class Download {
         headersTimeout: this.#options.silenceMs,
         bodyTimeout: this.#options.silenceMs,
       })
-      const location = one(answer.headers['location'])
+      const location = firstValue(answer.headers['location'])
       if (![301, 302, 303, 307, 308].includes(answer.statusCode) || location === undefined) return answer
       await leave(answer)
       if (redirects === redirectsMax)

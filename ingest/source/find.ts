@@ -8,7 +8,7 @@ import { TableFailure } from '../base/rejects.ts'
 import type { PlacedFile } from './member.ts'
 import { fileWildcard } from '../../core/text.ts'
 import { sourceEndings } from './packings.ts'
-import { placeWithin } from './within.ts'
+import { realPathWithin } from './real-path.ts'
 
 /** A file under SOURCES, with its real path, even if a link changes meanwhile. */
 interface FileHere extends PlacedFile {
@@ -52,7 +52,7 @@ export async function findFiles(sources: string, table: Table): Promise<SourceFi
 }
 
 /** Describes the expected files. */
-export function lookedFor(sources: string, table: Table): string {
+export function expectedFiles(sources: string, table: Table): string {
   const names = table.source.files?.map(({ path: file }) => file) ?? [
     `${tableId(table)}.csv (or ${sourceEndings.slice(1).join(', ')})`,
   ]
@@ -114,7 +114,7 @@ async function matchingIn(
   isFile: boolean,
 ): Promise<string[]> {
   if (!segment.includes('*')) return [path.posix.join(folder, segment)]
-  const place = await placeWithin(sources, path.join(sources, folder))
+  const place = await realPathWithin(sources, path.join(sources, folder))
   if (place === null) return []
   const entries = await readdir(place, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
   return entries
@@ -125,7 +125,7 @@ async function matchingIn(
 /** @param depth number of final path segments that make names unique */
 async function fileAt(sources: string, { path: file, constants }: SomeFiles, depth = 1): Promise<FileHere[]> {
   const namedPath = path.join(sources, file)
-  const place = await placeWithin(sources, namedPath)
+  const place = await realPathWithin(sources, namedPath)
   const facts = place === null ? null : await stat(place).catch(orNone(null))
   if (place === null || facts?.isFile() !== true) return []
   const name = file.split('/').slice(-depth).join('/')

@@ -1,7 +1,7 @@
 import { inOrder } from '../../core/in-order.ts'
 import { settledVersion } from '../../core/warehouse/fingerprint.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
-import type { Hashed } from '../../core/warehouse/state-files.ts'
+import type { RecordedHashes } from '../../core/warehouse/state-files.ts'
 import type { Source } from '../../core/warehouse/manifest.ts'
 import type { PlacedFile } from './member.ts'
 import type { ObtainedFile } from './obtain.ts'
@@ -28,7 +28,7 @@ interface Belief {
 export class SourceHashes {
   /** Version of each file before it was read; null if it is not trusted. */
   readonly #versions: readonly (string | null)[]
-  readonly #known: Hashed
+  readonly #known: RecordedHashes
   readonly #files: readonly PlacedFile[]
   readonly #hashes = new Map<string, Promise<string>>()
   readonly #now: Date
@@ -36,7 +36,7 @@ export class SourceHashes {
   private constructor(
     files: readonly PlacedFile[],
     versions: readonly (string | null)[],
-    known: Hashed,
+    known: RecordedHashes,
     now: Date,
   ) {
     this.#files = files
@@ -48,7 +48,7 @@ export class SourceHashes {
   /** @param known hashes of an earlier ingest */
   static async of(
     obtained: readonly ObtainedFile[],
-    known: Hashed,
+    known: RecordedHashes,
     { now, settledMs = settledMsDefault, believedMs = believedMsDefault }: Belief,
   ): Promise<SourceHashes> {
     const versions: (string | null)[] = []
@@ -99,7 +99,7 @@ export class SourceHashes {
    * Returns hashes for the next ingest.
    * @param sources as they were read, in their order
    */
-  noted(sources: readonly Source[]): Hashed {
+  noted(sources: readonly Source[]): RecordedHashes {
     const at = this.#now.toISOString()
     return new Map(
       this.#versions.flatMap((version, place) => {

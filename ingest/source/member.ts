@@ -45,7 +45,7 @@ const ratioMax = 500
 const freely = 64 * 1024 * 1024
 
 /** @throws TableFailure if a text becomes too large, absolutely or relative to its compressed size */
-export function boundsOf(
+export function unpackBounds(
   file: PackedFile,
   { unpackedBytesMax }: UnpackLimits,
 ): (text: number, packed: number) => void {

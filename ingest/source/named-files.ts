@@ -10,7 +10,7 @@ import { fetchFile } from './fetch.ts'
 import { isWeb, matchingFiles } from './find.ts'
 import type { PlacedFile } from './member.ts'
 import { packings } from './packings.ts'
-import { pathIn } from './stated.ts'
+import { pathIn } from './response-headers.ts'
 
 /** Local files named by a person. */
 export interface NamedFiles {

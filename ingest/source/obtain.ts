@@ -11,9 +11,9 @@ import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { fetchFile, type Validators } from './fetch.ts'
 import { findFiles, type SourceFile } from './find.ts'
-import { nameIn, pathIn } from './stated.ts'
+import { nameIn, pathIn } from './response-headers.ts'
 import type { PlacedFile } from './member.ts'
-import { placeWithin } from './within.ts'
+import { realPathWithin } from './real-path.ts'
 
 /** A local file of a source. */
 export interface ObtainedFile {
@@ -161,7 +161,7 @@ async function listOf(
   )
   if (validators === null) {
     if (place?.kind !== 'here') throw missing
-    const list = await placeWithin(sources, path.join(path.dirname(place.namedPath), checksums))
+    const list = await realPathWithin(sources, path.join(path.dirname(place.namedPath), checksums))
     if (list === null) throw missing
     return await readFile(list, 'utf8')
   }

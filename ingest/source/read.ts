@@ -4,7 +4,7 @@ import { hidesText, type Table } from '../../core/catalog/catalog.ts'
 import { parseNamePattern } from '../../core/catalog/name-pattern.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import type { Progress } from '../base/progress.ts'
-import { rejectsKeptMax, TableFailure, type Reject } from '../base/rejects.ts'
+import { detailedRejectsMax, TableFailure, type Reject } from '../base/rejects.ts'
 import { BatchWriter, type BatchTaker, type Constants, type Tally } from './batches.ts'
 import { decoderOf } from './decode.ts'
 import { LastLines } from './last-lines.ts'
@@ -284,7 +284,7 @@ function rejectsIn(scans: readonly Scan[]): Reject[] {
     scanner.rejects.map((reject) => (isOneOfSeveral ? { ...reject, file } : reject)),
   )
   // The fault that ended the reading comes last, and is always reported.
-  return all.length <= rejectsKeptMax ? all : [...all.slice(0, rejectsKeptMax - 1), ...all.slice(-1)]
+  return all.length <= detailedRejectsMax ? all : [...all.slice(0, detailedRejectsMax - 1), ...all.slice(-1)]
 }
 
 /** A file has other columns than the first one, or another order. */

@@ -7,7 +7,7 @@ export interface Marks {
 }
 
 /** Returns the values of a checked record without its line end. */
-export function valuesOf(record: Buffer, { delimiter, quote }: Marks): string[] {
+export function recordValues(record: Buffer, { delimiter, quote }: Marks): string[] {
   const values: string[] = []
   for (let at = 0; at <= record.length; at += 1) {
     const from = at

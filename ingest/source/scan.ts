@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { Encoding } from '../../core/catalog/catalog.ts'
 import type { MaskName } from '../../core/catalog/names.ts'
-import { rejectsKeptMax, type Reject } from '../base/rejects.ts'
+import { detailedRejectsMax, type Reject } from '../base/rejects.ts'
 import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'
-import { HandedOn } from './handed-on.ts'
-import { CR, encodeRecord, LF, valuesOf, type Marks } from './record.ts'
+import { ByteCollector } from './byte-collector.ts'
+import { CR, encodeRecord, LF, recordValues, type Marks } from './record.ts'
 import { byteOrderMark, columnsMax, misfitReason, reasons, recordBytesMax, unsoundness } from './soundness.ts'
 import { wholeCharacters } from './utf8.ts'
 
@@ -147,7 +147,7 @@ export class CsvScanner {
   /** Line and first value of the last record read, if it has one. */
   get lastRow(): { readonly line: number; readonly value: string } | null {
     const { line, record } = this.#last
-    const values = valuesOf(record.subarray(0, 4 * rowShownMax), this.#marks)
+    const values = recordValues(record.subarray(0, 4 * rowShownMax), this.#marks)
     const value = values.find((one) => one.trim() !== '')
     return value === undefined || this.#options.hidesText ? null : { line, value }
   }
@@ -203,7 +203,7 @@ export class CsvScanner {
     if (this.#stopped || this.isEnded || data.length === 0) return nothing
     const areSound =
       isUtf8(data.subarray(0, isLast ? data.length : wholeCharacters(data))) && !data.includes(0)
-    const kept = new HandedOn(data)
+    const kept = new ByteCollector(data)
     let start = 0
     let [lastStart, lastEnd, lastLine] = [0, 0, 0]
     while (start < data.length && !this.#isStopped()) {
@@ -236,7 +236,7 @@ export class CsvScanner {
   }
 
   /** Returns the start of the line after a comment, `start` if there is none; null if that needs more bytes. */
-  #besideRows(data: Buffer, start: number, isLast: boolean, kept: HandedOn): number | null {
+  #besideRows(data: Buffer, start: number, isLast: boolean, kept: ByteCollector): number | null {
     for (const mark of [this.#stopAt, this.#comment]) {
       if (mark === null) continue
       const found = data.subarray(start, start + mark.length)
@@ -259,7 +259,7 @@ export class CsvScanner {
   }
 
   /** Processes the record from `start` on, whose bounds are known. */
-  #take(data: Buffer, start: number, areSound: boolean, kept: HandedOn): void {
+  #take(data: Buffer, start: number, areSound: boolean, kept: ByteCollector): void {
     const { end, next, values, breaks } = this.#bounds
     const line = this.#line
     if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
@@ -267,7 +267,7 @@ export class CsvScanner {
     this.#line += breaks + 1
     this.longest = Math.max(this.longest, end - start)
     if (end - start > recordBytesMax) {
-      this.#stop(line, this.#tooLong(longestIn(valuesOf(data.subarray(start, end), this.#marks))))
+      this.#stop(line, this.#tooLong(longestIn(recordValues(data.subarray(start, end), this.#marks))))
     } else if (end === start && this.#filled.length !== 1) {
       // In a file with one column, a blank line is a row with an empty value.
       this.blankLines += 1
@@ -276,7 +276,7 @@ export class CsvScanner {
     } else if (this.header === null) {
       kept.leaveOut(start, next)
       const reason = areSound ? null : unsoundness(data.subarray(start, end), this.#options.encoding)
-      const cells = reason === null ? valuesOf(data.subarray(start, end), this.#marks) : []
+      const cells = reason === null ? recordValues(data.subarray(start, end), this.#marks) : []
       const other =
         cells.length > columnsMax ? reasons.tooWide : reason === null ? this.#otherHeader(cells) : null
       if (reason === null && other === null) {
@@ -413,7 +413,7 @@ export class CsvScanner {
   #noteAfterEmptyRow(line: number, record: Buffer): void {
     this.#isAfterEmptyRow = false
     if (this.afterEmptyRows.length >= afterEmptyRowsMax || this.#options.hidesText) return
-    const values = valuesOf(record, this.#marks)
+    const values = recordValues(record, this.#marks)
     const isFilled =
       values.length === this.#filled.length && values.every((text) => text.trim() !== '' && !/\d/.test(text))
     if (isFilled) this.afterEmptyRows.push({ line, values })
@@ -425,7 +425,7 @@ export class CsvScanner {
   }
 
   #mask(record: Buffer, columns: readonly (Hiding | null)[]): { record: Buffer; reason?: string } {
-    const values = valuesOf(record, this.#marks)
+    const values = recordValues(record, this.#marks)
     for (const [column, hiding] of columns.entries()) {
       if (hiding === null) continue
       const written = values[column] ?? ''
@@ -447,7 +447,7 @@ export class CsvScanner {
   #leaveOut(line: number, reason: string, record: Buffer): void {
     this.rejectedRows += 1
     this.rejectedLines += this.#bounds.breaks + 1
-    if (this.rejects.length >= rejectsKeptMax) return
+    if (this.rejects.length >= detailedRejectsMax) return
     // Hidden values are not shown here either.
     const text = this.#options.hidesText
       ? null
@@ -467,7 +467,7 @@ export class CsvScanner {
   #stop(line: number, reason: string): void {
     this.#stopped = true
     // Always reported, however many came before.
-    if (this.rejects.length >= rejectsKeptMax) this.rejects.pop()
+    if (this.rejects.length >= detailedRejectsMax) this.rejects.pop()
     this.rejects.push({ line, field: null, text: null, reason })
   }
 }

@@ -4,7 +4,7 @@ import { Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
-import { boundsOf, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
+import { unpackBounds, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
 
 const chunkBytes = 1024 * 1024
 
@@ -33,7 +33,7 @@ async function readThrough(
   limits: UnpackLimits,
 ): Promise<void> {
   let packed = 0
-  const requireBounds = boundsOf(file, limits)
+  const requireBounds = unpackBounds(file, limits)
   const measure = new Transform({
     highWaterMark: chunkBytes,
     transform: (chunk: Buffer, _encoding, done) => {

@@ -4,7 +4,7 @@ import zlib from 'node:zlib'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
-import { boundsOf, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
+import { unpackBounds, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
 import { fileWildcard } from '../../core/text.ts'
 
 const openZip = promisify<string, yauzl.Options, ZipFile>(yauzl.open)
@@ -121,7 +121,7 @@ async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: Unp
   const zip = await openWhole(file)
   try {
     const stream = await promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip))(entry)
-    const requireBounds = boundsOf(file, limits)
+    const requireBounds = unpackBounds(file, limits)
     let [sum, waiting, waitingBytes] = [0, [] as Buffer[], 0]
     const handOn = async (): Promise<void> => {
       const text = Buffer.concat(waiting)

@@ -1,9 +1,9 @@
 import { parsedJson } from '../../core/text.ts'
-import { momentsIn, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
+import { momentForm, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
 import {
   isAmbiguous,
   isLossy,
-  numbersIn,
+  numberForm,
   valueMarks,
   type AmbiguousNumbers,
   type NumberForm,
@@ -13,7 +13,7 @@ import {
 export type FieldKeys = Readonly<Record<string, unknown>> & { readonly type: string }
 
 /** Facts about a column from all rows. */
-export interface Found {
+export interface FieldFacts {
   /** Number of values that are not null. */
   readonly filled: number
   /** Length of the longest value in characters. */
@@ -26,7 +26,7 @@ export interface SuggestedField {
   /** RE2 patterns that every text must match, because the type would lose a part of other texts. */
   readonly spelling?: readonly string[]
   /** Explains the proposal; empty if the question says it all. */
-  readonly evidence: (found: Found) => string
+  readonly evidence: (found: FieldFacts) => string
   /** True if `make add` prints the evidence too. */
   readonly isNotable?: boolean
   /** Question for a person, with the keys that answer it; null if the type is certain. */
@@ -159,7 +159,7 @@ function isTexts(value: unknown): boolean {
 }
 
 function numberOf(name: string, values: readonly string[]): SuggestedField | null {
-  const form = numbersIn(values)
+  const form = numberForm(values)
   if (form === null) return null
   if (isAmbiguous(form)) return asked(form)
   const isDigits = values.every((text) => /^-?\d+$/.test(text))
@@ -228,15 +228,15 @@ function asked({ example, separator }: AmbiguousNumbers): SuggestedField {
 /** @param what all values are, in words */
 function typedField(
   keys: FieldKeys,
-  what: string | ((found: Found) => string),
+  what: string | ((found: FieldFacts) => string),
   spelling: readonly string[] = [],
 ): SuggestedField {
-  const evidence = (found: Found): string =>
+  const evidence = (found: FieldFacts): string =>
     `all ${number(found.filled)} values are ${typeof what === 'string' ? what : what(found)}`
   return { keys, spelling, evidence, question: null, probe: null }
 }
 
-const cpfEvidence = ({ filled }: Found): string =>
+const cpfEvidence = ({ filled }: FieldFacts): string =>
   `all ${number(filled)} values have the check digits of a CPF, which is personal: mask: cpf hides it`
 
 function plainString(evidence: SuggestedField['evidence']): SuggestedField {
@@ -272,7 +272,7 @@ function areDays(name: string, values: readonly string[]): boolean {
 }
 
 function momentOf(values: readonly string[]): SuggestedField | null {
-  const form = momentsIn(values)
+  const form = momentForm(values)
   if (form === null) return null
   if ('example' in form) return askedMoment(form)
   const { type, formats } = form
@@ -371,10 +371,10 @@ function probeOf(
     const isAllButOne = count === rows - 1 && count > 1
     return some.length > 0 && some.length < filled.length && (isAllButOne || count >= mostShare * rows)
   }
-  const forms = filled.map((text) => numbersIn([text]))
+  const forms = filled.map((text) => numberForm([text]))
   for (const decimal of ['.', ','] as const) {
     const numbers = filled.filter((_, index) => isWrittenWith(decimal, forms[index] ?? null))
-    const form = isMost(numbers) ? numbersIn(numbers) : null
+    const form = isMost(numbers) ? numberForm(numbers) : null
     if (form === null || isAmbiguous(form) || isLossy(form)) continue
     const what = isWhole(form)
       ? 'whole numbers'
@@ -382,13 +382,13 @@ function probeOf(
     return { keys: { type: isWhole(form) ? 'integer' : 'float', ...readingOf(form) }, what }
   }
   const moments = filled.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
-  const form = isMost(moments) ? momentsIn(moments) : null
+  const form = isMost(moments) ? momentForm(moments) : null
   if (form === null || 'example' in form) return null
   return { keys: momentKeys(form), what: `written ${writtenAs(form)}` }
 }
 
 /** Returns whether a text is a number that has no other decimal separator. */
-function isWrittenWith(decimal: NumberForm['decimal'], form: ReturnType<typeof numbersIn>): boolean {
+function isWrittenWith(decimal: NumberForm['decimal'], form: ReturnType<typeof numberForm>): boolean {
   if (form === null || isLossy(form)) return false
   return isAmbiguous(form) || form.decimal === decimal || (form.scale === 0 && form.groups === null)
 }

@@ -1,5 +1,5 @@
 import type { Table } from '../../core/catalog/catalog.ts'
-import { inlineYaml, yamlComment } from '../../core/catalog/with-table.ts'
+import { inlineYaml, yamlComment } from '../../core/catalog/add-table.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import type { FieldKeys } from './column.ts'

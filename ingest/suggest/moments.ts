@@ -181,7 +181,7 @@ const formatsMax = 3
  * one.
  * @returns null if they are not
  */
-export function momentsIn(texts: readonly string[]): MomentForm | AmbiguousMoments | null {
+export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMoments | null {
   const all = texts.map(momentsOf)
   if (texts.length === 0 || all.some((found) => found.length === 0)) return null
   const formats = [...new Set(all.flatMap((found) => found.map(({ format }) => format)))]

@@ -98,7 +98,7 @@ const allForms = (['.', ','] as const).flatMap((decimal) =>
  * Finds the spelling of all texts, if they are numbers.
  * @returns null if they are not
  */
-export function numbersIn(texts: readonly string[]): NumberForm | AmbiguousNumbers | LossyNumbers | null {
+export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumbers | LossyNumbers | null {
   const bare: Bare[] = []
   for (const text of texts) {
     const one = bareOf(text)

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Field } from '../../core/catalog/catalog.ts'
-import { yamlComment } from '../../core/catalog/with-table.ts'
+import { yamlComment } from '../../core/catalog/add-table.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { Progress } from '../base/progress.ts'
@@ -9,7 +9,7 @@ import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 import { membersOf } from '../source/members.ts'
 import { OtherHeader, readSource, type ReadSource } from '../source/read.ts'
 import { reasons } from '../source/soundness.ts'
-import { aboutDataset } from './about.ts'
+import { datasetLines } from './dataset-lines.ts'
 import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
@@ -116,7 +116,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
     return {
       entry: entryText(told),
       remarks: remarksOf(files, { dialect: draft.dialect, columns: draft.columns.length, trial }),
-      dataset: aboutDataset(trial.days, draft.columns),
+      dataset: datasetLines(trial.days, draft.columns),
       fields: told.fields,
       name: entry.name,
     }

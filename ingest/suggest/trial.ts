@@ -8,7 +8,7 @@ import {
   drawWeights,
   numberOf,
   plainSql,
-  seenSql,
+  weightedCountSql,
   type Work,
 } from '../convert/convert.ts'
 import { quotedText } from '../../core/sql.ts'
@@ -20,7 +20,7 @@ import type { Progress } from '../base/progress.ts'
 import type { Batch } from '../source/batches.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 import { readSource, type ReadSource } from '../source/read.ts'
-import type { Found } from './column.ts'
+import type { FieldFacts } from './column.ts'
 
 /** A text that does not match its field. */
 export interface Misfit {
@@ -31,7 +31,7 @@ export interface Misfit {
 }
 
 /** Result of a field on all rows. */
-interface Tried extends Found {
+interface Tried extends FieldFacts {
   /** Number of bad values, and the most frequent ones. */
   readonly bad: number
   readonly misfits: readonly Misfit[]
@@ -149,7 +149,7 @@ async function tryFields(
   })
   const terms = [...counts, ...ofDays.map(({ sql }) => sql)]
   const [row = []] = await work.db.rows(
-    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${seenSql(work, batch.records)} as seen from ${from})`,
+    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${weightedCountSql(work, batch.records)} as seen from ${from})`,
   )
   await requireAgreement(work, batch, row[0], row[1])
   for (const [index, { set }] of ofDays.entries()) {

@@ -1,13 +1,13 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
-import { setAsideAt } from '../../core/warehouse/history.ts'
+import { quarantinedAt } from '../../core/warehouse/history.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { filesOf } from '../../core/warehouse/manifest.ts'
-import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
+import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { isAsSummed } from '../../core/warehouse/summed-files.ts'
-import { filesInStore, requireFiles } from '../../core/warehouse/whole.ts'
-import { readWithdrawn } from '../../core/warehouse/state-files.ts'
+import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
+import { readRollbacks } from '../../core/warehouse/state-files.ts'
 
 /** Result for a snapshot, or its pointer. */
 export interface Verified {
@@ -32,20 +32,20 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
       if (manifest !== null && !ids.includes(manifest.snapshot)) {
         throw new Error(`current.json points to ${manifest.snapshot}, which is not there`)
       }
-      await readWithdrawn(store, table)
+      await readRollbacks(store, table)
     })
     if (ids.length === 0 && pointer === null) continue
     yield { table, what: 'current.json', bytes: 0, fault: pointer }
     for (const id of ids) {
       // Its damage is known, and repaired by the snapshot that replaced it.
-      if (id !== current?.snapshot && (await setAsideAt(store, table, id)) !== null) continue
+      if (id !== current?.snapshot && (await quarantinedAt(store, table, id)) !== null) continue
       let bytes = 0
       const fault = await faultOf(async () => {
         const manifest = await manifestOf(store, table, id)
         if (manifest === null)
           throw new Error('it has no manifest: remove its folder, or publish the table anew')
         bytes = filesOf(manifest).reduce((sum, file) => sum + file.bytes, 0)
-        await requireFiles(filesInStore(store, layout.snapshot(table, id)), manifest)
+        await verifyFiles(filesInStore(store, layout.snapshot(table, id)), manifest)
       })
       // An expired snapshot may have been removed meanwhile.
       const isGone = fault !== null && !(await snapshotsIn(store, table)).includes(id)

@@ -22,7 +22,7 @@ export function openLog(level: LogLevel, base: object = {}, stream?: Destination
  * Returns a stream that formats lines for a terminal and writes each at once; undefined if standard output is
  * no terminal.
  */
-export async function linesForPeople(): Promise<DestinationStream | undefined> {
+export async function terminalLines(): Promise<DestinationStream | undefined> {
   if (!process.stdout.isTTY) return undefined
   const { default: pretty } = await import('pino-pretty')
   return pretty({ colorize: true, sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'id' })

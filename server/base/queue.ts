@@ -220,7 +220,7 @@ let queue: Promise<unknown> = Promise.resolve()
  * Yields the event loop during long work on the main thread: between two slots of such work, all other
  * pending work runs.
  */
-export class Turns {
+export class EventLoopYielder {
   readonly #signal: AbortSignal
   #began = performance.now()
 

@@ -7,7 +7,7 @@ interface Flight<T> {
 }
 
 /** The error concerns one client only; others that wait for the same work can still have it. */
-export class OfOneOnly extends Error {}
+export class ClientOnlyError extends Error {}
 
 /**
  * Runs work once for all callers that request it at the same time. A caller can leave; when the last one has
@@ -32,7 +32,7 @@ export class SingleFlight<T> {
     try {
       return await this.#follow(key, flying, signal)
     } catch (error) {
-      if (!(error instanceof OfOneOnly)) throw error
+      if (!(error instanceof ClientOnlyError)) throw error
       return this.join(key, signal, work)
     }
   }

@@ -4,7 +4,7 @@ import { tableId } from '../../core/catalog/catalog.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import { publisherOf, type Writing } from './view.ts'
+import { publisherOf, type Writing } from './description.ts'
 import { element, xmlHead, xmlText } from './xml.ts'
 
 /** A snapshot as an entry of a feed. */

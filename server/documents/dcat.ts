@@ -12,7 +12,7 @@ import type { StoredFile } from '../../core/warehouse/manifest.ts'
 import { publishedFiles, type Published } from './files-of.ts'
 import { jsonLd, turtle, type Node } from './rdf.ts'
 import type { DatasetDocument } from './document.ts'
-import { publisherOf, type DatasetView, type TableView, type Writing } from './view.ts'
+import { publisherOf, type DatasetDescription, type TableDescription, type Writing } from './description.ts'
 
 /** DCAT-AP 3.0.1. Objects have types if its shapes require them, since validators do not follow links. */
 
@@ -43,7 +43,7 @@ interface CatalogPage {
   readonly page: number
   readonly pages: number
   /** Datasets of this page. */
-  readonly datasets: readonly DatasetView[]
+  readonly datasets: readonly DatasetDescription[]
   /** Number of all datasets. */
   readonly count: number
   readonly ending: 'jsonld' | 'ttl'
@@ -120,7 +120,7 @@ const frequencies: Readonly<Record<Frequency, string>> = {
   never: 'NEVER',
 }
 
-function datasetNode(writing: Writing, { dataset, tables }: DatasetView): Node {
+function datasetNode(writing: Writing, { dataset, tables }: DatasetDescription): Node {
   const { catalog, rows, page } = writing
   const { slug, frequency, contact, spatial, temporal, language, themes, author, source } = dataset
   const moments = tables.flatMap(({ manifest }) => manifest?.import_date ?? []).toSorted()
@@ -163,7 +163,7 @@ function datasetNode(writing: Writing, { dataset, tables }: DatasetView): Node {
   }
 }
 
-function distributionNodes(writing: Writing, dataset: Dataset, view: TableView): Node[] {
+function distributionNodes(writing: Writing, dataset: Dataset, view: TableDescription): Node[] {
   const files = publishedFiles(writing, view)
   if (files === null) return []
   const { manifest, download } = files
@@ -194,7 +194,7 @@ function distributionNodes(writing: Writing, dataset: Dataset, view: TableView):
 function distributionNode(
   writing: Writing,
   dataset: Dataset,
-  { table }: TableView,
+  { table }: TableDescription,
   { manifest, addressOf }: Published,
   file: StoredFile,
 ): Node {

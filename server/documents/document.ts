@@ -1,4 +1,4 @@
-import type { DatasetView, TableView, Writing } from './view.ts'
+import type { DatasetDescription, TableDescription, Writing } from './description.ts'
 
 /**
  * A document for machines. To add one, write a file and a line of `registry.ts`: the route, the line in
@@ -15,7 +15,7 @@ export interface MachineDocument<View> {
   readonly write: (writing: Writing, view: View) => string | Uint8Array | Promise<Uint8Array>
 }
 
-export type TableDocument = MachineDocument<TableView>
+export type TableDocument = MachineDocument<TableDescription>
 /** A document about the whole service, at its root. */
-export type WholeDocument = MachineDocument<readonly DatasetView[]>
-export type DatasetDocument = MachineDocument<DatasetView>
+export type WholeDocument = MachineDocument<readonly DatasetDescription[]>
+export type DatasetDocument = MachineDocument<DatasetDescription>

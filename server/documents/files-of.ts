@@ -1,6 +1,6 @@
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Manifest, StoredFile } from '../../core/warehouse/manifest.ts'
-import type { TableView, Writing } from './view.ts'
+import type { TableDescription, Writing } from './description.ts'
 
 export interface Published {
   readonly manifest: Manifest
@@ -11,7 +11,7 @@ export interface Published {
 }
 
 /** Returns the public files of a table; null if nothing is published. */
-export function publishedFiles({ files }: Writing, { table, manifest }: TableView): Published | null {
+export function publishedFiles({ files }: Writing, { table, manifest }: TableDescription): Published | null {
   const download = manifest?.files.find(({ file }) => file === fileNames.download(table))
   if (manifest === null || download === undefined) return null
   const addressOf = ({ file }: StoredFile): string => {

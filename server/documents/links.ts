@@ -1,6 +1,6 @@
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Language } from '../../core/catalog/names.ts'
-import type { DatasetView, Writing } from './view.ts'
+import type { DatasetDescription, Writing } from './description.ts'
 
 /** A link that programs follow without reading the page (RFC 8288). */
 export interface TypedLink {
@@ -23,7 +23,7 @@ const headerMax = 2500
  */
 export function signposts(
   writing: Writing,
-  { dataset, tables }: DatasetView,
+  { dataset, tables }: DatasetDescription,
   language: Language,
   described: readonly Described[],
 ): TypedLink[] {
@@ -72,7 +72,11 @@ function uriOf(address: string): string {
 }
 
 /** Returns links to the descriptions of a file of a table. */
-export function fileLinks({ documents }: Writing, view: DatasetView['tables'][number], file: string): string {
+export function fileLinks(
+  { documents }: Writing,
+  view: DatasetDescription['tables'][number],
+  file: string,
+): string {
   const { dataset, table } = view
   const home = `<${documents.ofDataset(dataset, 'linkset.json')}>; rel="linkset"; type="application/linkset+json"`
   if (file !== fileNames.download(table)) return home

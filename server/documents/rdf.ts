@@ -1,5 +1,5 @@
 import { DataFactory, Writer, type Quad } from 'n3'
-import type { Json } from './view.ts'
+import type { Json } from './description.ts'
 
 /** RDF prefixes in documents. */
 const prefixes = {

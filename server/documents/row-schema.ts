@@ -1,7 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { inAlphabet } from '../query/parameters.ts'
-import type { Json, TableView } from './view.ts'
+import type { Json, TableDescription } from './description.ts'
 
 /** Returns the JSON Schema of a field's value, with null if possible. */
 function fieldSchema(field: Field, isNullable: boolean): Json {
@@ -25,7 +25,7 @@ function fieldSchema(field: Field, isNullable: boolean): Json {
  * Returns the JSON Schema of a row, with its fields in the order of its keys.
  * @param isWhole true if every field is required; false for rows of selected fields
  */
-export function rowSchema({ table, nullable }: TableView, isWhole = true): Json {
+export function rowSchema({ table, nullable }: TableDescription, isWhole = true): Json {
   const fields = inAlphabet(table.fields)
   return {
     type: 'object',

@@ -25,11 +25,11 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import type { ArrowMapping } from '../../core/catalog/types/field-type.ts'
 import type { Answer } from '../../core/duckdb/connection.ts'
 import type { Items } from '../../core/duckdb/vectors.ts'
-import { isChoice, isText } from './arrow.ts'
-import type { Column, ColumnWriter } from './format.ts'
+import { isChoice, isTextColumn } from './arrow.ts'
+import type { OutputColumn, ColumnWriter } from './format.ts'
 
 /** Starts an Arrow IPC stream of the results of the format's aggregates. */
-export function arrowWriter(columns: readonly Column[]): ColumnWriter {
+export function arrowWriter(columns: readonly OutputColumn[]): ColumnWriter {
   const stream = new StreamWriter(columns)
   return {
     write: (answer, rows) => stream.write(recordBatch(columns, answer, rows)),
@@ -49,12 +49,12 @@ const types: Readonly<Record<ArrowMapping['type'], (field: Field) => DataType>> 
   timestamp: () => new TimestampMicrosecond(),
 }
 
-function typeOf(column: Column, id: number): DataType {
+function typeOf(column: OutputColumn, id: number): DataType {
   if (isChoice(column)) return new Dictionary(new Utf8(), new Int32(), id)
   return types[typeRow(column.field.type).arrow.type](column.field)
 }
 
-function arrowSchema(columns: readonly Column[]): Schema {
+function arrowSchema(columns: readonly OutputColumn[]): Schema {
   return new Schema(columns.map((column, id) => new ArrowField(column.field.name, typeOf(column, id), true)))
 }
 
@@ -62,12 +62,12 @@ function arrowSchema(columns: readonly Column[]): Schema {
  * @param answer result of `aggregates`
  * @param rows how many rows it has
  */
-function recordBatch(columns: readonly Column[], answer: readonly Answer[], rows: number): RecordBatch {
+function recordBatch(columns: readonly OutputColumn[], answer: readonly Answer[], rows: number): RecordBatch {
   const schema = arrowSchema(columns)
   const left = answer.values()
   const children = columns.map((column, index): Data => {
     const type: DataType | undefined = schema.fields[index]?.type
-    if (isText(column)) return textData(bytesOf(left.next().value), itemsOf(left.next().value))
+    if (isTextColumn(column)) return textData(bytesOf(left.next().value), itemsOf(left.next().value))
     return dataOf(type, itemsOf(left.next().value), column)
   })
   const type = new Struct(schema.fields)
@@ -78,7 +78,7 @@ function recordBatch(columns: readonly Column[], answer: readonly Answer[], rows
 class StreamWriter extends RecordBatchStreamWriter {
   #written: Uint8Array[] = []
 
-  constructor(columns: readonly Column[]) {
+  constructor(columns: readonly OutputColumn[]) {
     super()
     this.reset(undefined, arrowSchema(columns))
   }
@@ -97,7 +97,11 @@ class StreamWriter extends RecordBatchStreamWriter {
   }
 }
 
-function dataOf(type: DataType | undefined, { values, valid, nulls }: Items, { choices }: Column): Data {
+function dataOf(
+  type: DataType | undefined,
+  { values, valid, nulls }: Items,
+  { choices }: OutputColumn,
+): Data {
   const common = { length: values.length, nullCount: nulls, nullBitmap: valid }
   if (DataType.isInt(type) && values instanceof BigInt64Array)
     return makeData({ ...common, type, data: values })

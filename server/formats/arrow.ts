@@ -1,9 +1,9 @@
 import type { Parameter } from '../../core/duckdb/connection.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName } from '../../core/sql.ts'
-import type { Column, ColumnFormat } from './format.ts'
+import type { OutputColumn, ColumnFormat } from './format.ts'
 
-export const arrow: ColumnFormat = {
+export const arrowFormat: ColumnFormat = {
   name: 'arrow',
   mediaTypes: ['application/vnd.apache.arrow.stream'],
   contentType: 'application/vnd.apache.arrow.stream',
@@ -15,21 +15,21 @@ export const arrow: ColumnFormat = {
 }
 
 /** Returns whether values of a field are sent as indexes into a dictionary of its known choices. */
-export function isChoice({ field, choices }: Column): boolean {
+export function isChoice({ field, choices }: OutputColumn): boolean {
   return choices !== null && typeRow(field.type).arrow.type === 'utf8'
 }
 
-export function isText(column: Column): boolean {
+export function isTextColumn(column: OutputColumn): boolean {
   return !isChoice(column) && typeRow(column.field.type).arrow.type === 'utf8'
 }
 
 /** Lists and BLOBs from which `recordBatch` builds columns. */
-function aggregates(columns: readonly Column[], parameter: (value: Parameter) => string): string[] {
+function aggregates(columns: readonly OutputColumn[], parameter: (value: Parameter) => string): string[] {
   return columns.flatMap((column) => {
     const name = `part.${quotedName(column.field.name)}`
     if (isChoice(column)) return [`list(${choiceSql(name, parameter(column.choices))})`]
     const values = typeRow(column.field.type).arrow.values(name)
-    if (!isText(column)) return [`list(${values})`]
+    if (!isTextColumn(column)) return [`list(${values})`]
     return [`encode(string_agg(coalesce(${values}, ''), ''))`, `list(strlen(${values})::uinteger)`]
   })
 }

@@ -6,7 +6,7 @@ import { copiedJson } from './json.ts'
 import { quotedJson } from '../../core/text.ts'
 
 /** Each row as a JSON list of texts with all digits, for HTML pages; not available to clients. */
-export const cells: LineFormat = {
+export const cellsFormat: LineFormat = {
   name: 'cells',
   mediaTypes: ['application/json'],
   contentType: 'application/json',

@@ -1,7 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedCsv, quotedName } from '../../core/sql.ts'
-import { csv, csvText, csvValueText } from './csv.ts'
+import { csvFormat, csvText, csvValueText } from './csv.ts'
 import { copiesNothing, type LineFormat } from './format.ts'
 
 const delimiter = ';'
@@ -12,10 +12,10 @@ const startsFormula = /^[=+\-@]/
  * CSV that spreadsheets with a decimal comma open by a double click: byte order mark, semicolons, and times
  * with a space. A text that would be a formula gets a leading apostrophe.
  */
-export const csvExcel: LineFormat = {
+export const csvExcelFormat: LineFormat = {
   name: 'csv-excel',
   mediaTypes: ['application/vnd.ms-excel'],
-  contentType: csv.contentType,
+  contentType: csvFormat.contentType,
   ending: 'csv',
   hasColumns: true,
   savedAs: 'attachment',
@@ -38,7 +38,7 @@ export const csvExcel: LineFormat = {
   separator: '\r\n',
   repeatsNames: false,
   head: (fields) => `\ufeff${fields.map(({ name }) => csvText(name, delimiter)).join(delimiter)}\r\n`,
-  tail: csv.tail,
+  tail: csvFormat.tail,
 }
 
 function valueSql(field: Field): string {

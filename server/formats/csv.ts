@@ -10,7 +10,7 @@ const copiedBare: Copies = {
 }
 
 /** RFC 4180; null is empty, and an empty text is "". */
-export const csv: LineFormat = {
+export const csvFormat: LineFormat = {
   name: 'csv',
   mediaTypes: ['text/csv'],
   contentType: 'text/csv; charset=utf-8; header=present',

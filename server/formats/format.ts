@@ -71,15 +71,15 @@ export interface ColumnFormat extends AnyFormat {
    * @param parameter adds a parameter to the statement and returns its name in the SQL
    */
   readonly aggregates: (
-    columns: readonly Column[],
+    columns: readonly OutputColumn[],
     parameter: (value: Parameter) => string,
   ) => readonly string[]
   /** Starts a stream of bytes. */
-  readonly writer: (columns: readonly Column[]) => Promise<ColumnWriter>
+  readonly writer: (columns: readonly OutputColumn[]) => Promise<ColumnWriter>
 }
 
 /** A field, with all its values if they are few and known, so that values can be written as indexes. */
-export interface Column {
+export interface OutputColumn {
   readonly field: Field
   readonly choices: readonly string[] | null
 }
@@ -113,7 +113,7 @@ interface Written<Format> {
   readonly key: string
 }
 
-export function formOf(table: Table, format: RowFormat, chosen: ChosenFields): Form {
+export function rowForm(table: Table, format: RowFormat, chosen: ChosenFields): Form {
   const fields = format.hasColumns === true ? chosen.columns : chosen.fields
   const isWhole =
     format.hasColumns === true ? areDeclared(table, fields) : fields.length === table.fields.length

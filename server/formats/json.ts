@@ -35,7 +35,7 @@ export const writtenJson: WrittenLine = {
   around: { before: '{', between: ',', after: '}' },
 }
 
-export const json: LineFormat = {
+export const jsonFormat: LineFormat = {
   name: 'json',
   mediaTypes: ['application/json'],
   contentType: 'application/json',

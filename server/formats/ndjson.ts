@@ -2,7 +2,7 @@ import type { LineFormat } from './format.ts'
 import { jsonLine, writtenJson } from './json.ts'
 
 /** One JSON object per line. */
-export const ndjson: LineFormat = {
+export const ndjsonFormat: LineFormat = {
   name: 'ndjson',
   mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
   contentType: 'application/x-ndjson',

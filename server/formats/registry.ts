@@ -1,9 +1,15 @@
-import { arrow } from './arrow.ts'
-import { csv } from './csv.ts'
-import { csvExcel } from './csv-excel.ts'
+import { arrowFormat } from './arrow.ts'
+import { csvFormat } from './csv.ts'
+import { csvExcelFormat } from './csv-excel.ts'
 import type { RowFormat } from './format.ts'
-import { json } from './json.ts'
-import { ndjson } from './ndjson.ts'
+import { jsonFormat } from './json.ts'
+import { ndjsonFormat } from './ndjson.ts'
 
 /** Formats of pages and exports; the first one is the default. */
-export const rowFormats: readonly [RowFormat, ...RowFormat[]] = [json, csv, ndjson, arrow, csvExcel]
+export const rowFormats: readonly [RowFormat, ...RowFormat[]] = [
+  jsonFormat,
+  csvFormat,
+  ndjsonFormat,
+  arrowFormat,
+  csvExcelFormat,
+]

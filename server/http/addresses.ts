@@ -18,10 +18,10 @@ export interface Addresses {
 export function addressesOf(family: Family, publicUrl: URL): Addresses {
   const base = baseOf(family, publicUrl)
   const ofRows = (dataset: Dataset, path: string): string =>
-    `${base}/dataset/${dataset.slug}/${path}${slash(formOf(dataset, family).dataSlash)}`
+    `${base}/dataset/${dataset.slug}/${path}${slash(addressForm(dataset, family).dataSlash)}`
   return {
     list: `${base}/datasets${slash(family.trailingSlash)}`,
-    dataset: (dataset) => `${base}/dataset/${dataset.slug}${slash(formOf(dataset, family).detailSlash)}`,
+    dataset: (dataset) => `${base}/dataset/${dataset.slug}${slash(addressForm(dataset, family).detailSlash)}`,
     table: (dataset, table) => ofRows(dataset, table.name),
     data: (dataset, table) => ofRows(dataset, `${table.name}/data`),
     export: (dataset, table) => ofRows(dataset, `${table.name}/export`),
@@ -77,7 +77,7 @@ export function parsePartName(name: string): { table: string; index: number; cou
 }
 
 /** Returns the form of a dataset's addresses in a family. */
-export function formOf(dataset: Dataset, family: Family): AddressForm {
+export function addressForm(dataset: Dataset, family: Family): AddressForm {
   const form = dataset.forms.get(family.name)
   if (form === undefined) throw new Error(`${dataset.slug} has no form in the family ${family.name}`)
   return form

@@ -81,7 +81,7 @@ function withoutPort(written: string | undefined): string {
 }
 
 /** Anonymizes a client: a /24 of IPv4, a /48 of IPv6. */
-export function cutShort(client: string): string {
+export function anonymize(client: string): string {
   return networks(client, () => networkOf(client))
 }
 

@@ -9,7 +9,7 @@ import send from 'send'
 import { costOfFile, smallCost } from '../limits/costs.ts'
 import { matchingTag, type EntityTag } from './negotiation.ts'
 import { accountFor } from './limits.ts'
-import { whenOver, type SendBudget } from './send.ts'
+import { onResponseEnd, type SendBudget } from './send.ts'
 import { damagedFiles, Problem } from './problems.ts'
 
 /** A file that never changes under its name. */
@@ -33,7 +33,7 @@ export interface ServedFile {
   readonly isUnchanged: () => boolean
   /**
    * Keeps the file on this machine until released; absent if it always is.
-   * @throws NotHere
+   * @throws FileUnavailable
    */
   readonly hold?: () => Promise<() => void>
   /** Reports that the file is missing, or that its hash differs. */
@@ -63,7 +63,7 @@ export async function sendFile(
   const asked = plain(req, tag, served.lastModified)
   await charge(asked, res, served, tag, doubted)
   sendBudget.requireRoom()
-  const letGo = await served.hold?.()
+  const release = await served.hold?.()
   res.setHeader('ETag', tag)
   res.setHeader('Content-Type', served.mediaType)
   if (served.contentEncoding !== undefined) res.setHeader('Content-Encoding', served.contentEncoding)
@@ -71,7 +71,7 @@ export async function sendFile(
   if (served.lastModified !== undefined) res.setHeader('Last-Modified', served.lastModified)
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
   await new Promise<void>((resolve, reject) => {
-    whenOver(res, resolve)
+    onResponseEnd(res, resolve)
     if (req.method === 'GET') sendBudget.follow(res, bufferBytes)
     send(asked, `/${encodeURIComponent(served.file)}`, {
       root: served.folder,
@@ -106,7 +106,7 @@ export async function sendFile(
       })
       .on('stream', (stream: Readable) => {
         const pipe = stream.pipe.bind(stream)
-        const look = new LastLook(res.statusCode === 200 ? served.sha256 : null, served.isUnchanged)
+        const look = new IntegrityGate(res.statusCode === 200 ? served.sha256 : null, served.isUnchanged)
         look.once('error', () => {
           doubted()
           res.destroy()
@@ -118,7 +118,7 @@ export async function sendFile(
         }
       })
       .pipe(res)
-  }).finally(letGo)
+  }).finally(release)
 }
 
 /**
@@ -160,7 +160,7 @@ async function sizeOf(file: string, doubted: () => Problem): Promise<number> {
 }
 
 /** Withholds the last bytes of a file unless all of it is intact: then the transfer breaks off. */
-export class LastLook extends Transform {
+export class IntegrityGate extends Transform {
   readonly #hash: Hash | null
   readonly #sha256: string | null
   readonly #isUnchanged: () => boolean

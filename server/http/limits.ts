@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LimitClass } from '../../core/catalog/names.ts'
 import { smallCost, type Cost } from '../limits/costs.ts'
-import { BeyondLimit, LimitReached, type Limiter, type Standing } from '../limits/limiter.ts'
+import { ExceedsQuota, LimitReached, type Limiter, type RemainingQuota } from '../limits/limiter.ts'
 import { Problem, queryTooCostly, type WholeTable } from './problems.ts'
 
 /** Counts a request in the limits of its class, and charges its client. */
@@ -16,7 +16,7 @@ export class Account {
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
   #isCounted = false
-  #told: readonly Standing[] = []
+  #told: readonly RemainingQuota[] = []
 
   /** @param limiter null if nothing is limited */
   constructor(
@@ -41,7 +41,7 @@ export class Account {
 
   /**
    * Takes the cost of the request from the budget of its client, and counts it once.
-   * @throws LimitReached, or BeyondLimit if waiting will not help; then nothing is counted or taken
+   * @throws LimitReached, or ExceedsQuota if waiting will not help; then nothing is counted or taken
    */
   async spend(cost: Cost): Promise<void> {
     if (this.#limiter === null) return
@@ -60,7 +60,7 @@ export class Account {
 
   /** @returns the error to report: a refusal as a problem, any other unchanged, after the request is counted */
   async settle(error: unknown): Promise<unknown> {
-    if (error instanceof BeyondLimit) return beyond(error, this.instead())
+    if (error instanceof ExceedsQuota) return beyond(error, this.instead())
     if (error instanceof LimitReached) {
       this.#tell([error.standing])
       return refusal(error, this.instead())
@@ -73,7 +73,7 @@ export class Account {
   }
 
   /** Writes the known quotas of the client into the headers. */
-  #tell(standings: readonly Standing[]): void {
+  #tell(standings: readonly RemainingQuota[]): void {
     const others = this.#told.filter(({ policy }) => standings.every((one) => one.policy !== policy))
     this.#told = [...others, ...standings]
     if (this.#res.headersSent || this.#told.length === 0) return
@@ -104,7 +104,7 @@ export function accountFor(res: ServerResponse): Account {
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1000)
 
-function leftOf({ policy, left, resetMs }: Standing): string {
+function leftOf({ policy, left, resetMs }: RemainingQuota): string {
   return `"${policy.name}"; r=${left}; t=${secondsOf(resetMs)}`
 }
 
@@ -116,7 +116,7 @@ const requestsOf: Readonly<Record<LimitClass, string>> = {
 }
 
 /** Describes a policy in a sentence. */
-export function sentenceOf({ limits, quota, per }: Standing['policy']): string {
+export function sentenceOf({ limits, quota, per }: RemainingQuota['policy']): string {
   return limits === 'share'
     ? `At most ${(quota / 1000).toLocaleString('en')} seconds of work for one client in ${per} are allowed`
     : `At most ${quota} ${requestsOf[limits]} in ${per} are allowed`
@@ -138,7 +138,7 @@ function refusal({ standing, amount }: LimitReached, whole: WholeTable | null): 
   })
 }
 
-function beyond({ policy }: BeyondLimit, whole: WholeTable | null): Problem {
+function beyond({ policy }: ExceedsQuota, whole: WholeTable | null): Problem {
   return queryTooCostly(
     `This comes to more work than one client is ever given. ${sentenceOf(policy)}: ask for less.`,
     whole?.file.address ?? null,

@@ -178,7 +178,7 @@ export async function bind(server: Server, port: number, host: string, setting =
 }
 
 /** Startup gate: requests wait until an app is set, and later ones go to the current app. */
-export class Door {
+export class StartupGate {
   #app: RequestListener | null = null
   readonly #waiting: Parameters<RequestListener>[] = []
 

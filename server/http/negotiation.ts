@@ -73,14 +73,14 @@ function withoutParameters(accept: string): string {
   return accept.replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
 }
 
-export interface Encoding {
+export interface ContentCoding {
   /** Name in Content-Encoding. */
   readonly name: string
   /** Compresses on a thread of Node's pool; null leaves the body unchanged. */
   readonly compress: ((body: Uint8Array) => Promise<Uint8Array>) | null
 }
 
-export const identity: Encoding = { name: 'identity', compress: null }
+export const identity: ContentCoding = { name: 'identity', compress: null }
 
 // Shrinks our pages to about a ninth; higher levels cost several times as much and save a tenth more.
 const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }
@@ -93,7 +93,7 @@ type Compress = (body: Uint8Array, done: (error: Error | null, compressed: Uint8
 const { zstdCompress } = zlib as { readonly zstdCompress?: Compress }
 
 /** Content codings, preferred ones first. */
-const offered: readonly Encoding[] = [
+const offered: readonly ContentCoding[] = [
   ...(zstdCompress === undefined ? [] : [{ name: 'zstd', compress: promisify(zstdCompress) }]),
   { name: 'br', compress: (body) => brotli(body, brotliOptions) },
   { name: 'gzip', compress: (body) => gzip(body, gzipOptions) },
@@ -114,7 +114,7 @@ type Preferring = Negotiator & {
  * Returns the codings that an `Accept-Encoding` allows, best first (RFC 9110, section 12.5.3). A client that
  * excludes all of them gets identity, which is better than nothing.
  */
-export function acceptedEncodings(acceptEncoding: string | undefined): readonly Encoding[] {
+export function acceptedEncodings(acceptEncoding: string | undefined): readonly ContentCoding[] {
   if (acceptEncoding === undefined || acceptEncoding.length > headerLengthMax) return [identity]
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as Preferring
   const accepted = negotiator.encodings(names, { preferred: names })
@@ -134,7 +134,7 @@ export class CompressionGate {
     return this.#running >= this.#max
   }
 
-  async compress(whole: Uint8Array, { compress }: Encoding): Promise<Uint8Array> {
+  async compress(whole: Uint8Array, { compress }: ContentCoding): Promise<Uint8Array> {
     if (compress === null) return whole
     this.#running += 1
     try {

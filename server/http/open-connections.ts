@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { whenOver } from './send.ts'
+import { onResponseEnd } from './send.ts'
 
 interface ConnectionState {
   isAnswering: boolean
@@ -67,7 +67,7 @@ export class OpenConnections {
       state.isAnswering = true
       state.answer = response
       if (this.#stopping) response.setHeader('Connection', 'close')
-      whenOver(response, () => this.#answered(connection, state))
+      onResponseEnd(response, () => this.#answered(connection, state))
       answer()
     }
     if (!state.isAnswering) {

@@ -4,7 +4,7 @@ import { malformedAddress, Problem, idHeader } from './problems.ts'
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../base/log.ts'
 import type { Meter } from '../base/meter.ts'
-import { cutShort, type ClientOf } from './client.ts'
+import { anonymize, type ClientOf } from './client.ts'
 import { accountFor } from './limits.ts'
 
 /** RFC 9110 requires at least 8,000; our own addresses are shorter. */
@@ -52,7 +52,7 @@ export function logRequests(
     const { method, url } = req
     res.setHeader(idHeader, id)
     // The address is unknown after the connection closes.
-    const client = log.isLevelEnabled('info') ? cutShort(clientOf(req)) : ''
+    const client = log.isLevelEnabled('info') ? anonymize(clientOf(req)) : ''
     res.once('close', () => {
       const ms = Math.round(performance.now() - started)
       const { route, countsAs } = accountFor(res)

@@ -100,7 +100,7 @@ export function mount(
   }
   router
     .route(path)
-    .get(slashed ? leadToSlash : answer)
+    .get(slashed ? redirectToSlash : answer)
     .options(describe)
     .all(refuse)
   router.route(`${path}/`).get(answer).options(describe).all(refuse)
@@ -135,7 +135,7 @@ const refuse: RequestHandler = (req, _res, next) => {
 
 // A relative address works behind any proxy, and with `./` no slug reads as a scheme. The query must stay:
 // without it, other rows would be returned.
-export const leadToSlash: RequestHandler = (req, res) => {
+export const redirectToSlash: RequestHandler = (req, res) => {
   const [path = '', ...query] = req.originalUrl.split('?')
   res.status(301)
   res.setHeader('Location', [`./${path.slice(path.lastIndexOf('/') + 1)}/`, ...query].join('?'))

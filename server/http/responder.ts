@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { smallCost, type Cost } from '../limits/costs.ts'
-import { CompressionGate, acceptedEncodings, identity, type Encoding } from './negotiation.ts'
+import { CompressionGate, acceptedEncodings, identity, type ContentCoding } from './negotiation.ts'
 import { rangeOf } from './range.ts'
 import { matchingTag, type EntityTag } from './negotiation.ts'
 import { SingleFlight } from '../base/single-flight.ts'
 import { accountFor } from './limits.ts'
 import { type CacheStats, ResponseCache } from '../base/cache.ts'
-import { untilGone, sendBytes, type SendBudget } from './send.ts'
+import { disconnectSignal, sendBytes, type SendBudget } from './send.ts'
 
 /** A response body in consecutive pieces. */
 export interface Body {
@@ -44,7 +44,7 @@ export interface NamedResponse {
 }
 
 /** Hashes content into a name of 22 characters. */
-export function nameOf(content: string): string {
+export function contentName(content: string): string {
   return hash('sha256', content, 'base64url').slice(0, 22)
 }
 
@@ -57,7 +57,7 @@ export interface ResponderLimits {
 
 /** A body in one content coding. */
 interface Form extends Body {
-  readonly encoding: Encoding
+  readonly encoding: ContentCoding
 }
 
 /** Smaller bodies fit into one packet anyway, in bytes. */
@@ -135,8 +135,8 @@ export class Responder {
   }
 
   /** Returns the best coding; while too many compressions run, the next one that costs nothing. */
-  #choose(response: NamedResponse, accepted: readonly Encoding[]): Encoding {
-    const isCheap = (encoding: Encoding): boolean =>
+  #choose(response: NamedResponse, accepted: readonly ContentCoding[]): ContentCoding {
+    const isCheap = (encoding: ContentCoding): boolean =>
       encoding.compress === null || this.#cache.has(keyOf(response, encoding))
     const [best = identity] = accepted
     if (!this.#gate.isFull) return best
@@ -145,13 +145,13 @@ export class Responder {
 
   async #make(
     response: NamedResponse,
-    encoding: Encoding,
+    encoding: ContentCoding,
     res: ServerResponse,
-    accepted: readonly Encoding[],
+    accepted: readonly ContentCoding[],
   ): Promise<Form> {
     const whole = this.#cache.getAgain(response.name)
     if (whole === undefined && !response.isAtHand) this.#budget.requireRoom()
-    const gone = untilGone(res)
+    const gone = disconnectSignal(res)
     if (encoding.compress === null) {
       const body = await this.#body(response, gone)
       this.#keepWanted(response, body)
@@ -190,7 +190,7 @@ export class Responder {
 }
 
 /** Ranges are of the uncompressed body, for clients that accept it. */
-function encodingsFor({ headers }: IncomingMessage, { hasRanges }: NamedResponse): readonly Encoding[] {
+function encodingsFor({ headers }: IncomingMessage, { hasRanges }: NamedResponse): readonly ContentCoding[] {
   const accepted = acceptedEncodings(headers['accept-encoding'])
   return hasRanges === true && headers.range !== undefined && accepted.includes(identity)
     ? [identity]
@@ -215,11 +215,11 @@ function partOf(
 }
 
 /** Returns the tag of a form; each coding has its own, since its bytes differ. */
-function tagOf({ name }: NamedResponse, { compress, name: encoding }: Encoding): EntityTag {
+function tagOf({ name }: NamedResponse, { compress, name: encoding }: ContentCoding): EntityTag {
   return compress === null ? `"${name}"` : `"${name}-${encoding}"`
 }
 
-function keyOf({ name }: NamedResponse, { compress, name: encoding }: Encoding): string {
+function keyOf({ name }: NamedResponse, { compress, name: encoding }: ContentCoding): string {
   return compress === null ? name : `${name}-${encoding}`
 }
 

@@ -39,7 +39,7 @@ export function sendText(res: ServerResponse, text: string): void {
  * too, since Node reports the end of a response only if it ever got the socket.
  * @returns a function that cancels the call
  */
-export function whenOver(res: ServerResponse, then: () => void): () => void {
+export function onResponseEnd(res: ServerResponse, then: () => void): () => void {
   const { socket } = res.req
   const off = (): void => {
     res.off('close', over)
@@ -60,13 +60,13 @@ export function whenOver(res: ServerResponse, then: () => void): () => void {
 }
 
 /** Returns a signal, created on demand, that fires if the client disconnects before the response is sent. */
-export function untilGone(res: ServerResponse): () => AbortSignal {
+export function disconnectSignal(res: ServerResponse): () => AbortSignal {
   let gone: AbortController | null = null
   return () => {
     if (gone !== null) return gone.signal
     const made = new AbortController()
     gone = made
-    whenOver(res, () => {
+    onResponseEnd(res, () => {
       if (!res.writableFinished) made.abort()
     })
     return made.signal
@@ -163,7 +163,7 @@ export class SendBudget {
       clearInterval(timer)
       this.#forget(res, held)
     }
-    const off = whenOver(res, end)
+    const off = onResponseEnd(res, end)
     return () => {
       off()
       end()
@@ -196,7 +196,7 @@ function takenBy({ req: { socket } }: ServerResponse): number {
 }
 
 /** Waits for the first chunk, so that an error before it can still become a response. */
-export async function begun<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
+export async function afterFirstChunk<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
   const left = chunks[Symbol.asyncIterator]()
   const first = await left.next()
   async function* all(): AsyncGenerator<T> {
@@ -240,7 +240,7 @@ export async function sendStream(
 async function untilTaken(res: ServerResponse, sendBudget: SendBudget): Promise<void> {
   const release = sendBudget.hold(res, res.writableLength)
   await new Promise<void>((resolve) => {
-    const off = whenOver(res, () => {
+    const off = onResponseEnd(res, () => {
       res.off('drain', drained)
       resolve()
     })

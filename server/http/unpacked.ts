@@ -5,7 +5,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { DownloadMember } from '../../core/warehouse/report.ts'
-import { LastLook, type ServedFile } from './files.ts'
+import { IntegrityGate, type ServedFile } from './files.ts'
 import { damagedFiles } from './problems.ts'
 import { rangeOf, type ByteRange } from './range.ts'
 import { sendStream, type SendBudget } from './send.ts'
@@ -39,11 +39,11 @@ export async function sendUnpacked(
     return
   }
   const range = wanted === null || packed.members === null ? null : packedRangeOf(packed.members, wanted)
-  const letGo = await packed.hold?.()
+  const release = await packed.hold?.()
   const source = createReadStream(path.join(packed.folder, packed.file), range?.packed ?? {})
   const gunzip = createGunzip()
   const cut = new Cutter(range?.skip ?? 0, wanted === null ? Infinity : wanted.end - wanted.start + 1)
-  const look = new LastLook(range === null ? packed.sha256 : null, packed.isUnchanged)
+  const look = new IntegrityGate(range === null ? packed.sha256 : null, packed.isUnchanged)
   const unpacking = pipeline(source, look, gunzip, cut)
   async function* wholeChunks(): AsyncGenerator<Uint8Array> {
     yield* cut as AsyncIterable<Uint8Array>
@@ -51,7 +51,7 @@ export async function sendUnpacked(
     await unpacking
   }
   const sending = sendStream(res, wholeChunks(), sendBudget, () => ({}))
-  const ends = await Promise.allSettled([unpacking, sending]).finally(letGo)
+  const ends = await Promise.allSettled([unpacking, sending]).finally(release)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed === undefined || res.destroyed) return
   packed.doubt(`${packed.file} does not unpack`)

@@ -55,7 +55,7 @@ export class CountsChannel {
 }
 
 /** Answers questions of a worker from the counts of this process. */
-export async function answered(
+export async function answerQuestions(
   countsOf: (policy: string) => Counts | undefined,
   { counts }: Questions,
 ): Promise<Replies> {

@@ -7,13 +7,13 @@ import {
   type ClientRateLimitInfo,
 } from 'express-rate-limit'
 import type { LimitClass } from '../../core/catalog/names.ts'
-import { OfOneOnly } from '../base/single-flight.ts'
+import { ClientOnlyError } from '../base/single-flight.ts'
 import type { Cost } from './costs.ts'
 import type { Policy } from './policies.ts'
 import { LRUCache } from 'lru-cache'
 
 /** Quota of a policy that a client has left. */
-export interface Standing {
+export interface RemainingQuota {
   readonly policy: Policy
   readonly left: number
   /** Time until the window ends, in ms. */
@@ -21,8 +21,8 @@ export interface Standing {
 }
 
 /** A client has used up its quota of a policy in this window. */
-export class LimitReached extends OfOneOnly {
-  readonly standing: Standing
+export class LimitReached extends ClientOnlyError {
+  readonly standing: RemainingQuota
   /** Amount that the request would have used. */
   readonly amount: number
 
@@ -35,12 +35,12 @@ export class LimitReached extends OfOneOnly {
 }
 
 /** A request costs more than the quota of any window. */
-export class BeyondLimit extends OfOneOnly {
+export class ExceedsQuota extends ClientOnlyError {
   readonly policy: Policy
 
   constructor(policy: Policy) {
     super(`it costs more than ${policy.name} ever gives one client`)
-    this.name = 'BeyondLimit'
+    this.name = 'ExceedsQuota'
     this.policy = policy
   }
 }
@@ -94,14 +94,14 @@ export class Limiter {
    * any work is done. A request that one policy refuses counts in none.
    * @param cost 0 if there is nothing to pay
    * @returns the quotas left afterwards
-   * @throws LimitReached, or BeyondLimit if waiting will not help
+   * @throws LimitReached, or ExceedsQuota if waiting will not help
    */
   async take(
     limited: LimitClass,
     cost: Cost,
     req: IncomingMessage,
     res: ServerResponse,
-  ): Promise<Standing[]> {
+  ): Promise<RemainingQuota[]> {
     const client = this.#client(req)
     const limits = this.#perClass.get(limited) ?? []
     const spending = cost === 0 ? null : this.#spent(client, cost, limited)
@@ -120,9 +120,9 @@ export class Limiter {
   /**
    * Takes the cost of more work from the budget of a client before it is done.
    * @returns the quotas left afterwards; none if costs are not limited
-   * @throws LimitReached, or BeyondLimit if waiting will not help
+   * @throws LimitReached, or ExceedsQuota if waiting will not help
    */
-  async spend(client: string, cost: Cost, limited: LimitClass): Promise<Standing[]> {
+  async spend(client: string, cost: Cost, limited: LimitClass): Promise<RemainingQuota[]> {
     const outcome = await this.#spent(client, cost, limited)
     if (outcome?.isRefused === true) throw new LimitReached(outcome)
     return outcome === null ? [] : [outcome.standing]
@@ -132,7 +132,7 @@ export class Limiter {
    * Charges work that is already done, up to the end of the budget; then the next request is refused.
    * @returns the quotas left afterwards; none if costs are not limited
    */
-  async charge(client: string, cost: Cost): Promise<Standing[]> {
+  async charge(client: string, cost: Cost): Promise<RemainingQuota[]> {
     if (this.#budget === undefined) return []
     const { policy, counts } = this.#budget
     return [standingOf(policy, await counts.add(client, cost, true))]
@@ -143,7 +143,7 @@ export class Limiter {
     if (this.#budget === undefined) return null
     const { policy, counts } = this.#budget
     // Downloads are allowed however large they are.
-    if (cost > policy.quota && limited !== 'files') throw new BeyondLimit(policy)
+    if (cost > policy.quota && limited !== 'files') throw new ExceedsQuota(policy)
     const amount = Math.min(cost, policy.quota)
     return Promise.resolve(counts.add(client, amount)).then((usage) =>
       outcomeWith(policy, counts, amount, usage),
@@ -151,7 +151,7 @@ export class Limiter {
   }
 
   /** Returns the quotas left to a client, without counting. */
-  async standings(client: string): Promise<Standing[]> {
+  async standings(client: string): Promise<RemainingQuota[]> {
     return Promise.all(
       this.#counted.map(async ({ policy, counts }) => standingOf(policy, await counts.add(client, 0))),
     )
@@ -163,7 +163,7 @@ interface Outcome {
   readonly counts: Counts
   readonly amount: number
   /** Quota left; without the amount if it was refused. */
-  readonly standing: Standing
+  readonly standing: RemainingQuota
   readonly isRefused: boolean
 }
 
@@ -224,7 +224,7 @@ function storeOf(counts: Counts): Store {
   }
 }
 
-function standingOf(policy: Policy, { totalHits, resetTime }: Usage): Standing {
+function standingOf(policy: Policy, { totalHits, resetTime }: Usage): RemainingQuota {
   return {
     policy,
     left: Math.max(0, policy.quota - totalHits),

@@ -3,13 +3,13 @@ import { limitClasses } from '../../core/catalog/names.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { pageSizeMax, parseQuery } from '../query/parameters.ts'
-import { framed, type Setting } from './frame.ts'
+import { framed, type PageSetting } from './frame.ts'
 import { html, type Html } from './html.ts'
-import { writtenIn } from './numbers.ts'
+import { writtenIn } from './number-formats.ts'
 import type { Resource } from '../http/resource.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
-function aboutHtml(setting: Setting, publicUrl: URL): Html {
+function aboutHtml(setting: PageSetting, publicUrl: URL): Html {
   const { catalog, addresses, language, words } = setting
   const lists = catalog.families.map((family) => addressesOf(family, publicUrl).list)
   const main = html`
@@ -36,7 +36,7 @@ function aboutHtml(setting: Setting, publicUrl: URL): Html {
 }
 
 /** @param areHeld true if requests are limited */
-function limitsHtml(setting: Setting, areHeld: boolean): Html {
+function limitsHtml(setting: PageSetting, areHeld: boolean): Html {
   const { catalog, addresses, language, words } = setting
   const { count, list } = writtenIn(words)
   const { share } = catalog.limits

@@ -1,6 +1,6 @@
-import { askedTable, webPageOf, pageAt, rowAddresses, type PageService } from './service.ts'
+import { requestedTable, webPageOf, pageAt, rowAddresses, type PageService } from './service.ts'
 import type { Resource } from '../http/resource.ts'
-import { tableView } from '../routes/documents/service.ts'
+import { describeTable } from '../routes/documents/service.ts'
 import type { Table } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
 import { rowFormats } from '../formats/registry.ts'
@@ -9,11 +9,11 @@ import { operators, type Operator } from '../query/operators.ts'
 import { parameterRows, parseRowQuery, type ParameterName } from '../query/query.ts'
 import { tableDocuments } from '../documents/registry.ts'
 import { pythonText, typescriptText } from '../documents/table/types.ts'
-import type { TableView } from '../documents/view.ts'
-import { framed, type Setting } from './frame.ts'
+import type { TableDescription } from '../documents/description.ts'
+import { framed, type PageSetting } from './frame.ts'
 import { html, type Html, codePart } from './html.ts'
-import { writtenIn } from './numbers.ts'
-import { saidOf } from './table/conditions.ts'
+import { writtenIn } from './number-formats.ts'
+import { describeCondition } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import { titleOf } from './table/view.ts'
 
@@ -22,14 +22,14 @@ export function apiPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/api', 'API'),
     find: (request) => {
-      const { key, dataset, table } = askedTable(service, request)
-      const described = (): Promise<TableView> => tableView(service.snapshots, dataset, table)
+      const { key, dataset, table } = requestedTable(service, request)
+      const described = (): Promise<TableDescription> => describeTable(service.snapshots, dataset, table)
       return webPageOf(service, ['api', ...key], described, (view) => apiHtml(service, view))
     },
   }
 }
 
-function apiHtml(service: PageService, described: TableView): Html {
+function apiHtml(service: PageService, described: TableDescription): Html {
   const { setting, files, writing } = service
   const { addresses, words, language, catalog } = setting
   const { dataset, table } = described
@@ -85,7 +85,7 @@ function apiHtml(service: PageService, described: TableView): Html {
   })
 }
 
-function examplesPart(service: PageService, { dataset, table, report }: TableView): Html {
+function examplesPart(service: PageService, { dataset, table, report }: TableDescription): Html {
   const { words } = service.setting
   const api = rowAddresses(service)
   const examples = exampleQueries(table, report)
@@ -107,7 +107,7 @@ function examplesPart(service: PageService, { dataset, table, report }: TableVie
 
 /** Describes an example by its conditions. */
 function meaningOf(
-  words: Setting['words'],
+  words: PageSetting['words'],
   table: Table,
   parameters: ReadonlyMap<string, string>,
   isExport: boolean,
@@ -116,7 +116,7 @@ function meaningOf(
   const { list, count } = writtenIn(words)
   const [key] = query.ordering
   const said = [
-    ...query.conditions.map((condition) => saidOf(condition, words)),
+    ...query.conditions.map((condition) => describeCondition(condition, words)),
     ...(key === undefined
       ? []
       : [key.direction === 'asc' ? words.sortedUp(key.field) : words.sortedDown(key.field)]),
@@ -130,7 +130,7 @@ function meaningOf(
   return said.join('; ')
 }
 
-function parametersPart({ words }: Setting): Html {
+function parametersPart({ words }: PageSetting): Html {
   const names = Object.keys(parameterRows) as ParameterName[]
   return html`<section>
     <h2>${words.parameters}</h2>
@@ -144,7 +144,7 @@ function parametersPart({ words }: Setting): Html {
   </section>`
 }
 
-function operatorsPart({ words }: Setting, table: Table): Html {
+function operatorsPart({ words }: PageSetting, table: Table): Html {
   const names = Object.keys(operators) as Operator[]
   return html`<section>
     <h2>${words.filters}</h2>

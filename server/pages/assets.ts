@@ -1,5 +1,5 @@
 import type { Colours } from '../../core/catalog/colours.ts'
-import { nameOf } from '../http/responder.ts'
+import { contentName } from '../http/responder.ts'
 import { enhance } from './browser/enhance.ts'
 import { sqlConsole } from './browser/console.ts'
 import { style } from './style.ts'
@@ -33,7 +33,7 @@ export function assetsIn(colours: Colours): Assets {
 }
 
 function assetOf(text: string, ending: string, mediaType: string): Asset {
-  return { file: `${nameOf(text)}.${ending}`, mediaType, text }
+  return { file: `${contentName(text)}.${ending}`, mediaType, text }
 }
 
 /** Turns a function of `browser` into a script that runs it; it uses nothing from outside itself. */

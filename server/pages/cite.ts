@@ -3,10 +3,10 @@ import type { Resource } from '../http/resource.ts'
 import { findDataset } from '../routes/find.ts'
 import { parseQuery } from '../query/parameters.ts'
 import type { Dataset } from '../../core/catalog/catalog.ts'
-import { writtenIn } from './numbers.ts'
+import { writtenIn } from './number-formats.ts'
 import type { Words } from './words/en.ts'
 
-export interface Cited {
+export interface CitedDataset {
   readonly dataset: Dataset
   /** Absolute address of the dataset's page. */
   readonly address: string
@@ -19,7 +19,7 @@ export function citationFile(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/cite.bib', 'Citation'),
     find: ({ params, target }) => {
-      const cited = citedIn(service, findDataset(service.catalog, params))
+      const cited = citedDataset(service, findDataset(service.catalog, params))
       parseQuery(target, [])
       const key = ['citation', cited.dataset.slug, cited.today]
       return textFile(service, key, 'application/x-bibtex; charset=utf-8', () => bibtex(cited))
@@ -27,10 +27,10 @@ export function citationFile(service: PageService): Resource {
   }
 }
 
-export function citedIn(
+export function citedDataset(
   { publicUrl, setting: { addresses, language } }: PageService,
   dataset: Dataset,
-): Cited {
+): CitedDataset {
   return {
     dataset,
     address: `${publicUrl.origin}${addresses.dataset(language, dataset)}`,
@@ -39,14 +39,14 @@ export function citedIn(
 }
 
 /** Formats a citation in words. */
-export function citation({ dataset, address, today }: Cited, words: Words): string {
+export function citation({ dataset, address, today }: CitedDataset, words: Words): string {
   const { author, publisher, name, collectedAt } = dataset
   const by = (author ?? publisher)?.name ?? null
   return words.citation(by, name, collectedAt.slice(0, 4), address, writtenIn(words).day(today))
 }
 
 /** Formats a citation as BibTeX: `@misc`, with fields that all styles support. */
-export function bibtex({ dataset, address, today }: Cited): string {
+export function bibtex({ dataset, address, today }: CitedDataset): string {
   const { author, license, source } = dataset
   const note = [license, source].flatMap((party) => party?.name ?? []).join('; ')
   const entries: readonly (readonly [name: string, text: string])[] = [

@@ -1,28 +1,28 @@
 import type { Dataset, Party, Table } from '../../core/catalog/catalog.ts'
-import { bibtex, citation, citedIn, type Cited } from './cite.ts'
-import { framed, type Setting } from './frame.ts'
+import { bibtex, citation, citedDataset, type CitedDataset } from './cite.ts'
+import { framed, type PageSetting } from './frame.ts'
 import { html, stackedTable, type Html, codePart, partyPart } from './html.ts'
-import { writtenIn } from './numbers.ts'
-import { truthPart, type TableTruth } from './truth.ts'
+import { writtenIn } from './number-formats.ts'
+import { provenancePart, type TableProvenance } from './provenance.ts'
 import { schemaOrgOf } from '../documents/dataset/schema-org.ts'
 import { linkHeader, signposts } from '../documents/links.ts'
 import { describing } from '../documents/registry.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseQuery } from '../query/parameters.ts'
-import { datasetView } from '../routes/documents/service.ts'
+import { describeDataset } from '../routes/documents/service.ts'
 import { findDataset } from '../routes/find.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
 /** @param truths published tables */
-function datasetHtml(service: PageService, cited: Cited, truths: readonly TableTruth[]): Html {
+function datasetHtml(service: PageService, cited: CitedDataset, truths: readonly TableProvenance[]): Html {
   const { setting, snapshots, writing } = service
   const { addresses, language, words } = setting
   const { dataset, today } = cited
   const main = html`
     <h1>${dataset.name}</h1>
     <p class="lead">${dataset.description}</p>
-    ${tablesPart(service, dataset)} ${citePart(setting, cited)} ${truthPart(setting, dataset, truths, today)}
-    ${factsPart(setting, dataset)}
+    ${tablesPart(service, dataset)} ${citePart(setting, cited)}
+    ${provenancePart(setting, dataset, truths, today)} ${factsPart(setting, dataset)}
     ${
       dataset.links.length > 0 &&
       html`<details>
@@ -37,7 +37,7 @@ function datasetHtml(service: PageService, cited: Cited, truths: readonly TableT
     title: dataset.name,
     description: dataset.description,
     main,
-    data: schemaOrgOf(writing, datasetView(snapshots, dataset), language),
+    data: schemaOrgOf(writing, describeDataset(snapshots, dataset), language),
     feed: writing.documents.datasetFeed(dataset),
     inLanguage: (other) => addresses.dataset(other, dataset),
     trail: [],
@@ -94,7 +94,7 @@ function tableLine({ setting, snapshots, files }: PageService, table: Table): Ht
   </tr>`
 }
 
-function citePart({ addresses, language, words }: Setting, cited: Cited): Html {
+function citePart({ addresses, language, words }: PageSetting, cited: CitedDataset): Html {
   return html`<section id="cite">
     <h2>${words.cite}</h2>
     ${codePart(citation(cited, words), words)}
@@ -106,7 +106,7 @@ function citePart({ addresses, language, words }: Setting, cited: Cited): Html {
   </section>`
 }
 
-function factsPart({ words }: Setting, dataset: Dataset): Html {
+function factsPart({ words }: PageSetting, dataset: Dataset): Html {
   const { day } = writtenIn(words)
   const { codeUrl } = dataset
   return html`<section>
@@ -136,10 +136,10 @@ export function datasetPage(service: PageService): Resource {
     find: async ({ params, target }) => {
       const found = findDataset(catalog, params)
       parseQuery(target, [])
-      const cited = citedIn(service, found)
+      const cited = citedDataset(service, found)
       const truths = await truthsOf(service, found)
       const key = [cited.today, truths.map(({ manifest, looked }) => [manifest.snapshot, looked])]
-      const view = datasetView(snapshots, found)
+      const view = describeDataset(snapshots, found)
       const answer = webPage(service, ['dataset', found.slug, ...key], () =>
         datasetHtml(service, cited, truths),
       )
@@ -150,13 +150,13 @@ export function datasetPage(service: PageService): Resource {
   }
 }
 
-async function truthsOf({ snapshots }: PageService, dataset: Dataset): Promise<TableTruth[]> {
-  const truths: TableTruth[] = []
+async function truthsOf({ snapshots }: PageService, dataset: Dataset): Promise<TableProvenance[]> {
+  const truths: TableProvenance[] = []
   for (const table of dataset.tables.values()) {
     const snapshot = snapshots.current(table)
     if (snapshot === null) continue
     const { manifest, report } = snapshot
-    truths.push({ table, manifest, report, looked: await snapshots.looked(table) })
+    truths.push({ table, manifest, report, looked: await snapshots.lastCheck(table) })
   }
   return truths
 }

@@ -3,17 +3,24 @@ import { type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { operatorsOf } from '../query/operators.ts'
-import { framed, type Setting } from './frame.ts'
+import { framed, type PageSetting } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
-import { writtenIn } from './numbers.ts'
+import { writtenIn } from './number-formats.ts'
 import { distinctText, shownBound } from './table/profile.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import type { Resource } from '../http/resource.ts'
-import { askedTable, webPage, pageAt, textFile, type AskedTable, type PageService } from './service.ts'
+import {
+  requestedTable,
+  webPage,
+  pageAt,
+  textFile,
+  type RequestedTable,
+  type PageService,
+} from './service.ts'
 
 type Profile = SnapshotReport['fields'][number]
 
-function fieldsHtml(setting: Setting, { dataset, table, report }: AskedTable): Html {
+function fieldsHtml(setting: PageSetting, { dataset, table, report }: RequestedTable): Html {
   const { addresses, language, words } = setting
   const title = `${words.fields}: ${dataset.name}, ${table.name}`
   const main = html`
@@ -38,12 +45,12 @@ function foundOf(report: SnapshotReport | null, { name }: Field): Profile | unde
   return report?.fields.find((one) => one.name === name)
 }
 
-function typeText({ words }: Setting, field: Field): string {
+function typeText({ words }: PageSetting, field: Field): string {
   const digits = typeRow(field.type).hasDigits ? ` (${field.precision}, ${field.scale})` : ''
   return `${words.types[field.type]}${digits}`
 }
 
-function fieldLine(setting: Setting, field: Field, { filters }: Table, found: Profile | undefined): Html {
+function fieldLine(setting: PageSetting, field: Field, { filters }: Table, found: Profile | undefined): Html {
   const { words } = setting
   const { count } = writtenIn(words)
   const bounds = [found?.min, found?.max].flatMap((text) => text ?? [])
@@ -69,7 +76,7 @@ function fieldLine(setting: Setting, field: Field, { filters }: Table, found: Pr
   </tr>`
 }
 
-function distributionPart({ words }: Setting, field: Field, found: Profile | undefined): Html | null {
+function distributionPart({ words }: PageSetting, field: Field, found: Profile | undefined): Html | null {
   const { count } = writtenIn(words)
   const top = (found?.top ?? []).map(
     ({ value, rows }) => [value === '' ? words.emptyText : value, rows] as const,
@@ -85,7 +92,7 @@ function distributionPart({ words }: Setting, field: Field, found: Profile | und
 }
 
 /** Formats the fields as CSV, one per line; texts in the language of the page. */
-function dictionaryCsv({ table, report }: AskedTable): string {
+function dictionaryCsv({ table, report }: RequestedTable): string {
   const lines = table.fields.map((field) => {
     const { name, type, precision, scale, title, description, unit, kind } = field
     const found = foundOf(report, field)
@@ -116,7 +123,7 @@ export function fieldsPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields', 'Fields'),
     find: (request) => {
-      const asked = askedTable(service, request)
+      const asked = requestedTable(service, request)
       return webPage(service, ['fields', ...asked.key], () => fieldsHtml(service.setting, asked))
     },
   }
@@ -127,7 +134,7 @@ export function dictionaryFile(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields.csv', 'Field Dictionary'),
     find: (request) => {
-      const asked = askedTable(service, request)
+      const asked = requestedTable(service, request)
       const key = ['dictionary', ...asked.key]
       return textFile(service, key, 'text/csv; charset=utf-8', () => dictionaryCsv(asked))
     },

@@ -7,10 +7,10 @@ import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { Manifest, StoredFile } from '../../core/warehouse/manifest.ts'
 import type { FileAddresses } from '../http/addresses.ts'
 import { attachLine } from '../documents/attach.ts'
-import { framed, type Setting } from './frame.ts'
+import { framed, type PageSetting } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, stackedTable, type Html, codePart } from './html.ts'
-import { writtenIn } from './numbers.ts'
+import { writtenIn } from './number-formats.ts'
 
 /** A table with its files and earlier snapshots. */
 interface TableFiles {
@@ -52,7 +52,7 @@ export function filesPage(service: PageService): Resource {
   }
 }
 
-function filesHtml(setting: Setting, { dataset, tables, files }: FilesView): Html {
+function filesHtml(setting: PageSetting, { dataset, tables, files }: FilesView): Html {
   const { addresses, words } = setting
   const title = `${words.files}: ${dataset.name}`
   const [first] = tables
@@ -81,7 +81,7 @@ function filesHtml(setting: Setting, { dataset, tables, files }: FilesView): Htm
 }
 
 function tablePart(
-  setting: Setting,
+  setting: PageSetting,
   { table, manifest, files, earlier }: TableFiles,
   addressOf: FileAddresses,
 ): Html {
@@ -111,7 +111,7 @@ function tablePart(
 
 /** Compares a snapshot with the one before it. */
 function versionPart(
-  { addresses, language, words }: Setting,
+  { addresses, language, words }: PageSetting,
   table: Table,
   { snapshot, import_date: imported, rows, sources }: Manifest,
   before: Manifest | null,

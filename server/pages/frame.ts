@@ -7,7 +7,7 @@ import { wordsOf } from './words/all.ts'
 import type { Words } from './words/en.ts'
 
 /** Settings and texts of pages in one language. */
-export interface Setting {
+export interface PageSetting {
   /** Equal for pages of the same catalog and language. */
   readonly name: string
   readonly catalog: CatalogTexts
@@ -40,7 +40,7 @@ export interface Step {
 }
 
 /** Returns the complete document of a page. */
-export function framed(setting: Setting, page: Framed): Html {
+export function framed(setting: PageSetting, page: Framed): Html {
   const { catalog, addresses, assets, words } = setting
   const { title, description, main, inLanguage, trail, script, data, feed } = page
   const isHome = title === catalog.title
@@ -85,7 +85,7 @@ export function framed(setting: Setting, page: Framed): Html {
 }
 
 function headerPart(
-  { catalog, addresses, language, words }: Setting,
+  { catalog, addresses, language, words }: PageSetting,
   inLanguage: Framed['inLanguage'],
 ): Html {
   return html`<header class="top">
@@ -115,7 +115,7 @@ function headerPart(
   </header>`
 }
 
-function trailPart({ addresses, language, words }: Setting, trail: readonly Step[]): Html {
+function trailPart({ addresses, language, words }: PageSetting, trail: readonly Step[]): Html {
   const home = { name: words.home, address: addresses.home(language) }
   return html`<nav class="trail" aria-label="${words.trail}">
     <ol>
@@ -124,7 +124,7 @@ function trailPart({ addresses, language, words }: Setting, trail: readonly Step
   </nav>`
 }
 
-function footerPart({ catalog, addresses, language, words }: Setting): Html {
+function footerPart({ catalog, addresses, language, words }: PageSetting): Html {
   return html`<footer class="bottom">
     <nav aria-label="${words.service}">
       <a href="${addresses.home(language)}">${words.home}</a>

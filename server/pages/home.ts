@@ -2,7 +2,7 @@ import { listedDatasets, type Dataset, type Table, allTables } from '../../core/
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed } from './frame.ts'
 import { html, type Html } from './html.ts'
-import { writtenIn } from './numbers.ts'
+import { writtenIn } from './number-formats.ts'
 import type { RequestHandler } from 'express'
 import type { Language } from '../../core/catalog/names.ts'
 import type { NamedResponse } from '../http/responder.ts'

@@ -1,4 +1,4 @@
-import { framed, type Setting } from './frame.ts'
+import { framed, type PageSetting } from './frame.ts'
 import { html, markup, safeAddress, type Html, textOf } from './html.ts'
 import type { Runtime } from '../routes/runtime.ts'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -7,7 +7,7 @@ import type { Browse, BrowseText } from '../http/resource.ts'
 import type { Body, NamedResponse, Responder } from '../http/responder.ts'
 import { sendBytes } from '../http/send.ts'
 import { languageFor } from './words/all.ts'
-import { named, pagePolicy, settingFor, type Settings } from './service.ts'
+import { named, pagePolicy, settingFor, type PageSettings } from './service.ts'
 import { wantsPage } from '../http/negotiation.ts'
 
 interface JsonView {
@@ -27,7 +27,7 @@ const highlightedMax = 500_000
 const jsonShownMax = 2_000_000
 
 /** Shows the JSON of an address for people. */
-export function jsonPage(setting: Setting, { name, address, text, isCut }: JsonView): Html {
+export function jsonPage(setting: PageSetting, { name, address, text, isCut }: JsonView): Html {
   const { words, catalog } = setting
   const separator = address.includes('?') ? '&' : '?'
   const plain = `${address}${separator}format=json`
@@ -105,7 +105,7 @@ function escaped(text: string): string {
 }
 
 /** Shows JSON as a page to browsers; `format=` always wins. */
-export function browsing(runtime: Runtime, settings: Settings): Browse {
+export function browsing(runtime: Runtime, settings: PageSettings): Browse {
   const { publicUrl, responder } = runtime
   return ({ name }, { target, headers }, find) => {
     const setting = askedSetting(settings, target, headers)
@@ -117,7 +117,7 @@ export function browsing(runtime: Runtime, settings: Settings): Browse {
   }
 }
 
-export function browsingText({ publicUrl }: Runtime, settings: Settings): BrowseText {
+export function browsingText({ publicUrl }: Runtime, settings: PageSettings): BrowseText {
   return (req, res, name, text) => {
     const target = req.url ?? ''
     const setting = askedSetting(settings, target, req.headers)
@@ -133,7 +133,11 @@ export function browsingText({ publicUrl }: Runtime, settings: Settings): Browse
 const varied = 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode'
 
 /** Returns the setting of the requested page; null if JSON is requested. */
-function askedSetting(settings: Settings, target: string, headers: IncomingHttpHeaders): Setting | null {
+function askedSetting(
+  settings: PageSettings,
+  target: string,
+  headers: IncomingHttpHeaders,
+): PageSetting | null {
   return wantsPage(headers, target) ? settingFor(settings, languageFor(headers['accept-language'])) : null
 }
 
@@ -148,7 +152,7 @@ interface Browsed {
 }
 
 function pageOf(
-  service: Pick<Runtime, 'freshness'> & { readonly setting: Setting },
+  service: Pick<Runtime, 'freshness'> & { readonly setting: PageSetting },
   { name, address, answer }: Browsed,
   responder: Responder,
 ): NamedResponse {

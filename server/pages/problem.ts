@@ -1,14 +1,14 @@
 import { type Language, languages } from '../../core/catalog/names.ts'
 import { problemRows, type ProblemCode, type WholeTable, type ProblemForm } from '../http/problems.ts'
 import type { ParameterError } from '../query/errors.ts'
-import { framed, type Setting } from './frame.ts'
+import { framed, type PageSetting } from './frame.ts'
 import { html, type Html, textOf } from './html.ts'
-import { writtenIn } from './numbers.ts'
+import { writtenIn } from './number-formats.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { pageHeaders } from '../http/headers.ts'
 import { languageFor } from './words/all.ts'
 import { parametersOf } from '../query/parameters.ts'
-import { pagePolicy, settingFor, type Settings } from './service.ts'
+import { pagePolicy, settingFor, type PageSettings } from './service.ts'
 
 interface ProblemView {
   readonly code: ProblemCode
@@ -33,7 +33,7 @@ interface ProblemView {
 const correctedMax = 100
 
 /** Shows an error: what went wrong, and a way on. */
-function problemPage(setting: Setting, view: ProblemView): Html {
+function problemPage(setting: PageSetting, view: ProblemView): Html {
   const { addresses, language, words } = setting
   const { code, detail, instance, retrySeconds, instead, errors, latest } = view
   const main = html`
@@ -62,7 +62,7 @@ function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
 }
 
 /** Shows the parameters of the request, and the correction of each invalid one. */
-function correctionForm({ language, words }: Setting, { errors, asked, isOfApi }: ProblemView): Html {
+function correctionForm({ language, words }: PageSetting, { errors, asked, isOfApi }: ProblemView): Html {
   const messageOf = ({ parameter, message, type }: ParameterError): string => {
     if (isOfApi) return message
     if (type !== undefined) return words.mustBe(parameter, words.values[type])
@@ -90,7 +90,7 @@ function correctionForm({ language, words }: Setting, { errors, asked, isOfApi }
   </form>`
 }
 
-function insteadPart({ words }: Setting, { file, duckdb }: WholeTable): Html {
+function insteadPart({ words }: PageSetting, { file, duckdb }: WholeTable): Html {
   return html`<p>
       <a href="${file.address}">${words.wholeTable}: CSV (gzip)</a>
       <span class="facts">${writtenIn(words).bytes(file.bytes)}</span>
@@ -100,7 +100,7 @@ function insteadPart({ words }: Setting, { file, duckdb }: WholeTable): Html {
 
 /** Shows errors as pages, in the language of the address, or else of the browser. */
 export function problemForms(
-  settings: Settings,
+  settings: PageSettings,
 ): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
   return (target, headers) => {
     const [, first] = target.split('/', 2)
@@ -118,7 +118,7 @@ function askedIn(target: string): readonly (readonly [string, string])[] {
   }
 }
 
-function formIn(setting: Setting, target: string): ProblemForm {
+function formIn(setting: PageSetting, target: string): ProblemForm {
   return {
     mediaType: 'text/html; charset=utf-8',
     headers: pageHeaders(pagePolicy, setting.words.locale),

@@ -1,13 +1,13 @@
-import type { Json, TableView } from '../documents/view.ts'
-import { framed, type Framed, type Setting } from './frame.ts'
+import type { Json, TableDescription } from '../documents/description.ts'
+import { framed, type Framed, type PageSetting } from './frame.ts'
 import { html, safeAddress, type Html } from './html.ts'
 import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { openApi, tableOpenApi, type OpenApiOptions } from '../documents/openapi/openapi.ts'
 import type { Resource } from '../http/resource.ts'
 import { trailTo } from './table/tabs.ts'
 import { parseQuery } from '../query/parameters.ts'
-import { tableView } from '../routes/documents/service.ts'
-import { askedTable, webPage, webPageOf, pageAt, rowAddresses, type PageService } from './service.ts'
+import { describeTable } from '../routes/documents/service.ts'
+import { requestedTable, webPage, webPageOf, pageAt, rowAddresses, type PageService } from './service.ts'
 
 interface ReferenceView {
   readonly title: string
@@ -37,7 +37,7 @@ interface Operation {
 }
 
 /** Shows an OpenAPI document to people: parameters and responses. */
-function referenceHtml(setting: Setting, view: ReferenceView): Html {
+function referenceHtml(setting: PageSetting, view: ReferenceView): Html {
   const { words } = setting
   const { title, document, address, others, inLanguage, trail } = view
   const paths = Object.entries(document['paths'] as Named<Named<Operation>>)
@@ -63,7 +63,7 @@ function referenceHtml(setting: Setting, view: ReferenceView): Html {
   return framed(setting, { title, main, inLanguage, trail })
 }
 
-function pathPart({ words }: Setting, document: Json, path: string, item: Named<Operation>): Html {
+function pathPart({ words }: PageSetting, document: Json, path: string, item: Named<Operation>): Html {
   const methods = ['get', 'post'].filter((method) => item[method] !== undefined)
   const operation = item['get'] ?? item['post']
   if (operation === undefined) return html``
@@ -116,7 +116,7 @@ function responsePart(document: Json, status: string, response: Json): Html {
 }
 
 /** Shows the schemas of JSON responses. */
-function schemasPart({ words }: Setting, document: Json): Html | false {
+function schemasPart({ words }: PageSetting, document: Json): Html | false {
   const schemas = (document['components'] as Named<Named<Json>>)['schemas'] ?? {}
   const objects = Object.entries(schemas).filter(([, schema]) => schema['properties'] !== undefined)
   if (objects.length === 0) return false
@@ -227,9 +227,9 @@ export function tableReferencePage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/reference', 'Table Reference'),
     find: (request) => {
-      const { key, dataset, table } = askedTable(service, request)
+      const { key, dataset, table } = requestedTable(service, request)
       const options = optionsOf(service)
-      const described = (): Promise<TableView> => tableView(snapshots, dataset, table)
+      const described = (): Promise<TableDescription> => describeTable(snapshots, dataset, table)
       return webPageOf(service, ['reference', ...key], described, (view) =>
         referenceHtml(setting, {
           title: `${words.reference}: ${dataset.name}, ${table.name}`,

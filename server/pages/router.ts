@@ -16,7 +16,7 @@ import { mount, mountHandler, type Serving } from '../http/resource.ts'
 import { findIndex } from '../routes/api-index.ts'
 import { mainFamily, writingOf } from '../routes/documents/service.ts'
 import { assetFiles } from './assets.ts'
-import { pageService, type Settings } from './service.ts'
+import { pageService, type PageSettings } from './service.ts'
 import { engineFiles } from './browser/duckdb.ts'
 
 const pages = [
@@ -37,7 +37,7 @@ const pages = [
 const files = [citationFile, dictionaryFile]
 
 /** Routes of all pages, in each language. */
-export function pagesRouter(service: Runtime, settings: Settings, serving: Serving): Router {
+export function pagesRouter(service: Runtime, settings: PageSettings, serving: Serving): Router {
   const writing = writingOf(service.catalog, service.publicUrl)
   const router = express.Router({ caseSensitive: true, strict: true })
   const all = new Map(

@@ -1,9 +1,9 @@
 import { type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { framed, type Setting } from './frame.ts'
+import { framed, type PageSetting } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html, textOf } from './html.ts'
-import { writtenIn } from './numbers.ts'
+import { writtenIn } from './number-formats.ts'
 import { isNumber, titleOf, rowsPage, viewOf } from './table/view.ts'
 import { withQuery } from '../http/addresses.ts'
 import { costOfRows } from '../limits/costs.ts'
@@ -12,7 +12,7 @@ import { InvalidPage } from '../query/errors.ts'
 import { parseRowQuery } from '../query/query.ts'
 import { parseQuery } from '../query/parameters.ts'
 import { findDataset, findTable } from '../routes/find.ts'
-import { withSnapshot } from './table/ask.ts'
+import { withSnapshot } from './table/answer-query.ts'
 import { named, pageAt, type PageService } from './service.ts'
 
 interface RowView {
@@ -26,7 +26,7 @@ interface RowView {
   readonly values: readonly (string | null)[]
 }
 
-function rowHtml(setting: Setting, view: RowView): Html {
+function rowHtml(setting: PageSetting, view: RowView): Html {
   const { addresses, language, words } = setting
   const { dataset, table, number, count: rows, values } = view
   const { snapshot } = view.snapshot.manifest
@@ -60,7 +60,7 @@ function rowHtml(setting: Setting, view: RowView): Html {
   })
 }
 
-function valuePart({ words }: Setting, field: Field, value: string | null): Html {
+function valuePart({ words }: PageSetting, field: Field, value: string | null): Html {
   if (value === null) return html`<span class="null">${words.null}</span>`
   if (isNumber(field)) return html`<span class="number">${writtenIn(words).digits(value)}</span>`
   const address = safeAddress(value)

@@ -9,18 +9,18 @@ import type { Catalog, CatalogTexts } from '../../core/catalog/catalog.ts'
 import type { Language } from '../../core/catalog/names.ts'
 import { addressesOf, type Addresses, type FileAddresses } from '../http/addresses.ts'
 import { pageHeaders } from '../http/headers.ts'
-import { nameOf, timed, type Body, type NamedResponse } from '../http/responder.ts'
+import { contentName, timed, type Body, type NamedResponse } from '../http/responder.ts'
 import type { Offer } from '../http/negotiation.ts'
 import type { Resource } from '../http/resource.ts'
 import { pageAddresses } from '../documents/page-addresses.ts'
 import { assetsIn } from './assets.ts'
-import type { Writing } from '../documents/view.ts'
-import type { Setting } from './frame.ts'
+import type { Writing } from '../documents/description.ts'
+import type { PageSetting } from './frame.ts'
 import { textOf, type Html } from './html.ts'
 import { wordsOf } from './words/all.ts'
-import { writtenBy } from '../routes/written-by.ts'
+import { sourceHash } from '../routes/source-hash.ts'
 
-const writtenByThese = writtenBy('pages', 'formats', 'documents')
+const writtenByThese = sourceHash('pages', 'formats', 'documents')
 
 const strict = [
   "default-src 'none'",
@@ -42,32 +42,32 @@ export const consolePolicy = [...strict, "connect-src 'self'", "worker-src 'self
 export interface PageService extends Omit<Runtime, 'catalog'> {
   /** Catalog in the language of the pages. */
   readonly catalog: CatalogTexts
-  readonly setting: Setting
+  readonly setting: PageSetting
   readonly files: FileAddresses
   /** Addresses of documents for machines. */
   readonly writing: Writing
 }
 
-export function pageService(setting: Setting, service: Runtime, writing: Writing): PageService {
+export function pageService(setting: PageSetting, service: Runtime, writing: Writing): PageService {
   return { ...service, catalog: setting.catalog, setting, files: writing.files, writing }
 }
 
 /** Settings of pages by language. */
-export type Settings = ReadonlyMap<Language, Setting>
+export type PageSettings = ReadonlyMap<Language, PageSetting>
 
-export function settingsOf(catalog: Catalog, publicUrl: URL): Settings {
+export function settingsOf(catalog: Catalog, publicUrl: URL): PageSettings {
   const addresses = pageAddresses(publicUrl)
   const assets = assetsIn(catalog.colours)
   return new Map(
     [...catalog.inLanguage].map(([language, texts]) => {
-      const name = nameOf(JSON.stringify([language, publicUrl.href, catalog.hash]))
+      const name = contentName(JSON.stringify([language, publicUrl.href, catalog.hash]))
       return [language, { name, catalog: texts, addresses, assets, language, words: wordsOf[language] }]
     }),
   )
 }
 
 /** @throws Error for an unknown language, which no catalog contains */
-export function settingFor(settings: Settings, language: Language): Setting {
+export function settingFor(settings: PageSettings, language: Language): PageSetting {
   const setting = settings.get(language)
   if (setting === undefined) throw new Error('there are no pages in this language')
   return setting
@@ -91,7 +91,7 @@ export function pageAt({ setting, catalog }: PageService, below: string, name: s
   }
 }
 
-export interface AskedTable {
+export interface RequestedTable {
   readonly dataset: Dataset
   readonly table: Table
   /** Report of the current snapshot; null if unknown. */
@@ -101,10 +101,10 @@ export interface AskedTable {
 }
 
 /** Returns the table of an address without parameters. */
-export function askedTable(
+export function requestedTable(
   { catalog, snapshots }: PageService,
   { params, target }: ResourceRequest,
-): AskedTable {
+): RequestedTable {
   const dataset = findDataset(catalog, params)
   const table = findTable(dataset, params)
   parseQuery(target, [])
@@ -123,7 +123,7 @@ export function named(
   policy = pagePolicy,
 ): Omit<NamedResponse, 'body'> {
   return {
-    name: nameOf(JSON.stringify([writtenByThese, setting.name, ...key])),
+    name: contentName(JSON.stringify([writtenByThese, setting.name, ...key])),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',
     headers: pageHeaders(policy, setting.words.locale),

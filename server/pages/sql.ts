@@ -1,19 +1,19 @@
-import { framed, type Setting } from './frame.ts'
+import { framed, type PageSetting } from './frame.ts'
 import { html, type Html, textOf } from './html.ts'
-import { writtenIn } from './numbers.ts'
+import { writtenIn } from './number-formats.ts'
 import { chipsPart } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
-import { askOf, type AskView } from './table/view.ts'
+import { rowParameters, type QueryView } from './table/view.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
 import { timed } from '../http/responder.ts'
 import type { Resource } from '../http/resource.ts'
-import { answerAsk } from './table/ask.ts'
+import { answerQuery } from './table/answer-query.ts'
 import { consolePolicy, named, pageAt, rowAddresses, type PageService } from './service.ts'
 import { engineAddresses } from './browser/duckdb.ts'
 import { requesterOf } from '../routes/find.ts'
 
-interface SqlView extends AskView {
+interface SqlView extends QueryView {
   /** Number of matching rows. */
   readonly count: number
   /** Path of the rows as an Arrow stream, since the page may fetch only from its own address. */
@@ -25,7 +25,7 @@ interface SqlView extends AskView {
 /** Most rows that a browser receives. */
 const sqlRowsMax = 200_000
 
-function sqlHtml(setting: Setting, view: SqlView): Html {
+function sqlHtml(setting: PageSetting, view: SqlView): Html {
   const { addresses, words, assets, language } = setting
   const { dataset, table, count: rows } = view
   const rowsMax = Math.min(sqlRowsMax, table.exportRowsMax)
@@ -33,12 +33,12 @@ function sqlHtml(setting: Setting, view: SqlView): Html {
   const title = `SQL: ${dataset.name}, ${table.name}`
   const main = html`
     <h1>${title}</h1>
-    ${tabsPart(setting, table, 'sql', askOf(view))} ${chipsPart(setting, view)}
+    ${tabsPart(setting, table, 'sql', rowParameters(view))} ${chipsPart(setting, view)}
     ${
       rows > rowsMax
         ? html`<p class="lead">${words.sqlTooMany(count(rows), count(rowsMax))}</p>
             <p>
-              <a href="${addresses.table(language, table, askOf(view))}">${words.filters}</a> ·
+              <a href="${addresses.table(language, table, rowParameters(view))}">${words.filters}</a> ·
               <a href="${addresses.files(language, dataset)}">${words.filesOf}</a>
             </p>`
         : rows === 0
@@ -50,13 +50,13 @@ function sqlHtml(setting: Setting, view: SqlView): Html {
   return framed(setting, {
     title,
     main,
-    inLanguage: (other) => addresses.aspect(other, table, 'sql', askOf(view)),
+    inLanguage: (other) => addresses.aspect(other, table, 'sql', rowParameters(view)),
     trail: trailTo(setting, dataset, table),
     script: assets.console,
   })
 }
 
-function consolePart({ words }: Setting, { table, query, rowsAddress, engine }: SqlView): Html {
+function consolePart({ words }: PageSetting, { table, query, rowsAddress, engine }: SqlView): Html {
   return html`<noscript><p>${words.sqlNoScript}</p></noscript>
     <form
       class="console"
@@ -94,7 +94,7 @@ export function sqlPage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table/sql', 'SQL'),
     countsAs: 'rows',
     respond: (request, req, res) =>
-      answerAsk(service, request, res, { without: ['format', 'page', 'page_size'] }, async (asked) => {
+      answerQuery(service, request, res, { without: ['format', 'page', 'page_size'] }, async (asked) => {
         const { dataset, table, snapshot, query } = asked
         const { snapshot: id } = snapshot.manifest
         const engineAt = engineAddresses(publicUrl)

@@ -1,4 +1,4 @@
-import { papers, type Colours } from '../../core/catalog/colours.ts'
+import { backgrounds, type Colours } from '../../core/catalog/colours.ts'
 import { tileStyle } from './chart/shapes.ts'
 
 /** The stylesheet: variables first, then the frame, then its content. */
@@ -10,13 +10,13 @@ function tokens(light: string, dark: string): string {
   return /* css */ `
 :root {
   color-scheme: light dark;
-  --paper: light-dark(${papers.light.paper}, ${papers.dark.paper});
-  --raised: light-dark(${papers.light.raised}, ${papers.dark.raised});
+  --paper: light-dark(${backgrounds.light.paper}, ${backgrounds.dark.paper});
+  --raised: light-dark(${backgrounds.light.raised}, ${backgrounds.dark.raised});
   --ink: light-dark(#1b1f23, #e8eaec);
   --soft: light-dark(#4d5963, #b0bac3);
   --line: light-dark(#d5dade, #3a434b);
   --accent: light-dark(${light}, ${dark});
-  --onaccent: light-dark(#ffffff, ${papers.dark.paper});
+  --onaccent: light-dark(#ffffff, ${backgrounds.dark.paper});
   --warn: light-dark(#9a3412, #fdba74);
   --step: 0.5rem;
   --wide: 84rem;

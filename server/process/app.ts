@@ -9,7 +9,7 @@ import { logRequests, requireDecodable, requireSound } from '../http/requests.ts
 import type { Log } from '../base/log.ts'
 import type { Meter } from '../base/meter.ts'
 import { answerProblem, Problem, starting } from '../http/problems.ts'
-import { leadToSlash, mount, mountHandler, pathOf, Shortcuts } from '../http/resource.ts'
+import { redirectToSlash, mount, mountHandler, pathOf, Shortcuts } from '../http/resource.ts'
 import { datasetDetail } from '../routes/dataset-detail.ts'
 import { datasetList } from '../routes/dataset-list.ts'
 import { documentsRouter } from '../routes/documents/mount.ts'
@@ -19,7 +19,7 @@ import { apiIndex } from '../routes/api-index.ts'
 import { mountFiles } from '../routes/files.ts'
 import { health, livez, readyz, limitsOf } from '../routes/health.ts'
 import { wholeTableOf } from '../routes/find.ts'
-import { settingsOf, type Settings } from '../pages/service.ts'
+import { settingsOf, type PageSettings } from '../pages/service.ts'
 import { browsing, browsingText } from '../pages/json.ts'
 import { pagesRouter } from '../pages/router.ts'
 import { problemForms } from '../pages/problem.ts'
@@ -54,7 +54,7 @@ export function createApp(runtime: Runtime): RequestListener {
   }
 }
 
-function routes(runtime: Runtime, settings: Settings, shortcuts: Shortcuts, tell: TellProblem): Express {
+function routes(runtime: Runtime, settings: PageSettings, shortcuts: Shortcuts, tell: TellProblem): Express {
   const { catalog, publicUrl, responder, client } = runtime
   const app = express()
   app.disable('etag').disable('x-powered-by')
@@ -81,7 +81,7 @@ function routes(runtime: Runtime, settings: Settings, shortcuts: Shortcuts, tell
     // Express also matches a prefix with a slash without it.
     app.use(family.prefix, (req, res, next) =>
       pathOf(req.originalUrl) === family.prefix && ['GET', 'HEAD'].includes(req.method)
-        ? leadToSlash(req, res, next)
+        ? redirectToSlash(req, res, next)
         : router(req, res, next),
     )
   }
@@ -146,7 +146,7 @@ function isProbe({ url = '' }: IncomingMessage): boolean {
 type TellProblem = (error: unknown, res: ServerResponse) => void
 
 /** Returns the error handler: one response may fail, the service never. People get a page, and programs JSON. */
-function problemTeller(settings: Settings, log: Log, meter: Meter | null): TellProblem {
+function problemTeller(settings: PageSettings, log: Log, meter: Meter | null): TellProblem {
   const formFor = problemForms(settings)
   const write = async (error: unknown, res: ServerResponse): Promise<void> => {
     const { url = '', headers } = res.req

@@ -1,17 +1,17 @@
 import cluster from 'node:cluster'
 import { lastWords } from '../../core/errors.ts'
-import { readSettings, shareOf } from '../../core/settings/read.ts'
+import { readSettings, workerShare } from '../../core/settings/read.ts'
 
 /** Starts one process that serves, or a primary with several workers. */
 try {
   const settings = readSettings(process.env)
   // The primary opens nothing that workers use.
   if (settings.workers > 1 && cluster.isPrimary) {
-    const { keepWorkers } = await import('./workers/primary.ts')
+    const { runPrimary: keepWorkers } = await import('./workers/primary.ts')
     await keepWorkers(settings)
   } else {
     const { serve } = await import('./serve.ts')
-    await serve(shareOf(settings))
+    await serve(workerShare(settings))
   }
 } catch (error) {
   console.error(lastWords(error))

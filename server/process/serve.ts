@@ -1,7 +1,7 @@
 import type { ProcessSettings } from '../../core/settings/read.ts'
-import { Door, listen, stopWithinMs, type Listening } from '../http/listen.ts'
+import { StartupGate, listen, stopWithinMs, type Listening } from '../http/listen.ts'
 import { connectionsWithin, descriptorsMax } from '../http/descriptors.ts'
-import { linesForPeople, openLog } from '../base/log.ts'
+import { terminalLines, openLog } from '../base/log.ts'
 import { startWatchdog } from './watchdog.ts'
 import { printUrl } from './print-url.ts'
 import { thisWorker } from './workers/worker.ts'
@@ -13,9 +13,9 @@ import { thisWorker } from './workers/worker.ts'
  */
 export async function serve(settings: ProcessSettings): Promise<void> {
   const worker = thisWorker()
-  const log = openLog(settings.logLevel, { worker: worker?.id }, await linesForPeople())
+  const log = openLog(settings.logLevel, { worker: worker?.id }, await terminalLines())
   const connectionsMax = connectionsWithin(descriptorsMax(), settings, log)
-  const door = new Door()
+  const door = new StartupGate()
   const listenNow = (): Promise<Listening> =>
     listen(door.answer, {
       ...settings,

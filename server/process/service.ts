@@ -13,16 +13,16 @@ import { openStore } from '../../core/warehouse/stores/open.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { CatalogWatch } from './catalog-watch.ts'
 import { addressesOf } from '../http/addresses.ts'
-import type { Door } from '../http/listen.ts'
+import type { StartupGate } from '../http/listen.ts'
 import { problemCodes } from '../http/problems.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { ConcurrencyLimit, MemoryGate } from '../base/queue.ts'
 import { SendBudget } from '../http/send.ts'
-import { Pool, shareOf } from '../table/engine/pool.ts'
+import { Pool, clientShare } from '../table/engine/pool.ts'
 import { asDeclared, fitCatalog } from '../snapshots/fitted-catalog.ts'
 import { openSpill } from '../table/engine/spill.ts'
 import { FinishedExports } from '../table/representations/finished-exports.ts'
-import { publish, type Shared } from './publish.ts'
+import { publishCatalog, type Shared } from './publication.ts'
 import type { Log } from '../base/log.ts'
 import type { Worker } from './workers/worker.ts'
 
@@ -63,7 +63,7 @@ export async function openService(
   settings: ProcessSettings,
   log: Log,
   worker: Worker | null,
-  door: Door,
+  door: StartupGate,
   connections: () => number,
 ): Promise<Service> {
   const store = openStore(settings.warehouse, {
@@ -71,7 +71,7 @@ export async function openService(
     localFolder: path.join(settings.localFolder, 'server'),
     isOnlyRead: true,
   })
-  if (store.isElsewhere && worker !== null)
+  if (store.isRemote && worker !== null)
     throw new StartError(
       `WORKERS: each process would bring files of ${store.address} here for itself; start several servers instead`,
     )
@@ -112,7 +112,7 @@ export async function openService(
       connections: settings.scanConnections,
       observe: (timing) => meter?.queried('scans', timing),
     },
-    shareOf(settings.scanConnections),
+    clientShare(settings.scanConnections),
   )
   await scanDatabase.lock()
   const shared: Shared = {
@@ -134,7 +134,7 @@ export async function openService(
     onOtherFields: () => void refit(),
   }
   const { exports, transfers, sendBudget, memory } = shared
-  let current = await publish(shared, asDeclared(catalog), null)
+  let current = await publishCatalog(shared, asDeclared(catalog), null)
   let declared = catalog
   let isStopping = false
   let swapping: Promise<void> = Promise.resolve()
@@ -142,7 +142,7 @@ export async function openService(
     const before = current
     const fitted = fitCatalog(next, (table) => before.snapshots.latest(table))
     if (next === declared && fitted.key === before.fitted.key) return
-    const after = await publish(shared, fitted, before)
+    const after = await publishCatalog(shared, fitted, before)
     try {
       await after.load()
     } catch (error) {

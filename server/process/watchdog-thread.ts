@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
-import type { Watched } from './watchdog.ts'
+import type { WatchdogData } from './watchdog.ts'
 
 /** Runs in the thread that `startWatchdog` starts. */
-const { beats, stuckSeconds } = workerData as Watched
+const { beats, stuckSeconds } = workerData as WatchdogData
 const counter = new Int32Array(beats)
 let [seen, missed] = [-1, 0]
 

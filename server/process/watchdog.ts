@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts'
 const stuckSeconds = 10
 
 /** Data of the watching thread. */
-export interface Watched {
+export interface WatchdogData {
   /** Turns of the event loop, counted once a second. */
   readonly beats: SharedArrayBuffer
   readonly stuckSeconds: number
@@ -22,7 +22,7 @@ export function startWatchdog(log: Pick<Log, 'warn'>, seconds = stuckSeconds): v
   const beats = new SharedArrayBuffer(4)
   const counter = new Int32Array(beats)
   setInterval(() => Atomics.add(counter, 0, 1), 1000).unref()
-  const watched: Watched = { beats, stuckSeconds: seconds }
+  const watched: WatchdogData = { beats, stuckSeconds: seconds }
   const notWatched = (error: unknown): void => log.warn({ err: error }, 'the event loop is not watched')
   try {
     const thread = new Worker(new URL('watchdog-thread.js', import.meta.url), {

@@ -2,7 +2,7 @@ import { tableId, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 import { Invalid } from './errors.ts'
-import { formatList, parseList, quotedList, respelt } from './list.ts'
+import { formatList, parseList, quotedList, correctedList } from './list.ts'
 import {
   isOperator,
   operatorRow,
@@ -146,7 +146,7 @@ function parseBox(text: string): string[] | null {
 
 function parseSeveral(field: Field, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
-  const meant = respelt(text)
+  const meant = correctedList(text)
   if (meant !== null) {
     return new Invalid(
       `The parameter "${name}" must be values with commas between, such as ${shorten(meant)}; a value with brackets or semicolons stands in quotes.`,

@@ -43,7 +43,7 @@ function hasBrackets(text: string): boolean {
 }
 
 /** Returns the probable spelling of a list in brackets, or with semicolons; null for all other texts. */
-export function respelt(text: string): string | null {
+export function correctedList(text: string): string | null {
   const trimmed = text.trim()
   const inner = hasBrackets(trimmed) ? trimmed.slice(1, -1) : trimmed
   const isSemicolons = !/[",]/.test(inner) && inner.includes(';')

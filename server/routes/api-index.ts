@@ -4,7 +4,7 @@ import type { Family } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import type { Resource } from '../http/resource.ts'
-import { nameOf, type NamedResponse } from '../http/responder.ts'
+import { contentName, type NamedResponse } from '../http/responder.ts'
 import { jsonType } from '../http/send.ts'
 import { parseQuery } from '../query/parameters.ts'
 
@@ -45,7 +45,7 @@ function indexOf(family: Family, { catalog, publicUrl, freshness }: Runtime): Na
     health_url: `${base}/health`,
   })
   return {
-    name: nameOf(body),
+    name: contentName(body),
     cacheControl: freshness.changing,
     mediaType: jsonType,
     headers: {},

@@ -1,8 +1,8 @@
 import type { Runtime } from './runtime.ts'
 import type { Dataset, Family } from '../../core/catalog/catalog.ts'
 import { documentAddresses } from '../documents/addresses.ts'
-import { addressesOf, fileAddresses, formOf } from '../http/addresses.ts'
-import { nameOf, type NamedResponse } from '../http/responder.ts'
+import { addressesOf, fileAddresses, addressForm } from '../http/addresses.ts'
+import { contentName, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../query/parameters.ts'
 import type { Resource } from '../http/resource.ts'
@@ -50,7 +50,7 @@ function detailOf(
   shown: readonly (Snapshot | null)[],
 ): NamedResponse {
   const addresses = addressesOf(family, publicUrl)
-  const { timezone } = formOf(dataset, family)
+  const { timezone } = addressForm(dataset, family)
   const imported = shown.map((snapshot) => (snapshot ? new Date(snapshot.manifest.import_date) : null))
   const tables = [...dataset.tables.values()].map((table, index) => {
     const moment = imported[index] ?? null
@@ -64,7 +64,7 @@ function detailOf(
   const { links, collectedAt } = dataset
   const body = JSON.stringify({ ...summaryOf(dataset, addresses), links, collected_at: collectedAt, tables })
   return {
-    name: nameOf(body),
+    name: contentName(body),
     cacheControl: freshness.changing,
     mediaType: jsonType,
     // The body is that of the spec; the files are linked in a header.

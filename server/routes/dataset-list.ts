@@ -1,7 +1,7 @@
 import type { Runtime } from './runtime.ts'
 import type { Family } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
-import { nameOf } from '../http/responder.ts'
+import { contentName } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { parseQuery } from '../query/parameters.ts'
 import type { Resource } from '../http/resource.ts'
@@ -18,7 +18,7 @@ export function datasetList(family: Family, service: Runtime): Resource {
   const results = listed.map((dataset) => summaryOf(dataset, addresses))
   const body = JSON.stringify({ count: results.length, next: null, previous: null, results })
   const answer = {
-    name: nameOf(body),
+    name: contentName(body),
     cacheControl: freshness.changing,
     mediaType: jsonType,
     headers: {

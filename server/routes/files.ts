@@ -3,9 +3,9 @@ import type { Request, RequestHandler, Response, Router } from 'express'
 import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { isSnapshotId, fileNames, layout } from '../../core/warehouse/layout.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
-import { nameOf, type NamedResponse } from '../http/responder.ts'
+import { contentName, type NamedResponse } from '../http/responder.ts'
 import { fileLinks } from '../documents/links.ts'
-import type { Writing } from '../documents/view.ts'
+import type { Writing } from '../documents/description.ts'
 import { fileAddresses, parsePartName, type FileAddresses } from '../http/addresses.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
 import { accountFor } from '../http/limits.ts'
@@ -126,7 +126,7 @@ function listingOf(
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
       const text = JSON.stringify(find(params).body)
       return {
-        name: nameOf(text),
+        name: contentName(text),
         cacheControl: freshness.changing,
         mediaType: jsonType,
         headers: {},
@@ -275,8 +275,8 @@ function fileOf(service: FileService): RequestHandler {
         bytes: found.bytes,
         lastModified: snapshot.lastModified,
         isUnchanged: () => snapshot.isUnchanged(found.file),
-        hold: () => snapshot.hold([found.file]),
-        doubt: snapshot.doubt,
+        hold: () => snapshot.pin([found.file]),
+        doubt: snapshot.recheck,
         mediaType: mediaTypeOf(found.file),
         cacheControl: service.freshness.immutable,
         saveAs: found.file.startsWith(table.name) ? found.file : `${table.name}-${found.file}`,

@@ -1,5 +1,5 @@
 import { OutOfMemory, QueryTimeout } from '../../core/duckdb/errors.ts'
-import { NotHere } from '../../core/warehouse/stores/store.ts'
+import { FileUnavailable } from '../../core/warehouse/stores/store.ts'
 import { QueueFull } from '../base/queue.ts'
 import { DamagedTable, TooCostly, TooLarge } from '../table/engine/errors.ts'
 import {
@@ -35,7 +35,7 @@ function matching(error: unknown, wholeFile: string | null): Problem | null {
     return new Problem('page-too-large', new TooLarge().message)
   }
   if (error instanceof DamagedTable) return damagedFiles(error.table)
-  if (error instanceof NotHere) return filesElsewhere()
+  if (error instanceof FileUnavailable) return filesElsewhere()
   return null
 }
 

@@ -3,8 +3,8 @@ import { tableId, type Dataset, type Family, type Field, type Table } from '../.
 import { parsedJson } from '../../core/text.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { documentAddresses } from '../documents/addresses.ts'
-import { addressesOf, fileAddresses, formOf, withQuery, type Addresses } from '../http/addresses.ts'
-import { nameOf, type NamedResponse } from '../http/responder.ts'
+import { addressesOf, fileAddresses, addressForm, withQuery, type Addresses } from '../http/addresses.ts'
+import { contentName, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { parseQuery, orderable, pageSizeDefault, pageSizeMax } from '../query/parameters.ts'
 import type { Resource } from '../http/resource.ts'
@@ -59,7 +59,7 @@ function detailOf(
     description: table.description,
     rows: snapshot?.manifest.rows ?? null,
     snapshot: snapshot?.manifest.snapshot ?? null,
-    import_date: imported === null ? null : timeInZone(imported, formOf(dataset, family).timezone),
+    import_date: imported === null ? null : timeInZone(imported, addressForm(dataset, family).timezone),
     collected_at: snapshot?.manifest.collected_at ?? dataset.collectedAt,
     order: table.order,
     search: table.search,
@@ -78,7 +78,7 @@ function detailOf(
     files: { download: files.download(table), listing: files.listing(table), sums: files.sums(dataset) },
   })
   return {
-    name: nameOf(`${tableId(table)}\n${body}`),
+    name: contentName(`${tableId(table)}\n${body}`),
     cacheControl: freshness.changing,
     mediaType: jsonType,
     headers: {

@@ -5,12 +5,12 @@ import { fileNames } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
 import { documentAddresses } from '../documents/addresses.ts'
 import { csvw } from '../documents/table/csvw.ts'
-import { nameOf } from '../http/responder.ts'
+import { contentName } from '../http/responder.ts'
 import { rangeOf } from '../http/range.ts'
 import { matchingTag } from '../http/negotiation.ts'
 import { acceptedEncodings, negotiate, type Offer } from '../http/negotiation.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
-import { untilGone, begun, sendStream } from '../http/send.ts'
+import { disconnectSignal, afterFirstChunk, sendStream } from '../http/send.ts'
 import { queryTooCostly, Problem, unacceptableParameters } from '../http/problems.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
@@ -19,10 +19,10 @@ import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { costOfFile, smallCost } from '../limits/costs.ts'
 import { exportChunks, costOfExport } from '../table/representations/export.ts'
 import { hintHeader, queryKey } from '../table/representations/page.ts'
-import { formOf, type RowFormat } from '../formats/format.ts'
-import { csv } from '../formats/csv.ts'
+import { rowForm, type RowFormat } from '../formats/format.ts'
+import { csvFormat } from '../formats/csv.ts'
 import { rowFormats } from '../formats/registry.ts'
-import { isWhole } from '../table/selection/selections.ts'
+import { isWholeTable } from '../table/selection/selections.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable, requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
@@ -32,8 +32,8 @@ const parquet = { name: 'parquet', mediaTypes: ['application/vnd.apache.parquet'
 
 type ExportFormat = RowFormat | typeof parquet
 const formats: readonly [ExportFormat, ...ExportFormat[]] = [
-  csv,
-  ...rowFormats.filter((format) => format !== csv),
+  csvFormat,
+  ...rowFormats.filter((format) => format !== csvFormat),
   parquet,
 ]
 
@@ -59,8 +59,8 @@ export function tableExport(family: Family, service: Runtime): Resource {
           const newest = new Map([...query.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
           throw unavailable(table, pinned, snapshots, withQuery(addresses.export(dataset, table), newest, 1))
         }
-        const isAll = isWhole(snapshot, query) && areDeclared(table, query.columns)
-        if (isAll && format === csv) {
+        const isAll = isWholeTable(snapshot, query) && areDeclared(table, query.columns)
+        if (isAll && format === csvFormat) {
           await sendDownload(snapshot, service, asked, req, res)
           return
         }
@@ -88,9 +88,9 @@ async function streamRows(
   const { engine, publicUrl, pageBytesMax, freshness } = service
   const { table, manifest } = snapshot
   const wholeFile = fileAddresses(publicUrl).download(table)
-  const requester = requesterOf(request, untilGone(res), pageBytesMax)
-  const form = formOf(table, format, query)
-  const tag = `"${nameOf(`export\n${queryKey(snapshot, form, query)}`)}"` as const
+  const requester = requesterOf(request, disconnectSignal(res), pageBytesMax)
+  const form = rowForm(table, format, query)
+  const tag = `"${contentName(`export\n${queryKey(snapshot, form, query)}`)}"` as const
   const isPinned = query.snapshot !== null && query.snapshot !== 'current'
   const describe = (): void => {
     res.setHeader('ETag', tag)
@@ -126,7 +126,7 @@ async function streamRows(
       known ??
       (await service.exports.during(client, () =>
         service.finished.make(tag, paid.signal(), (stop) =>
-          begun(exportChunks(exported, engine, { ...paid, signal: () => stop })),
+          afterFirstChunk(exportChunks(exported, engine, { ...paid, signal: () => stop })),
         ),
       ))
     if (made !== null) {
@@ -155,7 +155,7 @@ async function streamRows(
   }
   requireChunks(req)
   await service.exports.during(client, async () => {
-    const chunks = await begun(exportChunks(exported, engine, paid))
+    const chunks = await afterFirstChunk(exportChunks(exported, engine, paid))
     describeRows()
     res.setHeader('Trailer', 'Acervo-Rows')
     await sendStream(res, chunks, service.sendBudget, () => ({ 'Acervo-Rows': String(selection.count) }))
@@ -178,12 +178,12 @@ async function sendDownload(
     file: download.file,
     sha256: download.sha256,
     bytes: download.bytes,
-    mediaType: csv.contentType,
+    mediaType: csvFormat.contentType,
     cacheControl: freshness.changing,
-    saveAs: fileName(snapshot, csv),
+    saveAs: fileName(snapshot, csvFormat),
     isUnchanged: () => snapshot.isUnchanged(download.file),
-    hold: () => snapshot.hold([download.file]),
-    doubt: snapshot.doubt,
+    hold: () => snapshot.pin([download.file]),
+    doubt: snapshot.recheck,
   }
   res.setHeader('Acervo-Snapshot', manifest.snapshot)
   res.setHeader('Acervo-Count', manifest.rows)

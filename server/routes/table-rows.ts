@@ -2,14 +2,14 @@ import type { Runtime } from './runtime.ts'
 import type { Family } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
-import { nameOf } from '../http/responder.ts'
+import { contentName } from '../http/responder.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
 import type { Problem } from '../http/problems.ts'
 import { costOfRows } from '../limits/costs.ts'
 import type { QueryParameters } from '../query/parameters.ts'
 import { type Resource, pathOf } from '../http/resource.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
-import { json } from '../formats/json.ts'
+import { jsonFormat } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { pageBody, pageOf, type Page } from '../table/representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -33,7 +33,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
       const query = parseRowQuery(table, target)
       const format = negotiate(headers, query.format, rowFormats)
       // A link must lead to the same format for the same Accept header.
-      const isImplied = format === json && acceptable(headers, rowFormats) === json
+      const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
       const given = isImplied ? without(query.parameters, 'format') : query.parameters
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
       const wholeFile = files.download(table)
@@ -58,7 +58,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
           : await snapshots.use(table, pinned, async (found) => pageIn(found))
       const { snapshot: id } = page.snapshot.manifest
       return {
-        name: nameOf(page.key),
+        name: contentName(page.key),
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,
         mediaType: format.contentType,
         headers: {

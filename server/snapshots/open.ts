@@ -1,6 +1,6 @@
 import { codeOf } from '../../core/errors.ts'
 import { DamagedManifest } from '../../core/warehouse/manifest.ts'
-import { DamagedFile, MissingFile } from '../../core/warehouse/whole.ts'
+import { DamagedFile, MissingFile } from '../../core/warehouse/verify-files.ts'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
@@ -11,11 +11,11 @@ import { filesOf, holdsFields, type Manifest, type StoredFile } from '../../core
 import { parseReport, readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/state-files.ts'
-import { requireFiles, type SnapshotFiles } from '../../core/warehouse/whole.ts'
+import { verifyFiles, type SnapshotFiles } from '../../core/warehouse/verify-files.ts'
 import { rowBytesOf, type Snapshot } from './snapshot.ts'
 
 /** Progress of reading files that must be verified. */
-export interface Progress {
+export interface ReadProgress {
   /** Bytes read. */
   bytes: number
   of: number
@@ -23,10 +23,10 @@ export interface Progress {
 
 /** Called when the files of a snapshot turn out to be damaged. */
 interface Watch {
-  readonly takeOut: (snapshot: Snapshot, ...why: Parameters<Snapshot['takeOut']>) => void
+  readonly takeOut: (snapshot: Snapshot, ...why: Parameters<Snapshot['withdraw']>) => void
   readonly doubt: (snapshot: Snapshot, why: string) => void
   /** Called before files are read, and with null afterwards. */
-  readonly reading: (progress: Progress | null) => void
+  readonly reading: (progress: ReadProgress | null) => void
 }
 
 /**
@@ -52,13 +52,13 @@ export async function openSnapshot(
   const stored = new Map(
     filesOf(manifest).map((file) => [file.file, { ...file, key: `${key}/${file.file}` }]),
   )
-  const hold: Snapshot['hold'] = store.isElsewhere
-    ? (names) => store.hold(names.flatMap((name) => stored.get(name) ?? []))
+  const hold: Snapshot['pin'] = store.isRemote
+    ? (names) => store.pin(names.flatMap((name) => stored.get(name) ?? []))
     : async () => () => undefined
   const verified = await readVerified(store, table, manifest.snapshot)
   const isKnown = (file: string): boolean => seen.get(file) === verified.get(file)
   const unread = ({ file, bytes }: StoredFile): number => (isKnown(file) ? 0 : bytes)
-  const progress: Progress = { bytes: 0, of: 0 }
+  const progress: ReadProgress = { bytes: 0, of: 0 }
   const files: SnapshotFiles = {
     bytes: async (file) => {
       const found = fingerprintNow(path.join(folder, file))
@@ -75,22 +75,22 @@ export async function openSnapshot(
     },
   }
   // Files of a remote store are verified when they are fetched.
-  if (!store.isElsewhere) {
+  if (!store.isRemote) {
     try {
-      await requireFiles(files, manifest, isKnown)
+      await verifyFiles(files, manifest, isKnown)
     } finally {
       watch.reading(null)
     }
   }
   const rowBytes = rowBytesOf(manifest)
   const told = new Told(
-    store.isElsewhere ? await readReport(store, table, manifest) : () => reportIn(folder, manifest),
+    store.isRemote ? await readReport(store, table, manifest) : () => reportIn(folder, manifest),
   )
   const snapshot: Snapshot = {
     table,
     manifest,
     folder,
-    hold,
+    pin: hold,
     get report() {
       return told.report
     },
@@ -98,9 +98,9 @@ export async function openSnapshot(
       return told.choices
     },
     // A remote store may have another, intact copy.
-    takeOut: (error) => (store.isElsewhere ? store.distrust(key) : watch.takeOut(snapshot, error)),
-    doubt: (why) => (store.isElsewhere ? store.distrust(key) : watch.doubt(snapshot, why)),
-    isUnchanged: (file) => store.isElsewhere || versionOf(path.join(folder, file)) === seen.get(file),
+    withdraw: (error) => (store.isRemote ? store.markSuspect(key) : watch.takeOut(snapshot, error)),
+    recheck: (why) => (store.isRemote ? store.markSuspect(key) : watch.doubt(snapshot, why)),
+    isUnchanged: (file) => store.isRemote || versionOf(path.join(folder, file)) === seen.get(file),
     lastModified: new Date(manifest.import_date).toUTCString(),
     rowBytes,
   }

@@ -23,7 +23,7 @@ export class Prefetch {
   }
 
   begin(): void {
-    if (this.#store.isElsewhere) void this.#follow()
+    if (this.#store.isRemote) void this.#follow()
   }
 
   stop(): void {
@@ -57,8 +57,8 @@ export class Prefetch {
       for (const stored of readOften(manifest)) {
         const file = { ...stored, key: `${folder}/${stored.file}` }
         if (this.#stop.signal.aborted || !(await this.#store.hasRoomFor(file))) return
-        const letGo = await this.#store.hold([file])
-        letGo()
+        const release = await this.#store.pin([file])
+        release()
       }
     }
   }

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
-import type { Progress } from './open.ts'
+import type { ReadProgress } from './open.ts'
 
 /** Disks lose bits silently; this rate leaves nine tenths of a slow disk to requests. */
 const bytesPerSecondMax = 20_000_000
@@ -39,7 +39,7 @@ export class Scrub {
   /** @param everyMs interval of progress in the log */
   async once(everyMs = tellEveryMs): Promise<void> {
     const began = performance.now()
-    const progress: Progress = { bytes: 0, of: await this.#snapshots.bytes() }
+    const progress: ReadProgress = { bytes: 0, of: await this.#snapshots.bytes() }
     const telling = setInterval(() => this.#log.info(progress, 'reading files again'), everyMs)
     try {
       await this.#snapshots.scrub((file) => slowHash(file, progress, this.#stop.signal))
@@ -56,7 +56,7 @@ export class Scrub {
 }
 
 /** Returns the SHA-256 of a file, read no faster than `bytesPerSecondMax`. */
-async function slowHash(file: string, progress: Progress, signal: AbortSignal): Promise<string> {
+async function slowHash(file: string, progress: ReadProgress, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes })) {
     hash.update(chunk as Buffer)

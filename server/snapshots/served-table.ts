@@ -2,16 +2,16 @@ import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
 import { versionOf } from '../../core/warehouse/fingerprint.ts'
-import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/published.ts'
+import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { filesOf, holdsFields, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
 import { readReport } from '../../core/warehouse/report.ts'
 import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { DamagedFile, filesInFolder, requireFile, requireFiles } from '../../core/warehouse/whole.ts'
+import { DamagedFile, filesInFolder, verifyFile, verifyFiles } from '../../core/warehouse/verify-files.ts'
 import type { Log } from '../base/log.ts'
-import { isDamage, openSnapshot, reasonOf, Unfit, type Progress } from './open.ts'
+import { isDamage, openSnapshot, reasonOf, Unfit, type ReadProgress } from './open.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** State that the tables of a warehouse share. */
@@ -49,7 +49,7 @@ export class ServedTable {
   #latest: Manifest | null = null
   #seen = ''
   #fault: string | null = null
-  #reading: Progress | null = null
+  #reading: ReadProgress | null = null
   #reportReadAt = 0
   /** Queue of operations: a poll must not run between a scrub and its consequences. */
   #turn: Promise<unknown> = Promise.resolve()
@@ -82,7 +82,7 @@ export class ServedTable {
   }
 
   /** Progress of verifying a snapshot before it serves; null at other times. */
-  get reading(): Progress | null {
+  get reading(): ReadProgress | null {
     return this.#reading
   }
 
@@ -143,7 +143,7 @@ export class ServedTable {
   /** Retries a snapshot whose report could not be read from the store. */
   async #takeReport(): Promise<void> {
     const { table, current } = this
-    if (!this.#common.store.isElsewhere || current?.report !== null) return
+    if (!this.#common.store.isRemote || current?.report !== null) return
     if (performance.now() < this.#reportReadAt + reportAgainMs) return
     this.#reportReadAt = performance.now()
     if ((await readReport(this.#common.store, table, current.manifest)) === null) return
@@ -165,7 +165,7 @@ export class ServedTable {
   async noticeChanges(): Promise<number> {
     let looked = 0
     // Remote files are checked whenever they are pinned.
-    if (this.#common.store.isElsewhere) return looked
+    if (this.#common.store.isRemote) return looked
     for (const kept of this.kept.values()) {
       const snapshot = kept.opened === null ? null : await kept.opened
       if (snapshot === null) continue
@@ -175,7 +175,7 @@ export class ServedTable {
         const now = versionOf(path.join(folder, stored.file))
         if (now === kept.seen.get(stored.file)) continue
         try {
-          await requireFile(filesInFolder(folder), stored)
+          await verifyFile(filesInFolder(folder), stored)
           kept.seen.set(stored.file, now)
         } catch (error) {
           if (isDamage(error)) await this.takeOut(snapshot, error)
@@ -282,7 +282,7 @@ export class ServedTable {
     // Taken before reading, so that a later change cannot pass for the verified version.
     const versions = filesOf(manifest).map(({ file }) => [file, versionOf(path.join(folder, file))] as const)
     try {
-      await requireFiles(filesInFolder(folder), manifest)
+      await verifyFiles(filesInFolder(folder), manifest)
       const kept = this.kept.get(manifest.snapshot)
       if ((await kept?.opened) === snapshot)
         for (const [file, version] of versions) kept?.seen.set(file, version)

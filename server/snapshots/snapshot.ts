@@ -1,7 +1,7 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
-import type { DamagedFile } from '../../core/warehouse/whole.ts'
+import type { DamagedFile } from '../../core/warehouse/verify-files.ts'
 
 /** A table as one ingest published it; never changes. */
 export interface Snapshot {
@@ -13,9 +13,9 @@ export interface Snapshot {
    * Pins files on this machine until they are released.
    * @param files by name
    * @returns a function that releases them
-   * @throws NotHere
+   * @throws FileUnavailable
    */
-  readonly hold: (files: readonly string[]) => Promise<() => void>
+  readonly pin: (files: readonly string[]) => Promise<() => void>
   /** HTTP date of the import. */
   readonly lastModified: string
   /** Approximate length of a row as JSON, in bytes. */
@@ -25,9 +25,9 @@ export interface Snapshot {
   /** All values of fields that have few, by field. */
   readonly choices: ReadonlyMap<string, readonly string[]>
   /** Withdraws the snapshot because a file is damaged. */
-  readonly takeOut: (error: DamagedFile) => void
+  readonly withdraw: (error: DamagedFile) => void
   /** Reports that files may be damaged: all are read again. */
-  readonly doubt: (why: string) => void
+  readonly recheck: (why: string) => void
   /** Returns whether a file has the size, times and inode with which it was verified. */
   readonly isUnchanged: (file: string) => boolean
 }

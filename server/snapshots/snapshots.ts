@@ -4,10 +4,10 @@ import { allTables, tableId, type Catalog, type Table } from '../../core/catalog
 import { inOrder } from '../../core/in-order.ts'
 import { publishedBefore } from '../../core/warehouse/history.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { readLooks, type Looked } from '../../core/warehouse/state-files.ts'
+import { readChecks, type SourceCheck } from '../../core/warehouse/state-files.ts'
 import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
 import { readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
-import { filesInFolder, requireFiles } from '../../core/warehouse/whole.ts'
+import { filesInFolder, verifyFiles } from '../../core/warehouse/verify-files.ts'
 import type { FittedCatalog } from './fitted-catalog.ts'
 import { isDamage } from './open.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -118,7 +118,7 @@ export class Snapshots {
   async scrub(hash: (file: string) => Promise<string>): Promise<void> {
     for await (const { served, id, kept, snapshot } of this.#opened()) {
       try {
-        await requireFiles(filesInFolder(snapshot.folder, hash), snapshot.manifest)
+        await verifyFiles(filesInFolder(snapshot.folder, hash), snapshot.manifest)
       } catch (error) {
         if (!isDamage(error)) throw error
         await served.inTurn(async () => {
@@ -138,7 +138,7 @@ export class Snapshots {
 
   /** Remote files are verified when they are fetched. */
   async *#opened() {
-    if (this.#common.store.isElsewhere) return
+    if (this.#common.store.isRemote) return
     for (const served of this.#tables.values()) {
       for (const [id, kept] of served.kept) {
         const snapshot = kept.opened === null ? null : await kept.opened
@@ -183,8 +183,8 @@ export class Snapshots {
   }
 
   /** Returns the last check of the source that gave no new snapshot. */
-  async looked(table: Table): Promise<Looked | null> {
-    return (await readLooks(this.#common.store, table))[0] ?? null
+  async lastCheck(table: Table): Promise<SourceCheck | null> {
+    return (await readChecks(this.#common.store, table))[0] ?? null
   }
 
   get served(): Snapshot[] {

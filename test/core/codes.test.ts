@@ -7,10 +7,10 @@ import {
   countsOf,
   groupChunk,
   groupRows,
-  groupsIn,
+  groupCount,
   packGroup,
   sectionGroups,
-  sectionsIn,
+  sectionCount,
   unpackGroup,
 } from '../../core/warehouse/format/codes.ts'
 import { seed } from '../support/runs.ts'
@@ -40,8 +40,8 @@ test.each([1, groupRows, groupRows + 1, groupRows * sectionGroups, groupRows * (
   (rows) => {
     const shape = { rows, fields: 3 }
     const numbers: number[] = []
-    for (let section = 0; section < sectionsIn(rows); section += 1) {
-      const end = Math.min(groupsIn(rows), (section + 1) * sectionGroups)
+    for (let section = 0; section < sectionCount(rows); section += 1) {
+      const end = Math.min(groupCount(rows), (section + 1) * sectionGroups)
       for (const field of [0, 1, 2]) {
         numbers.push(countsChunk(shape, field, section))
         for (let group = section * sectionGroups; group < end; group += 1)

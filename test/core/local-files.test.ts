@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { LocalFiles } from '../../core/warehouse/stores/local-files.ts'
-import type { HeldFile } from '../../core/warehouse/stores/store.ts'
+import type { PinnedFile } from '../../core/warehouse/stores/store.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 import { until } from '../support/until.ts'
 
-const fileOf = (key: string, text: string): HeldFile => ({
+const fileOf = (key: string, text: string): PinnedFile => ({
   key,
   bytes: Buffer.byteLength(text),
   sha256: createHash('sha256').update(text).digest('hex'),
@@ -29,7 +29,7 @@ async function elsewhere(files: Record<string, string>, bytesMax: number) {
         yield Buffer.from(answers.get(key) ?? 'nothing')
       },
     })
-  const held = (...keys: string[]): HeldFile[] => keys.map((key) => fileOf(key, files[key] ?? ''))
+  const held = (...keys: string[]): PinnedFile[] => keys.map((key) => fileOf(key, files[key] ?? ''))
   return { folder, asked, faults, answers, open, held, local: open() }
 }
 
@@ -39,7 +39,7 @@ test('a file comes once, however many ask, and is at hand then', async () => {
   const { local, asked, held } = await elsewhere({ 'd/t/1/a': 'aaaa' }, 100)
   const holds = await Promise.all([1, 2, 3].map(() => local.hold(held('d/t/1/a'))))
   expect([await text(local, 'd/t/1/a'), asked, local.bytes]).toEqual(['aaaa', ['d/t/1/a'], 4])
-  for (const letGo of holds) letGo()
+  for (const release of holds) release()
   await local.hold(held('d/t/1/a'))
   expect(asked).toEqual(['d/t/1/a'])
 })
@@ -48,10 +48,10 @@ test('what was not asked for the longest time goes, and never what is held', asy
   const files = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [`d/t/1/${name}`, name.repeat(10)]))
   const { local, asked, held } = await elsewhere(files, 25)
   const here = (): string[] => Object.keys(files).filter((key) => existsSync(local.placeOf(key)))
-  const letGo = await local.hold(held('d/t/1/a'))
+  const release = await local.hold(held('d/t/1/a'))
   for (const key of ['d/t/1/b', 'd/t/1/c', 'd/t/1/b', 'd/t/1/d']) (await local.hold(held(key)))()
   expect([here(), local.bytes]).toEqual([['d/t/1/a', 'd/t/1/d'], 20])
-  letGo()
+  release()
   ;(await local.hold(held('d/t/1/c')))()
   expect(here()).toEqual(['d/t/1/c', 'd/t/1/d'])
   expect(asked.map((key) => key.at(-1)).join('')).toBe('abcbdc')
@@ -59,12 +59,12 @@ test('what was not asked for the longest time goes, and never what is held', asy
 
 test('who needs room waits until something is let go', async () => {
   const { local, held } = await elsewhere({ 'd/t/1/a': 'aaaa', 'd/t/1/b': 'bbbb' }, 5)
-  const letGo = await local.hold(held('d/t/1/a'))
+  const release = await local.hold(held('d/t/1/a'))
   let has = false
   const waiting = local.hold(held('d/t/1/b')).then(() => (has = true))
   await until(() => existsSync(local.placeOf('d/t/1/a')))
   expect(has).toBe(false)
-  letGo()
+  release()
   await waiting
   expect(await text(local, 'd/t/1/b')).toBe('bbbb')
 })

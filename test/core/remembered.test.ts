@@ -1,4 +1,4 @@
-import { Remembered } from '../../core/warehouse/stores/remembered.ts'
+import { CachedStore } from '../../core/warehouse/stores/cached-store.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
@@ -6,7 +6,7 @@ const manifest = 'd/t/20260102T030405Z-0123456789ab/manifest.json'
 
 test('a remembered text is answered while the store is away, and not for one failed read', async () => {
   const store = new MemoryStore(await temporaryFolder())
-  const remembered = new Remembered(store)
+  const remembered = new CachedStore(store)
   await store.put('d/t/current.json', 'one')
   await store.put(manifest, 'of one')
   expect(String(await remembered.get(manifest))).toBe('of one')

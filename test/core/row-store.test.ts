@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { directoryOf, sectionChunks, Sections } from '../../core/warehouse/format/chunk-file.ts'
-import { chunkRows, encodeChunk, RowChunk, type Texts } from '../../core/warehouse/format/row-store.ts'
+import { chunkRows, encodeChunk, RowChunk, type ColumnTexts } from '../../core/warehouse/format/row-store.ts'
 import { isQuick, seed } from '../support/runs.ts'
 
 /** The layout of the row store. */
 
-function textsOf(texts: readonly (string | null)[]): Texts {
+function textsOf(texts: readonly (string | null)[]): ColumnTexts {
   const lengths = texts.map((text) => (text === null ? 0 : 1 + Buffer.byteLength(text)))
   return { bytes: Buffer.from(texts.map((text) => text ?? '').join('')), lengths: Uint32Array.from(lengths) }
 }

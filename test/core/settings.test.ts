@@ -1,11 +1,11 @@
 import { StartError } from '../../core/errors.ts'
-import { readSettings, shareOf } from '../../core/settings/read.ts'
+import { readSettings, workerShare } from '../../core/settings/read.ts'
 import { settingRows } from '../../core/settings/rows.ts'
 
 describe('settings', () => {
   test('have defaults, and an empty one counts as not set', () => {
     const machine = { processors: 2, memory: 8e9 }
-    expect(shareOf(readSettings({ HOST: '', CATALOG: '' }, machine), machine)).toEqual({
+    expect(workerShare(readSettings({ HOST: '', CATALOG: '' }, machine), machine)).toEqual({
       port: 8000,
       host: '127.0.0.1',
       publicUrl: new URL('http://localhost:8000'),
@@ -99,12 +99,12 @@ describe('settings', () => {
     ['no cache', { CACHE_MB: '0' }, [1, 1e9], { pageCacheBytes: 0, selectionBytesMax: 0 }],
   ])('fit %s', (_what, environment, [processors, memory], due) => {
     const own = { processors, memory }
-    expect(shareOf(readSettings(environment, own), own)).toMatchObject(due)
+    expect(workerShare(readSettings(environment, own), own)).toMatchObject(due)
   })
 
   test('are shared by workers, so that together they have no more than was said', () => {
     const all = readSettings({ WORKERS: '4', MEMORY: '8GB', CACHE_MB: '12', MAX_DOWNLOADS: '100' })
-    expect(shareOf(all)).toMatchObject({
+    expect(workerShare(all)).toMatchObject({
       queryBytes: 250e6,
       pageCacheBytes: 1_000_000,
       selectionBytesMax: 2_000_000,
@@ -113,7 +113,7 @@ describe('settings', () => {
       connectionsMax: 1250,
     })
     const one = readSettings({})
-    expect(shareOf(one)).toMatchObject(one)
+    expect(workerShare(one)).toMatchObject(one)
   })
 
   test('a removed setting is refused with what to do instead', () => {

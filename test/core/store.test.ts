@@ -113,13 +113,13 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
             model.set(one.put, one.content)
           } else if ('take' in one) {
             const from = await finished(store, one.content)
-            await store.take(from, one.take)
+            await store.moveIn(from, one.take)
             left.push(...readdirSync(path.dirname(from)))
             model.set(one.take, one.content)
           } else if ('folder' in one) {
             // A folder is new, as a snapshot is.
             if ((await store.list(one.folder)).length > 0) continue
-            await store.take(await finished(store, one.files), one.folder)
+            await store.moveIn(await finished(store, one.files), one.folder)
             for (const [name, written] of Object.entries(one.files))
               model.set(`${one.folder}/${name}`, written)
           } else if ('remove' in one) {
@@ -163,14 +163,17 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
 
   test('keeps files where this machine can read them while they are held', async () => {
     const store = await fresh()
-    await store.take(await finished(store, { 'part-00000.parquet': 'rows', 'report.json': '{}' }), 'd/t/one')
+    await store.moveIn(
+      await finished(store, { 'part-00000.parquet': 'rows', 'report.json': '{}' }),
+      'd/t/one',
+    )
     const key = 'd/t/one/part-00000.parquet'
     const sha256 = await hashBytes(store.read(key))
     expect(sha256).toMatch(/^[0-9a-f]{64}$/)
-    const letGo = await store.hold([{ key, bytes: 4, sha256 }])
+    const release = await store.pin([{ key, bytes: 4, sha256 }])
     expect(path.relative(store.localFolder, store.place(key))).toBe(path.join(...key.split('/')))
     expect(await readFile(store.place(key), 'utf8')).toBe('rows')
-    letGo()
+    release()
   })
 
   test('lets one hold a folder, and others another, until it is let go', async () => {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { parse } from 'yaml'
 import { allTables, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import { withTable } from '../../core/catalog/with-table.ts'
+import { addTable } from '../../core/catalog/add-table.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import { changesFor } from '../../ingest/add/changes.ts'
 import { placingOf } from '../../ingest/add/placing.ts'
@@ -38,7 +38,7 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
       `datasets:\n- slug: b\n  tables:\n  - name: s\n${entry.replaceAll(/^(?=.)/gm, '  ')}`,
     ],
   ])('%s', (_what, before, after) => {
-    expect(withTable(before, entry, place)).toBe(after)
+    expect(addTable(before, entry, place)).toBe(after)
     const [b] = (parse(after) as { datasets: { slug: string; tables: { name: string }[] }[] }).datasets
     expect(b?.tables.at(-1)?.name).toBe('t')
   })
@@ -48,7 +48,7 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
     ['others', 'datasets:\n  - slug: a\n    tables: []\nfamilies: {}\n'],
     ['others, and nothing after them', 'families: {}\ndatasets:\n    - slug: a\n      tables: []'],
   ])('with a dataset of its own where there are %s', (_what, before) => {
-    const after = withTable(before, entry, place)
+    const after = addTable(before, entry, place)
     const found = parse(after) as { datasets: { slug: string; listed_in: string[]; tables: object[] }[] }
     const own = found.datasets.at(-1)
     expect([own?.slug, own?.listed_in, own?.tables]).toEqual([
@@ -65,7 +65,7 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
     ['datasets: {}\n', /^the catalog has no list of datasets/],
     ['datasets:\n  - slug: b\n', /^the dataset b has no list of tables/],
   ])('but not into %j', (before, message) => {
-    expect(() => withTable(before, entry, place)).toThrow(message)
+    expect(() => addTable(before, entry, place)).toThrow(message)
   })
 })
 

@@ -5,9 +5,9 @@ import { compressors } from 'hyparquet-compressors'
 import { allTables, type Table } from '../../core/catalog/catalog.ts'
 import { Connection } from '../../core/duckdb/connection.ts'
 import { OutOfMemory } from '../../core/duckdb/errors.ts'
-import { holdLock } from '../../core/duckdb/file-lock.ts'
+import { acquireLock } from '../../core/duckdb/file-lock.ts'
 import { readReport } from '../../core/warehouse/report.ts'
-import { publishedOf } from '../../core/warehouse/published.ts'
+import { publishedOf } from '../../core/warehouse/publish.ts'
 import { definitionsUntil } from '../../ingest/publish/label.ts'
 import { Board } from '../../ingest/base/progress.ts'
 import { outcomeLines } from '../../ingest/job/report.ts'
@@ -144,10 +144,10 @@ describe('a job', () => {
     const releases: (() => Promise<void>)[] = []
     for (const name of [`${process.pid}-killed`, '99999999-held']) {
       await mkdir(path.join(scratch, name, 'work'), { recursive: true })
-      releases.push(await holdLock(path.join(scratch, name, 'lock')))
+      releases.push(await acquireLock(path.join(scratch, name, 'lock')))
     }
-    const [letGo, stop] = releases
-    await letGo?.()
+    const [release, stop] = releases
+    await release?.()
     await shop.ingest()
     expect((await readdir(scratch)).toSorted()).toEqual([`${process.pid}-alive`, '99999999-held'].toSorted())
     await stop?.()

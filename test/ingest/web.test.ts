@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { sourceEndings } from '../../ingest/source/packings.ts'
-import { publishedOf } from '../../core/warehouse/published.ts'
+import { publishedOf } from '../../core/warehouse/publish.ts'
 import { file, startWeb, status, webShop, zipOf, type Act } from '../support/web.ts'
 import { testSampled } from '../support/runs.ts'
 

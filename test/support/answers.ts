@@ -5,9 +5,9 @@ import addFormatsTo from 'ajv-formats'
 import { allTables, type Catalog, type Family } from '../../core/catalog/catalog.ts'
 import { openApi, tableOpenApi } from '../../server/documents/openapi/openapi.ts'
 import { commonSchemas } from '../../server/documents/openapi/schemas.ts'
-import type { Json } from '../../server/documents/view.ts'
+import type { Json } from '../../server/documents/description.ts'
 import { addressesOf } from '../../server/http/addresses.ts'
-import { tableView, writingOf } from '../../server/routes/documents/service.ts'
+import { describeTable, writingOf } from '../../server/routes/documents/service.ts'
 import type { Snapshots } from '../../server/snapshots/snapshots.ts'
 
 /** Fields of the widest tables whose answers are checked. */
@@ -174,7 +174,7 @@ class References {
       documentOf(
         of === null
           ? openApi(writing, [], options(family))
-          : tableOpenApi(writing, await tableView(snapshots, of.dataset, of.table), options(family)),
+          : tableOpenApi(writing, await describeTable(snapshots, of.dataset, of.table), options(family)),
       ))()
     this.#documents.set(key, made)
     return made

@@ -84,7 +84,6 @@ type Style = typeof style extends fc.Arbitrary<infer T> ? T : never
 
 /**
  * A valid file of a dialect, in any of the ways in which it may be written.
- *
  * @param texts what values are made of
  * @param quotes when values are enclosed, where that is not left open
  */

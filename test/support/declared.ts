@@ -30,7 +30,6 @@ export type Came =
 
 /**
  * Ingests one table and reads all its rows through the API.
- *
  * @param files name under SOURCES -> bytes; a text alone is `d/t.csv`
  */
 export async function whatCame(

@@ -344,7 +344,6 @@ function randomCondition(
 
 /**
  * A value as an address may have it.
- *
  * @param isEqual whether it is compared for being the same, in which case a text may be in another normal form
  */
 function written(random: Random, field: Field, cell: Cell, isEqual: boolean): string {

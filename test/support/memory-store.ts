@@ -2,7 +2,12 @@ import { rmSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { LockHeld } from '../../core/errors.ts'
-import { NotHere, type FileState, type HeldFile, type Store } from '../../core/warehouse/stores/store.ts'
+import {
+  FileUnavailable,
+  type FileState,
+  type PinnedFile,
+  type Store,
+} from '../../core/warehouse/stores/store.ts'
 
 /**
  * A warehouse in the memory of a process, whose files are brought to a folder where they are read: what a warehouse that
@@ -50,7 +55,7 @@ export class MemoryStore implements Store {
     this.#set(key, Buffer.from(text))
   }
 
-  async take(from: string, key: string): Promise<void> {
+  async moveIn(from: string, key: string): Promise<void> {
     if ((await stat(from)).isFile()) this.#set(key, await readFile(from))
     else
       for (const name of await readdir(from))
@@ -63,16 +68,16 @@ export class MemoryStore implements Store {
     await rm(path.join(this.localFolder, key), { recursive: true, force: true })
   }
 
-  readonly isElsewhere = true
+  readonly isRemote = true
 
   place(key: string): string {
     return path.join(this.localFolder, key)
   }
 
-  async hold(files: readonly HeldFile[]): Promise<() => void> {
+  async pin(files: readonly PinnedFile[]): Promise<() => void> {
     for (const { key } of files) {
       const bytes = this.#files.get(key)?.bytes
-      if (bytes === undefined) throw new NotHere(key, 'there is none')
+      if (bytes === undefined) throw new FileUnavailable(key, 'there is none')
       await mkdir(path.dirname(this.place(key)), { recursive: true })
       await writeFile(this.place(key), bytes)
     }
@@ -83,7 +88,7 @@ export class MemoryStore implements Store {
     return true
   }
 
-  distrust(folder: string): void {
+  markSuspect(folder: string): void {
     rmSync(this.place(folder), { recursive: true, force: true })
   }
 

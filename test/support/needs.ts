@@ -1,6 +1,5 @@
 /**
  * `describe` for tests that need more than Node. Skips them where it is missing; the end of the run counts them by what they need.
- *
  * @param need the missing component, and how to have it: `redis-server (Debian: redis-server)`
  */
 export function describeWith(isPresent: boolean, need: string): (title: string, body: () => void) => void {

@@ -48,7 +48,6 @@ export async function answerTo(asked: http.ClientRequest): Promise<Answer> {
 
 /**
  * As it is given, but for the ports, the certificate and the places that need a machine of its own.
- *
  * @param home a folder for its files
  * @param upstreams ports of servers on this machine
  */

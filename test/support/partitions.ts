@@ -1,7 +1,7 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
 import type { IngestOptions } from '../../ingest/run/ingest.ts'
-import type { Report } from '../../ingest/job/report.ts'
+import type { IngestReport } from '../../ingest/job/report.ts'
 import { catalogAround, fieldOf, importDate, type Workshop } from './workshop.ts'
 
 let seconds = 0
@@ -15,7 +15,7 @@ export const options: Partial<IngestOptions> = {
 
 export interface Published {
   readonly manifest: Manifest
-  readonly report: Report
+  readonly report: IngestReport
 }
 
 /** Publishes, or throws why not. */

@@ -76,7 +76,6 @@ export interface ServerProgram {
 
 /**
  * The server in a process of its own, ended with the test file.
- *
  * @param fixed port where it has to be that of one before
  */
 export async function startServer(

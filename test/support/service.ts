@@ -15,7 +15,7 @@ import { policiesOf } from '../../server/limits/policies.ts'
 import { openLog, type Log } from '../../server/base/log.ts'
 import { ConcurrencyLimit, MemoryGate, type MemoryGateLimits } from '../../server/base/queue.ts'
 import { SendBudget, type SendLimits } from '../../server/http/send.ts'
-import { Pool, shareOf, type PoolLimits } from '../../server/table/engine/pool.ts'
+import { Pool, clientShare, type PoolLimits } from '../../server/table/engine/pool.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import { FinishedExports } from '../../server/table/representations/finished-exports.ts'
 import type { RowEngine } from '../../server/table/representations/page.ts'
@@ -26,7 +26,7 @@ import type { SelectionLimits } from '../../server/table/selection/duckdb/duckdb
 import { RowStore } from '../../server/table/reading/row-store.ts'
 import { Dictionaries } from '../../server/table/indexes/dictionaries.ts'
 import { openSelections } from '../../server/table/selection/open.ts'
-import { Found, type Selections } from '../../server/table/selection/selections.ts'
+import { SelectionCache, type Selections } from '../../server/table/selection/selections.ts'
 import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { AnswerChecks } from './answers.ts'
@@ -141,7 +141,7 @@ export async function serve(
       queryTimeoutMs: 20_000,
       ...options,
     },
-    shareOf(options.connections ?? 2),
+    clientShare(options.connections ?? 2),
   )
   const limits = {
     selectionBytesMax: 10_000_000,
@@ -155,7 +155,7 @@ export async function serve(
   const selections = openSelections(
     scanConnections,
     dictionaries,
-    new Found(limits.selectionBytesMax),
+    new SelectionCache(limits.selectionBytesMax),
     limits,
     options.clickHouse ?? null,
   )

@@ -3,9 +3,9 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Database } from '../../core/duckdb/database.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { publishedOf } from '../../core/warehouse/published.ts'
+import { publishedOf } from '../../core/warehouse/publish.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
-import { filesInFolder, requireFiles } from '../../core/warehouse/whole.ts'
+import { filesInFolder, verifyFiles } from '../../core/warehouse/verify-files.ts'
 import { temporaryFolder } from './workshop.ts'
 
 /** The built ingest of one table, every row of which says which version of the source it is of. */
@@ -72,7 +72,7 @@ async function publishedVersion(warehouse: string, scratch: string): Promise<num
   const manifest = await publishedOf(store, table)
   if (manifest === null) return 0
   const home = store.place(layout.snapshot(table, manifest.snapshot))
-  await requireFiles(filesInFolder(home), manifest)
+  await verifyFiles(filesInFolder(home), manifest)
   const database = await Database.open({ memory: '100MB', threads: 1, scratch, folders: [warehouse] })
   const db = await database.connect()
   try {

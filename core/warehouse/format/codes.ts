@@ -24,11 +24,11 @@ export type Codes = Uint8Array | Uint16Array
 /** Returns whether codes take one byte. */
 const isNarrow = (values: number): boolean => values < 256
 
-export function groupsIn(rows: number): number {
+export function groupCount(rows: number): number {
   return Math.ceil(rows / groupRows)
 }
 
-export function sectionsIn(rows: number): number {
+export function sectionCount(rows: number): number {
   return Math.ceil(rows / sectionRows)
 }
 
@@ -84,7 +84,7 @@ export function countsOf(groups: number, values: number): number {
 
 /** Returns the same for all sections of this many rows. */
 export function countsOfAll(rows: number, values: number): number {
-  return isNarrow(values) ? groupsIn(rows) : sectionsIn(rows)
+  return isNarrow(values) ? groupCount(rows) : sectionCount(rows)
 }
 
 /** Higher levels take more than twice the time for about 4 % of the bytes. */
@@ -104,12 +104,12 @@ interface Shape {
 }
 
 export function codesChunks({ rows, fields }: Shape): number {
-  return fields * (sectionsIn(rows) + groupsIn(rows))
+  return fields * (sectionCount(rows) + groupCount(rows))
 }
 
 /** Returns the number of the chunk with the counts of a section. */
 export function countsChunk({ rows, fields }: Shape, field: number, section: number): number {
-  const groups = Math.min(sectionGroups, groupsIn(rows) - section * sectionGroups)
+  const groups = Math.min(sectionGroups, groupCount(rows) - section * sectionGroups)
   return section * fields * (1 + sectionGroups) + field * (1 + groups)
 }
 

@@ -26,7 +26,7 @@ import zlib from 'node:zlib'
 export const chunkRows = 128
 
 /** Texts of consecutive rows. */
-export interface Texts {
+export interface ColumnTexts {
   /** In UTF-8, one after the other. */
   readonly bytes: Uint8Array
   /** Per row 0 for null, or 1 + the bytes of its text. */
@@ -42,7 +42,7 @@ export interface Integers {
 }
 
 /** The values of a field in some rows, to be stored in a chunk. */
-export type ChunkColumn = { readonly codes: Uint8Array | Uint16Array } | Integers | Texts
+export type ChunkColumn = { readonly codes: Uint8Array | Uint16Array } | Integers | ColumnTexts
 
 /** @param columns of at most 128 rows, all of the same number */
 export function encodeChunk(columns: readonly ChunkColumn[]): Buffer {
@@ -76,7 +76,7 @@ const deflatedShareMax = 3 / 4
 /** Size in bytes of the number that precedes deflated texts. */
 const sizeBytes = 4
 
-function encodeTexts({ bytes: texts, lengths }: Texts): Buffer[] {
+function encodeTexts({ bytes: texts, lengths }: ColumnTexts): Buffer[] {
   const { least, width, bytes } = encodeNumbers(lengths, lengths.length)
   const deflated = texts.length < deflatedBytesMin ? texts : zlib.deflateRawSync(texts, { level: 1 })
   const isSmaller = deflated.length < texts.length * deflatedShareMax
@@ -99,7 +99,7 @@ const integers = new Float64Array(chunkRows)
 const fractions = new Uint8Array(chunkRows)
 
 /** Returns null if a text is no decimal, or not the text that a decimal is read back as. */
-function encodeDecimals({ bytes: texts, lengths }: Texts): Buffer[] | null {
+function encodeDecimals({ bytes: texts, lengths }: ColumnTexts): Buffer[] | null {
   let [start, digits, digitsMin, hasTrailingZero] = [0, 0, digitsMax, false]
   for (let row = 0; row < lengths.length; row += 1) {
     const length = (lengths[row] ?? 0) - 1
@@ -144,7 +144,7 @@ function encodeIntegers({ integers: all, digits }: Integers, isFixed = true): Bu
 }
 
 /** Returns integers as the texts that JSON has for them. */
-export function textsOf({ integers: all, digits }: Integers): Texts {
+export function textsOf({ integers: all, digits }: Integers): ColumnTexts {
   const texts = Array.from(all, (integer) =>
     Number.isNaN(integer) ? null : decimalText(integer, digits, true),
   )

@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { holdLock } from '../../duckdb/file-lock.ts'
+import { acquireLock } from '../../duckdb/file-lock.ts'
 import { codeOf } from '../../errors.ts'
 import { fingerprint } from '../fingerprint.ts'
 import type { FileState, Store } from './store.ts'
@@ -56,7 +56,7 @@ export class FolderStore implements Store {
     await (created === undefined ? synced(path.dirname(target), 'r') : this.#syncAbove(target))
   }
 
-  async take(from: string, key: string): Promise<void> {
+  async moveIn(from: string, key: string): Promise<void> {
     const target = this.#pathOf(key)
     await mkdir(path.dirname(target), { recursive: true })
     await syncTree(from)
@@ -68,13 +68,13 @@ export class FolderStore implements Store {
     await rm(this.#pathOf(key), { recursive: true, force: true })
   }
 
-  readonly isElsewhere = false
+  readonly isRemote = false
 
   place(key: string): string {
     return this.#pathOf(key)
   }
 
-  async hold(): Promise<() => void> {
+  async pin(): Promise<() => void> {
     return always
   }
 
@@ -82,13 +82,13 @@ export class FolderStore implements Store {
     return true
   }
 
-  distrust(): void {
+  markSuspect(): void {
     // Its callers check it themselves.
   }
 
   async lock(folder: string): Promise<() => Promise<void>> {
     const name = folder === '' ? 'warehouse' : folder.replaceAll('/', '.')
-    const release = await holdLock(this.#pathOf(`.locks/${name}`))
+    const release = await acquireLock(this.#pathOf(`.locks/${name}`))
     try {
       for (const left of await this.list(folder)) {
         if (left.endsWith(draftEnding)) await this.remove(folder === '' ? left : `${folder}/${left}`)

@@ -5,7 +5,7 @@ import { LockHeld } from '../../errors.ts'
 import { WriteConflict } from './store.ts'
 
 /** The file of a lease, in a store with conditional writes. */
-export interface Leased {
+export interface LeaseFile {
   /** For messages. */
   readonly address: string
   /** Both return the tag of the written file, and throw WriteConflict if the condition fails. */
@@ -27,7 +27,7 @@ const leaseMsDefault = 15_000
  * a lease, by the clock of the waiting process, another process takes it. No clocks are compared.
  */
 export class Lease {
-  readonly #leased: Leased
+  readonly #leased: LeaseFile
   readonly #leaseMs: number
   readonly #owner: string
   #tag: string
@@ -36,7 +36,7 @@ export class Lease {
   #isLost = false
   #timer: NodeJS.Timeout | undefined
 
-  private constructor(leased: Leased, leaseMs: number, owner: string, tag: string, renewedAt: number) {
+  private constructor(leased: LeaseFile, leaseMs: number, owner: string, tag: string, renewedAt: number) {
     this.#leased = leased
     this.#leaseMs = leaseMs
     this.#owner = owner
@@ -49,7 +49,7 @@ export class Lease {
    * Acquires a lease; waits only if its holder may be dead.
    * @throws LockHeld if its holder is alive
    */
-  static async take(leased: Leased, { leaseMs = leaseMsDefault }: LeaseOptions): Promise<Lease> {
+  static async take(leased: LeaseFile, { leaseMs = leaseMsDefault }: LeaseOptions): Promise<Lease> {
     const owner = `${os.hostname()} ${process.pid} ${randomUUID()}`
     const first = `${owner} 0\n`
     let since = performance.now()

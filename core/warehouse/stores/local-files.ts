@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
 import { versionOf } from '../fingerprint.ts'
 import { hashOf } from '../hash.ts'
-import { NotHere, type HeldFile } from './store.ts'
+import { FileUnavailable, type PinnedFile } from './store.ts'
 
 interface LocalFilesOptions {
   /** Absolute local folder, used by one process alone. */
@@ -56,13 +56,13 @@ export class LocalFiles {
 
   /**
    * Fetches files and pins them until released.
-   * @throws NotHere
+   * @throws FileUnavailable
    */
-  async hold(files: readonly HeldFile[]): Promise<() => void> {
+  async hold(files: readonly PinnedFile[]): Promise<() => void> {
     this.#opened ??= this.#open()
     await this.#opened
     const held: Here[] = []
-    const letGo = (): void => {
+    const release = (): void => {
       for (const here of held.splice(0)) here.holders -= 1
       for (const tell of this.#freed) tell()
     }
@@ -75,15 +75,15 @@ export class LocalFiles {
           await this.#whole(file, here)
         }),
       )
-      return letGo
+      return release
     } catch (error) {
-      letGo()
+      release()
       throw error
     }
   }
 
   /** Returns whether a file fits without evicting another. */
-  async hasRoomFor({ key, bytes }: HeldFile): Promise<boolean> {
+  async hasRoomFor({ key, bytes }: PinnedFile): Promise<boolean> {
     this.#opened ??= this.#open()
     await this.#opened
     return this.#files.has(key) || this.#bytes + bytes <= this.#options.bytesMax
@@ -104,14 +104,14 @@ export class LocalFiles {
     return path.join(this.#options.folder, ...key.split('/'))
   }
 
-  #used({ key }: HeldFile): Here {
+  #used({ key }: PinnedFile): Here {
     const here = this.#files.get(key) ?? { bytes: 0, holders: 0, version: null, coming: null }
     this.#files.delete(key)
     this.#files.set(key, here)
     return here
   }
 
-  async #whole(file: HeldFile, here: Here): Promise<void> {
+  async #whole(file: PinnedFile, here: Here): Promise<void> {
     const place = this.placeOf(file.key)
     if (here.coming === null && here.version !== null && versionOf(place) === here.version) return
     here.coming ??= this.#come(file, here, place).finally(() => {
@@ -120,7 +120,7 @@ export class LocalFiles {
     await here.coming
   }
 
-  async #come(file: HeldFile, here: Here, place: string): Promise<void> {
+  async #come(file: PinnedFile, here: Here, place: string): Promise<void> {
     // An earlier process may have fetched it.
     if (await isFile(place, file)) {
       this.#count(here, file.bytes)
@@ -136,12 +136,12 @@ export class LocalFiles {
       } catch (error) {
         if (tries < triesMax && error instanceof OtherBytes) continue
         this.#count(here, 0)
-        throw new NotHere(file.key, messageOf(error), { cause: error })
+        throw new FileUnavailable(file.key, messageOf(error), { cause: error })
       }
     }
   }
 
-  async #fetch({ key, sha256 }: HeldFile, place: string): Promise<void> {
+  async #fetch({ key, sha256 }: PinnedFile, place: string): Promise<void> {
     await mkdir(path.dirname(place), { recursive: true })
     const draft = `${place}.draft`
     const hash = createHash('sha256')
@@ -161,20 +161,20 @@ export class LocalFiles {
     await rename(draft, place)
   }
 
-  async #note({ key, sha256 }: HeldFile, here: Here, place: string): Promise<void> {
+  async #note({ key, sha256 }: PinnedFile, here: Here, place: string): Promise<void> {
     here.version = versionOf(place)
     await appendFile(this.#notes, `${JSON.stringify([key, here.version, sha256])}\n`)
   }
 
-  async #makeRoom({ key, bytes }: HeldFile, own: Here): Promise<void> {
+  async #makeRoom({ key, bytes }: PinnedFile, own: Here): Promise<void> {
     const { bytesMax } = this.#options
     if (bytes > bytesMax)
-      throw new NotHere(key, `it has ${bytes} bytes, and LOCAL_GB allows ${bytesMax} in all`)
+      throw new FileUnavailable(key, `it has ${bytes} bytes, and LOCAL_GB allows ${bytesMax} in all`)
     const deadline = performance.now() + roomPatienceMs
     while (this.#bytes - own.bytes + bytes > bytesMax) {
       const oldest = [...this.#files].find(([, { holders, bytes: size }]) => holders === 0 && size > 0)
       if (oldest !== undefined) this.#drop(...oldest)
-      else if (performance.now() > deadline) throw new NotHere(key, 'all that is here is at work')
+      else if (performance.now() > deadline) throw new FileUnavailable(key, 'all that is here is at work')
       else await this.#whenFreed()
     }
     this.#count(own, bytes)
@@ -242,7 +242,7 @@ class OtherBytes extends Error {
   }
 }
 
-async function isFile(place: string, { bytes, sha256 }: HeldFile): Promise<boolean> {
+async function isFile(place: string, { bytes, sha256 }: PinnedFile): Promise<boolean> {
   return (await sizeOf(place)) === bytes && (await hashOf(place)) === sha256
 }
 

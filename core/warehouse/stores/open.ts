@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../../errors.ts'
 import { FolderStore } from './folder.ts'
-import { Remembered } from './remembered.ts'
+import { CachedStore } from './cached-store.ts'
 import { S3Store } from './s3.ts'
 import type { Store } from './store.ts'
 
@@ -25,7 +25,7 @@ const kinds: Readonly<Record<string, (address: string, options: StoreOptions) =>
       ...(bytesMax !== undefined && { bytesMax }),
       ...(leaseMs !== undefined && { lease: { leaseMs } }),
     })
-    return isOnlyRead === true ? new Remembered(store) : store
+    return isOnlyRead === true ? new CachedStore(store) : store
   },
 }
 

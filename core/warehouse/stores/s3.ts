@@ -5,9 +5,16 @@ import type { GetObjectCommandOutput, ListObjectsV2CommandOutput, S3Client } fro
 import { StartError } from '../../errors.ts'
 import { inOrder } from '../../in-order.ts'
 import { fileNames } from '../layout.ts'
-import { nameOf, StoreFailure, WriteConflict, type FileState, type HeldFile, type Store } from './store.ts'
+import {
+  errorName,
+  StoreFailure,
+  WriteConflict,
+  type FileState,
+  type PinnedFile,
+  type Store,
+} from './store.ts'
 import { LocalFiles } from './local-files.ts'
-import { Lease, type LeaseOptions, type Leased } from './lease.ts'
+import { Lease, type LeaseOptions, type LeaseFile } from './lease.ts'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
@@ -42,7 +49,7 @@ export class S3Store implements Store {
   readonly scratchFolder: string
   readonly #bucket: string
   readonly #prefix: string
-  readonly isElsewhere = true
+  readonly isRemote = true
   readonly #files: LocalFiles
   readonly #lease: LeaseOptions
   /** Tag of each file as last seen; null if there was none. */
@@ -121,7 +128,7 @@ export class S3Store implements Store {
   }
 
   /** The manifest of a folder is uploaded last: without it, the folder is no snapshot. */
-  async take(from: string, key: string, same: ReadonlyMap<string, string> = new Map()): Promise<void> {
+  async moveIn(from: string, key: string, same: ReadonlyMap<string, string> = new Map()): Promise<void> {
     this.#requireHeld(key)
     if ((await stat(from)).isFile()) {
       await this.#upload(from, key)
@@ -153,15 +160,15 @@ export class S3Store implements Store {
     return this.#files.placeOf(key)
   }
 
-  hold(files: readonly HeldFile[]): Promise<() => void> {
+  pin(files: readonly PinnedFile[]): Promise<() => void> {
     return this.#files.hold(files)
   }
 
-  hasRoomFor(file: HeldFile): Promise<boolean> {
+  hasRoomFor(file: PinnedFile): Promise<boolean> {
     return this.#files.hasRoomFor(file)
   }
 
-  distrust(folder: string): void {
+  markSuspect(folder: string): void {
     this.#files.distrust(folder)
   }
 
@@ -182,7 +189,7 @@ export class S3Store implements Store {
     for (const [folder, lease] of this.#held) if (isIn(key, folder)) lease.require()
   }
 
-  #leased(key: string): Leased {
+  #leased(key: string): LeaseFile {
     return {
       address: `${this.address}/${key}`,
       create: (text) => this.#putOver(key, Buffer.from(text), null),
@@ -213,7 +220,7 @@ export class S3Store implements Store {
         return answer.ETag ?? ''
       } catch (error) {
         // Two writes at the same moment.
-        if (nameOf(error) === 'ConditionalRequestConflict' && attempt < attemptsMax) continue
+        if (errorName(error) === 'ConditionalRequestConflict' && attempt < attemptsMax) continue
         if (!isRefused(error)) throw new StoreFailure(`${this.address}/${key}`, error)
         // The file may come from this very request, whose answer was lost.
         const found = await this.get(key)
@@ -326,7 +333,7 @@ export class S3Store implements Store {
     try {
       return await request(opened, this.#at(key))
     } catch (error) {
-      if (['NoSuchKey', 'NotFound'].includes(nameOf(error))) return null
+      if (['NoSuchKey', 'NotFound'].includes(errorName(error))) return null
       throw new StoreFailure(`${this.address}/${key}`, error)
     }
   }
@@ -377,7 +384,7 @@ function isIn(key: string, folder: string): boolean {
 
 /** Returns whether the condition of a request failed. */
 function isRefused(error: unknown): boolean {
-  return nameOf(error) === 'PreconditionFailed'
+  return errorName(error) === 'PreconditionFailed'
 }
 
 function md5Of(bytes: Buffer): string {

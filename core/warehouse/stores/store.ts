@@ -19,7 +19,7 @@ export interface Store {
   readonly address: string
   /** Absolute local folder with all `held` files: the only one that a server's DuckDB may read. */
   readonly localFolder: string
-  /** Absolute local folder for work in progress, from which `take` is cheap. It may be missing. */
+  /** Absolute local folder for work in progress, from which `moveIn` is cheap. It may be missing. */
   readonly scratchFolder: string
 
   /** Returns the state of a file; null for a folder, or if there is none. */
@@ -41,24 +41,24 @@ export interface Store {
    * @param from absolute path; nothing is left there
    * @param same files of the folder that the warehouse already has, with their keys: they need no transfer
    */
-  take(from: string, key: string, same?: ReadonlyMap<string, string>): Promise<void>
+  moveIn(from: string, key: string, same?: ReadonlyMap<string, string>): Promise<void>
   /** Removes a file, or a folder with its content; missing ones are ignored. */
   remove(key: string): Promise<void>
   /** True for a remote store, whose files are fetched on demand and evicted again. */
-  readonly isElsewhere: boolean
+  readonly isRemote: boolean
   /** Returns the local path of a file or folder below `localFolder`, whether or not it is present. */
   place(key: string): string
   /**
    * Fetches files that never change if necessary, and pins them until released. Remote files are verified;
    * callers verify local ones.
    * @returns a function that releases them
-   * @throws NotHere
+   * @throws FileUnavailable
    */
-  hold(files: readonly HeldFile[]): Promise<() => void>
+  pin(files: readonly PinnedFile[]): Promise<() => void>
   /** Returns whether a file is local, or fits without evicting another. */
-  hasRoomFor(file: HeldFile): Promise<boolean>
+  hasRoomFor(file: PinnedFile): Promise<boolean>
   /** Marks fetched files below a key as possibly damaged: they are verified before their next use. */
-  distrust(folder: string): void
+  markSuspect(folder: string): void
   /**
    * Locks a folder ('' for the files beside the tables) for the only process that changes it. The lock ends
    * with the process, however that ends; incomplete files of others are removed when it is acquired.
@@ -69,7 +69,7 @@ export interface Store {
 }
 
 /** A file of the warehouse, as its manifest describes it. */
-export interface HeldFile {
+export interface PinnedFile {
   readonly key: string
   readonly bytes: number
   readonly sha256: string
@@ -82,10 +82,10 @@ export interface FileState {
 }
 
 /** A remote file cannot be fetched now; it may be available later. */
-export class NotHere extends Error {
+export class FileUnavailable extends Error {
   constructor(key: string, why: string, options?: ErrorOptions) {
     super(`${key} is not on this machine, and cannot be brought: ${why}`, options)
-    this.name = 'NotHere'
+    this.name = 'FileUnavailable'
   }
 }
 
@@ -95,7 +95,7 @@ export class StoreFailure extends Error {
   readonly code: string
 
   constructor(what: string, cause: unknown) {
-    const code = codeOf(cause) ?? nameOf(cause)
+    const code = codeOf(cause) ?? errorName(cause)
     super(`${what}: ${code}: ${messageOf(cause)}`, { cause })
     this.name = 'StoreFailure'
     this.code = code
@@ -110,6 +110,6 @@ export class WriteConflict extends Error {
   }
 }
 
-export function nameOf(error: unknown): string {
+export function errorName(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown'
 }

@@ -1,9 +1,9 @@
-import type { DatasetView, Writing } from '../view.ts'
+import type { DatasetDescription, Writing } from '../description.ts'
 import { packageOf, type Package } from './package.ts'
 import { InvalidSearch, parseSearch, parseSort } from './query.ts'
 
 /** Parameters of an action: texts from a query string, any values from JSON. */
-export type Asked = Readonly<Record<string, unknown>>
+export type ActionParameters = Readonly<Record<string, unknown>>
 
 /** An error of CKAN's action API. */
 export class ActionError extends Error {
@@ -27,7 +27,7 @@ export interface Ckan {
   readonly packages: readonly Package[]
 }
 
-export function ckanOf(writing: Writing, views: readonly DatasetView[]): Ckan {
+export function ckanOf(writing: Writing, views: readonly DatasetDescription[]): Ckan {
   const packages = views
     .filter(({ dataset }) => dataset.listedIn.size > 0)
     .map((view) => packageOf(writing, view))
@@ -50,7 +50,7 @@ function isAction(name: string): name is keyof typeof summaries {
 }
 
 /** Actions that harvesters and clients of CKAN use for reading. Unknown parameters are ignored, as in CKAN. */
-export const actions: Readonly<Record<string, (ckan: Ckan, asked: Asked) => unknown>> = {
+export const actions: Readonly<Record<string, (ckan: Ckan, asked: ActionParameters) => unknown>> = {
   package_list: ({ packages }, asked) => {
     const offset = wholeOf(asked, 'offset', 0)
     return packages.slice(offset, offset + wholeOf(asked, 'limit', packages.length)).map(({ name }) => name)
@@ -92,7 +92,7 @@ export const actions: Readonly<Record<string, (ckan: Ckan, asked: Asked) => unkn
 const [rowsDefault, rowsMax] = [10, 1000]
 const sortDefault = 'score desc, metadata_modified desc'
 
-function searched(packages: readonly Package[], asked: Asked): unknown {
+function searched(packages: readonly Package[], asked: ActionParameters): unknown {
   const matches = parseSearch([
     textIn(asked, 'q') ?? '*:*',
     ...textsIn(asked, 'fq'),
@@ -114,7 +114,7 @@ function invalid(name: string, message: string): ActionError {
   return new ActionError(409, 'Validation Error', `${name}: ${message}`, { [name]: [message] })
 }
 
-function wholeOf(asked: Asked, name: string, missing: number): number {
+function wholeOf(asked: ActionParameters, name: string, missing: number): number {
   const value = asked[name]
   if (value === undefined || value === null || value === '') return missing
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
@@ -122,13 +122,13 @@ function wholeOf(asked: Asked, name: string, missing: number): number {
   return Number(text)
 }
 
-function textIn(asked: Asked, name: string): string | undefined {
+function textIn(asked: ActionParameters, name: string): string | undefined {
   if (Array.isArray(asked[name])) throw invalid(name, 'Must be one text')
   const [text] = textsIn(asked, name)
   return text === '' ? undefined : text
 }
 
-function textsIn(asked: Asked, name: string): string[] {
+function textsIn(asked: ActionParameters, name: string): string[] {
   const value = asked[name]
   if (value === undefined || value === null) return []
   const all: unknown[] = Array.isArray(value) ? value : [value]

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Manifest, StoredFile } from '../../../core/warehouse/manifest.ts'
 import { publishedFiles } from '../files-of.ts'
-import { publisherOf, type DatasetView, type TableView, type Writing } from '../view.ts'
+import { publisherOf, type DatasetDescription, type TableDescription, type Writing } from '../description.ts'
 
 /** A dataset in the form of CKAN's `package_show`. */
 export interface Package {
@@ -24,7 +24,7 @@ export interface Package {
   readonly [key: string]: unknown
 }
 
-export function packageOf(writing: Writing, { dataset, tables }: DatasetView): Package {
+export function packageOf(writing: Writing, { dataset, tables }: DatasetDescription): Package {
   const { slug, author, contact, source, license, frequency, spatial, temporal, language } = dataset
   const published = dataset.publisher ?? publisherOf(writing)
   const resources = tables.flatMap((view) => resourcesOf(writing, view, packageId(writing, slug)))
@@ -101,7 +101,7 @@ export function packageOf(writing: Writing, { dataset, tables }: DatasetView): P
 type Resource = Package['resources'][number]
 
 /** Returns the CSV, each Parquet part, and the API as resources. */
-function resourcesOf(writing: Writing, view: TableView, owner: string): Resource[] {
+function resourcesOf(writing: Writing, view: TableDescription, owner: string): Resource[] {
   const files = publishedFiles(writing, view)
   if (files === null) return []
   const { table, dataset } = view

@@ -1,7 +1,7 @@
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles, type Published } from '../files-of.ts'
-import type { DatasetView, Json, TableView, Writing } from '../view.ts'
+import type { DatasetDescription, Json, TableDescription, Writing } from '../description.ts'
 
 /** Croissant 1.1: the Parquet parts, and a record set for each table. */
 export const croissant: DatasetDocument = {
@@ -62,7 +62,7 @@ const context: Json = {
 /** The registered type, and the one that loaders know. */
 const parquetTypes = ['application/vnd.apache.parquet', 'application/x-parquet']
 
-function croissantOf(writing: Writing, { dataset, tables }: DatasetView): Json {
+function croissantOf(writing: Writing, { dataset, tables }: DatasetDescription): Json {
   const { author, publisher, license, keywords, language, collectedAt } = dataset
   const published = tables.flatMap((view) => {
     const files = publishedFiles(writing, view)
@@ -102,7 +102,7 @@ function versionOf(moment: string): string {
   return `${Number(day.replaceAll('-', ''))}.${hours * 3600 + minutes * 60 + seconds}.0`
 }
 
-function filesOf({ table }: TableView, { manifest, addressOf }: Published): Json[] {
+function filesOf({ table }: TableDescription, { manifest, addressOf }: Published): Json[] {
   return manifest.parts.map((part) => ({
     '@type': 'cr:FileObject',
     '@id': `${table.name}/${part.file}`,
@@ -118,7 +118,7 @@ function filesOf({ table }: TableView, { manifest, addressOf }: Published): Json
  * Returns the record sets of a table: one for each part, since the reference loader reads a set of files only
  * from an archive.
  */
-function recordSetsOf({ table }: TableView, { manifest: { parts } }: Published): Json[] {
+function recordSetsOf({ table }: TableDescription, { manifest: { parts } }: Published): Json[] {
   return parts.map(({ file }, index) => {
     const id = parts.length === 1 ? table.name : `${table.name}-${index + 1}`
     const about = table.description ?? table.name

@@ -2,7 +2,7 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
-import type { DatasetView, Json, TableView, Writing } from '../view.ts'
+import type { DatasetDescription, Json, TableDescription, Writing } from '../description.ts'
 
 /** Data Package v2: a resource with a Table Schema for each published table. */
 export const dataPackage: DatasetDocument = {
@@ -15,7 +15,7 @@ export const dataPackage: DatasetDocument = {
 
 const profiles = 'https://datapackage.org/profiles/2.0'
 
-function dataPackageOf(writing: Writing, { dataset, tables }: DatasetView): Json {
+function dataPackageOf(writing: Writing, { dataset, tables }: DatasetDescription): Json {
   const { author, publisher, contact, source, license, keywords } = dataset
   const contributors = [
     ...(author === null ? [] : [{ title: author.name, path: author.url, roles: ['author'] }]),
@@ -50,7 +50,7 @@ function dataPackageOf(writing: Writing, { dataset, tables }: DatasetView): Json
   }
 }
 
-function resourceOf(writing: Writing, view: TableView): Json | null {
+function resourceOf(writing: Writing, view: TableDescription): Json | null {
   const published = publishedFiles(writing, view)
   if (published === null) return null
   const { table } = view

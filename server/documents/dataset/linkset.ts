@@ -1,7 +1,7 @@
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
 import { signposts, type Described, type TypedLink } from '../links.ts'
-import type { DatasetView, Writing } from '../view.ts'
+import type { DatasetDescription, Writing } from '../description.ts'
 
 /** The same links as the header, complete, and the parts (Signposting, level 2; RFC 9264). */
 export const linkset = (described: readonly Described[]): DatasetDocument => ({
@@ -35,7 +35,7 @@ export const linkset = (described: readonly Described[]): DatasetDocument => ({
   },
 })
 
-function partsOf(writing: Writing, { tables }: DatasetView): TypedLink[] {
+function partsOf(writing: Writing, { tables }: DatasetDescription): TypedLink[] {
   return tables.flatMap((view) => {
     const published = publishedFiles(writing, view)
     if (published === null) return []

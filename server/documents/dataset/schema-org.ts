@@ -2,7 +2,7 @@ import type { Dataset } from '../../../core/catalog/catalog.ts'
 import type { Language } from '../../../core/catalog/names.ts'
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
-import type { DatasetView, Json, Writing } from '../view.ts'
+import type { DatasetDescription, Json, Writing } from '../description.ts'
 import { shorten } from '../../../core/text.ts'
 
 /** The dataset for search engines, also embedded in its page. */
@@ -21,7 +21,7 @@ const [tablesMax, variablesMax] = [30, 60]
 
 export function schemaOrgOf(
   writing: Writing,
-  { dataset: { slug }, tables }: DatasetView,
+  { dataset: { slug }, tables }: DatasetDescription,
   language: Language,
 ): Json {
   const { catalog, page } = writing

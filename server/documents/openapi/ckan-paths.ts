@@ -1,6 +1,6 @@
 import { summaries } from '../ckan/actions.ts'
 import { sortable } from '../ckan/query.ts'
-import type { Json } from '../view.ts'
+import type { Json } from '../description.ts'
 import { operations } from './operations.ts'
 import { jsonOf, problemAnswers, ref, unchanged } from './responses.ts'
 

@@ -1,13 +1,13 @@
 import { atomType } from '../atom.ts'
 import type { MachineDocument } from '../document.ts'
 import { datasetDocuments, tableDocuments, wholeDocuments } from '../registry.ts'
-import type { Json, Writing } from '../view.ts'
+import type { Json, Writing } from '../description.ts'
 import type { Address } from './operations.ts'
 import { componentName, parameter } from './parameters.ts'
 import { answer, jsonOf, problemAnswers, unchanged } from './responses.ts'
 
 /** The documents for machines, and the feeds. */
-export function documentAddresses(
+export function documentPaths(
   { catalog, base, documents }: Writing,
   pathOf: (address: string) => string,
 ): Address[] {

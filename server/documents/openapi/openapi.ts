@@ -1,12 +1,12 @@
 import type { Dataset, Party, Table } from '../../../core/catalog/catalog.ts'
 import type { Addresses } from '../../http/addresses.ts'
-import type { Json, TableView, Writing } from '../view.ts'
+import type { Json, TableDescription, Writing } from '../description.ts'
 import { askedSchemas, sharedParameters } from './parameters.ts'
 import { answer, headerComponents, jsonOf, problemResponses, problemSchemas, ref } from './responses.ts'
 import { commonSchemas } from './schemas.ts'
 import { ckanPaths } from './ckan-paths.ts'
-import { documentAddresses } from './document-paths.ts'
-import { catalogAddresses, fileAddresses } from './service-paths.ts'
+import { documentPaths } from './document-paths.ts'
+import { catalogPaths, filePaths } from './service-paths.ts'
 import { pathsOf, placeholdersOf } from './operations.ts'
 import { tablePart, type TablePart } from './table-paths.ts'
 
@@ -23,7 +23,7 @@ export interface OpenApiOptions {
 const fieldsMax = 1500
 
 /** Describes a family in OpenAPI 3.1, with the fields of each of its tables. */
-export function openApi(writing: Writing, views: readonly TableView[], options: OpenApiOptions): Json {
+export function openApi(writing: Writing, views: readonly TableDescription[], options: OpenApiOptions): Json {
   const { catalog } = writing
   const pathOf = pathIn(writing)
   const fields = views.reduce((sum, { table }) => sum + table.fields.length, 0)
@@ -36,9 +36,9 @@ export function openApi(writing: Writing, views: readonly TableView[], options: 
   // All examples are of the same table, so that they work together.
   const example = views.find(({ manifest }) => manifest !== null) ?? views[0] ?? null
   const addresses = [
-    ...catalogAddresses(writing, options.addresses, pathOf),
-    ...fileAddresses(writing, pathOf),
-    ...documentAddresses(writing, pathOf),
+    ...catalogPaths(writing, options.addresses, pathOf),
+    ...filePaths(writing, pathOf),
+    ...documentPaths(writing, pathOf),
   ]
   const paths = {
     ...pathsOf(addresses, placeholdersOf(writing, example)),
@@ -50,7 +50,7 @@ export function openApi(writing: Writing, views: readonly TableView[], options: 
 }
 
 /** Describes one table in the same way. */
-export function tableOpenApi(writing: Writing, view: TableView, options: OpenApiOptions): Json {
+export function tableOpenApi(writing: Writing, view: TableDescription, options: OpenApiOptions): Json {
   const part = tablePart(view, options.addresses, pathIn(writing), '')
   const { dataset, table } = view
   const title = `${dataset.name}: ${table.name}`
@@ -58,7 +58,7 @@ export function tableOpenApi(writing: Writing, view: TableView, options: OpenApi
   return document(writing, about, part.paths, [part])
 }
 
-const prefixOf = ({ dataset, table }: TableView): string => `${dataset.slug}.${table.name}.`
+const prefixOf = ({ dataset, table }: TableDescription): string => `${dataset.slug}.${table.name}.`
 
 /** Returns a function that removes the address of the service from one below it. */
 function pathIn({ base }: Writing): (address: string) => string {
@@ -69,7 +69,7 @@ function pathIn({ base }: Writing): (address: string) => string {
 
 /** Refers to paths in the document of the table. */
 function referredPart(
-  { dataset, table }: TableView,
+  { dataset, table }: TableDescription,
   { addresses, tableDocument }: OpenApiOptions,
   pathOf: (address: string) => string,
 ): TablePart {

@@ -1,4 +1,4 @@
-import type { Json, TableView, Writing } from '../view.ts'
+import type { Json, TableDescription, Writing } from '../description.ts'
 import { problemAnswers } from './responses.ts'
 
 /** The operations at a path. */
@@ -21,7 +21,10 @@ export interface Address {
 type Placeholders = ReadonlyMap<string, Json>
 
 /** Returns the placeholders of a service; without datasets or tables if there are none. */
-export function placeholdersOf({ catalog: { datasets } }: Writing, example: TableView | null): Placeholders {
+export function placeholdersOf(
+  { catalog: { datasets } }: Writing,
+  example: TableDescription | null,
+): Placeholders {
   const tables = [...datasets.values()].flatMap((dataset) => [...dataset.tables.keys()])
   const manifest = example?.manifest
   const text = { type: 'string', minLength: 1 }

@@ -7,7 +7,7 @@ import { listLengthMax } from '../../query/conditions.ts'
 import { operatorRow, operatorsOf, type Operator, periodUnit } from '../../query/operators.ts'
 import { inAlphabet, orderable, pageSizeDefault, pageSizeMax } from '../../query/parameters.ts'
 import { isParameterName, parameterRows, type ParameterName } from '../../query/query.ts'
-import type { Json, TableView } from '../view.ts'
+import type { Json, TableDescription } from '../description.ts'
 import { ref } from './responses.ts'
 
 /** Returns schemas of parameter values, one per type; decimals are described in place, since their digits differ. */
@@ -85,7 +85,7 @@ function isArray(operator: Operator): boolean {
 }
 
 /** Returns the conditions of a table as parameters. */
-export function conditionParameters({ table, report }: TableView): Named[] {
+export function conditionParameters({ table, report }: TableDescription): Named[] {
   const examples = exampleValues(table, report)
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   return filtered.flatMap((field) => {
@@ -112,7 +112,7 @@ export function conditionParameters({ table, report }: TableView): Named[] {
 }
 
 /** Returns values that match rows, for the parameters in the examples of a table. */
-function exampleValues(table: Table, report: TableView['report']): ReadonlyMap<string, unknown> {
+function exampleValues(table: Table, report: TableDescription['report']): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>()
   for (const { parameters } of exampleQueries(table, report)) {
     for (const [name, text] of parameters) {
@@ -198,7 +198,7 @@ export function sharedParameters(): Json {
 export const parameter = (component: string): Json => ({ $ref: `#/components/parameters/${component}` })
 
 /** Returns the parameters of a table that contain field names. */
-export function fieldParameters({ table }: TableView): Named[] {
+export function fieldParameters({ table }: TableDescription): Named[] {
   const names = inAlphabet(table.fields).map(({ name }) => formatList([name]))
   const keys = orderable(table).flatMap((name) => [formatList([name]), formatList([`-${name}`])])
   const ordering = {

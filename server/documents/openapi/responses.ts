@@ -1,5 +1,5 @@
 import { problemRows, typeOf, type ProblemCode } from '../../http/problems.ts'
-import type { Json } from '../view.ts'
+import type { Json } from '../description.ts'
 
 const codes = Object.keys(problemRows) as ProblemCode[]
 
@@ -182,7 +182,7 @@ export function answer(description: string, content: Json, more: readonly Header
 }
 
 /** A redirect. */
-export function leading(description: string): Json {
+export function redirect(description: string): Json {
   return {
     description,
     headers: referred([...commonHeaderNames, 'Acervo-Moved', 'Cache-Control', 'Location']),

@@ -2,7 +2,7 @@ import { dueFrequencies, limitClasses } from '../../../core/catalog/names.ts'
 import { fieldTypeNames } from '../../../core/catalog/field-types.ts'
 import { operators } from '../../query/operators.ts'
 import { parameterRows } from '../../query/query.ts'
-import type { Json } from '../view.ts'
+import type { Json } from '../description.ts'
 import { problemSchema, ref } from './responses.ts'
 
 type Shape = Readonly<Record<string, Json>>

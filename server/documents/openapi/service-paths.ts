@@ -1,9 +1,9 @@
 import type { Addresses } from '../../http/addresses.ts'
 import type { ProblemCode } from '../../http/problems.ts'
-import type { Json, Writing } from '../view.ts'
+import type { Json, Writing } from '../description.ts'
 import { binary, type Address } from './operations.ts'
 import { componentName, parameter } from './parameters.ts'
-import { answer, jsonOf, leading, problemAnswers, ref, unchanged, type HeaderName } from './responses.ts'
+import { answer, jsonOf, redirect, problemAnswers, ref, unchanged, type HeaderName } from './responses.ts'
 
 type PathOf = (address: string) => string
 
@@ -32,7 +32,7 @@ function named(
 }
 
 /** Addresses of the catalog in a family. */
-export function catalogAddresses({ catalog }: Writing, addresses: Addresses, pathOf: PathOf): Address[] {
+export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf: PathOf): Address[] {
   const list = pathOf(addresses.list)
   const tag = 'Catalog'
   const index = {
@@ -87,7 +87,7 @@ function ranged(content: Json): Json {
 }
 
 /** Published files, and the state of the service. */
-export function fileAddresses({ files, base }: Writing, pathOf: PathOf): Address[] {
+export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
   const file = (
     below: string,
     id: string,
@@ -111,7 +111,7 @@ export function fileAddresses({ files, base }: Writing, pathOf: PathOf): Address
     answers: { 200: answer(description, jsonOf(ref(schema))), ...problemAnswers([]) },
   })
   const listed = 'Names, addresses, sizes and sums.'
-  const current = { 302: leading('To the file of the current snapshot.'), ...problemAnswers(ofFiles) }
+  const current = { 302: redirect('To the file of the current snapshot.'), ...problemAnswers(ofFiles) }
   const sums = { 'text/plain; charset=utf-8': { schema: { type: 'string' } } }
   const notReady = answer('It is not, or the service is stopping.', jsonOf(ref('Readiness')), ['Retry-After'])
   const ready = state('readyz', 'Whether all that is published is loaded.', 'It is.', 'Readiness')
@@ -160,7 +160,7 @@ export function fileAddresses({ files, base }: Writing, pathOf: PathOf): Address
           ...binary('application/gzip'),
           'application/json': { schema: { type: 'object', description: 'The report of the ingest.' } },
         }),
-        302: leading(
+        302: redirect(
           'To a public address of the warehouse, where the operator names one; or to the current file, where the snapshot is not kept any more.',
         ),
       },

@@ -4,10 +4,10 @@ import { rowFormats } from '../../formats/registry.ts'
 import { exampleQueries } from '../../query/examples.ts'
 import { conditionsMax } from '../../query/query.ts'
 import { rowSchema } from '../row-schema.ts'
-import type { Json, TableView } from '../view.ts'
+import type { Json, TableDescription } from '../description.ts'
 import { operations } from './operations.ts'
 import { componentName, conditionParameters, fieldParameters, parameter, type Named } from './parameters.ts'
-import { answer, jsonOf, leading, problemAnswers, ref, unchanged } from './responses.ts'
+import { answer, jsonOf, redirect, problemAnswers, ref, unchanged } from './responses.ts'
 
 /** Parts of a document about a table. */
 export interface TablePart {
@@ -35,7 +35,7 @@ const ofRows = [
  * @param prefix of component names, if the document has several tables
  */
 export function tablePart(
-  view: TableView,
+  view: TableDescription,
   addresses: Addresses,
   pathOf: (address: string) => string,
   prefix: string,
@@ -114,7 +114,7 @@ export function tablePart(
         answers: {
           200: stream,
           206: { ...stream, description: 'A range of the bytes of them.' },
-          302: leading('To the Parquet of all rows.'),
+          302: redirect('To the Parquet of all rows.'),
           304: unchanged,
           ...problemAnswers([...ofRows, 'unsatisfiable-range', 'http-version']),
         },
@@ -129,7 +129,7 @@ const rules =
   'In a list, a value that holds a comma or a quote stands in double quotes.'
 
 /** Lists example links, with their meanings. */
-function examplesOf({ table, report }: TableView, address: string, isExport: boolean): string {
+function examplesOf({ table, report }: TableDescription, address: string, isExport: boolean): string {
   const examples = exampleQueries(table, report).filter((one) => one.isExport === isExport)
   if (examples.length === 0) return ''
   const lines = examples.map(

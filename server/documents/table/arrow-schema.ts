@@ -1,4 +1,4 @@
-import { arrow } from '../../formats/arrow.ts'
+import { arrowFormat } from '../../formats/arrow.ts'
 import { inAlphabet } from '../../query/parameters.ts'
 import type { TableDocument } from '../document.ts'
 
@@ -7,10 +7,10 @@ export const arrowSchema: TableDocument = {
   file: 'schema.arrow',
   name: 'Arrow Schema',
   description: 'The schema of its rows in Arrow, as a stream without rows.',
-  contentType: arrow.contentType,
+  contentType: arrowFormat.contentType,
   write: async (_writing, { table, report }) => {
     const choices = new Map(report?.fields.map((field) => [field.name, field.choices]))
-    const writer = await arrow.writer(
+    const writer = await arrowFormat.writer(
       inAlphabet(table.fields).map((field) => ({ field, choices: choices.get(field.name) ?? null })),
     )
     writer.finish()

@@ -1,8 +1,8 @@
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { withQuery } from '../../http/addresses.ts'
-import { csv } from '../../formats/csv.ts'
+import { csvFormat } from '../../formats/csv.ts'
 import type { TableDocument } from '../document.ts'
-import type { TableView, Writing } from '../view.ts'
+import type { TableDescription, Writing } from '../description.ts'
 
 /** CSV on the Web: describes the columns of the export of all rows, in their order. */
 export const csvw: TableDocument = {
@@ -13,11 +13,11 @@ export const csvw: TableDocument = {
   write: (writing, view) => JSON.stringify(csvwOf(writing, view)),
 }
 
-function csvwOf({ rows }: Writing, { dataset, table, manifest, nullable }: TableView) {
+function csvwOf({ rows }: Writing, { dataset, table, manifest, nullable }: TableDescription) {
   const [language] = dataset.language
   return {
     '@context': ['http://www.w3.org/ns/csvw', ...(language === undefined ? [] : [{ '@language': language }])],
-    url: withQuery(rows.export(dataset, table), new Map([['format', csv.name]]), 1),
+    url: withQuery(rows.export(dataset, table), new Map([['format', csvFormat.name]]), 1),
     'dc:title': `${dataset.name}: ${table.name}`,
     'dc:description': table.description ?? dataset.description,
     ...(dataset.license !== null && { 'dc:license': { '@id': dataset.license.url } }),
@@ -37,7 +37,7 @@ function csvwOf({ rows }: Writing, { dataset, table, manifest, nullable }: Table
   }
 }
 
-function datatypeOf(type: TableView['table']['fields'][number]['type']): string {
+function datatypeOf(type: TableDescription['table']['fields'][number]['type']): string {
   return typeRow(type).called.csvw
 }
 

@@ -2,7 +2,7 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { inAlphabet } from '../../query/parameters.ts'
 import type { TableDocument } from '../document.ts'
-import type { TableView } from '../view.ts'
+import type { TableDescription } from '../description.ts'
 
 /** TypeScript type of a row. */
 export const typescript: TableDocument = {
@@ -22,7 +22,7 @@ export const python: TableDocument = {
   write: (_writing, view) => pythonText(view),
 }
 
-export function typescriptText(view: TableView): string {
+export function typescriptText(view: TableDescription): string {
   const { table, nullable } = view
   const lines = inAlphabet(table.fields).flatMap((field) => {
     const { typescript: type } = typeRow(field.type).called
@@ -42,7 +42,7 @@ export function typescriptText(view: TableView): string {
   ].join('\n')
 }
 
-export function pythonText(view: TableView): string {
+export function pythonText(view: TableDescription): string {
   const { table, nullable } = view
   const fields = inAlphabet(table.fields)
   const typed = fields.map((field): [name: string, type: string, told: string] => {
@@ -81,7 +81,7 @@ function aboutField({ title, description, unit }: Field): string {
   return oneLine(all.join(' '))
 }
 
-function aboutRow({ dataset, table, manifest }: TableView): string {
+function aboutRow({ dataset, table, manifest }: TableDescription): string {
   const snapshot = manifest === null ? '' : `, snapshot ${manifest.snapshot}`
   return oneLine(`A row of ${dataset.slug}/${table.name}, as JSON has it${snapshot}.`)
 }
@@ -91,7 +91,7 @@ function oneLine(text: string): string {
 }
 
 /** Converts the name of the table into a type name. */
-function nameOf({ table }: TableView): string {
+function nameOf({ table }: TableDescription): string {
   const words = table.name.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
   const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
   return /^[A-Za-z]/.test(name) ? name : `Table${name}`

@@ -1,5 +1,5 @@
 import { languages } from '../../../core/catalog/names.ts'
-import type { DatasetView, Writing } from '../view.ts'
+import type { DatasetDescription, Writing } from '../description.ts'
 import { element, xmlHead, xmlText } from '../xml.ts'
 
 const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9'
@@ -13,7 +13,7 @@ interface Entry {
 }
 
 /** Lists all pages (https://www.sitemaps.org/protocol.html); an index lists the files if there are several. */
-export function sitemapOf(writing: Writing, views: readonly DatasetView[]): string {
+export function sitemapOf(writing: Writing, views: readonly DatasetDescription[]): string {
   const entries = entriesOf(writing, views)
   const files = Math.ceil(entries.length / addressesMax)
   if (files <= 1) return urlSet(entries)
@@ -25,12 +25,16 @@ export function sitemapOf(writing: Writing, views: readonly DatasetView[]): stri
 }
 
 /** Returns the number of files. */
-export function sitemapFiles(writing: Writing, views: readonly DatasetView[]): number {
+export function sitemapFiles(writing: Writing, views: readonly DatasetDescription[]): number {
   return Math.max(1, Math.ceil(entriesOf(writing, views).length / addressesMax))
 }
 
 /** Returns one of the files in the index; null for an unknown number. */
-export function sitemapPart(writing: Writing, views: readonly DatasetView[], number: number): string | null {
+export function sitemapPart(
+  writing: Writing,
+  views: readonly DatasetDescription[],
+  number: number,
+): string | null {
   const entries = entriesOf(writing, views).slice((number - 1) * addressesMax, number * addressesMax)
   return entries.length === 0 ? null : urlSet(entries)
 }
@@ -45,7 +49,7 @@ function urlSet(entries: readonly Entry[]): string {
   return `${xmlHead}${element('urlset', urls.join(''), { xmlns: schema })}`
 }
 
-function entriesOf({ pagesOf }: Writing, views: readonly DatasetView[]): Entry[] {
+function entriesOf({ pagesOf }: Writing, views: readonly DatasetDescription[]): Entry[] {
   const listed = views.filter(({ dataset }) => dataset.listedIn.size > 0)
   const all = languages.flatMap((language) => [
     ...at(pagesOf(language), newest(listed)),
@@ -62,7 +66,7 @@ function entriesOf({ pagesOf }: Writing, views: readonly DatasetView[]): Entry[]
 const at = (addresses: readonly string[], changed: string | undefined): Entry[] =>
   addresses.map((address) => ({ address, changed }))
 
-function newest(views: readonly DatasetView[]): string | undefined {
+function newest(views: readonly DatasetDescription[]): string | undefined {
   const moments = views.flatMap(({ tables }) => tables.flatMap(({ manifest }) => manifest?.import_date ?? []))
   return moments.toSorted().at(-1)
 }

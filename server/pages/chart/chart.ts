@@ -1,11 +1,11 @@
 import { type Field, tableId } from '../../../core/catalog/catalog.ts'
 import type { Group } from '../../table/selection/selections.ts'
-import { framed, type Setting } from '../frame.ts'
+import { framed, type PageSetting } from '../frame.ts'
 import { html, type Html, textOf } from '../html.ts'
-import { writtenIn } from '../numbers.ts'
+import { writtenIn } from '../number-formats.ts'
 import { chipsPart, filterForm, hiddenInputs, optionPart } from '../table/conditions.ts'
 import { tabsPart, trailTo } from '../table/tabs.ts'
-import { askOf, equalTo, titleOf, withoutField, type AskView } from '../table/view.ts'
+import { rowParameters, equalTo, titleOf, withoutField, type QueryView } from '../table/view.ts'
 import { barsPart, linePart, tilePlaces, tilesPart } from './shapes.ts'
 import { type Dimension, dimensionsOf, stepOf } from './dimensions.ts'
 import { mixedTotal, totalsChoice } from './totals.ts'
@@ -14,14 +14,14 @@ import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import { unquotedIn } from '../../query/conditions.ts'
-import { answerAsk } from '../table/ask.ts'
+import { answerQuery } from '../table/answer-query.ts'
 import { named, pageAt, type PageService } from '../service.ts'
 import { requesterOf } from '../../routes/find.ts'
 
 /** Parameters of the chart itself. */
 const chartParameters = ['chart_by', 'chart_sum'] as const
 
-interface ChartView extends AskView {
+interface ChartView extends QueryView {
   readonly dimensions: readonly Dimension[]
   /** Field that groups the rows; null if there is none. */
   readonly drawn: Dimension | null
@@ -35,7 +35,7 @@ interface ChartView extends AskView {
 /** Most bars; others are summarized. */
 const barsMax = 40
 
-function chartHtml(setting: Setting, view: ChartView): Html {
+function chartHtml(setting: PageSetting, view: ChartView): Html {
   const { addresses, words } = setting
   const { dataset, table, drawn, measure } = view
   const title = `${words.aspects.chart}: ${dataset.name}, ${table.name}`
@@ -46,19 +46,20 @@ function chartHtml(setting: Setting, view: ChartView): Html {
   const mixed = drawn === null || measure === null ? null : mixedTotal(view, drawn.field)
   const main = html`
     <h1>${title}</h1>
-    ${tabsPart(setting, table, 'chart', askOf(view))}
+    ${tabsPart(setting, table, 'chart', rowParameters(view))}
     ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(setting, view, drawn)} ${filtersPart(setting, view, chosen)} ${chipsPart(setting, view, chosen)} ${mixed === null ? figurePart(setting, view, drawn) : totalsChoice(setting, view, mixed, chosen)}`}
   `
   return framed(setting, {
     title,
     main,
-    inLanguage: (other) => addresses.aspect(other, table, 'chart', new Map([...askOf(view), ...chosen])),
+    inLanguage: (other) =>
+      addresses.aspect(other, table, 'chart', new Map([...rowParameters(view), ...chosen])),
     trail: trailTo(setting, dataset, table),
   })
 }
 
 function filtersPart(
-  setting: Setting,
+  setting: PageSetting,
   view: ChartView,
   chosen: readonly (readonly [string, string])[],
 ): Html | null {
@@ -73,7 +74,7 @@ function filtersPart(
   )
 }
 
-function chooser({ words, addresses, language }: Setting, view: ChartView, drawn: Dimension): Html {
+function chooser({ words, addresses, language }: PageSetting, view: ChartView, drawn: Dimension): Html {
   const { table, dimensions, measure } = view
   const measures = table.fields.filter(({ name }) => table.measures.includes(name))
   return html`<form
@@ -100,7 +101,7 @@ function chooser({ words, addresses, language }: Setting, view: ChartView, drawn
   </form>`
 }
 
-function figurePart(setting: Setting, view: ChartView, drawn: Dimension): Html {
+function figurePart(setting: PageSetting, view: ChartView, drawn: Dimension): Html {
   const { words } = setting
   const { measure, groups } = view
   const what = measure === null ? words.rowsHead : words.sumOf(titleOf(measure))
@@ -116,7 +117,7 @@ function figurePart(setting: Setting, view: ChartView, drawn: Dimension): Html {
     ${valuesPart(setting, view, drawn, what)}`
 }
 
-function shapePart(setting: Setting, view: ChartView, drawn: Dimension, label: string): Html {
+function shapePart(setting: PageSetting, view: ChartView, drawn: Dimension, label: string): Html {
   if (drawn.shape === 'line') return timePart(setting, view, label)
   const { words } = setting
   const known = drawn.shape === 'tiles' ? view.groups.filter(({ key }) => isUf(key)) : []
@@ -159,7 +160,7 @@ function isUf(key: string | null): boolean {
 }
 
 /** Draws groups that are days, months or years, in order; others are listed beside it. */
-function timePart(setting: Setting, view: ChartView, label: string): Html {
+function timePart(setting: PageSetting, view: ChartView, label: string): Html {
   const { words } = setting
   const { compact, list } = writtenIn(words)
   const points = view.groups.flatMap((group) => {
@@ -184,11 +185,11 @@ function timePart(setting: Setting, view: ChartView, label: string): Html {
 }
 
 /** Formats a day in the language of the page; a month or a year stays. */
-function periodOf(words: Setting['words'], key: string): string {
+function periodOf(words: PageSetting['words'], key: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(key) && !Number.isNaN(Date.parse(key)) ? writtenIn(words).day(key) : key
 }
 
-function valuesPart(setting: Setting, view: ChartView, drawn: Dimension, what: string): Html {
+function valuesPart(setting: PageSetting, view: ChartView, drawn: Dimension, what: string): Html {
   const { words } = setting
   const { groups } = view
   return html`<details ${groups.length <= barsMax && drawn.shape !== 'line' ? 'open' : ''}>
@@ -220,7 +221,7 @@ function valuesPart(setting: Setting, view: ChartView, drawn: Dimension, what: s
   </details>`
 }
 
-function nameOf(words: Setting['words'], { key }: Group): string {
+function nameOf(words: PageSetting['words'], { key }: Group): string {
   if (key === null) return words.null
   return key === '' ? words.emptyText : key
 }
@@ -229,7 +230,7 @@ function valueOf({ measure }: ChartView, { rows, sum }: Group): number {
   return measure === null ? rows : Number(sum ?? 0)
 }
 
-function saidOf({ words }: Setting, { measure }: ChartView, { rows, sum }: Group): string {
+function saidOf({ words }: PageSetting, { measure }: ChartView, { rows, sum }: Group): string {
   const { count, grouped } = writtenIn(words)
   if (measure === null) return count(rows)
   return sum === null ? words.null : grouped(sum)
@@ -237,7 +238,7 @@ function saidOf({ words }: Setting, { measure }: ChartView, { rows, sum }: Group
 
 /** Returns the address of a group's rows; null if the catalog allows no such filter. */
 function addressOf(
-  { addresses, language }: Setting,
+  { addresses, language }: PageSetting,
   view: ChartView,
   field: Field,
   { key }: Group,
@@ -281,7 +282,7 @@ export function chartPage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table/chart', 'Chart'),
     countsAs: 'rows',
     respond: (request, req, res) =>
-      answerAsk(service, request, res, form, async (asked) => {
+      answerQuery(service, request, res, form, async (asked) => {
         const { table, snapshot, query, own } = asked
         const { report } = snapshot
         const dimensions = dimensionsOf(table, report)

@@ -1,9 +1,9 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
-import type { Setting } from '../frame.ts'
+import type { PageSetting } from '../frame.ts'
 import { html, type Html } from '../html.ts'
-import { queryLink, titleOf, withoutField, type AskView } from '../table/view.ts'
+import { queryLink, titleOf, withoutField, type QueryView } from '../table/view.ts'
 
 /** A field, and the value that marks rows which are totals of the others. */
 interface Total {
@@ -16,7 +16,7 @@ interface Total {
  * them apart.
  * @param drawn field that groups the rows
  */
-export function mixedTotal({ table, query }: Pick<AskView, 'table' | 'query'>, drawn: Field): Total | null {
+export function mixedTotal({ table, query }: Pick<QueryView, 'table' | 'query'>, drawn: Field): Total | null {
   for (const [name, value] of table.totals) {
     const field = table.fields.find((one) => one.name === name)
     if (field === undefined || field === drawn) continue
@@ -35,8 +35,8 @@ export function mixedTotal({ table, query }: Pick<AskView, 'table' | 'query'>, d
 
 /** Explains why there is no sum, and links to a total or its parts. */
 export function totalsChoice(
-  { words }: Setting,
-  view: AskView,
+  { words }: PageSetting,
+  view: QueryView,
   { field, value }: Total,
   chosen: readonly (readonly [string, string])[],
 ): Html {

@@ -1,12 +1,12 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedText } from '../../../core/sql.ts'
-import type { Setting } from '../frame.ts'
+import type { PageSetting } from '../frame.ts'
 import { html, type Html, codePart } from '../html.ts'
-import { askOf, type TableView } from './view.ts'
+import { rowParameters, type TableView } from './view.ts'
 
 /** Shows code that loads these rows into a program. */
-export function codesPart({ words }: Setting, view: TableView): Html {
+export function codesPart({ words }: PageSetting, view: TableView): Html {
   const codes = codesOf(view)
   return html`<section id="code">
     <h2>${words.asCode}</h2>
@@ -92,7 +92,7 @@ function codesOf(view: TableView): Code[] {
 function rowsAddress(view: TableView, format: string): string {
   const { range, table, query } = view
   if (range.count <= table.exportRowsMax)
-    return view.exportAddress(new Map([...askOf(view), ['format', format]]))
+    return view.exportAddress(new Map([...rowParameters(view), ['format', format]]))
   return view.dataAddress(
     new Map([...query.parameters, ['page_size', String(query.pageSize)], ['format', format]]),
     range.page,

@@ -1,11 +1,11 @@
 import { formatFields } from '../../query/parameters.ts'
-import type { Setting } from '../frame.ts'
+import type { PageSetting } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { hiddenInputs } from './conditions.ts'
-import { changed, queryLink, titleOf, type TableView } from './view.ts'
+import { withParameters, queryLink, titleOf, type TableView } from './view.ts'
 
 /** Form of the shown fields, which are part of the address. */
-export function columnsForm({ words, addresses, language }: Setting, view: TableView): Html {
+export function columnsForm({ words, addresses, language }: PageSetting, view: TableView): Html {
   const { table, fields } = view
   const shown = new Set(fields.map(({ name }) => name))
   return html`<details class="columns">
@@ -29,7 +29,7 @@ export function columnsForm({ words, addresses, language }: Setting, view: Table
         )}
       </ul>
       <button>${words.apply}</button>
-      <a href="${queryLink(changed(view, { fields: null }))}">${words.allColumns}</a>
+      <a href="${queryLink(withParameters(view, { fields: null }))}">${words.allColumns}</a>
     </form>
   </details>`
 }

@@ -4,43 +4,45 @@ import { isParameterName } from '../../query/query.ts'
 import { type QueryParameters, formatWords } from '../../query/parameters.ts'
 import { readValue, periodText, operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
-import type { Setting } from '../frame.ts'
-import { writtenIn } from '../numbers.ts'
+import type { PageSetting } from '../frame.ts'
+import { writtenIn } from '../number-formats.ts'
 import type { Words } from '../words/en.ts'
-import { isNumber, changed, isTime, parameterOf, queryLink, titleOf, type AskView } from './view.ts'
+import { isNumber, withParameters, isTime, parameterOf, queryLink, titleOf, type QueryView } from './view.ts'
 
 /**
  * Shows the conditions, each with a link that removes it.
  * @param kept further parameters of the address to keep
  */
 export function chipsPart(
-  { words }: Setting,
-  view: AskView,
+  { words }: PageSetting,
+  view: QueryView,
   kept: readonly (readonly [name: string, value: string])[] = [],
 ): Html {
   const linkTo = (parameters: QueryParameters): string => queryLink(new Map([...parameters, ...kept]))
   const { query } = view
   const chips = query.conditions.map((condition) => ({
-    said: saidOf(condition, words),
+    said: describeCondition(condition, words),
     parameter: parameterOf(view, condition.field.name, condition.operator),
   }))
   if (query.words.length > 0)
     chips.push({ said: `${words.search}: ${formatWords(query.words)}`, parameter: 'search' })
   if (chips.length === 0) return html`<p class="facts">${words.noFilter}</p>`
-  const none = changed(view, Object.fromEntries(chips.map(({ parameter }) => [parameter, null])))
+  const none = withParameters(view, Object.fromEntries(chips.map(({ parameter }) => [parameter, null])))
   return html`<ul class="chips" aria-label="${words.filters}">
     ${chips.map(
       ({ said, parameter }) =>
         html`<li>
           <span>${said}</span>
-          <a href="${linkTo(changed(view, { [parameter]: null }))}" aria-label="${words.remove(said)}">×</a>
+          <a href="${linkTo(withParameters(view, { [parameter]: null }))}" aria-label="${words.remove(said)}"
+            >×</a
+          >
         </li>`,
     )}
     <li class="reset"><a href="${linkTo(none)}">${words.reset}</a></li>
   </ul>`
 }
 
-export function saidOf({ field, operator, values }: Condition, words: Words): string {
+export function describeCondition({ field, operator, values }: Condition, words: Words): string {
   const name = titleOf(field)
   if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
   const { list } = writtenIn(words)
@@ -58,8 +60,8 @@ const openMax = 5
  * @param kept further parameters of the address to keep
  */
 export function filterForm(
-  { words }: Setting,
-  view: AskView,
+  { words }: PageSetting,
+  view: QueryView,
   action: string,
   kept: readonly (readonly [name: string, value: string])[] = [],
 ): Html | null {
@@ -86,7 +88,7 @@ export function filterForm(
   </form>`
 }
 
-function searchControl(view: AskView, words: Words): Html {
+function searchControl(view: QueryView, words: Words): Html {
   return html`<p class="control wide">
     <label for="search">${words.search}</label>
     <input
@@ -99,13 +101,13 @@ function searchControl(view: AskView, words: Words): Html {
   </p>`
 }
 
-function searched({ table }: AskView, words: Words): string {
+function searched({ table }: QueryView, words: Words): string {
   const titles = table.fields.filter(({ name }) => table.search.includes(name)).map(titleOf)
   return writtenIn(words).list(titles)
 }
 
 /** Keeps parameters of the query that the form itself does not contain. */
-export function hiddenInputs({ query }: Pick<AskView, 'query'>, own: ReadonlySet<string>): Html[] {
+export function hiddenInputs({ query }: Pick<QueryView, 'query'>, own: ReadonlySet<string>): Html[] {
   return [...query.parameters]
     .filter(([name]) => !own.has(name))
     .map(([name, text]) => hiddenInput(name, text))
@@ -121,7 +123,7 @@ interface Control {
   readonly control: Html
 }
 
-function controlOf(field: Field, view: AskView, words: Words): Control {
+function controlOf(field: Field, view: QueryView, words: Words): Control {
   const choices = view.snapshot.choices.get(field.name)
   const id = `f-${field.name}`
   const title = titleOf(field)
@@ -194,7 +196,7 @@ function boundInput(field: Field, id: string, name: string, value: string): Html
 }
 
 /** Returns the value of the only condition of this kind on a field; '' if there is none. */
-function valueOf({ query }: AskView, { name }: Field, operator: string): string {
+function valueOf({ query }: QueryView, { name }: Field, operator: string): string {
   const found = query.conditions.find((one) => one.field.name === name && one.operator === operator)
   return found?.values[0] ?? ''
 }

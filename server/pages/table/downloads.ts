@@ -1,15 +1,15 @@
 import { rowFormats } from '../../formats/registry.ts'
-import type { Setting } from '../frame.ts'
+import type { PageSetting } from '../frame.ts'
 import { html, type Html } from '../html.ts'
-import { writtenIn } from '../numbers.ts'
-import { askOf, type TableView } from './view.ts'
+import { writtenIn } from '../number-formats.ts'
+import { rowParameters, type TableView } from './view.ts'
 
 /** Shows downloads of the matching rows in each format, and of the whole table. */
-export function downloadsPart({ words, addresses, language }: Setting, view: TableView): Html {
+export function downloadsPart({ words, addresses, language }: PageSetting, view: TableView): Html {
   const { table, query, range, files, snapshot, dataset } = view
   const { count, bytes } = writtenIn(words)
   const [download] = snapshot.manifest.files
-  const ask = askOf(view)
+  const ask = rowParameters(view)
   // A named version has files of its own.
   const wholeFile =
     query.snapshot === null || query.snapshot === 'current' || download === undefined

@@ -1,10 +1,10 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { formatOrdering, orderable } from '../../query/parameters.ts'
-import type { Setting } from '../frame.ts'
+import type { PageSetting } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
-import { writtenIn } from '../numbers.ts'
+import { writtenIn } from '../number-formats.ts'
 import { profilePart } from './profile.ts'
-import { changed, isNumber, queryLink, titleOf, type TableView } from './view.ts'
+import { withParameters, isNumber, queryLink, titleOf, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
 /** Most characters of a cell; the page of a row has all. */
@@ -13,7 +13,7 @@ const cellShownMax = 300
 const cellLongMin = 120
 
 /** Shows rows below their fields, each with a link to its own page. */
-export function gridPart(setting: Setting, view: TableView): Html {
+export function gridPart(setting: PageSetting, view: TableView): Html {
   const { words } = setting
   const { fields, rows, positions, snapshot } = view
   const numbers = rows.map((_row, index) => (positions[index] ?? 0) + 1)
@@ -47,7 +47,7 @@ export function gridPart(setting: Setting, view: TableView): Html {
     <p class="facts">– ${words.null}. ${words.sortable}</p>`
 }
 
-function headerPart(setting: Setting, view: TableView, field: Field): Html {
+function headerPart(setting: PageSetting, view: TableView, field: Field): Html {
   const { words } = setting
   const [key] = view.query.ordering.length > 0 ? view.query.ordering : view.table.order
   const sorted = key?.field === field.name ? key.direction : null
@@ -71,11 +71,11 @@ function headerPart(setting: Setting, view: TableView, field: Field): Html {
 /** Returns a link that sorts ascending, or descending if already ascending. */
 function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null): string {
   const ordering = formatOrdering([{ field: field.name, direction: sorted === 'asc' ? 'desc' : 'asc' }])
-  return queryLink(changed(view, { ordering }))
+  return queryLink(withParameters(view, { ordering }))
 }
 
 /** Shows a value; null and empty texts are marked. */
-function cellPart({ words }: Setting, field: Field | undefined, value: string | null): Html {
+function cellPart({ words }: PageSetting, field: Field | undefined, value: string | null): Html {
   if (value === null) return html`<td class="null">–</td>`
   if (field !== undefined && isNumber(field))
     // Short class, since a page has most of these.

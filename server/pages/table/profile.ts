@@ -2,8 +2,8 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { operatorsOf, readValue } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
-import { writtenIn } from '../numbers.ts'
-import type { Setting } from '../frame.ts'
+import { writtenIn } from '../number-formats.ts'
+import type { PageSetting } from '../frame.ts'
 import type { Words } from '../words/en.ts'
 import { equalTo, isNumber, queryLink, titleOf, withoutField, type TableView } from './view.ts'
 
@@ -15,7 +15,7 @@ const topMax = 5
 const height = 28
 
 /** Shows the distribution of a column in its header; each bar or value links to its rows. */
-export function profilePart(setting: Setting, view: TableView, field: Field): Html | null {
+export function profilePart(setting: PageSetting, view: TableView, field: Field): Html | null {
   const found = view.snapshot.report?.fields.find(({ name }) => name === field.name)
   if (found === undefined) return null
   const { words } = setting
@@ -27,7 +27,7 @@ export function profilePart(setting: Setting, view: TableView, field: Field): Ht
 }
 
 function histogramPart(
-  { words }: Setting,
+  { words }: PageSetting,
   view: TableView,
   field: Field,
   { histogram, max }: Profile,
@@ -74,7 +74,7 @@ function histogramPart(
   </svg>`
 }
 
-function topPart({ words }: Setting, view: TableView, field: Field, profile: Profile): Html | null {
+function topPart({ words }: PageSetting, view: TableView, field: Field, profile: Profile): Html | null {
   const { top, distinct_estimate: distinct } = profile
   const { count, percent } = writtenIn(words)
   if (top === undefined || top === null || top.length === 0)

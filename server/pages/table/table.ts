@@ -1,8 +1,8 @@
 import { type Table, tableId } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
-import { framed, type Setting } from '../frame.ts'
+import { framed, type PageSetting } from '../frame.ts'
 import { html, type Html, textOf } from '../html.ts'
-import { writtenIn } from '../numbers.ts'
+import { writtenIn } from '../number-formats.ts'
 import { codesPart } from './codes.ts'
 import { columnsForm } from './columns.ts'
 import { chipsPart, filterForm, hiddenInputs } from './conditions.ts'
@@ -10,7 +10,7 @@ import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
 import { tabsPart, trailTo } from './tabs.ts'
 import {
-  askOf,
+  rowParameters,
   isTime,
   titleOf,
   type TableView,
@@ -22,10 +22,10 @@ import {
 } from './view.ts'
 import { costOfRows } from '../../limits/costs.ts'
 import type { Resource } from '../../http/resource.ts'
-import { answerAsk } from './ask.ts'
+import { answerQuery } from './answer-query.ts'
 import { named, pageAt, type PageService } from '../service.ts'
 
-function tableHtml(setting: Setting, view: TableView): Html {
+function tableHtml(setting: PageSetting, view: TableView): Html {
   const { addresses, language, words } = setting
   const { dataset, table, query, range, rows, snapshot } = view
   const { count, day } = writtenIn(words)
@@ -42,7 +42,7 @@ function tableHtml(setting: Setting, view: TableView): Html {
       ${words.allRows}
       <a href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a>
     </p>
-    ${tabsPart(setting, table, 'table', askOf(view))}
+    ${tabsPart(setting, table, 'table', rowParameters(view))}
     ${filterForm(setting, view, addresses.table(language, table))} ${chipsPart(setting, view)}
     <div class="above">
       <p class="count" role="status">
@@ -88,7 +88,7 @@ export function tablePage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table', 'Table'),
     countsAs: 'rows',
     respond: (request, req, res) =>
-      answerAsk(service, request, res, { without: ['format'], pageSize }, async (asked) => {
+      answerQuery(service, request, res, { without: ['format'], pageSize }, async (asked) => {
         const { snapshot, query } = asked
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
@@ -105,7 +105,7 @@ export function tablePage(service: PageService): Resource {
 }
 
 /** Sentences with links from a text without rows to the nearest value. */
-function hintsPart({ words }: Setting, view: TableView): Html[] {
+function hintsPart({ words }: PageSetting, view: TableView): Html[] {
   return view.hints.map(({ field, missing, nearest }) => {
     const parameters = new Map(withoutField(view, field))
     const condition = equalTo(field, nearest)
@@ -118,7 +118,7 @@ function hintsPart({ words }: Setting, view: TableView): Html[] {
 }
 
 /** Links to the first, last, next and previous page, and to any page by number. */
-function pagerPart({ words, addresses, language }: Setting, view: TableView): Html | null {
+function pagerPart({ words, addresses, language }: PageSetting, view: TableView): Html | null {
   const { range, query, table } = view
   if (range.lastPage === 1) return null
   const { count } = writtenIn(words)

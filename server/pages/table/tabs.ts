@@ -1,12 +1,12 @@
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { aspects, type Aspect } from '../../documents/page-addresses.ts'
-import type { Setting, Step } from '../frame.ts'
+import type { PageSetting, Step } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 
 /** Links between the pages of a table; pages with rows keep the query. */
 export function tabsPart(
-  { addresses, language, words }: Setting,
+  { addresses, language, words }: PageSetting,
   table: Table,
   here: 'table' | Aspect,
   ask: QueryParameters = new Map(),
@@ -29,7 +29,7 @@ export function tabsPart(
 }
 
 /** Returns the steps to a dataset, or to one of its tables. */
-export function trailTo({ addresses, language }: Setting, dataset: Dataset, table?: Table): Step[] {
+export function trailTo({ addresses, language }: PageSetting, dataset: Dataset, table?: Table): Step[] {
   const steps = [{ name: dataset.name, address: addresses.dataset(language, dataset) }]
   return table === undefined
     ? steps

@@ -7,7 +7,7 @@ import { readValue } from '../../query/operators.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import type { Hint } from '../../table/selection/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { cells } from '../../formats/cells.ts'
+import { cellsFormat } from '../../formats/cells.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
 import {
   type PageLinks,
@@ -20,7 +20,7 @@ import { rowAddresses, type PageService } from '../service.ts'
 import { requesterOf } from '../../routes/find.ts'
 
 /** A query of a table before its rows are read. */
-export interface AskView {
+export interface QueryView {
   readonly dataset: Dataset
   readonly table: Table
   readonly snapshot: Snapshot
@@ -28,7 +28,7 @@ export interface AskView {
 }
 
 /** A page of rows, and everything shown around it. */
-export interface TableView extends AskView {
+export interface TableView extends QueryView {
   readonly range: {
     readonly count: number
     readonly page: number
@@ -64,8 +64,8 @@ export function isTime({ type, kind }: Field): boolean {
 }
 
 /** Returns the parameters of the query with some set, or removed if null; always from the first page. */
-export function changed(
-  { query }: Pick<AskView, 'query'>,
+export function withParameters(
+  { query }: Pick<QueryView, 'query'>,
   changes: Readonly<Record<string, string | null>>,
 ): QueryParameters {
   const parameters = new Map(query.parameters)
@@ -77,8 +77,8 @@ export function changed(
 }
 
 /** Returns the parameters of rows, order and fields, without those of a page. */
-export function askOf(view: Pick<AskView, 'query'>): QueryParameters {
-  return changed(view, { page_size: null, format: null })
+export function rowParameters(view: Pick<QueryView, 'query'>): QueryParameters {
+  return withParameters(view, { page_size: null, format: null })
 }
 
 /** Returns a link relative to the same page. */
@@ -89,7 +89,7 @@ export function queryLink(parameters: QueryParameters, page = 1): string {
 }
 
 /** Returns the parameters without the conditions of a field. */
-export function withoutField(view: AskView, { name }: Field): QueryParameters {
+export function withoutField(view: QueryView, { name }: Field): QueryParameters {
   const own = view.query.conditions.filter(({ field }) => field.name === name)
   const parameters = new Map(view.query.parameters)
   for (const condition of own) parameters.delete(parameterOf(view, condition.field.name, condition.operator))
@@ -103,7 +103,7 @@ export function equalTo(field: Field, text: string): [name: string, text: string
 }
 
 /** Returns the name under which a condition stands in the address. */
-export function parameterOf({ query }: Pick<AskView, 'query'>, field: string, operator: string): string {
+export function parameterOf({ query }: Pick<QueryView, 'query'>, field: string, operator: string): string {
   const whole = `${field}__${operator}`
   return query.parameters.has(whole) ? whole : field
 }
@@ -114,7 +114,7 @@ export function parameterOf({ query }: Pick<AskView, 'query'>, field: string, op
 const noLinks: PageLinks = { to: () => '', alternates: () => [], wholeFile: '' }
 
 export function rowsPage(snapshot: Snapshot, query: RowQuery): Page {
-  return pageOf(snapshot, query, cells, noLinks)
+  return pageOf(snapshot, query, cellsFormat, noLinks)
 }
 
 interface Viewed {
@@ -123,7 +123,7 @@ interface Viewed {
 }
 
 export async function viewOf(
-  asked: AskView,
+  asked: QueryView,
   page: Page,
   service: PageService,
   request: ResourceRequest,
@@ -135,7 +135,7 @@ export async function viewOf(
 }
 
 function viewFrom(
-  { dataset, table, snapshot, query }: AskView,
+  { dataset, table, snapshot, query }: QueryView,
   { pieces, range, positions, hints }: PageBody,
   service: PageService,
 ): TableView {

@@ -1,6 +1,6 @@
 import type { Frequency, Kind, LimitClass } from '../../../core/catalog/names.ts'
 import type { FieldType } from '../../../core/catalog/field-types.ts'
-import type { Looked } from '../../../core/warehouse/state-files.ts'
+import type { SourceCheck } from '../../../core/warehouse/state-files.ts'
 import type { ProblemCode } from '../../http/problems.ts'
 import type { Operator } from '../../query/operators.ts'
 import type { ParameterName } from '../../query/query.ts'
@@ -96,7 +96,7 @@ export const en = {
     unchanged: 'nothing new',
     held: 'held back by the operator',
     failed: 'it could not be taken in',
-  } satisfies Record<Looked['outcome'], string>,
+  } satisfies Record<SourceCheck['outcome'], string>,
   leftOut: 'Rows left out',
   reportOf: (table: string) => `What the import found in ${table}`,
   rejected: (rows: string) =>

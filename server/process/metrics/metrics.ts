@@ -3,10 +3,10 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { CacheStats } from '../../base/cache.ts'
 import type { TableStatus } from '../../snapshots/status.ts'
 import type { Meter, PoolName } from '../../base/meter.ts'
-import { watchedOf, type WatchedTable } from './tables.ts'
+import { publishedTables, type WatchedTable } from './tables.ts'
 
 /** Metrics in a form that can be aggregated. */
-export type Measured = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+export type AggregatedMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /** Objects that the metrics read on demand. */
 interface Watched {
@@ -249,7 +249,7 @@ export class Metrics implements Meter {
         registers: [],
         collect() {
           this.reset()
-          for (const table of watchedOf(tables())) {
+          for (const table of publishedTables(tables())) {
             const value = valueOf(table)
             // Unserved tables have no values.
             if (!Number.isNaN(value)) this.set({ table: table.table }, value)

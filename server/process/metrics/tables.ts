@@ -10,7 +10,7 @@ export interface WatchedTable {
 }
 
 /** Returns published tables, served or not. */
-export function watchedOf(statuses: readonly TableStatus[]): WatchedTable[] {
+export function publishedTables(statuses: readonly TableStatus[]): WatchedTable[] {
   return statuses
     .filter(({ importedAt, fault }) => importedAt !== null || fault !== null)
     .map((status) => ({

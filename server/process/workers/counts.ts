@@ -15,7 +15,7 @@ export interface Counting {
 const nothing = (): void => undefined
 
 /** Opens the counts: in this process, for all workers, or in a Redis for several servers. */
-export async function countingFor(
+export async function openCounts(
   policies: readonly Policy[],
   { clientsMax, rateLimitStore }: Pick<ProcessSettings, 'clientsMax' | 'rateLimitStore'>,
   worker: Worker | null,

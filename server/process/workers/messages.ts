@@ -1,6 +1,6 @@
 import type { Questions, Replies } from '../../limits/channel.ts'
 import type { Policy } from '../../limits/policies.ts'
-import type { Measured } from '../metrics/metrics.ts'
+import type { AggregatedMetrics } from '../metrics/metrics.ts'
 
 /** Message from the primary to a worker. */
 export type ToWorker =
@@ -16,7 +16,7 @@ export type FromWorker =
   | Questions
   | { readonly told: 'serving' }
   /** Metrics, in answer to the request with this number. */
-  | { readonly measuredAs: number; readonly metrics: Measured }
+  | { readonly measuredAs: number; readonly metrics: AggregatedMetrics }
   /** The worker has accepted the connection. */
   | { readonly took: number }
   /** Policies to count by, before the first question. */

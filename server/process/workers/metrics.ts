@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
 import type { Settings } from '../../../core/settings/read.ts'
 import { listenForMetrics } from '../metrics/listen.ts'
-import type { Measured } from '../metrics/metrics.ts'
+import type { AggregatedMetrics } from '../metrics/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
 /** Timeout of a worker's metrics; its values of the next request are then more recent. */
@@ -14,7 +14,7 @@ export class WorkersMetrics {
   readonly #serving: () => readonly Worker[]
   readonly #own = new Registry()
   readonly #deaths: Counter
-  readonly #waiting = new Map<number, (metrics: Measured) => void>()
+  readonly #waiting = new Map<number, (metrics: AggregatedMetrics) => void>()
   #last = 0
 
   /** @param serving returns the workers to ask */
@@ -58,10 +58,10 @@ export class WorkersMetrics {
   }
 
   /** Returns null after the timeout. */
-  async #ask(worker: Worker): Promise<Measured | null> {
+  async #ask(worker: Worker): Promise<AggregatedMetrics | null> {
     this.#last += 1
     const id = this.#last
-    const answered = new Promise<Measured>((resolve) => this.#waiting.set(id, resolve))
+    const answered = new Promise<AggregatedMetrics>((resolve) => this.#waiting.set(id, resolve))
     const message: ToWorker = { measureAs: id }
     if (worker.isConnected()) worker.send(message, () => undefined)
     const over = new AbortController()

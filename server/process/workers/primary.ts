@@ -1,14 +1,14 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { catalogVersion, followVersions } from '../../../core/catalog/catalog-files.ts'
-import { shareOf, type Settings } from '../../../core/settings/read.ts'
-import { answered } from '../../limits/channel.ts'
+import { workerShare, type Settings } from '../../../core/settings/read.ts'
+import { answerQuestions } from '../../limits/channel.ts'
 import { MemoryCounts } from '../../limits/limiter.ts'
-import { linesForPeople, openLog, type Log } from '../../base/log.ts'
+import { terminalLines, openLog, type Log } from '../../base/log.ts'
 import { startWatchdog } from '../watchdog.ts'
 import { printUrl } from '../print-url.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
-import { Reception } from './reception.ts'
+import { ConnectionDispatcher } from './connection-dispatcher.ts'
 import { stopWithinMs } from '../../http/listen.ts'
 import { relievingVariable } from './worker.ts'
 
@@ -25,9 +25,9 @@ const notReplaced = 'a new worker did not start: the old ones go on'
  * The primary: passes connections to workers in turn, counts for the limits, replaces dead workers, and on
  * SIGHUP all of them, one after the other. It serves nothing itself.
  */
-export async function keepWorkers(settings: Settings): Promise<void> {
-  const log = openLog(settings.logLevel, {}, await linesForPeople())
-  const reception = new Reception()
+export async function runPrimary(settings: Settings): Promise<void> {
+  const log = openLog(settings.logLevel, {}, await terminalLines())
+  const reception = new ConnectionDispatcher()
   await reception.listen(settings.port, settings.host)
   const keeper = new Keeper(settings.workers, reception, log)
   if (settings.metricsPort !== 0) {
@@ -36,7 +36,7 @@ export async function keepWorkers(settings: Settings): Promise<void> {
     await metrics.listen(settings)
     keeper.onDeath = metrics.died
   }
-  keepCounts(shareOf(settings).clientsMax)
+  keepCounts(workerShare(settings).clientsMax)
   followSignals(keeper, log)
   const version = await catalogVersion(settings.catalog).catch(() => null)
   // A signal may have stopped it while it read the catalog.
@@ -91,14 +91,16 @@ function keepCounts(clientsMax: number): void {
         stores.set(policy.name, { counts: new MemoryCounts(clientsMax, policy), quota: policy.quota })
       }
     } else if ('counts' in message) {
-      void answered((name) => stores.get(name)?.counts, message).then((replies) => tell(worker, replies))
+      void answerQuestions((name) => stores.get(name)?.counts, message).then((replies) =>
+        tell(worker, replies),
+      )
     }
   })
 }
 
 class Keeper {
   readonly #count: number
-  readonly #reception: Reception
+  readonly #reception: ConnectionDispatcher
   readonly #log: Log
   readonly #serving = new Set<Worker>()
   #replacing: Promise<void> = Promise.resolve()
@@ -106,7 +108,7 @@ class Keeper {
   /** Called when a worker has died. */
   onDeath = (): void => undefined
 
-  constructor(count: number, reception: Reception, log: Log) {
+  constructor(count: number, reception: ConnectionDispatcher, log: Log) {
     this.#count = count
     this.#reception = reception
     this.#log = log

@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { Socket } from 'node:net'
 import { CountsChannel } from '../../limits/channel.ts'
 import type { Policy } from '../../limits/policies.ts'
-import type { Measured } from '../metrics/metrics.ts'
+import type { AggregatedMetrics } from '../metrics/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
 /** Connection of a worker to its primary. */
@@ -18,7 +18,7 @@ export interface Worker {
   /** Sets the handler of a stop within some ms; a second stop may shorten the time. */
   readonly onStop: (stop: (withinMs: number) => Promise<void>) => void
   /** Sets the source of its metrics. */
-  readonly measure: (metrics: () => Promise<Measured>) => void
+  readonly measure: (metrics: () => Promise<AggregatedMetrics>) => void
 }
 
 /** Environment variable of a worker. */
@@ -33,7 +33,7 @@ export function thisWorker(): Worker | null {
   const counts = new CountsChannel(send)
   let take: ((socket: Socket) => void) | null = null
   let stop: ((withinMs: number) => Promise<void>) | null = null
-  let measure: (() => Promise<Measured>) | null = null
+  let measure: (() => Promise<AggregatedMetrics>) | null = null
   worker.on('message', (message: ToWorker, handle?: unknown) => {
     if ('counted' in message) counts.take(message)
     else if ('connection' in message) {

@@ -7,7 +7,7 @@ import { InvalidPage } from '../../query/errors.ts'
 import { parsePage } from '../../query/query.ts'
 import { parseQuery } from '../../query/parameters.ts'
 import { offerOf } from './metadata.ts'
-import { datasetView, datasetViews, made, type DocumentService } from './service.ts'
+import { describeDataset, datasetViews, documentResponse, type DocumentService } from './service.ts'
 
 interface Form extends Offer {
   readonly ending: 'jsonld' | 'ttl'
@@ -43,8 +43,8 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
         tables: shown.flatMap(({ tables }) => [...tables.values()]),
       }
       const contentType = chosen === 'ttl' ? 'text/turtle; charset=utf-8' : 'application/ld+json'
-      return made(service, about, contentType, () => {
-        const datasets = shown.map((dataset) => datasetView(snapshots, dataset))
+      return documentResponse(service, about, contentType, () => {
+        const datasets = shown.map((dataset) => describeDataset(snapshots, dataset))
         return catalogPage(writing, { page, pages, datasets, count: all.length, ending: chosen })
       })
     },
@@ -62,7 +62,7 @@ export function sitemap(service: DocumentService): Resource {
     offers: [offerOf(xml)],
     find: ({ target }) => {
       parseQuery(target, [])
-      return made(service, { key: ['sitemap'], tables: null }, xml, () =>
+      return documentResponse(service, { key: ['sitemap'], tables: null }, xml, () =>
         sitemapOf(service.writing, datasetViews(service)),
       )
     },
@@ -87,7 +87,7 @@ export function sitemapFile(service: DocumentService): Resource {
       parseQuery(target, [])
       const number = String(params['number'])
       if (!/^[1-9]\d{0,3}$/.test(number) || Number(number) > files()) throw noSuchPart()
-      return made(service, { key: ['sitemap', number], tables: null }, xml, () => {
+      return documentResponse(service, { key: ['sitemap', number], tables: null }, xml, () => {
         const part = sitemapPart(service.writing, datasetViews(service), Number(number))
         if (part !== null) return part
         throw noSuchPart()

@@ -1,6 +1,12 @@
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express'
 import { ConcurrencyLimit } from '../../base/queue.ts'
-import { ActionError, actions, ckanOf, type Asked, type Ckan } from '../../documents/ckan/actions.ts'
+import {
+  ActionError,
+  actions,
+  ckanOf,
+  type ActionParameters,
+  type Ckan,
+} from '../../documents/ckan/actions.ts'
 import { allowedMethods } from '../../http/headers.ts'
 import { accountFor } from '../../http/limits.ts'
 import { Problem } from '../../http/problems.ts'
@@ -9,7 +15,7 @@ import type { Serving } from '../../http/resource.ts'
 import { jsonType, sendBytes } from '../../http/send.ts'
 import { smallCost } from '../../limits/costs.ts'
 import { parametersOf } from '../../query/parameters.ts'
-import { datasetViews, made, type DocumentService } from './service.ts'
+import { datasetViews, documentResponse, type DocumentService } from './service.ts'
 
 const methods = `${allowedMethods}, POST`
 
@@ -27,7 +33,7 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
   const router = express.Router({ caseSensitive: true, strict: false })
   const ckan = keptCkan(service)
   const answer =
-    (askedOf: (req: Parameters<RequestHandler>[0]) => Asked): RequestHandler =>
+    (askedOf: (req: Parameters<RequestHandler>[0]) => ActionParameters): RequestHandler =>
     async (req, res) => {
       const name = String(req.params['action'])
       const act = Object.hasOwn(actions, name) ? actions[name] : undefined
@@ -39,7 +45,7 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
         }
         const asked = askedOf(req)
         const about = { key: ['ckan', name, keyOf(asked)], tables: null }
-        const response = made(service, about, jsonType, () =>
+        const response = documentResponse(service, about, jsonType, () =>
           JSON.stringify({ help, success: true, result: act(ckan(), asked) }),
         )
         await responder.send(req, res, response)
@@ -139,7 +145,7 @@ function depthOf(bytes: Uint8Array): number {
 }
 
 /** Parameters of a query string; a repeated parameter becomes a list. */
-function queryOf(target: string): Asked {
+function queryOf(target: string): ActionParameters {
   const values = new Map<string, string[]>()
   for (const [name, value] of parametersOf(target)) {
     const known = values.get(name)
@@ -150,15 +156,15 @@ function queryOf(target: string): Asked {
 }
 
 /** Returns a cache key; with the current hour if the request depends on the time. */
-function keyOf(asked: Asked): string {
+function keyOf(asked: ActionParameters): string {
   const text = JSON.stringify(Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return text.includes('NOW') ? `${text} ${Math.floor(Date.now() / 60_000)}` : text
 }
 
-function recordOf(body: unknown): Asked {
+function recordOf(body: unknown): ActionParameters {
   // An empty body has no parameters.
   if (body === undefined) return {}
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Asked
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as ActionParameters
   throw new ActionError(400, 'Bad Request', 'The body must be an object of JSON, such as {"id": "covid19"}.')
 }
 

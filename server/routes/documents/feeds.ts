@@ -4,7 +4,7 @@ import type { Resource } from '../../http/resource.ts'
 import { parseQuery } from '../../query/parameters.ts'
 import { findDataset, findTable } from '../find.ts'
 import { offerOf } from './metadata.ts'
-import { made, type DocumentService } from './service.ts'
+import { documentResponse, type DocumentService } from './service.ts'
 
 const common = { offers: [offerOf(atomType)] }
 
@@ -19,7 +19,7 @@ export function serviceFeed(service: DocumentService): Resource {
     description: 'What changed, as Atom.',
     find: ({ target }) => {
       parseQuery(target, [])
-      return made(service, { key: ['feed'], tables: null }, atomType, () => {
+      return documentResponse(service, { key: ['feed'], tables: null }, atomType, () => {
         const changes = [...catalog.datasets.values()]
           .filter(({ listedIn }) => listedIn.size > 0)
           .flatMap((dataset) => currentChanges(service, dataset))
@@ -48,7 +48,7 @@ export function datasetFeed(service: DocumentService): Resource {
       const dataset = findDataset(catalog, params)
       parseQuery(target, [])
       const tables = [...dataset.tables.values()]
-      return made(service, { key: ['feed', dataset.slug], tables }, atomType, async () => {
+      return documentResponse(service, { key: ['feed', dataset.slug], tables }, atomType, async () => {
         const changes = await Promise.all(tables.map((table) => keptChanges(service, dataset, table)))
         return () =>
           atom(writing, {
@@ -76,18 +76,23 @@ export function tableFeed(service: DocumentService): Resource {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
       parseQuery(target, [])
-      return made(service, { key: ['feed', tableId(table)], tables: [table] }, atomType, async () => {
-        const changes = await keptChanges(service, dataset, table)
-        return () =>
-          atom(writing, {
-            title: `${catalog.title}: ${dataset.name}, ${table.name}`,
-            subtitle: table.description ?? '',
-            self: writing.documents.tableFeed(table),
-            page: writing.page('en', dataset, table),
-            since: `${dataset.collectedAt}T00:00:00Z`,
-            changes,
-          })
-      })
+      return documentResponse(
+        service,
+        { key: ['feed', tableId(table)], tables: [table] },
+        atomType,
+        async () => {
+          const changes = await keptChanges(service, dataset, table)
+          return () =>
+            atom(writing, {
+              title: `${catalog.title}: ${dataset.name}, ${table.name}`,
+              subtitle: table.description ?? '',
+              self: writing.documents.tableFeed(table),
+              page: writing.page('en', dataset, table),
+              since: `${dataset.collectedAt}T00:00:00Z`,
+              changes,
+            })
+        },
+      )
     },
   }
 }

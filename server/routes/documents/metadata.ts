@@ -5,7 +5,13 @@ import { negotiate } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
 import { parseQuery } from '../../query/parameters.ts'
 import { findDataset, findTable } from '../find.ts'
-import { datasetView, datasetViews, made, tableView, type DocumentService } from './service.ts'
+import {
+  describeDataset,
+  datasetViews,
+  documentResponse,
+  describeTable,
+  type DocumentService,
+} from './service.ts'
 
 export function aboutDataset(document: DatasetDocument, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
@@ -21,7 +27,9 @@ export function aboutDataset(document: DatasetDocument, service: DocumentService
       parseQuery(target, [])
       negotiate(headers, undefined, [offer])
       const about = { key: ['metadata', file, dataset.slug], tables: [...dataset.tables.values()] }
-      return made(service, about, contentType, () => write(writing, datasetView(snapshots, dataset)))
+      return documentResponse(service, about, contentType, () =>
+        write(writing, describeDataset(snapshots, dataset)),
+      )
     },
   }
 }
@@ -41,8 +49,8 @@ export function aboutTable(document: TableDocument, service: DocumentService): R
       parseQuery(target, [])
       negotiate(headers, undefined, [offer])
       const about = { key: ['metadata', file, tableId(table)], tables: [table] }
-      return made(service, about, contentType, async () => {
-        const view = await tableView(snapshots, dataset, table)
+      return documentResponse(service, about, contentType, async () => {
+        const view = await describeTable(snapshots, dataset, table)
         return () => write(writing, view)
       })
     },
@@ -62,7 +70,9 @@ export function aboutService(document: WholeDocument, service: DocumentService):
       parseQuery(target, [])
       negotiate(headers, undefined, [offer])
       const about = { key: ['whole', file], tables: null }
-      return made(service, about, contentType, () => write(service.writing, datasetViews(service)))
+      return documentResponse(service, about, contentType, () =>
+        write(service.writing, datasetViews(service)),
+      )
     },
   }
 }

@@ -5,7 +5,7 @@ import { jsonOffer, negotiate } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
 import { parseQuery } from '../../query/parameters.ts'
 import { findDataset, findTable } from '../find.ts'
-import { made, tableView, type DocumentService } from './service.ts'
+import { documentResponse, describeTable, type DocumentService } from './service.ts'
 
 const openApiOffer = {
   name: 'json',
@@ -23,9 +23,9 @@ export function familyReference(family: Family, service: DocumentService): Resou
     find: ({ target, headers }) => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [openApiOffer])
       const about = { key: ['openapi', family.name], tables: null }
-      return made(service, about, jsonOffer.mediaTypes[0], async () => {
+      return documentResponse(service, about, jsonOffer.mediaTypes[0], async () => {
         const tables = [...catalog.datasets.values()].flatMap((dataset) =>
-          [...dataset.tables.values()].map((table) => tableView(snapshots, dataset, table)),
+          [...dataset.tables.values()].map((table) => describeTable(snapshots, dataset, table)),
         )
         const views = await Promise.all(tables)
         return () => JSON.stringify(openApi(writing, views, optionsOf(family, service)))
@@ -47,8 +47,8 @@ export function tableReference(family: Family, service: DocumentService): Resour
       const table = findTable(dataset, params)
       negotiate(headers, parseQuery(target, ['format']).get('format'), [openApiOffer])
       const about = { key: ['openapi', family.name, tableId(table)], tables: [table] }
-      return made(service, about, jsonOffer.mediaTypes[0], async () => {
-        const view = await tableView(snapshots, dataset, table)
+      return documentResponse(service, about, jsonOffer.mediaTypes[0], async () => {
+        const view = await describeTable(snapshots, dataset, table)
         return () => JSON.stringify(tableOpenApi(writing, view, optionsOf(family, service)))
       })
     },

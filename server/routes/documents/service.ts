@@ -7,15 +7,15 @@ import {
   type Table,
 } from '../../../core/catalog/catalog.ts'
 import { documentAddresses } from '../../documents/addresses.ts'
-import type { DatasetView, TableView, Writing } from '../../documents/view.ts'
+import type { DatasetDescription, TableDescription, Writing } from '../../documents/description.ts'
 import { addressesOf, fileAddresses, mixedFamilies } from '../../http/addresses.ts'
-import { nameOf, type NamedResponse } from '../../http/responder.ts'
+import { contentName, type NamedResponse } from '../../http/responder.ts'
 import { aspects, pageAddresses } from '../../documents/page-addresses.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Snapshots } from '../../snapshots/snapshots.ts'
-import { writtenBy } from '../written-by.ts'
+import { sourceHash } from '../source-hash.ts'
 
-const writtenByThese = writtenBy('documents', 'formats', 'query')
+const writtenByThese = sourceHash('documents', 'formats', 'query')
 
 /** Services of the routes of documents. */
 export interface DocumentService extends Runtime {
@@ -30,7 +30,7 @@ export function documentService(service: Runtime): DocumentService {
   return {
     ...service,
     writing,
-    writingName: nameOf(JSON.stringify([writtenByThese, publicUrl.href, catalog.hash])),
+    writingName: contentName(JSON.stringify([writtenByThese, publicUrl.href, catalog.hash])),
   }
 }
 
@@ -70,7 +70,11 @@ export function writingOf(catalog: Catalog, publicUrl: URL): Writing {
 }
 
 /** Returns a table with all snapshots that can be queried. */
-export async function tableView(snapshots: Snapshots, dataset: Dataset, table: Table): Promise<TableView> {
+export async function describeTable(
+  snapshots: Snapshots,
+  dataset: Dataset,
+  table: Table,
+): Promise<TableDescription> {
   return viewOf(dataset, table, await snapshots.kept(table))
 }
 
@@ -79,7 +83,7 @@ function viewOf(
   dataset: Dataset,
   table: Table,
   kept: readonly Pick<Snapshot, 'manifest' | 'report'>[],
-): TableView {
+): TableDescription {
   const [current] = kept
   const known = kept.map(({ report }) => report?.fields)
   const mayBeNull = (name: string): boolean =>
@@ -94,7 +98,7 @@ function viewOf(
 }
 
 /** Returns the current state of a dataset, without reading files. */
-export function datasetView(snapshots: Snapshots, dataset: Dataset): DatasetView {
+export function describeDataset(snapshots: Snapshots, dataset: Dataset): DatasetDescription {
   const tables = [...dataset.tables.values()].map((table) =>
     currentView(dataset, table, snapshots.current(table)),
   )
@@ -105,12 +109,12 @@ export function currentView(
   dataset: Dataset,
   table: Table,
   snapshot: Pick<Snapshot, 'manifest' | 'report'> | null,
-): TableView {
+): TableDescription {
   return viewOf(dataset, table, snapshot === null ? [] : [snapshot])
 }
 
-export function datasetViews({ catalog, snapshots }: DocumentService): DatasetView[] {
-  return [...catalog.datasets.values()].map((dataset) => datasetView(snapshots, dataset))
+export function datasetViews({ catalog, snapshots }: DocumentService): DatasetDescription[] {
+  return [...catalog.datasets.values()].map((dataset) => describeDataset(snapshots, dataset))
 }
 
 /** Subject of a document, on which its content depends. */
@@ -129,7 +133,7 @@ type Awaitable<T> = T | Promise<T>
  * responses. Its client is charged the time that writing took.
  * @param write returns the text; or first waits for data and then returns a function that writes it
  */
-export function made(
+export function documentResponse(
   service: DocumentService,
   about: About,
   mediaType: string,
@@ -139,7 +143,7 @@ export function made(
   const { snapshots, freshness, writingName } = service
   const state = about.tables === null ? wholeState(service) : stateOf(snapshots, about.tables)
   return {
-    name: nameOf(JSON.stringify([writingName, ...about.key, state])),
+    name: contentName(JSON.stringify([writingName, ...about.key, state])),
     cacheControl: freshness.changing,
     mediaType,
     headers,
@@ -169,7 +173,7 @@ const states = new WeakMap<Snapshots, { readonly version: number; readonly state
 function wholeState({ snapshots, catalog }: DocumentService): string {
   const known = states.get(snapshots)
   if (known?.version === snapshots.version) return known.state
-  const state = nameOf(stateOf(snapshots, allTables(catalog)))
+  const state = contentName(stateOf(snapshots, allTables(catalog)))
   states.set(snapshots, { version: snapshots.version, state })
   return state
 }

@@ -32,7 +32,7 @@ export class Parameters {
 export function requireUnchanged({ snapshot, files }: Reads): void {
   const changed = files.find((file) => !snapshot.isUnchanged(file))
   if (changed === undefined) return
-  snapshot.doubt(`${changed} has changed`)
+  snapshot.recheck(`${changed} has changed`)
   throw new DamagedTable(tableId(snapshot.table))
 }
 
@@ -45,6 +45,6 @@ export function explainQueryError(error: unknown, reads: Reads): unknown {
   const { snapshot, files } = reads
   const isOfFiles = /^(IO|Invalid Input|Invalid) Error/.test(messageOf(error))
   if (!isOfFiles && files.every((file) => snapshot.isUnchanged(file))) return error
-  snapshot.doubt(messageOf(error))
+  snapshot.recheck(messageOf(error))
   return new DamagedTable(tableId(snapshot.table))
 }

@@ -1,4 +1,4 @@
-import type { Connection, Answer, RunOptions, Texts } from '../../../core/duckdb/connection.ts'
+import type { Connection, Answer, RunOptions, RowTexts } from '../../../core/duckdb/connection.ts'
 import type { Database } from '../../../core/duckdb/database.ts'
 import { OutOfMemory, QueryTimeout } from '../../../core/duckdb/errors.ts'
 import type { Value } from '../../../core/duckdb/vectors.ts'
@@ -22,7 +22,7 @@ export interface PoolLimits {
  * Returns the most connections of one client: half, so that a few clients with large requests leave the rest
  * to others.
  */
-export function shareOf(connections: number): number {
+export function clientShare(connections: number): number {
   return Math.max(1, Math.floor(connections / 2))
 }
 
@@ -86,7 +86,7 @@ export class Pool {
    * @param signal leaves the queue and stops the statement if the client disconnects
    * @throws QueueFull, QueryTimeout, TooLarge or DamagedTable; the reason of the signal
    */
-  async texts(plan: Plan, client: string, signal: AbortSignal): Promise<Texts & { timing: Timing }> {
+  async texts(plan: Plan, client: string, signal: AbortSignal): Promise<RowTexts & { timing: Timing }> {
     return this.#run(plan, client, signal, (connection, options) =>
       connection.texts(plan.sql, plan.parameters, options),
     )
@@ -129,11 +129,11 @@ export class Pool {
     work: (connection: Connection, options: RunOptions) => Promise<T>,
   ): Promise<T & { timing: Timing }> {
     const asked = performance.now()
-    const letGo = reads === null ? null : await reads.snapshot.hold(reads.files)
+    const release = reads === null ? null : await reads.snapshot.pin(reads.files)
     try {
       return await this.#runHere(asked, reads, client, signal, work)
     } finally {
-      letGo?.()
+      release?.()
     }
   }
 

@@ -2,7 +2,7 @@ import { access, mkdtemp, readdir } from 'node:fs/promises'
 import { rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { holdLock, removeLeft } from '../../../core/duckdb/file-lock.ts'
+import { acquireLock, removeAbandoned } from '../../../core/duckdb/file-lock.ts'
 
 const lockFile = 'lock'
 const isOurs = /^acervo-[A-Za-z0-9]{6}$/
@@ -16,7 +16,7 @@ export async function openSpill(): Promise<string> {
   await sweep(home)
   const folder = await mkdtemp(path.join(home, 'acervo-'))
   // Locked until the process ends, so that no other process removes the folder.
-  await holdLock(path.join(folder, lockFile))
+  await acquireLock(path.join(folder, lockFile))
   process.once('exit', () => {
     rmSync(folder, { recursive: true, force: true })
   })
@@ -28,7 +28,7 @@ async function sweep(home: string): Promise<void> {
     const folder = path.join(home, name)
     try {
       await access(path.join(folder, lockFile))
-      await removeLeft(folder, lockFile)
+      await removeAbandoned(folder, lockFile)
     } catch {
       // Another process has locked or just created it, or we may not touch it.
     }

@@ -10,12 +10,12 @@ import {
   type ChunkLocations,
 } from '../../../core/warehouse/format/chunk-file.ts'
 import type { PiecewiseFile } from '../../../core/warehouse/manifest.ts'
-import { DamagedFile } from '../../../core/warehouse/whole.ts'
+import { DamagedFile } from '../../../core/warehouse/verify-files.ts'
 import { DamagedTable } from '../engine/errors.ts'
 import { Cache } from '../../base/cache.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { chunkRows, RowChunk } from '../../../core/warehouse/format/row-store.ts'
-import type { Turns } from '../../base/queue.ts'
+import type { EventLoopYielder } from '../../base/queue.ts'
 
 /** Memory for the locations of chunks, in bytes: enough for 100 million rows. */
 const locationBytesMax = 16_000_000
@@ -128,7 +128,7 @@ export class ChunkFile {
       }
     } catch (error) {
       if (error instanceof DamagedTable) throw error
-      this.#snapshot.doubt(messageOf(error))
+      this.#snapshot.recheck(messageOf(error))
       throw new DamagedTable(tableId(this.#snapshot.table))
     }
     return bytes
@@ -136,7 +136,7 @@ export class ChunkFile {
 
   /** Withdraws the snapshot. */
   #damaged(what: string): DamagedTable {
-    const { takeOut, table } = this.#snapshot
+    const { withdraw: takeOut, table } = this.#snapshot
     takeOut(new DamagedFile(`${this.#file.file} is not as it was written: ${what}`))
     return new DamagedTable(tableId(table))
   }
@@ -177,7 +177,7 @@ export class StoredRows {
    * @returns null if they are large
    * @throws DamagedTable
    */
-  async read(positions: Uint32Array, turns: Turns): Promise<ReadonlyMap<number, RowChunk> | null> {
+  async read(positions: Uint32Array, turns: EventLoopYielder): Promise<ReadonlyMap<number, RowChunk> | null> {
     const numbers = new Set(positions.map((position) => Math.floor(position / chunkRows)).toSorted())
     const runs: (readonly [number: number, chunk: Chunk])[][] = []
     let [bytes, begin, end] = [0, 0, -Infinity]

@@ -4,7 +4,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { foldedSql, quotedText } from '../../../core/sql.ts'
 import { messageOf } from '../../../core/errors.ts'
 import { hashOf } from '../../../core/warehouse/hash.ts'
-import { DamagedFile } from '../../../core/warehouse/whole.ts'
+import { DamagedFile } from '../../../core/warehouse/verify-files.ts'
 import { SingleFlight } from '../../base/single-flight.ts'
 import { DamagedTable } from '../engine/errors.ts'
 import type { Plan } from '../engine/plan.ts'
@@ -54,7 +54,7 @@ interface Cells extends Entries {
 }
 
 /** Returns the number of distinct values of a field; 0 without a dictionary. */
-export function valuesOf({ manifest: { dictionary } }: Snapshot, field: string): number {
+export function distinctValues({ manifest: { dictionary } }: Snapshot, field: string): number {
   return dictionary?.fields.find(({ name }) => name === field)?.values ?? 0
 }
 
@@ -141,18 +141,18 @@ export class Dictionaries {
   async #verify(snapshot: Snapshot): Promise<void> {
     const { dictionary } = snapshot.manifest
     if (dictionary === undefined || this.#verified.has(snapshot)) return
-    const letGo = await snapshot.hold([dictionary.file])
+    const release = await snapshot.pin([dictionary.file])
     try {
       const hash = await hashOf(path.join(snapshot.folder, dictionary.file))
       if (hash === dictionary.sha256) {
         this.#verified.add(snapshot)
         return
       }
-      snapshot.takeOut(new DamagedFile(`${dictionary.file} is not as it was written`))
+      snapshot.withdraw(new DamagedFile(`${dictionary.file} is not as it was written`))
     } catch (error) {
-      snapshot.doubt(messageOf(error))
+      snapshot.recheck(messageOf(error))
     } finally {
-      letGo()
+      release()
     }
     throw new DamagedTable(tableId(snapshot.table))
   }
@@ -217,7 +217,7 @@ export class CodedTable {
   constructor(snapshot: Snapshot, codes: CodesFile, kept: Cache<Unpacked>) {
     this.#snapshot = snapshot
     this.#codes = codes
-    this.#values = codes.fields.map((name) => valuesOf(snapshot, name))
+    this.#values = codes.fields.map((name) => distinctValues(snapshot, name))
     this.#file = new ChunkFile(snapshot, codes, codesChunks(this.#shape))
     this.#kept = kept
   }

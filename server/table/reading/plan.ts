@@ -2,7 +2,7 @@ import path from 'node:path'
 import { rowGroupRows } from '../../../core/warehouse/layout.ts'
 import { orderTerm, quotedText } from '../../../core/sql.ts'
 import type { OrderKey } from '../../../core/catalog/catalog.ts'
-import type { Column, ColumnForm, LineForm } from '../../formats/format.ts'
+import type { OutputColumn, ColumnForm, LineForm } from '../../formats/format.ts'
 import { Parameters, type Plan } from '../engine/plan.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Manifest } from '../../../core/warehouse/manifest.ts'
@@ -68,7 +68,7 @@ function comeInOrder(rows: Uint32Array): boolean {
   return isRun && Math.floor(first / rowGroupRows) === Math.floor(last / rowGroupRows)
 }
 
-export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): Column[] {
+export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): OutputColumn[] {
   return fields.map((field) => ({ field, choices: choices.get(field.name) ?? null }))
 }
 
@@ -112,7 +112,7 @@ export function valuesOfGroups(groups: number, fields: number): number {
 }
 
 /** Returns the number of row groups that contain some positions. */
-export function groupsOf({ manifest: { parts } }: Snapshot, positions: Uint32Array): number {
+export function rowGroupsOf({ manifest: { parts } }: Snapshot, positions: Uint32Array): number {
   const groups = new Set<number>()
   for (const position of positions) {
     const part = partOf(parts, position)
@@ -124,7 +124,7 @@ export function groupsOf({ manifest: { parts } }: Snapshot, positions: Uint32Arr
 }
 
 /** Returns the number of row groups. */
-export function groupsIn({ manifest: { parts } }: Snapshot): number {
+export function rowGroupCount({ manifest: { parts } }: Snapshot): number {
   return parts.reduce((sum, { rows }) => sum + Math.ceil(rows / rowGroupRows), 0)
 }
 

@@ -3,7 +3,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { same } from '../../../core/catalog/types/field-type.ts'
 import { quotedJson } from '../../../core/text.ts'
 import { chunkRows, type RowChunk } from '../../../core/warehouse/format/row-store.ts'
-import { Turns } from '../../base/queue.ts'
+import { EventLoopYielder } from '../../base/queue.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { Timing } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
@@ -61,8 +61,8 @@ export class RowStore {
     const { written, separator } = form.format
     if (file === undefined || written === undefined) return null
     const { columns } = await this.#columnsOf(snapshot, form, written, requester)
-    const turns = new Turns(requester.signal())
-    const letGo = await snapshot.hold([file.file])
+    const turns = new EventLoopYielder(requester.signal())
+    const release = await snapshot.pin([file.file])
     const reader = new StoredRows(snapshot, file)
     const { before, between, after } = written.around
     const apart = { rows: Buffer.from(separator), values: Buffer.from(between) }
@@ -86,7 +86,7 @@ export class RowStore {
       }
     } finally {
       reader.close()
-      letGo()
+      release()
     }
     return { bytes: lines.build(), timing: { queue: 0, query: performance.now() - began } }
   }

@@ -3,7 +3,7 @@ import { TooLarge } from '../engine/errors.ts'
 import type { RowQuery } from '../../query/query.ts'
 import { isLineForm, type ColumnForm, type Form, type LineForm } from '../../formats/format.ts'
 import { gather, readColumns } from '../reading/gather.ts'
-import { columnsOf, groupsIn, valuesOfGroups, partOf } from '../reading/plan.ts'
+import { columnsOf, rowGroupCount, valuesOfGroups, partOf } from '../reading/plan.ts'
 import type { RowEngine } from './page.ts'
 import { costOfRows, costOfScan, type Cost } from '../../limits/costs.ts'
 import { isInFileOrder, type Selection } from '../selection/selections.ts'
@@ -127,7 +127,7 @@ async function* batchesOf(
  */
 export function costOfExport({ snapshot, query, form, selection }: Export): Cost {
   const { count } = selection
-  const all = groupsIn(snapshot)
+  const all = rowGroupCount(snapshot)
   const batches = Math.ceil(count / batchRowsOf(snapshot, form))
   const groups = isInFileOrder(snapshot, query)
     ? Math.min(count, all + batches)

@@ -13,7 +13,7 @@ interface Finished {
 
 const chunkBytes = 262_144
 /** Most retained exports; each takes a descriptor. */
-export const keptExportsMax = 16
+export const retainedExportsMax = 16
 
 /**
  * Retains the latest complete exports for clients that ask for the length of one first, or request it range
@@ -33,7 +33,7 @@ export class FinishedExports {
     this.#folder = folder
     this.#bytesMax = bytesMax
     this.#kept = new LRUCache({
-      max: keptExportsMax,
+      max: retainedExportsMax,
       maxSize: Math.max(1, bytesMax),
       sizeCalculation: ({ bytes }) => Math.max(1, bytes),
       dispose: (finished) => {

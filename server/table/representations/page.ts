@@ -5,16 +5,16 @@ import { unquotedIn } from '../../query/conditions.ts'
 import { InvalidPage } from '../../query/errors.ts'
 import type { RowQuery } from '../../query/query.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
-import { formOf, isLineForm, type Form, type LineForm, type RowFormat } from '../../formats/format.ts'
+import { rowForm, isLineForm, type Form, type LineForm, type RowFormat } from '../../formats/format.ts'
 import type { RowStore } from '../reading/row-store.ts'
 import { gather, gatherColumns, type Gathered } from '../reading/gather.ts'
-import { groupsOf, valuesOfGroups } from '../reading/plan.ts'
+import { rowGroupsOf, valuesOfGroups } from '../reading/plan.ts'
 import { costOfRows, costOfScan } from '../../limits/costs.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../../base/queue.ts'
-import { type Hint, type Selections, isWhole } from '../selection/selections.ts'
+import { type Hint, type Selections, isWholeTable } from '../selection/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { json } from '../../formats/json.ts'
+import { jsonFormat } from '../../formats/json.ts'
 
 /** A page whose name is known before its rows. */
 export interface Page {
@@ -69,8 +69,8 @@ const representation = 4
  */
 export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
-  const form = formOf(table, format, query)
-  const range = isWhole(snapshot, query) ? rangeOf(manifest.rows, query) : null
+  const form = rowForm(table, format, query)
+  const range = isWholeTable(snapshot, query) ? rangeOf(manifest.rows, query) : null
   const page = range?.page ?? query.page
   // The links are part of an enveloped page.
   const named = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
@@ -120,7 +120,7 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
   const positions =
     selection === null ? consecutive(range) : await selection.slice(range.first, range.rows, requester)
   const isStored = isLineForm(form) && engine.rowStore.has(snapshot, form, positions.length)
-  const decoded = (): number => valuesOfGroups(groupsOf(snapshot, positions), form.fields.length)
+  const decoded = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
     // A small page was paid for when it was requested.
     const more = costOfScan(isStored ? 0 : decoded()) + costOfRows(bytes) - costOfRows(0)
@@ -195,7 +195,7 @@ interface PageOfCount {
 
 /** Returns whether the rows stand in the envelope of the spec (Page envelope). */
 function isEnveloped(format: RowFormat): boolean {
-  return format === json
+  return format === jsonFormat
 }
 
 /** Returns the envelope before the first row. */

@@ -3,7 +3,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { nearestName } from '../../../core/text.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
-import { valuesOf, type Dictionaries } from '../indexes/dictionaries.ts'
+import { distinctValues, type Dictionaries } from '../indexes/dictionaries.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { InvalidQuery } from '../../query/errors.ts'
 import { formatList } from '../../query/list.ts'
@@ -109,7 +109,7 @@ export class ListedSelections implements Selections {
   /** Returns the values of a text field; null if there are too many. */
   async #listed({ snapshot, field, requester }: Asked): Promise<ListedValues | null> {
     if (!typeRow(field.type).isText) return null
-    const count = valuesOf(snapshot, field.name)
+    const count = distinctValues(snapshot, field.name)
     if (count > listedMax) return null
     const dictionary = count === 0 ? null : await this.#dictionaries.values(snapshot, field, requester)
     if (dictionary?.folded != null) return { field, values: dictionary.values, folded: dictionary.folded }

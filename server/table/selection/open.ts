@@ -2,7 +2,7 @@ import type { Pool } from '../engine/pool.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { CodedSelections, type CodedLimits } from './codes/coded-selections.ts'
 import { DuckDbSelections, type SelectionLimits } from './duckdb/duckdb-selections.ts'
-import type { Found, Selections } from './selections.ts'
+import type { SelectionCache, Selections } from './selections.ts'
 import type { ClickHouse } from '../../../core/clickhouse/link.ts'
 import { ClickHouseSelections, type ClickHouseLimits } from './clickhouse/clickhouse-selections.ts'
 import { ListedSelections } from './listed-selections.ts'
@@ -14,7 +14,7 @@ import { ListedSelections } from './listed-selections.ts'
 export function openSelections(
   pool: Pool,
   dictionaries: Dictionaries,
-  found: Found,
+  found: SelectionCache,
   limits: SelectionLimits & CodedLimits & ClickHouseLimits,
   clickHouse: ClickHouse | null = null,
 ): Selections {

@@ -15,8 +15,8 @@ import { RowSet } from './row-set.ts'
  *   accents. Operators compare as `query/operators.ts` defines; null satisfies only `isnull` and `ne`.
  * - Rows are sorted by the keys of the order, nulls last, ties by position; without an order, by position.
  * - A snapshot never changes, so a query has the same result in every process, and results may be cached.
- * - Files of a snapshot may become damaged meanwhile. An engine then calls `takeOut` if that is proved, or else
- *   `doubt`, and throws DamagedTable. A snapshot stays as long as a request uses it.
+ * - Files of a snapshot may become damaged meanwhile. An engine then calls `withdraw` if that is proved, or else
+ *   `recheck`, and throws DamagedTable. A snapshot stays as long as a request uses it.
  * - Calls run concurrently; each ends soon after the signal of its requester.
  */
 export interface Selections {
@@ -85,17 +85,17 @@ export interface Selection {
 }
 
 /** Returns whether a filter matches all rows. */
-export function isAll({ conditions, words }: Pick<RowFilter, 'conditions' | 'words'>): boolean {
+export function isUnfiltered({ conditions, words }: Pick<RowFilter, 'conditions' | 'words'>): boolean {
   return conditions.length === 0 && words.length === 0
 }
 
 /** Returns whether a query matches all rows in the order of the table, so that no selection is necessary. */
-export function isWhole(snapshot: Snapshot, filter: RowFilter): boolean {
-  return isAll(filter) && isInFileOrder(snapshot, filter)
+export function isWholeTable(snapshot: Snapshot, filter: RowFilter): boolean {
+  return isUnfiltered(filter) && isInFileOrder(snapshot, filter)
 }
 
 /** Returns the fields that a filter restricts to one value, so that they order nothing. */
-export function settledBy({ conditions }: Pick<RowFilter, 'conditions'>): Set<string> {
+export function fixedFields({ conditions }: Pick<RowFilter, 'conditions'>): Set<string> {
   return new Set(
     conditions.flatMap(({ field, operator, values }) =>
       operator === 'eq' || (operator === 'isnull' && values[0] === 'true') ? [field.name] : [],
@@ -108,7 +108,7 @@ export function settledBy({ conditions }: Pick<RowFilter, 'conditions'>): Set<st
  * nothing.
  */
 export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
-  const settled = settledBy({ conditions })
+  const settled = fixedFields({ conditions })
   const isSettled = (term: string): boolean =>
     [...settled].some((name) => term.startsWith(`${quotedName(name)} `))
   const lying = manifest.order.filter((term) => !isSettled(term))
@@ -126,7 +126,7 @@ export function filterKey({ table, manifest }: Snapshot, { key }: RowFilter): st
 }
 
 /** Caches results of selections of all kinds, and computes each once for concurrent requests. */
-export class Found {
+export class SelectionCache {
   readonly #kept: Cache<RowSet | Uint32Array>
   readonly #flights = new SingleFlight<RowSet | Uint32Array>()
 

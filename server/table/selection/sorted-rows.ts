@@ -7,7 +7,7 @@ import type { Order } from '../../../core/warehouse/manifest.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { compareValues, equalValues, readValue } from '../../query/operators.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { Turns } from '../../base/queue.ts'
+import { EventLoopYielder } from '../../base/queue.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { OrderedTable } from '../indexes/ordered-table.ts'
@@ -77,7 +77,7 @@ export async function spansOf(
     const below = (from: (value: string) => number, to: (value: string) => number): Span =>
       isDescending ? { from: from(one), to: nulls } : { from: 0, to: to(one) }
     const spansOfValues = async (all: readonly string[]): Promise<Span[]> => {
-      const turns = new Turns(requester.signal())
+      const turns = new EventLoopYielder(requester.signal())
       const spans: Span[] = []
       for (const value of all) {
         await turns.next()
@@ -118,7 +118,7 @@ export async function positionsIn(
 ): Promise<Uint32Array> {
   const sorted = placesIn(spans)
   if (order === null) return sorted
-  const release = await snapshot.hold([order.positions.file])
+  const release = await snapshot.pin([order.positions.file])
   const table = new OrderedTable(snapshot, order)
   try {
     return table.positions(sorted).toSorted()
@@ -156,7 +156,7 @@ async function reading<T>(
   const place = manifest.fields.findIndex(({ name }) => name === field.name)
   const { isText } = typeRow(field.type)
   const read = (text: string): string => (isText ? text : (readValue(field, text) ?? text))
-  const release = await snapshot.hold([file.file, ...(order === null ? [] : [order.positions.file])])
+  const release = await snapshot.pin([file.file, ...(order === null ? [] : [order.positions.file])])
   const table = order === null ? null : new OrderedTable(snapshot, order)
   const stored = new StoredRows(snapshot, file)
   try {

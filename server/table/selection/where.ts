@@ -3,7 +3,7 @@ import type { Condition } from '../../query/conditions.ts'
 import { type Operator, equalValues } from '../../query/operators.ts'
 
 /** The SQL of an engine for the parts of conditions; values become parameters. */
-export interface Dialect {
+export interface SqlDialect {
   /** Column of a field. */
   readonly column: (field: Field) => string
   /** Column folded in case and accents, for text fields. */
@@ -42,7 +42,7 @@ function equals(column: string, values: readonly string[]): string {
 }
 
 /** Returns the SQL of a condition, for an engine that supports the operator. */
-export function conditionSql({ field, operator, values }: Condition, dialect: Dialect): string {
+export function conditionSql({ field, operator, values }: Condition, dialect: SqlDialect): string {
   const column = dialect.column(field)
   const [first = ''] = values
   const bound = (all: readonly string[]): string[] => all.map((value) => dialect.value(field, value))
@@ -80,7 +80,7 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Di
 
 /** SQL: a column is null, or not between two values. */
 function outside(
-  dialect: Dialect,
+  dialect: SqlDialect,
   column: string,
   [first = 'null', last = 'null']: readonly string[],
 ): string {
@@ -88,12 +88,12 @@ function outside(
 }
 
 /** SQL: one of some fields contains a word. */
-export function wordSql(fields: readonly Field[], word: string, dialect: Dialect): string {
+export function wordSql(fields: readonly Field[], word: string, dialect: SqlDialect): string {
   const part = dialect.part(word)
   return `(${fields.map((field) => dialect.contains(dialect.folded(field), part)).join(' or ')})`
 }
 
-function known(parts: Dialect['parts'], operator: Operator): NonNullable<Dialect['parts']> {
+function known(parts: SqlDialect['parts'], operator: Operator): NonNullable<SqlDialect['parts']> {
   if (parts === null) throw new TypeError(`the engine does not know ${operator}`)
   return parts
 }

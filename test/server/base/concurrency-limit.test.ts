@@ -1,11 +1,11 @@
 import { EventEmitter, once } from 'node:events'
 import { ConcurrencyLimit } from '../../../server/base/queue.ts'
 
-/** Starts work that ends when `letGo` is called. */
+/** Starts work that ends when `release` is called. */
 function begun(
   limit: ConcurrencyLimit,
   client: string,
-): { readonly over: Promise<string>; letGo: () => void } {
+): { readonly over: Promise<string>; release: () => void } {
   const end = new EventEmitter()
   const over = limit
     .during(client, async () => once(end, 'over'))
@@ -13,7 +13,7 @@ function begun(
       () => 'done',
       (error: unknown) => String(error),
     )
-  return { over, letGo: () => void end.emit('over') }
+  return { over, release: () => void end.emit('over') }
 }
 
 test.each([
@@ -32,10 +32,10 @@ test.each([
   expect(limit.running).toBe(all)
   await expect(begun(limit, 'c').over).resolves.toMatch('Too many exports are running.')
   // Each place is free again when its work is over.
-  own[0]?.letGo()
+  own[0]?.release()
   await own[0]?.over
   const next = begun(limit, 'a')
-  for (const { letGo } of [...own, ...others, next]) letGo()
+  for (const { release } of [...own, ...others, next]) release()
   await expect(Promise.all([...own, ...others, next].map(({ over }) => over))).resolves.toEqual(
     Array.from({ length: all + 1 }, () => 'done'),
   )

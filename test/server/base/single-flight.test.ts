@@ -1,4 +1,4 @@
-import { OfOneOnly, SingleFlight } from '../../../server/base/single-flight.ts'
+import { ClientOnlyError, SingleFlight } from '../../../server/base/single-flight.ts'
 
 /** Work that ends when the test says so. */
 function workshopOf() {
@@ -80,7 +80,7 @@ test('one who had left before asking begins nothing', async () => {
 test('a refusal of the one who began is not that of the others: they begin anew', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const [first, second] = [1, 2].map(() => flights.join('key', unstopped(), work))
-  begun[0]?.fail(new OfOneOnly('over the quota'))
+  begun[0]?.fail(new ClientOnlyError('over the quota'))
   await expect(first).rejects.toThrow('over the quota')
   begun[1]?.end('rows')
   await expect(second).resolves.toBe('rows')

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import request from 'supertest'
 import { listen, type Listening } from '../../../server/http/listen.ts'
 import { freePort } from '../../support/ports.ts'
-import { keptExportsMax } from '../../../server/table/representations/finished-exports.ts'
+import { retainedExportsMax } from '../../../server/table/representations/finished-exports.ts'
 import { randomFrom } from '../../support/random-queries.ts'
 import { runsOf, seed } from '../../support/runs.ts'
 import { serve, type Service } from '../../support/service.ts'
@@ -112,7 +112,7 @@ test('after random lives of connections nothing is left, and exports work', asyn
   await until(isOver).catch(() => undefined)
   expect({ seed, ...left() }).toEqual({ seed, ...nothing })
   // Exports that were made whole are kept open.
-  expect(descriptors()).toBeLessThanOrEqual(before + 3 + keptExportsMax)
+  expect(descriptors()).toBeLessThanOrEqual(before + 3 + retainedExportsMax)
   const exported = await request(service.app).get(`${base}/export/?n__gte=1&format=csv`).expect(200)
   expect(exported.text.split('\r\n')).toHaveLength(20_001)
   expect(service.logged()).not.toContain('"level":50')

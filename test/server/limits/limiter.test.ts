@@ -1,8 +1,8 @@
 import { mock } from 'node:test'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LimitClass } from '../../../core/catalog/names.ts'
-import { answered, CountsChannel } from '../../../server/limits/channel.ts'
-import { MemoryCounts, BeyondLimit, Limiter, LimitReached } from '../../../server/limits/limiter.ts'
+import { answerQuestions, CountsChannel } from '../../../server/limits/channel.ts'
+import { MemoryCounts, ExceedsQuota, Limiter, LimitReached } from '../../../server/limits/limiter.ts'
 import { policyOf, type Policy } from '../../../server/limits/policies.ts'
 import { countedPolicy, countsAsDescribed } from '../../support/counts.ts'
 
@@ -38,7 +38,7 @@ async function spent(limiter: Limiter, cost: number, client = 'a', isUnbounded =
 
 function told(error: unknown): string {
   if (error instanceof LimitReached) return `refused by ${error.standing.policy.name}`
-  if (error instanceof BeyondLimit) return `never by ${error.policy.name}`
+  if (error instanceof ExceedsQuota) return `never by ${error.policy.name}`
   throw error
 }
 
@@ -137,7 +137,9 @@ describe('requests that come at once', () => {
     const counts = new MemoryCounts(10, minute)
     const channel = new CountsChannel((questions) => {
       // As late as on a busy machine.
-      void answered(() => counts, questions).then((replies) => setTimeout(() => channel.take(replies), 400))
+      void answerQuestions(() => counts, questions).then((replies) =>
+        setTimeout(() => channel.take(replies), 400),
+      )
     })
     const asking = channel.of('rows-1m')
     // As of its own clock.
@@ -157,7 +159,7 @@ describe('amounts are counted as described', () => {
   test('by another process', async () => {
     const counts = new MemoryCounts(200, countedPolicy)
     const channel = new CountsChannel((questions) => {
-      void answered(() => counts, questions).then((replies) => channel.take(replies))
+      void answerQuestions(() => counts, questions).then((replies) => channel.take(replies))
     })
     await expect(countsAsDescribed(channel.of(countedPolicy.name))).resolves.toBeUndefined()
   })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import request from 'supertest'
 import type { Catalog, Dataset, Limits } from '../../../core/catalog/catalog.ts'
-import { clientOf, cutShort, type ClientOf } from '../../../server/http/client.ts'
+import { clientOf, anonymize, type ClientOf } from '../../../server/http/client.ts'
 import { serve, type Service } from '../../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 import { isQuick, testAll } from '../../support/runs.ts'
@@ -421,5 +421,5 @@ test.each([
   ['2001:db8:1234:5600::/56', '2001:db8:1234::/48'],
   ['unknown', 'unknown'],
 ])('of %s the log has %s', (client, logged) => {
-  expect(cutShort(client)).toBe(logged)
+  expect(anonymize(client)).toBe(logged)
 })

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import net, { type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { Worker } from 'node:cluster'
-import { Reception } from '../../../server/process/workers/reception.ts'
+import { ConnectionDispatcher } from '../../../server/process/workers/connection-dispatcher.ts'
 import { freePort } from '../../support/ports.ts'
 import { until } from '../../support/until.ts'
 
 /** A stand-in for a worker, in this process. It answers with its name, or leaves its connections waiting if it does not take them. */
-function workerNamed(name: string, reception: Reception, takes: boolean) {
+function workerNamed(name: string, reception: ConnectionDispatcher, takes: boolean) {
   const given: { id: number; socket: Socket }[] = []
   const at = { isDead: false }
   const send = ({ connection }: { connection: number }, socket: Socket): boolean => {
@@ -23,10 +23,10 @@ function workerNamed(name: string, reception: Reception, takes: boolean) {
   return { worker, given, die }
 }
 
-let reception: Reception
+let reception: ConnectionDispatcher
 let port: number
 beforeEach(async () => {
-  reception = new Reception()
+  reception = new ConnectionDispatcher()
   port = await freePort()
   await reception.listen(port, '127.0.0.1')
 })

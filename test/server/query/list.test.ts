@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { formatList, parseList, respelt } from '../../../server/query/list.ts'
+import { formatList, parseList, correctedList } from '../../../server/query/list.ts'
 import { seed } from '../../support/runs.ts'
 
 /** Lists of values in an address, as in `state__in=SP,RJ`. */
@@ -32,7 +32,7 @@ test.each<[text: string, values: string[] | null]>([
 test.each([[['[', ']']], [['(a', 'b)']], [['{', 'x', '}']]])(
   '%j is written as a list, not in brackets',
   (values) => {
-    expect([parseList(formatList(values)), respelt(formatList(values))]).toEqual([values, null])
+    expect([parseList(formatList(values)), correctedList(formatList(values))]).toEqual([values, null])
   },
 )
 
@@ -41,7 +41,7 @@ test('values that are written as a list are read again', () => {
   fc.assert(
     fc.property(fc.array(value, { minLength: 1 }), (values) => {
       const text = formatList(values)
-      expect([parseList(text), respelt(text)]).toEqual([values, null])
+      expect([parseList(text), correctedList(text)]).toEqual([values, null])
     }),
     { seed },
   )
@@ -60,5 +60,5 @@ test.each<[text: string, meant: string | null]>([
   ['"a;b",c', null],
   ['"(SP)"', null],
 ])('%j is meant to be %j', (text, meant) => {
-  expect(respelt(text)).toBe(meant)
+  expect(correctedList(text)).toBe(meant)
 })

@@ -2,8 +2,8 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'n
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { layout } from '../../../core/warehouse/layout.ts'
-import { publishedOf } from '../../../core/warehouse/published.ts'
-import { noteVerified, versionsIn } from '../../../core/warehouse/state-files.ts'
+import { publishedOf } from '../../../core/warehouse/publish.ts'
+import { recordVerified, versionsIn } from '../../../core/warehouse/state-files.ts'
 import { randomFrom } from '../../support/random-queries.ts'
 import { isQuick, runsOf, seed } from '../../support/runs.ts'
 import { rawGet, serve, type Service, type ServiceOptions } from '../../support/service.ts'
@@ -109,7 +109,7 @@ async function noteWhole(): Promise<void> {
   const table = { dataset: 'd', name: 't' }
   const manifest = await publishedOf(shop.store, table)
   if (manifest === null) throw new Error('nothing is published')
-  await noteVerified(shop.store, table, manifest.snapshot, await versionsIn(shop.store, table, manifest))
+  await recordVerified(shop.store, table, manifest.snapshot, await versionsIn(shop.store, table, manifest))
 }
 
 /** @param tell that a damage was met */

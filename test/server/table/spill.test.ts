@@ -67,7 +67,7 @@ testAll(
     // Looks at the next one that is not there yet, again and again.
     const other = `let taken = 0; for (let n = 0; n < 60 && !existsSync(home + '/over');) {
       if (!existsSync(home + '/' + n)) continue
-      await holdLock(home + '/' + n).then((letGo) => { taken += 1; letGo() }, () => undefined); n += 1
+      await holdLock(home + '/' + n).then((release) => { taken += 1; release() }, () => undefined); n += 1
     } console.log(taken); process.exit(0)`
     expect(await Promise.all([node(owner), node(other)])).toEqual(['60\n', '0\n'])
   },

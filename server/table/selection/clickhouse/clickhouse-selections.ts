@@ -1,7 +1,7 @@
 import { QueryTimeout } from '../../../../core/duckdb/errors.ts'
 import {
-  ClickHouseAway,
-  ClickHouseFault,
+  ClickHouseUnreachable,
+  ClickHouseError,
   type ClickHouse,
   type NamedValues,
 } from '../../../../core/clickhouse/link.ts'
@@ -19,19 +19,19 @@ import type { Requester } from '../../engine/requester.ts'
 import { operatorRow } from '../../../query/operators.ts'
 import type { RowFilter } from '../../../query/query.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
-import { afford } from '../afford.ts'
+import { checkScanBudget } from '../scan-budget.ts'
 import { foldedText } from '../folding.ts'
 import {
   filterKey,
-  type Found,
+  type SelectionCache,
   type Group,
   type Grouping,
   type Selection,
   type Selections,
-  isAll,
+  isUnfiltered,
   isInFileOrder,
-  isWhole,
-  settledBy,
+  isWholeTable,
+  fixedFields,
 } from '../selections.ts'
 import { conditionSql, wordSql } from '../where.ts'
 import { clickHouseDialect, NamedParameters } from './dialect.ts'
@@ -87,11 +87,17 @@ export class ClickHouseSelections implements Selections {
   readonly #others: Selections
   readonly #link: ClickHouse
   readonly #pool: Pool
-  readonly #found: Found
+  readonly #found: SelectionCache
   readonly #limits: ClickHouseLimits
 
   /** @param pool folds search texts */
-  constructor(others: Selections, link: ClickHouse, pool: Pool, found: Found, limits: ClickHouseLimits) {
+  constructor(
+    others: Selections,
+    link: ClickHouse,
+    pool: Pool,
+    found: SelectionCache,
+    limits: ClickHouseLimits,
+  ) {
     this.#others = others
     this.#link = link
     this.#pool = pool
@@ -101,11 +107,11 @@ export class ClickHouseSelections implements Selections {
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
     const others = (): Promise<Selection> => this.#others.find(snapshot, filter, requester)
-    if (snapshot.manifest.clickhouse === undefined || isWhole(snapshot, filter)) return others()
+    if (snapshot.manifest.clickhouse === undefined || isWholeTable(snapshot, filter)) return others()
     const asked = await this.#asked(snapshot, filter, requester)
     if (asked === null) return others()
     const key = `${filterKey(snapshot, filter)} clickhouse`
-    const counted = isAll(filter)
+    const counted = isUnfiltered(filter)
       ? Uint32Array.of(snapshot.manifest.rows)
       : await this.#numbers(
           snapshot,
@@ -167,7 +173,7 @@ export class ClickHouseSelections implements Selections {
     const parameters = new NamedParameters()
     const dialect = clickHouseDialect(columns, parameters, (part) => folded.get(part) ?? part)
     // Fields that the table is sorted by, or that have one value in all rows, order nothing.
-    const settled = settledBy(filter)
+    const settled = fixedFields(filter)
     const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !settled.has(field))
     const terms = [
       ...conditions.map((condition) => conditionSql(condition, dialect)),
@@ -210,7 +216,7 @@ export class ClickHouseSelections implements Selections {
     try {
       return await this.#found.numbers(key, requester, async (signal) => {
         const fields = conditions.length + words.length * snapshot.table.search.length + ordering.length
-        await afford(
+        await checkScanBudget(
           Math.max(1, fields) * snapshot.manifest.rows * valueWeight,
           this.#limits.scanValuesMax,
           snapshot,
@@ -219,8 +225,8 @@ export class ClickHouseSelections implements Selections {
         return this.#link.numbers(sql, values, { signal, timeoutMs: this.#limits.queryTimeoutMs })
       })
     } catch (error) {
-      const code = error instanceof ClickHouseFault ? error.code : null
-      if (error instanceof ClickHouseAway || (code !== null && notNow.has(code)))
+      const code = error instanceof ClickHouseError ? error.code : null
+      if (error instanceof ClickHouseUnreachable || (code !== null && notNow.has(code)))
         throw Object.assign(new QueueFull('What looks for the rows of this table cannot be asked now.'), {
           cause: error,
         })

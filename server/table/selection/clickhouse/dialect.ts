@@ -1,7 +1,7 @@
 import type { ClickHouseColumn } from '../../../../core/clickhouse/tables.ts'
 import type { Field } from '../../../../core/catalog/catalog.ts'
 import { blanks } from '../../../query/operators.ts'
-import type { Dialect } from '../where.ts'
+import type { SqlDialect } from '../where.ts'
 
 /** Values as parameters of a ClickHouse statement: the SQL contains only their names and types. */
 export class NamedParameters {
@@ -24,7 +24,7 @@ export function clickHouseDialect(
   columns: ReadonlyMap<string, ClickHouseColumn>,
   parameters: NamedParameters,
   part: (text: string) => string,
-): Dialect {
+): SqlDialect {
   const of = ({ name }: Field): ClickHouseColumn => {
     const column = columns.get(name)
     if (column === undefined) throw new RangeError(`${name} is not in ClickHouse`)

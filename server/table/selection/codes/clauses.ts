@@ -47,7 +47,7 @@ export class Clauses {
     return [...alone, ...this.#several]
       .filter((clause) => clause.every((choice) => choice.rows < rows))
       .map((clause) => (clause.some((choice) => choice.rows > 0) ? withoutNone(clause) : clause))
-      .toSorted((a, b) => mostOf(a) - mostOf(b))
+      .toSorted((a, b) => maxRows(a) - maxRows(b))
   }
 
   #choice(field: string, chosen: Chosen): Choice {
@@ -62,7 +62,7 @@ function withoutNone(clause: Clause): Clause {
 }
 
 /** Returns the most rows in which a clause can hold. */
-export function mostOf(clause: Clause): number {
+export function maxRows(clause: Clause): number {
   return clause.reduce((sum, { rows }) => sum + rows, 0)
 }
 
@@ -73,7 +73,7 @@ type Chosen = Uint8Array
  * Returns the codes of the values that satisfy a condition.
  * @param part folded text of `contains` and `startswith`
  */
-export function chosenBy(
+export function selectedCodes(
   dictionary: Dictionary,
   { field, operator, values }: Condition,
   part: string,
@@ -112,12 +112,12 @@ export function chosenBy(
       return chosen.fill(1, 0, to())
     case 'iexact': {
       const whole = trimBlanks(part)
-      return holding(dictionary, (text) => trimBlanks(text) === whole)
+      return codesMatching(dictionary, (text) => trimBlanks(text) === whole)
     }
     case 'contains':
-      return holding(dictionary, (text) => text.includes(part))
+      return codesMatching(dictionary, (text) => text.includes(part))
     case 'startswith':
-      return holding(dictionary, (text) => text.startsWith(part))
+      return codesMatching(dictionary, (text) => text.startsWith(part))
   }
 }
 
@@ -150,7 +150,7 @@ function isWithin([west = 0, south = 0, east = 0, north = 0]: readonly number[])
 }
 
 /** Returns the codes of texts whose folded form passes a test. */
-export function holding({ folded }: Dictionary, holds: (text: string) => boolean): Chosen {
+export function codesMatching({ folded }: Dictionary, holds: (text: string) => boolean): Chosen {
   if (folded === null) throw new TypeError('the dictionary has no folded texts')
   const chosen = new Uint8Array(folded.length + 1)
   for (const [code, text] of folded.entries()) chosen[code] = Number(holds(text))

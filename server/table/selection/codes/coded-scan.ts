@@ -1,6 +1,11 @@
-import { groupRows, groupsIn, sectionGroups, sectionsIn } from '../../../../core/warehouse/format/codes.ts'
+import {
+  groupRows,
+  groupCount,
+  sectionGroups,
+  sectionCount,
+} from '../../../../core/warehouse/format/codes.ts'
 import type { OrderKey } from '../../../../core/catalog/catalog.ts'
-import type { Turns } from '../../../base/queue.ts'
+import type { EventLoopYielder } from '../../../base/queue.ts'
 import { RowSet, type PartRows } from '../row-set.ts'
 import type { Choice, Clause } from './clauses.ts'
 import type { CodedTable } from '../../indexes/dictionaries.ts'
@@ -8,14 +13,18 @@ import { orderTerm } from '../../../../core/sql.ts'
 import type { CodesFile, Order } from '../../../../core/warehouse/manifest.ts'
 import type { RowFilter } from '../../../query/query.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
-import { isInFileOrder, settledBy } from '../selections.ts'
+import { isInFileOrder, fixedFields } from '../selections.ts'
 
 /**
  * Returns how many rows with a selected value come before each section, and in all.
  * @returns one number more than there are sections
  */
-export async function sectionStarts(table: CodedTable, choice: Choice, turns: Turns): Promise<Uint32Array> {
-  const sections = sectionsIn(table.rows)
+export async function sectionStarts(
+  table: CodedTable,
+  choice: Choice,
+  turns: EventLoopYielder,
+): Promise<Uint32Array> {
+  const sections = sectionCount(table.rows)
   const starts = new Uint32Array(sections + 1)
   const codes = codesOf(choice)
   for (let section = 0; section < sections; section += 1) {
@@ -37,7 +46,7 @@ export async function sliceOf(
   choice: Choice,
   starts: Uint32Array,
   slice: { readonly first: number; readonly rows: number },
-  turns: Turns,
+  turns: EventLoopYielder,
 ): Promise<Uint32Array> {
   const { field, chosen } = choice
   const found = new Uint32Array(slice.rows)
@@ -45,7 +54,7 @@ export async function sliceOf(
   const codesChosen = codesOf(choice)
   let section = starts.findLastIndex((start) => start <= slice.first)
   let [filled, skip] = [0, slice.first - (starts[section] ?? 0)]
-  for (; section < sectionsIn(table.rows) && filled < slice.rows; section += 1) {
+  for (; section < sectionCount(table.rows) && filled < slice.rows; section += 1) {
     await turns.next()
     const known = countsIn(table, field, section, codesChosen)
     const groups = groupsOf(table, section)
@@ -73,7 +82,7 @@ export async function sliceOf(
 }
 
 function groupsOf({ rows }: CodedTable, section: number): number {
-  return Math.min(sectionGroups, groupsIn(rows) - section * sectionGroups)
+  return Math.min(sectionGroups, groupCount(rows) - section * sectionGroups)
 }
 
 function codesOf({ chosen }: Choice): number[] {
@@ -94,9 +103,13 @@ function countsIn(table: CodedTable, field: string, section: number, codes: read
 }
 
 /** Returns the ranks of all rows in which every clause holds. */
-export async function scanned(table: CodedTable, clauses: readonly Clause[], turns: Turns): Promise<RowSet> {
+export async function scanRows(
+  table: CodedTable,
+  clauses: readonly Clause[],
+  turns: EventLoopYielder,
+): Promise<RowSet> {
   const parts: PartRows[] = []
-  for (let group = 0; group < groupsIn(table.rows); group += 1) {
+  for (let group = 0; group < groupCount(table.rows); group += 1) {
     await turns.next()
     const part = scanGroup(table, clauses, group)
     if (part !== null) parts.push(part)
@@ -140,11 +153,11 @@ function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
  * @param positions ascending
  * @param ordering of coded fields
  */
-export async function ordered(
+export async function sortPositions(
   table: CodedTable,
   positions: Uint32Array,
   ordering: readonly OrderKey[],
-  turns: Turns,
+  turns: EventLoopYielder,
 ): Promise<Uint32Array> {
   let order = new Uint32Array(positions.length)
   for (let index = 0; index < order.length; index += 1) order[index] = index
@@ -196,7 +209,7 @@ export interface Sequence {
 export function sequenceFor(snapshot: Snapshot, filter: RowFilter): Sequence {
   const { codes, orders = [] } = snapshot.manifest
   if (isInFileOrder(snapshot, filter)) return { order: null, codes, isInOrder: true }
-  const settled = settledBy(filter)
+  const settled = fixedFields(filter)
   const left = (keys: Order['keys'] | RowFilter['ordering']): string =>
     keys
       .filter(({ field }) => !settled.has(field))

@@ -1,17 +1,17 @@
 import type { CodesFile } from '../../../../core/warehouse/manifest.ts'
-import { Turns } from '../../../base/queue.ts'
+import { EventLoopYielder } from '../../../base/queue.ts'
 import { Cache } from '../../../base/cache.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import { operatorRow } from '../../../query/operators.ts'
 import type { RowFilter } from '../../../query/query.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
-import { afford } from '../afford.ts'
+import { checkScanBudget } from '../scan-budget.ts'
 import { RowSet } from '../row-set.ts'
 import { foldedText } from '../folding.ts'
 import {
   filterKey,
-  type Found,
+  type SelectionCache,
   type Group,
   type Grouping,
   type Selection,
@@ -21,12 +21,12 @@ import {
   areCoded,
   sequenceFor,
   type Sequence,
-  ordered,
-  scanned,
+  sortPositions,
+  scanRows,
   sectionStarts,
   sliceOf,
 } from './coded-scan.ts'
-import { Clauses, mostOf, type Choice, type Clause, chosenBy, holding } from './clauses.ts'
+import { Clauses, maxRows, type Choice, type Clause, selectedCodes, codesMatching } from './clauses.ts'
 import { CodedTable, type Unpacked, type Dictionaries, type Dictionary } from '../../indexes/dictionaries.ts'
 import { OrderedTable } from '../../indexes/ordered-table.ts'
 
@@ -55,12 +55,18 @@ export class CodedSelections implements Selections {
   readonly #others: Selections
   readonly #pool: Pool
   readonly #limits: CodedLimits
-  readonly #found: Found
+  readonly #found: SelectionCache
   readonly #unpacked: Cache<Unpacked>
   readonly #dictionaries: Dictionaries
 
   /** @param pool folds search texts */
-  constructor(others: Selections, pool: Pool, dictionaries: Dictionaries, found: Found, limits: CodedLimits) {
+  constructor(
+    others: Selections,
+    pool: Pool,
+    dictionaries: Dictionaries,
+    found: SelectionCache,
+    limits: CodedLimits,
+  ) {
     this.#others = others
     this.#pool = pool
     this.#limits = limits
@@ -81,7 +87,7 @@ export class CodedSelections implements Selections {
     if (clauses === null) return null
     const { rows } = snapshot.manifest
     const [first, second] = clauses
-    const most = first === undefined ? rows : mostOf(first)
+    const most = first === undefined ? rows : maxRows(first)
     if (most === 0) return consecutive(0)
     if (!sequence.isInOrder) {
       if (rows > scannedRowsMax || most > sortedMax) return null
@@ -106,11 +112,11 @@ export class CodedSelections implements Selections {
           const starts = await this.#found.numbers(key, requester, async (signal) => {
             const counts = table.countsOf(choice.field)
             if (counts > countsAlways)
-              await afford(counts * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
-            return sectionStarts(table, choice, new Turns(signal))
+              await checkScanBudget(counts * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+            return sectionStarts(table, choice, new EventLoopYielder(signal))
           })
           const slice = { first, rows: Math.max(0, Math.min(some, choice.rows - first)) }
-          return sliceOf(table, choice, starts, slice, new Turns(requester.signal()))
+          return sliceOf(table, choice, starts, slice, new EventLoopYielder(requester.signal()))
         }),
     }
   }
@@ -162,14 +168,14 @@ export class CodedSelections implements Selections {
       const { name } = condition.field
       const isPart = operatorRow(condition.operator).takes === 'part'
       const part = isPart ? await foldedText(condition.values[0] ?? '', this.#pool, requester) : ''
-      clauses.add([{ field: name, chosen: chosenBy(of(name), condition, part) }])
+      clauses.add([{ field: name, chosen: selectedCodes(of(name), condition, part) }])
     }
     for (const word of words) {
       const part = await foldedText(word, this.#pool, requester)
       clauses.add(
         searched.map(({ name }) => ({
           field: name,
-          chosen: holding(of(name), (text) => text.includes(part)),
+          chosen: codesMatching(of(name), (text) => text.includes(part)),
         })),
       )
     }
@@ -189,8 +195,8 @@ export class CodedSelections implements Selections {
     const key = rowsKey(snapshot, filter, order)
     return this.#found.rows(key, requester, async (signal) => {
       const values = clauses.reduce((sum, clause) => sum + clause.length, 0) * rows
-      await afford(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
-      return this.#reading(snapshot, codes, (table) => scanned(table, clauses, new Turns(signal)))
+      await checkScanBudget(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+      return this.#reading(snapshot, codes, (table) => scanRows(table, clauses, new EventLoopYielder(signal)))
     })
   }
 
@@ -204,10 +210,10 @@ export class CodedSelections implements Selections {
     const key = `${filterKey(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
     return this.#found.numbers(key, requester, async (signal) => {
       const values = rows.count * filter.ordering.length
-      await afford(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+      await checkScanBudget(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
       const positions = rows.slice(0, rows.count)
       return this.#reading(snapshot, codes, (table) =>
-        ordered(table, positions, filter.ordering, new Turns(signal)),
+        sortPositions(table, positions, filter.ordering, new EventLoopYielder(signal)),
       )
     })
   }
@@ -219,13 +225,13 @@ export class CodedSelections implements Selections {
     read: (table: CodedTable) => Promise<T>,
   ): Promise<T> {
     if (codes === undefined) throw new TypeError('there are no codes')
-    const letGo = await snapshot.hold([codes.file])
+    const release = await snapshot.pin([codes.file])
     const table = new CodedTable(snapshot, codes, this.#unpacked)
     try {
       return await read(table)
     } finally {
       table.close()
-      letGo()
+      release()
     }
   }
 }
@@ -234,13 +240,13 @@ export class CodedSelections implements Selections {
 function inTable(snapshot: Snapshot, { order }: Sequence, places: Selection): Selection {
   if (order === null) return places
   const positionsOf = async (some: Uint32Array): Promise<Uint32Array> => {
-    const letGo = await snapshot.hold([order.positions.file])
+    const release = await snapshot.pin([order.positions.file])
     const table = new OrderedTable(snapshot, order)
     try {
       return table.positions(some)
     } finally {
       table.close()
-      letGo()
+      release()
     }
   }
   return { count: places.count, slice: async (...some) => positionsOf(await places.slice(...some)) }

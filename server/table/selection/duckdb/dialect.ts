@@ -3,14 +3,14 @@ import { quotedJson } from '../../../../core/text.ts'
 import { foldedSql, quotedName } from '../../../../core/sql.ts'
 import type { Parameters } from '../../engine/plan.ts'
 import { blanks } from '../../../query/operators.ts'
-import type { Dialect } from '../where.ts'
+import type { SqlDialect } from '../where.ts'
 
 /**
  * Dialect of DuckDB, over the columns of the parts, or of another file.
  * @param column used for every field; by default the field's own
  */
-export function duckDbDialect(parameters: Parameters, column: string | null = null): Dialect {
-  const of: Dialect['column'] = ({ name }) => column ?? quotedName(name)
+export function duckDbDialect(parameters: Parameters, column: string | null = null): SqlDialect {
+  const of: SqlDialect['column'] = ({ name }) => column ?? quotedName(name)
   return {
     column: of,
     folded: (field) => foldedSql(of(field)),

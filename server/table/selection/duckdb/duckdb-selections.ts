@@ -5,13 +5,13 @@ import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import type { Dictionaries } from '../../indexes/dictionaries.ts'
-import { bytesOf } from '../../../../core/duckdb/vectors.ts'
+import { blobBytes } from '../../../../core/duckdb/vectors.ts'
 import {
   costOf,
   costOfWords,
   rowsOf,
   wordIndexes,
-  narrowed,
+  restrictTo,
   planBits,
   planCounts,
   planGroups,
@@ -20,7 +20,7 @@ import {
   readBits,
   scanOf,
   type Scan,
-  type Wanted,
+  type ScanFilter,
 } from './scan.ts'
 import { RowSet } from '../row-set.ts'
 import {
@@ -29,12 +29,12 @@ import {
   type Grouping,
   type Selection,
   type Selections,
-  isAll,
+  isUnfiltered,
   isInFileOrder,
   filterKey,
-  type Found,
+  type SelectionCache,
 } from '../selections.ts'
-import { afford } from '../afford.ts'
+import { checkScanBudget } from '../scan-budget.ts'
 import { positionsIn, sortedBy, spansOf, type Span } from '../sorted-rows.ts'
 
 export interface SelectionLimits {
@@ -66,10 +66,10 @@ const unkeptDepthMax = 1_000_000
 export class DuckDbSelections implements Selections {
   readonly #pool: Pool
   readonly #limits: SelectionLimits
-  readonly #found: Found
+  readonly #found: SelectionCache
   readonly #dictionaries: Dictionaries
 
-  constructor(pool: Pool, dictionaries: Dictionaries, found: Found, limits: SelectionLimits) {
+  constructor(pool: Pool, dictionaries: Dictionaries, found: SelectionCache, limits: SelectionLimits) {
     this.#pool = pool
     this.#dictionaries = dictionaries
     this.#limits = limits
@@ -106,7 +106,7 @@ export class DuckDbSelections implements Selections {
       )
     }
     return rows.map(([key, count, sum]) => ({
-      key: key === null || key === undefined ? null : Buffer.from(bytesOf(key)).toString(),
+      key: key === null || key === undefined ? null : Buffer.from(blobBytes(key)).toString(),
       rows: Number(count),
       sum: typeof sum === 'string' ? sum : null,
     }))
@@ -115,7 +115,7 @@ export class DuckDbSelections implements Selections {
   /** Returns the matching rows in the order of the table. */
   async #rowsOf(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Rows> {
     const { rows } = snapshot.manifest
-    if (isAll(filter)) {
+    if (isUnfiltered(filter)) {
       return {
         count: rows,
         rowSet: null,
@@ -139,7 +139,7 @@ export class DuckDbSelections implements Selections {
   async #rowSet(
     snapshot: Snapshot,
     scan: Scan,
-    { conditions, words }: Wanted,
+    { conditions, words }: ScanFilter,
     requester: Requester,
     signal: AbortSignal,
   ): Promise<RowSet> {
@@ -166,8 +166,8 @@ export class DuckDbSelections implements Selections {
       wordsLeft = []
     }
     const rest = { conditions: left, words: wordsLeft }
-    if (!isAll(rest)) {
-      const few = isFew ? narrowed(scan, candidates.slice(0, candidates.count)) : scan
+    if (!isUnfiltered(rest)) {
+      const few = isFew ? restrictTo(scan, candidates.slice(0, candidates.count)) : scan
       await this.#afford(costOf(snapshot, few, rest), snapshot, requester)
       const { rows } =
         few.parts.length === 0
@@ -236,7 +236,7 @@ export class DuckDbSelections implements Selections {
     if (whole !== undefined) return cut(whole, slice.first)
     const everything = await this.#scan(snapshot, filter, requester)
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
-    const scan = isFew ? narrowed(everything, rowSet.slice(0, count)) : everything
+    const scan = isFew ? restrictTo(everything, rowSet.slice(0, count)) : everything
     // The rows with the words are known.
     const asked = rowSet === null ? filter : { ...filter, words: [] }
     const cost = costOf(snapshot, scan, asked, filter.ordering)
@@ -280,12 +280,12 @@ export class DuckDbSelections implements Selections {
   }
 
   async #afford(values: number, snapshot: Snapshot, requester: Requester): Promise<void> {
-    return afford(values, this.#limits.scanValuesMax, snapshot, requester)
+    return checkScanBudget(values, this.#limits.scanValuesMax, snapshot, requester)
   }
 
-  #rows: Found['rows'] = (...asked) => orTooCostly(() => this.#found.rows(...asked))
+  #rows: SelectionCache['rows'] = (...asked) => orTooCostly(() => this.#found.rows(...asked))
 
-  #numbers: Found['numbers'] = (...asked) => orTooCostly(() => this.#found.numbers(...asked))
+  #numbers: SelectionCache['numbers'] = (...asked) => orTooCostly(() => this.#found.numbers(...asked))
 }
 
 /** Reports running out of memory as too costly: a selection needs the same for any page size. */
@@ -299,7 +299,7 @@ async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Returns whether an order of the table reduces any number of rows to few. */
-function isSelective(snapshot: Snapshot, { conditions }: Wanted): boolean {
+function isSelective(snapshot: Snapshot, { conditions }: ScanFilter): boolean {
   return conditions.some(
     ({ field, operator }) =>
       (operator === 'eq' || operator === 'in') && sortedBy(snapshot, field.name)?.order !== undefined,

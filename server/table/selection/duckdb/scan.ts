@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { bytesOf, type Value } from '../../../../core/duckdb/vectors.ts'
+import { blobBytes, type Value } from '../../../../core/duckdb/vectors.ts'
 import type { Part } from '../../../../core/warehouse/manifest.ts'
 import { foldedSql, orderTerm, quotedName, quotedText } from '../../../../core/sql.ts'
 import type { RowFilter } from '../../../query/query.ts'
@@ -31,7 +31,7 @@ export function scanOf({ manifest }: Snapshot, span: Span): Scan {
 }
 
 /** Restricts a scan to candidate rows. */
-export function narrowed(scan: Scan, positions: Uint32Array): Scan {
+export function restrictTo(scan: Scan, positions: Uint32Array): Scan {
   const parts = new Set<Part>()
   const rows = new Set<number>()
   for (const position of positions) {
@@ -44,13 +44,13 @@ export function narrowed(scan: Scan, positions: Uint32Array): Scan {
 }
 
 /** Conditions of a row. */
-export type Wanted = Pick<RowFilter, 'conditions' | 'words'>
+export type ScanFilter = Pick<RowFilter, 'conditions' | 'words'>
 
 /**
  * Returns the statement that finds the matching rows of each part, as bits, in one pass over the columns of
  * the filter.
  */
-export function planBits(snapshot: Snapshot, scan: Scan, filter: Wanted): Plan {
+export function planBits(snapshot: Snapshot, scan: Scan, filter: ScanFilter): Plan {
   const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   return {
     sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf(scan) - 1})::blob
@@ -65,7 +65,7 @@ export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): 
   return rows.map(([index, count, bits]) => ({
     firstRow: parts[Number(index)]?.firstRow ?? 0,
     count: Number(count),
-    rows: bytesOf(bits),
+    rows: blobBytes(bits),
   }))
 }
 
@@ -145,7 +145,7 @@ function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
 function filtered(
   snapshot: Snapshot,
   { parts, span, rows }: Scan,
-  { conditions, words }: Wanted,
+  { conditions, words }: ScanFilter,
 ): { from: string; where: string } & Pick<Plan, 'parameters' | 'reads'> {
   const { table, folder } = snapshot
   const parameters = new Parameters()
@@ -197,7 +197,7 @@ const indexedTextWeight = 5
 export function costOf(
   { table }: Snapshot,
   scan: Scan,
-  { conditions, words }: Wanted,
+  { conditions, words }: ScanFilter,
   ordering: RowFilter['ordering'] = [],
 ): number {
   const compared = conditions.reduce(

@@ -6,7 +6,7 @@ import type { FieldTypeRow } from './types/field-type.ts'
 
 /** Keys and indexes from the root of the document. */
 export type Path = readonly (string | number)[]
-export type Report = (path: Path, message: string) => void
+export type ReportFault = (path: Path, message: string) => void
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -36,7 +36,7 @@ export function rowOf(field: unknown): FieldTypeRow | null {
   return type === undefined ? null : typeRow(type)
 }
 
-export function isText(field: unknown): boolean {
+export function isString(field: unknown): boolean {
   return rowOf(field)?.isText === true
 }
 
@@ -45,7 +45,7 @@ export function typesWith(trait: (row: FieldTypeRow) => boolean): string {
   return fieldTypeNames.filter((name) => trait(typeRow(name))).join(' or ')
 }
 
-export function requireField(name: string, path: Path, known: readonly string[], report: Report): void {
+export function requireField(name: string, path: Path, known: readonly string[], report: ReportFault): void {
   if (!known.includes(name)) report(path, unknownName('field', name, known))
 }
 
@@ -56,7 +56,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
 export function reportRepeats(
   named: readonly (readonly [Path, unknown])[],
   what: string,
-  report: Report,
+  report: ReportFault,
 ): void {
   const seen = new Map<string, string>()
   for (const [path, name] of named) {

@@ -3,12 +3,12 @@ import type { Planned } from '../convert/reused-partitions.ts'
 import type { FileTally, ReadSource } from '../source/read.ts'
 import { packingOf } from '../source/packings.ts'
 import type { Job } from './job.ts'
-import { headerOf, type TakenIn } from './take-in.ts'
+import { headerOf, type CastSource } from './read-and-cast.ts'
 
 /** Returns counts of the complete source, including reused partitions. */
-export function allRead(
+export function sourceTotals(
   { files }: Job,
-  { read, kept }: TakenIn,
+  { read, kept }: CastSource,
 ): Omit<FileTally, 'members'> & Pick<ReadSource, 'files'> {
   const partitions = kept?.partitions.map(({ partition }) => partition) ?? []
   const sum = (of: (one: Omit<FileTally, 'members'>) => number): number =>
@@ -36,7 +36,7 @@ export function allRead(
 /** Returns the partitions that the next ingest may reuse. */
 export function partitionsOf(
   { table, files }: Job,
-  { read, intake, kept, plan }: TakenIn & { readonly plan: Planned },
+  { read, intake, kept, plan }: CastSource & { readonly plan: Planned },
 ): Pick<Manifest, 'partitions' | 'header'> {
   if (table.partition === null) return {}
   const places = kept === null ? [...files.keys()] : kept.read
@@ -87,7 +87,7 @@ export function warningsOf({ table, files }: Job, { unended, endless }: ReadSour
 }
 
 /** Returns missing files of a source with several, since their rows would disappear silently. */
-export function goneFiles(earlier: Manifest | null, { files }: Pick<ReadSource, 'files'>): string[] {
+export function missingFiles(earlier: Manifest | null, { files }: Pick<ReadSource, 'files'>): string[] {
   if (earlier === null || earlier.sources.length < 2) return []
   const names = new Set(files.map(({ name }) => name))
   const gone = earlier.sources.filter(({ name }) => !names.has(name))

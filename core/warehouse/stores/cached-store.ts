@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileNames, isSnapshotId } from '../layout.ts'
-import type { FileState, HeldFile, Store } from './store.ts'
+import type { FileState, PinnedFile, Store } from './store.ts'
 
 const folderName = '.remembered'
 
@@ -11,7 +11,7 @@ const folderName = '.remembered'
  * while the store is unavailable, even after a restart. Files of a snapshot, which never change, are returned
  * after one failed read. Checks for changes are never answered from memory: their callers see the failure.
  */
-export class Remembered implements Store {
+export class CachedStore implements Store {
   readonly #store: Store
   /** Known content by local file name. */
   readonly #known = new Map<string, string>()
@@ -33,8 +33,8 @@ export class Remembered implements Store {
     return this.#store.scratchFolder
   }
 
-  get isElsewhere(): boolean {
-    return this.#store.isElsewhere
+  get isRemote(): boolean {
+    return this.#store.isRemote
   }
 
   stat(key: string): Promise<FileState | null> {
@@ -70,23 +70,23 @@ export class Remembered implements Store {
     return this.#store.place(key)
   }
 
-  hold(files: readonly HeldFile[]): Promise<() => void> {
-    return this.#store.hold(files)
+  pin(files: readonly PinnedFile[]): Promise<() => void> {
+    return this.#store.pin(files)
   }
 
-  hasRoomFor(file: HeldFile): Promise<boolean> {
+  hasRoomFor(file: PinnedFile): Promise<boolean> {
     return this.#store.hasRoomFor(file)
   }
 
-  distrust(folder: string): void {
-    this.#store.distrust(folder)
+  markSuspect(folder: string): void {
+    this.#store.markSuspect(folder)
   }
 
   put(): Promise<void> {
     return readOnly()
   }
 
-  take(): Promise<void> {
+  moveIn(): Promise<void> {
     return readOnly()
   }
 

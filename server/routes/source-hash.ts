@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { nameOf } from '../http/responder.ts'
+import { contentName } from '../http/responder.ts'
 
 /**
  * Returns a hash of the source files of some rooms, so that caches do not reuse bodies that an older version
  * wrote.
  */
-export function writtenBy(...rooms: readonly string[]): string {
+export function sourceHash(...rooms: readonly string[]): string {
   const texts = rooms
     .map((room) => fileURLToPath(new URL(`../${room}`, import.meta.url)))
     .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
@@ -15,5 +15,5 @@ export function writtenBy(...rooms: readonly string[]): string {
     .map((entry) => path.join(entry.parentPath, entry.name))
     .toSorted()
     .map((file) => readFileSync(file, 'utf8'))
-  return nameOf(texts.join('\n'))
+  return contentName(texts.join('\n'))
 }

@@ -7,20 +7,20 @@ import path from 'node:path'
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** Returns the first value of a header that may be repeated. */
-export function one(value: string | string[] | undefined): string | undefined {
+export function firstValue(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
 export function totalOf(headers: Headers, have: number): { bytes: number | null; from: number } {
-  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(one(headers['content-range']) ?? '')
+  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(firstValue(headers['content-range']) ?? '')
   if (have > 0) return { from: Number(range?.[1] ?? -1), bytes: range === null ? null : Number(range[2]) }
-  const length = one(headers['content-length'])
+  const length = firstValue(headers['content-length'])
   return { from: 0, bytes: length === undefined ? null : Number(length) }
 }
 
 /** Returns the validator for requesting the rest: by RFC 9110, 13.1.5, a strong ETag, or else a past date. */
 export function validatorOf(headers: Headers): string | null {
-  const [etag, modified, date] = [headers['etag'], headers['last-modified'], headers['date']].map(one)
+  const [etag, modified, date] = [headers['etag'], headers['last-modified'], headers['date']].map(firstValue)
   if (etag !== undefined) return etag.startsWith('W/') ? null : etag
   const age = Date.parse(date ?? '') - Date.parse(modified ?? '')
   return modified !== undefined && age >= 1000 ? modified : null
@@ -28,10 +28,10 @@ export function validatorOf(headers: Headers): string | null {
 
 /** Returns whether a part belongs to the same version as the start: some servers support ranges, but not If-Range. */
 export function isPartOf(whole: Headers, part: Headers, total: number | null): boolean {
-  const length = one(whole['content-length'])
-  const [modified, stated] = [one(whole['last-modified']), one(part['last-modified'])]
+  const length = firstValue(whole['content-length'])
+  const [modified, stated] = [firstValue(whole['last-modified']), firstValue(part['last-modified'])]
   return (
-    one(whole['etag']) === one(part['etag']) &&
+    firstValue(whole['etag']) === firstValue(part['etag']) &&
     (stated === undefined || stated === modified) &&
     (length === undefined || Number(length) === total)
   )
@@ -67,12 +67,14 @@ export function pathIn({ pathname }: URL): string {
 
 /** Checks the digests of RFC 9530 and both of its predecessors. */
 export async function wrongDigest(file: string, all: readonly Headers[]): Promise<string | null> {
-  const stated = all.flatMap((headers) => [one(headers['repr-digest']), one(headers['digest'])]).join(',')
+  const stated = all
+    .flatMap((headers) => [firstValue(headers['repr-digest']), firstValue(headers['digest'])])
+    .join(',')
   const found = [...stated.matchAll(/(?<![\w-])(sha-256|sha-512)=:?([A-Za-z0-9+/]+=*):?/gi)].map(
     ([, name = '', value = '']) => [name.toLowerCase().replace('-', ''), value] as const,
   )
   for (const headers of all) {
-    const md5 = one(headers['content-md5'])
+    const md5 = firstValue(headers['content-md5'])
     if (md5 !== undefined && headers['content-range'] === undefined) found.push(['md5', md5])
   }
   for (const [algorithm, value] of found) {

@@ -1,5 +1,5 @@
 /** Collects parts of some bytes: unchanged, except for omitted or replaced ranges, given in order. */
-export class HandedOn {
+export class ByteCollector {
   readonly #data: Buffer
   readonly #pieces: Buffer[] = []
   /** Start of the bytes that are not collected yet. */

@@ -19,12 +19,12 @@ export async function hashBytes(bytes: AsyncIterable<Uint8Array>): Promise<strin
   return hash.digest('hex')
 }
 
-export async function hashOf(file: string): Promise<string> {
+export async function hashInline(file: string): Promise<string> {
   return hashBytes(chunksOf(file))
 }
 
 /** Returns the size and sums of a file, reading it once. */
-export async function sumsOf(file: string): Promise<Sums> {
+export async function sumsInline(file: string): Promise<Sums> {
   const [short, long] = [createHash('sha256'), createHash('sha512')]
   let bytes = 0
   for await (const chunk of chunksOf(file)) {

@@ -1,19 +1,19 @@
 import { type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { spanOf } from '../../core/catalog/names.ts'
-import type { Looked } from '../../core/warehouse/state-files.ts'
+import type { SourceCheck } from '../../core/warehouse/state-files.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import type { Setting } from './frame.ts'
+import type { PageSetting } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
-import { writtenIn } from './numbers.ts'
+import { writtenIn } from './number-formats.ts'
 
 /** A published table, with its dates and report. */
-export interface TableTruth {
+export interface TableProvenance {
   readonly table: Table
   readonly manifest: Manifest
   readonly report: SnapshotReport | null
   /** Last check of the source that gave no new snapshot. */
-  readonly looked: Looked | null
+  readonly looked: SourceCheck | null
 }
 
 const dayMs = 86_400_000
@@ -21,10 +21,10 @@ const dayMs = 86_400_000
 const rejectsMax = 10
 
 /** Compares the declared frequency of a dataset with its dates, and shows the findings of the ingest. */
-export function truthPart(
-  setting: Setting,
+export function provenancePart(
+  setting: PageSetting,
   { frequency }: Dataset,
-  tables: readonly TableTruth[],
+  tables: readonly TableProvenance[],
   today: string,
 ): Html | null {
   if (tables.length === 0) return null
@@ -54,7 +54,7 @@ export function truthPart(
   </section>`
 }
 
-function truthLine({ words }: Setting, { table, manifest, report, looked }: TableTruth): Html {
+function truthLine({ words }: PageSetting, { table, manifest, report, looked }: TableProvenance): Html {
   const { count } = writtenIn(words)
   const last = looked !== null && looked.at > manifest.import_date ? looked : null
   return html`<tr>
@@ -73,18 +73,18 @@ function truthLine({ words }: Setting, { table, manifest, report, looked }: Tabl
 }
 
 /** Older manifests do not record changes of the source. */
-function changedPart(words: Setting['words'], { changed_at: changed, previous }: Manifest): Html {
+function changedPart(words: PageSetting['words'], { changed_at: changed, previous }: Manifest): Html {
   if (changed !== undefined) return dayPart(words, changed)
   return html`${previous === null ? words.notChanged : '–'}`
 }
 
-function dayPart(words: Setting['words'], date: string): Html {
+function dayPart(words: PageSetting['words'], date: string): Html {
   const { day, moment } = writtenIn(words)
   return html`<time datetime="${date}" title="${date.length > 10 ? moment(date) : date}">${day(date)}</time>`
 }
 
 /** Shows the findings of the ingest, if there are any. */
-function reportPart({ words }: Setting, { table, report }: TableTruth): Html | null {
+function reportPart({ words }: PageSetting, { table, report }: TableProvenance): Html | null {
   if (report === null) return null
   const { rejected_rows: rejected, first_rejects: rejects, accepted_drift: drift, warnings } = report
   if (rejected === 0 && drift.length === 0 && warnings.length === 0) return null

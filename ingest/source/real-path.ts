@@ -8,7 +8,7 @@ import { TableFailure } from '../base/rejects.ts'
  * into SOURCES must not be able to publish, or see in a message, other files of this machine.
  * @throws TableFailure if it is outside of SOURCES, which may be a link itself
  */
-export async function placeWithin(sources: string, file: string): Promise<string | null> {
+export async function realPathWithin(sources: string, file: string): Promise<string | null> {
   const [home, place] = await Promise.all([realPathOf(sources), realPathOf(file)])
   if (home === null || place === null) return null
   if (isUnder(home, place)) return place

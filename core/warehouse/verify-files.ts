@@ -38,7 +38,7 @@ export function filesInStore(store: Store, folder: string): SnapshotFiles {
     bytes: async (file) => (await store.stat(`${folder}/${file}`))?.bytes ?? null,
     hash: (file) => {
       const key = `${folder}/${file}`
-      return store.isElsewhere ? hashBytes(store.read(key)) : hashOf(store.place(key))
+      return store.isRemote ? hashBytes(store.read(key)) : hashOf(store.place(key))
     },
   }
 }
@@ -63,7 +63,7 @@ export function filesInFolder(
  * @param isKnown returns whether a file of the right size needs no hash
  * @throws MissingFile if one is missing or of another size; DamagedFile if its hash differs
  */
-export async function requireFiles(
+export async function verifyFiles(
   files: SnapshotFiles,
   manifest: Manifest,
   isKnown: (file: string) => boolean = () => false,
@@ -77,7 +77,7 @@ export async function requireFiles(
  * Verifies one file of a snapshot.
  * @throws MissingFile or DamagedFile
  */
-export async function requireFile(files: SnapshotFiles, stored: StoredFile): Promise<void> {
+export async function verifyFile(files: SnapshotFiles, stored: StoredFile): Promise<void> {
   await requireSize(files, stored)
   await requireHash(files, stored)
 }

@@ -28,7 +28,7 @@ export function publisherOf({ catalog, page }: Writing): Party {
 }
 
 /** A table as documents describe it. */
-export interface TableView {
+export interface TableDescription {
   readonly dataset: Dataset
   readonly table: Table
   /** Manifest of the current snapshot; null if nothing is published. */
@@ -39,7 +39,7 @@ export interface TableView {
   readonly nullable: ReadonlySet<string>
 }
 
-export interface DatasetView {
+export interface DatasetDescription {
   readonly dataset: Dataset
-  readonly tables: readonly TableView[]
+  readonly tables: readonly TableDescription[]
 }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileNames, isSnapshotId, layout, type SnapshotId } from './layout.ts'
 import { manifestText, parseManifest, type Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
-import { noteVerified, versionsIn } from './state-files.ts'
+import { recordVerified, versionsIn } from './state-files.ts'
 
 /**
  * Returns the manifest of the published snapshot; null if there is none.
@@ -47,9 +47,9 @@ export async function publish(
   same: ReadonlyMap<string, string> = new Map(),
 ): Promise<void> {
   await writeFile(path.join(folder, fileNames.manifest), manifestText(manifest))
-  await store.take(folder, layout.snapshot(table, manifest.snapshot), same)
+  await store.moveIn(folder, layout.snapshot(table, manifest.snapshot), same)
   // Every file was verified while it was hashed, here or at its origin.
-  await noteVerified(store, table, manifest.snapshot, await versionsIn(store, table, manifest))
+  await recordVerified(store, table, manifest.snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, manifest.snapshot)
 }
 

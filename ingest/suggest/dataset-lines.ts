@@ -22,7 +22,7 @@ const dayMs = 86_400_000
  * evidence, and keys that no file can tell.
  * @param days of each field that has some, in their order
  */
-export function aboutDataset(
+export function datasetLines(
   days: ReadonlyMap<string, readonly string[]>,
   columns: readonly SeenColumn[],
 ): string[] {

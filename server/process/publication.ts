@@ -24,14 +24,14 @@ import type { Log } from '../base/log.ts'
 import type { Meter } from '../base/meter.ts'
 import type { FinishedExports } from '../table/representations/finished-exports.ts'
 import { openSelections } from '../table/selection/open.ts'
-import { Found } from '../table/selection/selections.ts'
+import { SelectionCache } from '../table/selection/selections.ts'
 import type { FittedCatalog } from '../snapshots/fitted-catalog.ts'
 import { PublicViews } from '../snapshots/public-views.ts'
 import { Readiness } from '../snapshots/readiness.ts'
 import { Prefetch } from '../snapshots/prefetch.ts'
 import { Scrub } from '../snapshots/scrub.ts'
 import { Snapshots } from '../snapshots/snapshots.ts'
-import { countingFor, type Counting } from './workers/counts.ts'
+import { openCounts, type Counting } from './workers/counts.ts'
 import type { Worker } from './workers/worker.ts'
 
 /** Objects that live as long as the process, across catalogs. */
@@ -84,7 +84,7 @@ let number = 0
 const leftMs = 600_000
 
 /** @param before the publication that serves until this one does */
-export async function publish(
+export async function publishCatalog(
   shared: Shared,
   fitted: FittedCatalog,
   before: Publication | null,
@@ -105,7 +105,7 @@ export async function publish(
   const readiness = new Readiness(snapshots, before?.readiness ?? null)
   const indexBytesMax = settings.indexBytesMax / 2
   const dictionaries = new Dictionaries(pool, indexBytesMax)
-  const found = new Found(settings.selectionBytesMax)
+  const found = new SelectionCache(settings.selectionBytesMax)
   const selections = openSelections(
     scanPool,
     dictionaries,
@@ -121,7 +121,7 @@ export async function publish(
   const views = new PublicViews({
     catalog,
     snapshots,
-    warehouse: store.isElsewhere ? null : store.localFolder,
+    warehouse: store.isRemote ? null : store.localFolder,
     filesAddress: fileAddresses(settings.publicUrl).base,
     scratch,
   })
@@ -204,7 +204,7 @@ async function limitsOf(
 ): Promise<Limits> {
   const policies = policiesOf(catalog.limits, os.availableParallelism())
   if (before !== null && isDeepStrictEqual(before.limits.policies, policies)) return before.limits
-  const counting = settings.rateLimits ? await countingFor(policies, settings, worker, log) : null
+  const counting = settings.rateLimits ? await openCounts(policies, settings, worker, log) : null
   return {
     policies,
     counting,

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
-import { writtenIn } from '../numbers.ts'
+import { writtenIn } from '../number-formats.ts'
 import { isNumber } from './view.ts'
 import { targetOf } from '../../query/conditions.ts'
 import { isOperator, operatorRow } from '../../query/operators.ts'
@@ -33,7 +33,7 @@ interface Form {
 }
 
 /** Answers the query in an address, or redirects to the canonical address. */
-export async function answerAsk(
+export async function answerQuery(
   service: PageService,
   { params, target }: ResourceRequest,
   res: ServerResponse,
@@ -42,7 +42,7 @@ export async function answerAsk(
 ): Promise<void> {
   const dataset = findDataset(service.catalog, params)
   const table = findTable(dataset, params)
-  if (leadToTidy(target, res)) return
+  if (redirectToCanonical(target, res)) return
   const pairs = parametersOf(target)
   const { typed } = writtenIn(service.setting.words)
   const rest = new URLSearchParams(
@@ -105,7 +105,7 @@ export async function withSnapshot(
  * Redirects from an address as forms send it to the canonical one.
  * @returns whether it did
  */
-function leadToTidy(target: string, res: ServerResponse): boolean {
+function redirectToCanonical(target: string, res: ServerResponse): boolean {
   const tidy = tidied(target)
   if (tidy === null) return false
   res.statusCode = 303

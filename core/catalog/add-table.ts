@@ -16,7 +16,7 @@ interface Place {
  * @param table the entry, as an unindented list of one item
  * @throws StartError if datasets or tables are not block sequences
  */
-export function withTable(text: string, table: string, place: Place): string {
+export function addTable(text: string, table: string, place: Place): string {
   const document = parseDocument(text, { version: '1.2' })
   const at = pathOf(document, place.dataset)
   if (at === null) {

@@ -11,7 +11,7 @@ const waitingMax = 10_000
  * that a worker was given but had not accepted when it died, and refuses all while there is no worker; here
  * they go to another worker, or wait.
  */
-export class Reception {
+export class ConnectionDispatcher {
   readonly #server: Server
   /** Workers that accept connections, the next one first. */
   #workers: Worker[] = []

@@ -3,29 +3,33 @@ import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { hidesText } from '../../core/catalog/catalog.ts'
 import type { Partition } from '../../core/warehouse/manifest.ts'
-import { NotHere } from '../../core/warehouse/stores/store.ts'
+import { FileUnavailable } from '../../core/warehouse/stores/store.ts'
 import { Intake } from '../convert/intake.ts'
 import { partitionsIn, type SortedPartition } from '../convert/partitions.ts'
-import { heldFiles, without, type Kept } from '../convert/reused-partitions.ts'
-import { rejectsKeptMax, TableFailure, type Reject } from '../base/rejects.ts'
+import { pinnedFiles, without, type Reusable } from '../convert/reused-partitions.ts'
+import { detailedRejectsMax, TableFailure, type Reject } from '../base/rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { readSource, type ReadSource } from '../source/read.ts'
 import type { PlacedFile } from '../source/member.ts'
 import type { Job, Stopwatch } from './job.ts'
 
 /** Pins reusable files on this machine; if they do not fit, everything is read. */
-export async function heldOf({ store, table, kept }: Job): Promise<{ kept: Kept | null; letGo: () => void }> {
+export async function pinReusable({
+  store,
+  table,
+  kept,
+}: Job): Promise<{ kept: Reusable | null; release: () => void }> {
   try {
-    return { kept, letGo: await store.hold(kept === null ? [] : heldFiles(table, kept)) }
+    return { kept, release: await store.pin(kept === null ? [] : pinnedFiles(table, kept)) }
   } catch (error) {
-    if (!(error instanceof NotHere)) throw error
-    return { kept: null, letGo: () => undefined }
+    if (!(error instanceof FileUnavailable)) throw error
+    return { kept: null, release: () => undefined }
   }
 }
 
 /** A source after reading, and its reused partitions. */
-export interface TakenIn {
-  readonly kept: Kept | null
+export interface CastSource {
+  readonly kept: Reusable | null
   readonly intake: Intake
   readonly read: ReadSource
   readonly rejects: readonly Reject[]
@@ -34,7 +38,7 @@ export interface TakenIn {
 }
 
 /** Reads and casts partitions that are not reused, and reusable ones if a file turns out to belong to them. */
-export async function takeIn(job: Job, held: Kept | null, steps: Stopwatch): Promise<TakenIn> {
+export async function readAndCast(job: Job, held: Reusable | null, steps: Stopwatch): Promise<CastSource> {
   const { table, files, scratch, db, progress, acceptsDrift, limits } = job
   let kept = held
   for (let round = 0; ; round += 1) {
@@ -76,7 +80,7 @@ async function requireFewRejects(
   { staged: { badRows }, badCount, badValues: values }: Intake,
   read: ReadSource,
   files: readonly PlacedFile[],
-  kept: Kept | null,
+  kept: Reusable | null,
 ): Promise<readonly Reject[]> {
   if (badRows === 0 && read.rejectedRows === 0) return []
   const records = new Set(values.map(({ record }) => record))
@@ -95,7 +99,7 @@ async function requireFewRejects(
       reason,
     }
   })
-  const rejects = [...read.rejects, ...bad].slice(0, rejectsKeptMax)
+  const rejects = [...read.rejects, ...bad].slice(0, detailedRejectsMax)
   const before = kept?.partitions.reduce((sum, { partition }) => sum + leftOut(partition), 0) ?? 0
   const rows = badRows + read.rejectedRows + before
   if (rows <= table.rejectsMax) return rejects

@@ -10,7 +10,7 @@ import { orderTerm } from '../../../core/sql.ts'
  * @param max most values that a query may read
  * @throws TooCostly above that, and the errors of `pay`
  */
-export async function afford(
+export async function checkScanBudget(
   values: number,
   max: number,
   snapshot: Snapshot,
