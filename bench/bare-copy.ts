@@ -8,8 +8,9 @@ import { orderTerms } from '../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../core/sql.ts'
 
 /**
- * What an ingest would be if it checked nothing: one COPY of the source of the table `large`, with its types declared,
- * in the declared order, to one Parquet file, and one of that file to gzipped CSV. Tells the seconds of both over IPC.
+ * Lower bound of an ingest: one COPY of the source of the table `large`, with its types declared, in the
+ * declared order, to one Parquet file, and one of that file to gzipped CSV. Sends the seconds of both over
+ * IPC.
  */
 const { SOURCES = '', CATALOG = '' } = process.env
 const catalog = await loadCatalog(CATALOG)

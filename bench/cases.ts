@@ -14,15 +14,15 @@ export interface Line {
   readonly reference: number | null
   /** Ours to the reference; null where there is none. */
   readonly ratio: number | null
-  /** What the ratio (or where there is no reference, ours) must reach. */
+  /** Bar for the ratio, or for our own figure if there is no reference. */
   readonly bar: string
   readonly isReached: boolean
   readonly detail: string
-  /** Of ours, then of the reference where that is a server too. */
+  /** Figures of ours, then of the reference if that is a server too. */
   readonly figures: readonly Figures[]
 }
 
-/** What a load came to, and what the server used for it; medians of several runs. */
+/** Results of a load, and the server's usage; medians of several runs. */
 export type Figures = Pick<
   Measured,
   'perSecond' | 'cpuMs' | 'loopBusyMs' | 'loopDelayMaxMs' | 'p50' | 'p99' | 'rssMaxMb'
@@ -48,7 +48,7 @@ const below = (limit: number): number => Math.floor(Math.random() * limit)
 const one = (): string => pageOf('large', 7)
 export const noCaches = { CACHE_MB: '0' }
 
-/** The least disturbed of several runs: whatever else a machine does adds to CPU time, and never takes from it. */
+/** Minimum of several runs: other work of the machine only adds to CPU time. */
 export const leastOf = (values: readonly number[]): number => Math.min(...values)
 
 function line(
@@ -153,9 +153,9 @@ export async function livePages(bench: Bench): Promise<Line[]> {
   }
   const service = await startService(bench.environment)
   const anywhere = { connections: 1, target: () => pageOf('large', 1 + below(bench.pages)) }
-  // So many it takes until V8 has compiled what they run through; of the pages hardly one comes twice.
+  // V8 has compiled the code after this many requests; hardly any page repeats.
   await measure(service, { ...anywhere, requests: requestsOf(bench, 2000) })
-  // In turn, so that whatever else the machine does is met by both.
+  // Alternating, so that other work of the machine affects both.
   for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
     own.push(await ownSql(bench, 'large'))
     random.push(await measure(service, { ...anywhere, requests: requestsOf(bench, 400) }))
@@ -259,7 +259,7 @@ export async function peoplesPages(bench: Bench): Promise<Line[]> {
   ]
 }
 
-/** Pages at hand against bare servers that send the same bytes. */
+/** Cached pages against bare servers that send the same bytes. */
 export async function keptPages(bench: Bench): Promise<Line[]> {
   const pages = 500
   const turn = (n: number): string => pageOf('large', 1 + (n % pages))

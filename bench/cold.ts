@@ -7,7 +7,7 @@ import { bareLine, ownSql, requestsOf, type Bench, type Line } from './cases.ts'
 import { median } from './median.ts'
 import { measure, startService, type Server } from './servers.ts'
 
-/** What nobody asked for before: pages of a table that is prepared for it, with none of our caches. */
+/** Uncached pages of a table that is prepared for it, with all caches off. */
 export async function cold(bench: Bench): Promise<Line[]> {
   const none = { CACHE_MB: '0' }
   const service = await startService({ ...bench.environment, ...none })
@@ -34,7 +34,7 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
   }
   for (const table of ['packed', 'packed_small'])
     for (const state of ['', ...states.map(of)]) await count(table, state)
-  /** A page anywhere in the rows of an ask. */
+  /** Returns a random page of the rows of a query. */
   const anywhere = (table: string, ask: string, size = 100, order = ''): string => {
     const pages = Math.max(1, Math.floor((counts.get(`${table} ${ask}`) ?? 0) / size))
     return addressOf(table, 1 + Math.floor(Math.random() * pages), size, `${ask}${order}`)
@@ -56,7 +56,7 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
     orderFiltered: () => anywhere('packed', of(one(states)), 100, other),
   } as const
   const found = new Map<string, number[]>()
-  // In turn, so that whatever else the machine does is met by all of them.
+  // Alternating, so that other work of the machine affects all of them.
   for (let round = 0; round < 4 * bench.rounds - 1; round += 1) {
     for (const [name, target] of Object.entries(targets)) {
       const { cpuMs } = await measure(service, { connections: 1, requests: requestsOf(bench, 200), target })
@@ -95,7 +95,7 @@ function addressOf(table: string, page: number, size: number, ask: string): stri
   return `/api/v1/dataset/bench/${table}/data/?page=${page}&page_size=${size}${ask}`
 }
 
-/** What the indexes of all filters of a table come to, in time and bytes. */
+/** Measures time and bytes of the indexes of all filters of a table. */
 async function costs({ environment }: Bench): Promise<Line[]> {
   const store = openStore(String(environment['WAREHOUSE']))
   const table = { dataset: 'bench', name: 'large' }

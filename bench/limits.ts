@@ -96,7 +96,7 @@ async function honest({ port }: Server, bench: Bench, seconds: number): Promise<
   return { p95: sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN, answers: times.length, failed }
 }
 
-/** Asks again as soon as it is answered, on several connections at the same time, whatever the answer says of waiting. */
+/** Requests again as soon as it is answered, on several connections, and ignores Retry-After. */
 async function asksForTheWorst({ port }: Server, over: AbortSignal): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {}
   let number = below(1000)

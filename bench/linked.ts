@@ -15,7 +15,7 @@ export interface LinkedTable {
   readonly rows: number
   /** Keys of its entry in the catalog besides, as YAML. */
   readonly keys?: string
-  /** Of its manifest. */
+  /** Manifest of the snapshot. */
   readonly manifest?: Partial<Manifest>
 }
 

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 export interface Load {
   readonly port: number
   readonly connections: number
-  /** Ends after so many answers in all, or after so long, whichever comes first. */
+  /** Ends after this many answers in all, or after the time limit. */
   readonly requests?: number
   readonly seconds?: number
   /** Path and query of the request with this number, from 0. */
@@ -30,7 +30,7 @@ export interface LoadResult {
   readonly requests: number
   readonly seconds: number
   readonly perSecond: number
-  /** Of the time from request to last byte, in ms. */
+  /** Time from request to last byte, in ms. */
   readonly p50: number
   readonly p99: number
   readonly statuses: Readonly<Record<string, number>>

@@ -31,7 +31,7 @@ const database = await Database.open({
 })
 const connection = await database.connect()
 await database.lock()
-// What a page alone needs: its bytes, in order.
+// A page needs only its bytes, in order.
 const fields = table.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 const sql = `select encode(string_agg(line, ',' order by position)), encode('0'), encode('0')
   from (select part.file_row_number as position, ${jsonFormat.line(fields)} as line

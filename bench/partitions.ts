@@ -83,7 +83,7 @@ async function ingested(environment: Readonly<Record<string, string>>): Promise<
 const megabytes = (some: readonly { readonly bytes: number }[]): string =>
   `${(some.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(0)} MB`
 
-/** What it takes on disk. */
+/** Describes the size on disk. */
 const megabytesOf = ({ manifest: { parts, codes, files, sources } }: Ingested): string =>
   `parts ${megabytes(parts)}, codes ${megabytes(codes ? [codes] : [])}, download ${megabytes(files)}, text ${megabytes(sources)}`
 
@@ -92,7 +92,7 @@ const stepsOf = ({ steps }: Ingested): string =>
     .map(([step, seconds]) => `${step} ${seconds.toFixed(1)}`)
     .join(', ')
 
-/** What both have to have alike: all but what tells when and how it was made. */
+/** Returns everything that both must have in common: all but times and durations. */
 const bytesOf = (manifest: Manifest): string[] =>
   filesOf(manifest)
     .filter(({ file }) => file !== fileNames.report)

@@ -9,7 +9,7 @@ import type { Usage } from './probe.ts'
 export interface Server {
   readonly port: number
   readonly pid: number
-  /** What it used since it was last asked. */
+  /** Returns the usage since the last call. */
   readonly usage: () => Promise<Usage>
   readonly stop: () => Promise<void>
 }
@@ -35,7 +35,7 @@ export async function startService(environment: Environment): Promise<Server> {
   return start('dist/server/process/main.js', environment, flags)
 }
 
-/** A bare server that sends what it is told to. */
+/** Starts a bare server that sends given bytes. */
 export async function startReference(kind: 'http' | 'express', environment: Environment): Promise<Server> {
   return start('dist/bench/reference.js', { KIND: kind, ...environment }, [])
 }

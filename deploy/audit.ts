@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers'
 
 /**
- * Reads what `npm audit --json` says, and fails where something that ships has a known fault that is not answered here. A
- * registry that has no audits is told, since nothing was looked at then.
+ * Reads the output of `npm audit --json`, and fails if a shipped package has a known fault without an answer
+ * here. Warns if the registry has no audits, since then nothing was checked.
  */
 
 /** Address of an advisory -> why it does not concern us. */

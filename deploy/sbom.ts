@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers'
 
 /**
- * Takes out of what `npm sbom` lists (CycloneDX) what only development needs. Told to leave that out itself, npm leaves
- * out too what has its name in another version.
+ * Removes packages of development from the output of `npm sbom` (CycloneDX). npm's own option would also omit
+ * packages of the same name in another version.
  */
 
 interface Bom {

@@ -38,7 +38,7 @@ function namesIn(query: string): string[] {
   return [...query.matchAll(/\b(?:acervo|process|nodejs)_[a-z_]+/g)].map(([name]) => name)
 }
 
-/** What a server of two workers and an ingest tell. */
+/** Metrics of a server with two workers, and of an ingest. */
 let told: string
 
 beforeAll(async () => {
@@ -89,7 +89,7 @@ type Series = Readonly<Record<string, string>>
 
 const up = '{job="acervo",instance="a"}'
 
-/** What all is well with looks like, for two hours. */
+/** Metrics without any fault, for two hours. */
 const healthy: Series = {
   [`up${up}`]: '1x120',
   [`acervo_ready${up}`]: '1x120',
@@ -110,7 +110,7 @@ const healthy: Series = {
   [`acervo_ingest_last_run_timestamp_seconds`]: '0x120',
 }
 
-/** What is made wrong, and which alert has to tell it two hours later; no other may. */
+/** Faults, and the only alert that must fire two hours later. */
 const faults: readonly (readonly [alert: string, labels: Series, series: Series])[] = [
   ['AcervoDown', { job: 'acervo', instance: 'a' }, { [`up${up}`]: '1 0x119' }],
   ['AcervoNotReady', { job: 'acervo', instance: 'a' }, { [`acervo_ready${up}`]: '0x120' }],

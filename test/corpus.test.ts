@@ -9,7 +9,7 @@ import { isQuick } from './support/runs.ts'
 
 const corpus = path.resolve('test/corpus')
 
-/** What stands in a folder of the corpus; see its README. */
+/** Reads a folder of the corpus; see its README. */
 async function read(name: string) {
   const folder = path.join(corpus, name)
   const inside = await readdir(path.join(folder, 'files'), { recursive: true, withFileTypes: true })
@@ -29,7 +29,7 @@ const names = (await readdir(corpus, { withFileTypes: true }))
   .map(({ name }) => name)
   .filter((_, index) => !isQuick || index % 6 === 0)
 
-/** Where a table says nothing of its files, they lie as its name says. */
+/** Without `files`, sources have the name of the table. */
 const placedAs = (files: Record<string, Buffer>, { source }: Declaration): Record<string, Buffer> =>
   source !== undefined && 'files' in source
     ? files

@@ -7,7 +7,7 @@ import { isQuick, seed } from './support/runs.ts'
 import { getPage, rawGet, serve } from './support/service.ts'
 import { catalogAround, workshop } from './support/workshop.ts'
 
-/** What holds of a type, whatever it is: one that is added is tested here by itself, from a CSV to each format. */
+/** Contract of every field type: a new type is tested by itself, from a CSV to each format. */
 
 const rowCount = 200
 const valuesAsked = isQuick ? 4 : 12

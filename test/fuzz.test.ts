@@ -17,7 +17,7 @@ import { runsOf, seed } from './support/runs.ts'
 
 const requests = runsOf('REQUESTS')
 const atOnce = 24
-/** What a request says of hosts, and no answer may. */
+/** Host in requests that no answer may contain. */
 const foreign = 'foreign-host.example'
 
 const random = randomFrom(seed)
@@ -211,7 +211,7 @@ async function askRaw(): Promise<[asked: string, answer: Answer]> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   socket.write(bytes, 'latin1')
-  // What is no whole request is ended by us.
+  // We end incomplete requests.
   const timer = setTimeout(() => socket.destroy(), 150)
   await once(socket, 'close')
   clearTimeout(timer)
@@ -219,9 +219,9 @@ async function askRaw(): Promise<[asked: string, answer: Answer]> {
   return [bytes.slice(0, 200), { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text }]
 }
 
-/** What an answer must not have in it. */
+/** Returns a fault of an answer. */
 function faultIn(asked: string, { status, text }: Answer): string | null {
-  // An export over HTTP/1.0 is refused by 505, since its end could not be told.
+  // HTTP/1.0 exports are refused by 505, since their end is not marked.
   if (status >= 500 && status !== 503 && !(status === 505 && asked.includes('HTTP/1.0')))
     return `status ${status}`
   if (text.toLowerCase().includes(foreign)) return 'a foreign host'

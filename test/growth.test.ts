@@ -179,7 +179,7 @@ const reached: Readonly<Record<string, (text: string) => unknown>> = {
   ),
 }
 
-/** CPU time of one call, in microseconds; whatever it throws is its answer. */
+/** Returns the CPU time of one call, in microseconds; an error counts as an answer. */
 function cost(work: () => unknown): number {
   for (let times = 1; ; times *= 4) {
     const begin = process.cpuUsage()

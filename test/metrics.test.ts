@@ -6,7 +6,7 @@ import { run, startServer } from './support/programs.ts'
 import { isQuick, testAll } from './support/runs.ts'
 import { temporaryFolder } from './support/workshop.ts'
 
-/** What an operator sees of the programs, as Prometheus reads it. */
+/** Metrics of the programs for operators, in the format of Prometheus. */
 
 let table: OneTable
 let settings: Readonly<Record<string, string>>

@@ -92,7 +92,7 @@ describe('the ingest program', () => {
     expect(await run('ingest/main', ['--quiet', ...tables], own)).toEqual(quiet)
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,SP\n')
     expect(await run('ingest/main', ['--quiet', ...tables], own)).toEqual(quiet)
-    // An end that may have been cut off is told all the same.
+    // A possibly truncated end is reported.
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF')
     const warned = await run('ingest/main', ['--quiet', ...tables], own)
     expect([warned.code, warned.out.split('\n')[1]]).toEqual([
@@ -165,7 +165,7 @@ describe('the server program', () => {
     expect(out).not.toContain('"serving"')
   })
 
-  // Of util-linux; that of others takes other options.
+  // The one of util-linux; others have different options.
   const script = process.platform === 'linux' ? found('script') : null
   describeWith(script !== null, 'script(1) of util-linux')('on a terminal', () => {
     test('says in its last line where to look, below lines that people can read', async () => {

@@ -100,7 +100,7 @@ describe('the server program', () => {
     expect((await get(rows))[0]).toBe(503)
     const published = await run('ingest/main', [table], settings)
     expect(published.code).toBe(0)
-    // Whose address counts against no limit.
+    // This address counts against no limit.
     await until(async () => /"published":1\b/.test(JSON.stringify((await get('/health'))[1])))
     expect((await get(rows))[1]).toMatchObject({ count: 100, next: null, previous: null })
 

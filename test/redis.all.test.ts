@@ -12,7 +12,7 @@ import { hasRedis, startRedis } from './support/redis.ts'
 import { until } from './support/until.ts'
 import { describeWith, redis } from './support/needs.ts'
 
-/** Limits that several servers share, against a real Redis, whatever becomes of it. */
+/** Limits shared by several servers, with a real Redis that fails in several ways. */
 
 const withRedis = describeWith(hasRedis, redis)
 
@@ -75,7 +75,7 @@ withRedis('servers that share a Redis', () => {
   test('share one limit exactly', async () => {
     const asked = await askAll(servers, 300, '192.0.2.1')
     expect([count(asked, 200), count(asked, 429)]).toEqual([100, 200])
-    // What one policy refuses counts with none of the others.
+    // A request refused by one policy counts in no other.
     const told = await fetch(`http://127.0.0.1:${servers[1]?.port}/limits`, {
       headers: { 'X-Forwarded-For': '192.0.2.1' },
     })
@@ -91,7 +91,7 @@ withRedis('servers that share a Redis', () => {
     link.close()
   })
 
-  /** What becomes of it, and how it comes back. */
+  /** Ways in which it fails, and how it recovers. */
   const fates: [what: string, away: () => Promise<void>, back: () => Promise<void>][] = [
     [
       'killed',

@@ -31,7 +31,7 @@ const targets = [
   '?page=last',
 ]
 
-/** What is wrong with a page: rows of two versions, of an older one than there was, or not those that it is to have. */
+/** Finds faults of a page: rows of two versions, of an older version than before, or wrong ones. */
 function looking(published: () => number) {
   return (target: string, status: number, body: Buffer): string | null => {
     if (status === 503) return null
@@ -68,7 +68,7 @@ const load = (port: number, published: () => number): Readers =>
     look: looking(published),
   })
 
-/** Said, not asserted: other tests run meanwhile. */
+/** Printed, not asserted: other tests run at the same time. */
 function inMs(took: readonly number[]): string {
   const median = took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)] ?? 0
   return `${median.toFixed(0)} ms, at most ${Math.max(...took).toFixed(0)}`

@@ -120,7 +120,7 @@ interface Taken {
   readonly descriptors: number
 }
 
-/** Of the process that was started and its workers. */
+/** Returns the usage of the started process and its workers. */
 async function takenBy({ pid }: ServerProgram): Promise<Taken> {
   let [megabytes, descriptors] = [0, 0]
   for (const process of [pid, ...workersOf(pid)]) {
@@ -143,7 +143,7 @@ function scrape(job: string, target: number): object {
 async function watching(metricsPort: number): Promise<() => Promise<string[]>> {
   if (prometheus === null) return async () => []
   const port = await freePort()
-  // What node_exporter would do with the file of the ingest.
+  // Serves the ingest's metrics like node_exporter.
   const collector = http.createServer((_req, res) => {
     readFile(settings['METRICS_FILE'] ?? '').then(
       (text) => res.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4' }).end(text),

@@ -92,7 +92,7 @@ test('a worker that is killed is replaced, and the others answer meanwhile', asy
   await more()
   await asking.stop()
   expect(asking.found).toEqual([])
-  // Those whose connection was to the one that died, and each asked on.
+  // Readers with a connection to the killed worker failed once, and continued.
   const failed = [...asking.failures.values()].reduce((sum, times) => sum + times, 0)
   expect(failed).toBeLessThanOrEqual(20 * kills)
   expect([...asking.failures.keys()].filter((code) => code === 'ECONNREFUSED')).toEqual([])

@@ -14,7 +14,7 @@ import { drf } from './drf.ts'
 import type { Source } from './source.ts'
 import { cpuMsOfPeer, type Asks, type Middle, type Peer } from './peer.ts'
 
-/** As many as the real table has. */
+/** The number of rows of the real table. */
 const sampleRows = 348_811
 const asksPerCase = 100
 const packages = [
@@ -72,7 +72,7 @@ async function prepareSource(home: string, bin: string): Promise<Source & { stat
   const sample = covid19.find(({ id }) => id === 'covid19/caso_full')
   if (table === undefined || sample === undefined) throw new Error('the catalog has no covid19/caso_full')
   const real = process.env['ACERVO_REAL_DATA']
-  // What the one has loaded must not pass for the other.
+  // Keeps tables of different sources apart.
   const folder = path.join(home, real === undefined ? 'sample' : 'real')
   await mkdir(folder, { recursive: true })
   const sources = real === undefined ? path.join(folder, 'sources') : path.join(real, 'sources')
@@ -86,7 +86,7 @@ async function prepareSource(home: string, bin: string): Promise<Source & { stat
   return { folder, file, table, fields, rows, bin, states }
 }
 
-/** Of each state that has a good many rows, how many, and where the middle one lies. */
+/** Returns states with enough rows: their number of rows, and the middle one. */
 async function statesIn(file: string): Promise<{ rows: number; states: States }> {
   const rows = new Map<string, number[]>()
   const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: Infinity })

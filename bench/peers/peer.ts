@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { cpuMsOf } from './processes.ts'
 
-/** The addresses of what is asked of each: 100 rows, or, for a count, one. */
+/** Addresses for each peer: 100 rows, or a single row for a count. */
 export interface Asks {
   /** A page of the whole table, from its start (0) to its end (1). */
   readonly page: (share: number) => string
@@ -16,10 +16,10 @@ export interface Asks {
   readonly count: (state: string) => string
 }
 
-/** Of the rows of a state. */
+/** The middle row of a state. */
 export interface Middle {
   readonly rows: number
-  /** Of the row in the middle, in the order of the file, from 1. */
+  /** Its number in the order of the file, from 1. */
   readonly row: number
 }
 
@@ -27,7 +27,7 @@ export interface Middle {
 export interface Peer {
   readonly name: string
   readonly asks: Asks
-  /** How many rows an answer says there are; null where it does not say. */
+  /** Returns the total number of rows in an answer; null if it is missing. */
   readonly countIn: (body: unknown) => number | null
   readonly rowsIn: (body: unknown) => number
   /** The processes at the head of all that work for it. */

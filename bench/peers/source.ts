@@ -1,8 +1,8 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 
-/** What the table that is compared is loaded from, and where. */
+/** Source of the compared table, and the folder of the peers. */
 export interface Source {
-  /** For whatever the peers keep. */
+  /** Folder for data of the peers. */
   readonly folder: string
   /** CSV, gzipped, in a folder of its dataset. */
   readonly file: string
@@ -10,6 +10,6 @@ export interface Source {
   /** Names and types of its fields, as JSON. */
   readonly fields: string
   readonly rows: number
-  /** Of the Python that the peers run in. */
+  /** Programs of the peers' Python. */
   readonly bin: string
 }

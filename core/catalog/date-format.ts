@@ -72,10 +72,10 @@ const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readon
 }
 
 /**
- * Parses a format made of yyyy (yy for 1969 to 2068 as in POSIX, unless the catalog says otherwise), mm, dd,
- * hh, mm, ss (m, d, h for one digit or two), mmm and mmmm (short and long names of months), f (fraction of a
- * second), am (halves of a day), z (offset) and literals between them; the second mm, or any after hh, are
- * minutes.
+ * Parses a format made of yyyy or yy, mm, dd, hh, mm, ss (m, d, h for one digit or two) and literals between them.
+ * Further parts are mmm and mmmm (short and long names of months), f (fraction of a second), am (halves of a day) and
+ * z (offset). The second mm, or any after hh, are minutes; yy means 1969 to 2068 as in POSIX, unless the catalog says
+ * otherwise.
  * @returns null if the format is invalid, or lacks a part that the type needs
  */
 export function parseDateFormat(format: string, type: MomentType): DateFormat | null {

@@ -24,8 +24,8 @@ export interface WrittenOrder {
 const sliceRows = 16 * sectionRows
 
 /**
- * Writes the positions of the rows in each declared order, with the codes of the filter fields in it, and in
- * the order of each filter field that has no codes and leads no other order.
+ * Writes the positions of the rows in each declared order, with the codes of the filter fields in it. Does the same
+ * for an order by each filter field that has no codes and leads no other order.
  * @param filters such fields, by name
  * @throws TableFailure if a proof fails
  */

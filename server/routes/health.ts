@@ -7,9 +7,8 @@ import { sentenceOf } from '../http/limits.ts'
 import type { Readiness } from '../snapshots/readiness.ts'
 
 /**
- * Health of the service. It is `degraded` if a table is served from an older snapshot or not at all because
- * files are damaged, if a source is older than the catalog declares, or if the latest catalog has faults. The
- * status is always 200.
+ * Health of the service, always with status 200. It is `degraded` if damaged files keep a table from being served, or
+ * leave it on an older snapshot; if a source is older than the catalog declares; or if the latest catalog has faults.
  */
 export function health({ snapshots, catalogFault }: Runtime, browse: BrowseText): RequestHandler {
   return async (req, res) => {

@@ -13,8 +13,8 @@ import { describeWith, nginx, objectStore, redis } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 
 /**
- * Two servers over one object store, behind nginx, with their limits in one Redis: whatever becomes of any of them, each walk
- * reads one snapshot to its end.
+ * Two servers over one object store, behind nginx, with their limits in one Redis: while parts of this fail,
+ * each client pages through one snapshot to its end.
  */
 
 const isWhole = hasObjectStore && hasNginx && hasRedis
@@ -23,12 +23,12 @@ const describeCluster = describeWith(isWhole, `${objectStore}, ${nginx} and ${re
 const count = 5000
 const pageSize = 250
 const walks = 50
-/** How long the store is away. */
+/** Time without the store, in ms. */
 const awayMs = 60_000
 
 const source = (version: number): string => numbered(count, 'n,version,m', (n) => [version, n % 7])
 
-/** What a client has left, by one of the servers. */
+/** Returns the quota left to a client, as one of the servers reports it. */
 async function left(port: number | undefined): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${port}${rows}?page_size=1`, {
     headers: { 'X-Forwarded-For': '198.51.100.7' },
@@ -195,12 +195,12 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
         await setTimeout(1500)
       })(),
     )
-    // What was on its way to a reader breaks off; nginx asks the other one for the rest.
+    // A response in progress breaks off; nginx requests the rest from the other server.
     expect(faults.filter((fault) => !fault.startsWith('no answer: '))).toEqual([])
     expect(faults.length).toBeLessThan(walks / 5)
   }, 180_000)
 
-  /** Whether a server has fetched all that it answers from. */
+  /** Returns whether a server has fetched all files. */
   function hasFiles(server: string): boolean {
     const manifest = JSON.parse(readFileSync(path.join(warehouse, 'd/t/current.json'), 'utf8')) as Manifest
     const folder = path.join(table.folder, server, 'server/d/t', manifest.snapshot)
@@ -227,7 +227,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
   }, 240_000)
 
   test('limits are counted over both', async () => {
-    // What both have counted of it stands in the headers of either.
+    // The headers of either server show the counts of both.
     const all: number[] = []
     for (let time = 0; time < 6; time += 1) all.push(await left(ports[time % 2]))
     expect(all.map((remaining) => (all[0] ?? 0) - remaining)).toEqual([0, 1, 2, 3, 4, 5])

@@ -7,7 +7,10 @@ import { startServer, type ServerProgram } from '../support/programs.ts'
 import { until } from '../support/until.ts'
 import { describeWith, objectStore } from '../support/needs.ts'
 
-/** A server whose object store is away, slow, failing or wrong: what it has goes on, and nothing wrong is ever told. */
+/**
+ * A server whose object store is unavailable, slow, failing or wrong: it continues with its files, and never
+ * answers with wrong data.
+ */
 
 const describeWithStore = describeWith(hasObjectStore, objectStore)
 

@@ -25,7 +25,7 @@ const hasShapes = existsSync(shapes)
 
 const folder = path.resolve('test/consumers')
 const run = promisify(execFile)
-/** What a program says on its output where it fails; nothing where it does not. */
+/** Returns the output of a failing program; empty if it succeeds. */
 async function faultOf(command: string, args: readonly string[], cwd = '.'): Promise<string> {
   const failed = await run(command, args, { ...options, cwd }).then(
     () => null,
@@ -80,7 +80,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     const shop = await workshop(catalog)
     const samples = writeSamples(shop.sources, allTables(catalog), 0.05)
     while ((await samples.next()).done !== true);
-    // Of several parts some, so that all of them have to be read.
+    // Several parts, all of which have to be read.
     for (const outcome of await shop.ingest({ partRows: 256 })) {
       if (outcome.status !== 'published') throw new Error(`${outcome.table.name} is ${outcome.status}`)
       rows.set(`${outcome.table.dataset}/${outcome.table.name}`, outcome.manifest.rows)
@@ -322,7 +322,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       const there = await temporaryFolder()
       let generated = 0
       for (const [index, target] of documents.entries()) {
-        // What tables have of their own is asked of two of them, whose fields are of most types.
+        // Parameters of tables are tested on two of them, whose fields have most types.
         const some = index === 0 ? ['--exclude-path-regex', '/(data|export)/$'] : []
         const { stdout } = await run(
           inPath('schemathesis'),

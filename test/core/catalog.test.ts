@@ -737,7 +737,7 @@ describe('the loader', () => {
   })
 })
 
-/** Of all fields that have one. */
+/** Returns the titles of all fields that have one. */
 function titlesIn(texts: Pick<Catalog, 'datasets'> | undefined): string[] {
   return [...(texts?.datasets.values() ?? [])].flatMap(({ tables }) =>
     [...tables.values()].flatMap(({ fields }) => fields.flatMap(({ title }) => title ?? [])),

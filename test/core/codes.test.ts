@@ -15,7 +15,7 @@ import {
 } from '../../core/warehouse/format/codes.ts'
 import { seed } from '../support/runs.ts'
 
-/** How codes lie in their file. */
+/** Layout of codes in their file. */
 
 test.each([0, 1, 255, 256, 65_535])('codes of a field with %d values come back', (values) => {
   fc.assert(

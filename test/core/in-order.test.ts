@@ -27,7 +27,7 @@ test('what comes of items is told in their order, so many at a time, whichever e
   )
 })
 
-/** Ends when it is stopped, or at once where it is told to fail. */
+/** Ends when stopped, or at once for items that must fail. */
 function endless(ended: number[]): (item: number, signal: AbortSignal) => Promise<number> {
   return async (item, signal) => {
     try {

@@ -127,7 +127,7 @@ test('what is here stays over a restart, but for drafts, and what changed meanwh
   expect([asked.length, again.bytes, existsSync(path.join(folder, 'd/u/x.draft'))]).toEqual([2, 8, false])
   await again.hold(held('d/t/1/b'))
   expect([asked.length, await text(again, 'd/t/1/b')]).toEqual([3, 'bbbb'])
-  // What was here before counts, and goes as all else does.
+  // Files of an earlier process count, and are evicted like others.
   await again.hold(held('d/t/1/c'))
   expect([again.bytes, existsSync(again.placeOf('d/t/1/a'))]).toEqual([8, false])
 })

@@ -18,7 +18,7 @@ import { getPage, serve } from '../support/service.ts'
 import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
 import { isQuick, seed } from '../support/runs.ts'
 
-/** What each kind of store must do. A kind that is added is added here. */
+/** Contract of every kind of store. A new kind is added here. */
 const objects = hasObjectStore ? await startObjectStore() : null
 Object.assign(process.env, objects?.environment)
 type Kind = [kind: string, open: (folder: string) => Store]
@@ -184,7 +184,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     await other()
     await release()
     const again = await store.lock('d/t')
-    // What a lock is kept in is no file of the warehouse.
+    // The file of a lock is no file of the warehouse.
     expect([await contentOf(store), await store.list('d/t')]).toEqual([{}, []])
     await again()
   })

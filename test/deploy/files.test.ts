@@ -31,7 +31,7 @@ async function ran(program: string, ...args: string[]): Promise<{ code: number; 
 const setpriv = found('setpriv')
 const nobody = ['--reuid=65534', '--regid=65534', '--clear-groups', '--no-new-privs', '--bounding-set=-all']
 
-/** Whether another user may do something here; false where nothing can run as another user. */
+/** Returns whether another user may run a command here; false if no other user is available. */
 const mayNobody = async (...command: string[]): Promise<boolean> =>
   setpriv !== null && process.getuid?.() === 0 && (await ran(setpriv, ...nobody, ...command)).code === 0
 
@@ -80,12 +80,12 @@ describe('the manifests for Kubernetes', () => {
       'Service acervo-redis',
       'ServiceAccount acervo',
     ])
-    // What autoscaling looks at is what the server tells.
+    // The server must export the metric for autoscaling.
     expect(await readFile('server/process/metrics/metrics.ts', 'utf8')).toContain('acervo_queue_length')
   })
 })
 
-/** What a script of package.json runs: its settings with their defaults, and the arguments of node. */
+/** Returns the settings with their defaults, and the arguments of node, in a script of package.json. */
 async function scriptOf(name: string): Promise<{ settings: string[]; args: string[] }> {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
     scripts: Record<string, string>

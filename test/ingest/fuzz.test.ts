@@ -145,7 +145,7 @@ test(
   timeoutMs,
 )
 
-/** What a strict parser of others reads in a file; null where it refuses it. */
+/** Reads a file with an independent strict parser; null if that refuses it. */
 function independentReading(bytes: Buffer, { columns, delimiter, quote }: Dialect): Row[] | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -269,7 +269,7 @@ test(
   timeoutMs,
 )
 
-/** What is no row: lines at the ends, and those that begin so. */
+/** Lines that are no rows: at the ends, and comments. */
 interface Aside {
   readonly skipLines: number
   readonly skipLast: number
@@ -299,7 +299,7 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, aside
   if (!scanner.stopped) pieces.push(scanner.end())
   const plain = Buffer.concat(pieces).toString('latin1')
   const { stopped, header, rejects, rejectedRows } = scanner
-  // What was handed on before a fault depends on where the pieces end; nothing of it is used.
+  // Records before a fault depend on the chunks; none of them is used.
   if (stopped) return { header, rejects, rejectedRows }
   const { columns, records, blankLines, commentLines, isEnded, breaks, endsWithLineFeed, lines } = scanner
   return {
@@ -332,7 +332,7 @@ const cutFile = dialect.chain((form) =>
   }),
 )
 
-/** What a line of a file begins with, where there is one. */
+/** Returns the start of a line of a file, if it exists. */
 function beginningOf(content: Buffer, line: number | undefined): string | null {
   const text = line === undefined ? undefined : content.toString('utf8').split('\n')[line]
   return text === undefined || text.length < 2 || text.includes('\uFFFD') ? null : text.slice(0, 2)

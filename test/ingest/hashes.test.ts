@@ -23,7 +23,7 @@ const sumsIn = async (shop: Workshop): Promise<string[]> =>
 const settledMs = -60_000
 const later = (): Date => new Date(importDate.getTime() + 60_000)
 const aDayLater = (): Date => new Date(importDate.getTime() + 86_400_000)
-/** A time that is set as exactly as it is told. */
+/** A time that file systems store exactly. */
 const aSecond = 1_500_000_000
 const wrong = 'f'.repeat(64)
 

@@ -109,7 +109,7 @@ describeWith(hasStrace, strace)('by system calls', () => {
           failures.join('\n'),
         )
         expect(isReported).toBe(code !== 0)
-        // What failed after the pointer was moved has been published all the same, and is told as failed.
+        // A failure after the pointer was moved leaves the table published, and is reported.
         expect([before, version]).toContain(now)
         await rm(path.join(own.warehouse, table.dataset, table.name, 'failure.json'), { force: true })
         if (now !== before) break

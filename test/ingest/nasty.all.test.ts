@@ -18,12 +18,12 @@ interface Dialect {
   readonly encoding?: BufferEncoding
 }
 
-/** How an expected answer is found where it is too long to be written here. */
+/** Method to compute a long expected answer. */
 type Reading =
   | Came
   /** The answer that the makers of the file put beside it. */
   | 'json'
-  /** An independent parser, told the same dialect; `typed` fields are numbers. */
+  /** An independent parser with the same dialect; `typed` fields are numbers. */
   | { readonly parsed: Dialect; readonly typed?: readonly string[] }
 
 type Case = readonly [file: string, source: object, fields: readonly string[], expected: Reading]

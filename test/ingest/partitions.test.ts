@@ -8,7 +8,7 @@ import { isQuick, runsOf, seed, testAll, testSampled } from '../support/runs.ts'
 import { getPage, serve, walk } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
-/** Of a table whose files have partitions of their own only what changed is read, and what is published is the same. */
+/** Partitions with files of their own: only changed ones are read, and the published bytes are the same. */
 
 const table = {
   name: 't',
@@ -55,7 +55,7 @@ function rowsOf(random: () => number, most = isQuick ? 50 : 120): Row[] {
   }))
 }
 
-/** What was published of some files: by the ingest that comes after others, and by one that knows of none. */
+/** Publishes files by an ingest with earlier ones, and by one without. */
 async function both(shop: Workshop, files: Files): Promise<{ own: Published; fresh: Published }> {
   const other = await workshop(catalog)
   await rm(path.join(shop.sources, 'd'), { recursive: true, force: true })
@@ -288,7 +288,7 @@ const inRanges = ({ report }: Published): unknown =>
 const numbers = (month: number, often: number): string =>
   `month,n\n${`${month},0\n`.repeat(often)}${Array.from({ length: 40 }, (_, n) => `${month},${n + 1}\n`).join('')}`
 
-/** Of the files of three months together, in which 0 stands so often. */
+/** Returns the histogram of the files of three months together, for a number of zeros. */
 const rangesDue = (often: number): unknown =>
   Array.from({ length: 20 }, (_, range) => [`${2 * range}`, `${2 * range + 2}`, range === 0 ? often + 6 : 6])
 

@@ -21,7 +21,7 @@ import { readSource } from '../../ingest/source/read.ts'
 import { temporaryFolder, tinyCatalog, placed } from '../support/workshop.ts'
 import { isQuick, seed } from '../support/runs.ts'
 
-/** The steps of an ingest, so that what lies between them can be spoilt. */
+/** Steps of an ingest, so that a test can spoil the data between them. */
 interface Bench {
   readonly work: Work
   readonly batch: Batch

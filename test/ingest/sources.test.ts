@@ -299,7 +299,7 @@ describe('links in SOURCES', () => {
   const files = { files: 'd/x*.csv' }
   const listed = { files: ['d/t.csv'], checksums: 'SHA256SUMS' }
 
-  /** Links as path under SOURCES -> what it leads to, relative to where it lies. */
+  /** Links by path under SOURCES, with relative targets. */
   testSampled<[what: string, source: object, links: Record<string, string>, came: string]>([
     ['a file to one inside', {}, { 'd/t.csv': '../kept/good.csv' }, 'published'],
     ['a file to one inside, by two links', {}, { 'd/t.csv': 'y', 'd/y': '../kept/good.csv' }, 'published'],

@@ -5,7 +5,7 @@ import { silentProgress } from '../../ingest/base/progress.ts'
 import { suggest, suggestionText } from '../../ingest/suggest/suggest.ts'
 import { placed, temporaryFolder } from '../support/workshop.ts'
 
-/** What is suggested for several files together. */
+/** Returns the suggestion for several files together. */
 async function suggested(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await temporaryFolder()
   const all = []

@@ -200,7 +200,7 @@ function lossIn(texts: readonly string[], values: readonly unknown[], keys: Keys
 const keysOf = (entry: Awaited<ReturnType<typeof entryOf>>['entry']): Keys[] =>
   entry.fields.map(({ name: _name, ...own }) => ({ ...entry.source, ...own }))
 
-/** What is lost of columns that are ingested as it is suggested. */
+/** Returns losses of columns that are ingested as suggested. */
 async function lossesIn(all: readonly (readonly string[])[]): Promise<unknown[]> {
   const content = linesOf(
     all.map((_, index) => `c${index}`).join(';'),

@@ -97,7 +97,7 @@ test('whatever is suggested gives what was written, or asks', async () => {
       if (blankAt !== null) all.splice(blankAt + 1, 0, '')
       const text = `${all.join(lineEnd)}${lineEnd}`
       const bytes = encoding === 'utf8' ? Buffer.from(text) : iconv.encode(text, encoding)
-      // What the encoding does not have, and lines of nothing but one value that is none.
+      // Excludes characters missing in the encoding, and lines of a single null.
       fc.pre(encoding === 'utf8' || iconv.decode(bytes, encoding) === text)
       const { entry } = await entryOf(bytes)
       const came = await ingested(bytes)
@@ -114,6 +114,6 @@ test('whatever is suggested gives what was written, or asks', async () => {
     }),
     { numRuns: runsOf('SUGGESTED'), seed },
   )
-  // What asks always would pass as well.
+  // A suggestion that always asks would pass as well.
   expect(typed).toBeGreaterThan(rowsMade * runsOf('SUGGESTED') * 0.5)
 }, 3_600_000)

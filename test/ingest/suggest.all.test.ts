@@ -4,7 +4,7 @@ import { entryOf } from '../support/suggested.ts'
 /** Files of several megabytes, of which suggestions first see a sample. */
 
 test('what comes late in a file is met: other kinds, more digits, another encoding', async () => {
-  // More than the sample of 4 MiB that the columns are first told from.
+  // More than the sample of 4 MiB from which columns are detected.
   const rowsBefore = 400_000
   const many = Array.from(
     { length: rowsBefore },
@@ -27,7 +27,7 @@ test('what comes late in a file is met: other kinds, more digits, another encodi
 }, 60_000)
 
 test('one byte that is no UTF-8 makes no other encoding of a file that is', async () => {
-  // More than the sample of 4 MiB that the encoding is first told from.
+  // More than the sample of 4 MiB from which the encoding is detected.
   const rowsBefore = 200_000
   const rows = Array.from({ length: rowsBefore }, (_, n) => `${n},São Paulo e mais\n`)
   const { told, entry } = await entryOf(

@@ -25,7 +25,7 @@ interface Case {
   readonly file: WrittenFile
 }
 
-/** Of two columns or more: of one column, another delimiter may as well be meant. */
+/** Two columns or more: with a single one, another delimiter is possible. */
 function written(quote: '"' | "'", quotes?: 'always'): fc.Arbitrary<Case> {
   return fc
     .record({ delimiter: fc.constantFrom(...separators), columns: fc.integer({ min: 2, max: 5 }) })
@@ -38,7 +38,7 @@ function written(quote: '"' | "'", quotes?: 'always'): fc.Arbitrary<Case> {
     )
 }
 
-/** What an entry says of the dialect, and the remark on how much was read. */
+/** Returns the dialect of a suggested entry, and the remark about the rows that were read. */
 async function dialectSuggested(text: string): Promise<object> {
   const lines = await suggested('x.csv', text)
   const [{ source = {}, fields }] = parse(lines.join('\n')) as [{ source?: object; fields: unknown[] }]
@@ -57,7 +57,7 @@ const meant = ({ delimiter, columns, file }: Case, quote: string): object => ({
 test('whatever is enclosed in ", or nothing is: the dialect is the one of the writer', async () => {
   await fc.assert(
     fc.asyncProperty(written('"'), async (one) => {
-      // Where no " is needed, a ' at both ends of a value may as well enclose it.
+      // Without a necessary ", a ' at both ends of a value may be a quote.
       fc.pre(one.file.text.includes('"') || !one.file.text.includes("'"))
       expect(await dialectSuggested(one.file.text)).toEqual(meant(one, '"'))
     }),

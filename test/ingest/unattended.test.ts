@@ -551,7 +551,7 @@ describe('flipped bits', () => {
     expect(await faultOfSummed(shop.store, layout.views)).toBe(null)
     const others = [
       ...changed(line),
-      // Of the old one another digit is another sum, which is not used any more.
+      // A digit of the old sum makes another sum, which is not used any more.
       ...changed(both).slice(64),
       both.replace('0', 'g'),
       `${line}\n`,

@@ -93,7 +93,7 @@ describe('a packing on the way', () => {
     ['gzip, cut and resumed', 't.csv', [cut(gzip, 7, packed), file(gzip, packed)]],
     // RFC 9110, 15.3.7: a part leaves out what the whole has said.
     ['gzip, resumed without saying it again', 't.csv', [cut(gzip, 7, packed), rest(gzip, etag)]],
-    // Of the file as it is before it is packed.
+    // Sum of the uncompressed file.
     [
       'gzip, with a digest of the content',
       't.csv',
@@ -175,7 +175,7 @@ describe('the name in an address', () => {
     ['t%00.csv'],
     ['t%0Aescaped.csv'],
     ['%00'],
-    // Of Latin-1, as older sites write them.
+    // Latin-1, as older sites write it.
     ['popula%E7%E3o.csv'],
     ['100%.csv'],
     ['~$t (1).csv'],

@@ -36,7 +36,7 @@ describe('a line that is cut', () => {
     ['206 of no range', status(206, {}, part)],
     ['206 of a range without a length', status(206, { 'content-range': `bytes 1000-${size - 1}/*` }, part)],
     ['206 of nonsense', status(206, { 'content-range': 'some of it' }, part)],
-    // Who sends a part must name the version that it is of: RFC 9110, 15.3.7.
+    // A partial response must name its version: RFC 9110, 15.3.7.
     ['206 without the ETag', rest(csv)],
     ['206 of the whole', status(206, { 'content-range': `bytes 0-${size - 1}/${size}` }, csv)],
   ])('is begun anew after a %s', async (_what, act) => {

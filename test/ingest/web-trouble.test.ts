@@ -4,7 +4,7 @@ import { testSampled } from '../support/runs.ts'
 const lines = (text: string): string => Array.from({ length: 300 }, (_, n) => `${text}${n},${n}\n`).join('')
 const rowsOf = (text: string): unknown[][] => Array.from({ length: 300 }, (_, n) => [`${text}${n}`, n])
 const csv = `a,b\n${lines('x')}`
-/** Of the same length, so that nothing but the ETag tells them apart. */
+/** The same length, so that only the ETag differs. */
 const changed = `a,b\n${lines('y')}`
 const modified = 'Wed, 21 Oct 2026 07:28:00 GMT'
 const now = 'Fri, 23 Oct 2026 07:28:00 GMT'

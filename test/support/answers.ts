@@ -72,7 +72,7 @@ interface Answer {
 /** In bytes; the rest of longer ones is like their beginning. */
 const bodyMax = 3_000_000
 
-/** What is written into a response, as it is written. */
+/** Collects the bytes written into a response. */
 function taken(res: ServerResponse): Buffer[] {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -107,7 +107,7 @@ function answered(req: IncomingMessage, res: ServerResponse, chunks: readonly Bu
   }
 }
 
-/** What every answer of HTTP may have, and what protects browsers. */
+/** Headers that any response may have, and headers that protect browsers. */
 const anyHeaders = new Set(
   [
     'Accept-Ranges Access-Control-Allow-Headers Access-Control-Allow-Methods Access-Control-Allow-Origin',
@@ -155,7 +155,7 @@ class References {
     return answerFaults(document, described, operation, answer)
   }
 
-  /** That of the table where the path is one of a table, else that of the service without its tables. */
+  /** Returns the document of the table in a path, or else that of the service without its tables. */
   async #documentFor(path: string): Promise<Document> {
     const { catalog, snapshots, publicUrl } = this.#served
     if (snapshots.version !== this.#version) this.#documents = new Map()
@@ -222,7 +222,7 @@ function newDocument(root: Json): Document {
   return { id, root, checks: new Map(), paths: root['paths'] as Document['paths'] }
 }
 
-/** What is described at a path, with or without its final slash. */
+/** Returns the description of a path, with or without its final slash. */
 function itemAt({ paths }: Document, path: string): [path: string, item: Json | undefined] {
   const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`
   for (const candidate of [path, other]) {
@@ -243,7 +243,7 @@ function matches(pattern: string, path: string): boolean {
   return new RegExp(`^${source}$`).test(path)
 }
 
-/** Of addresses that the document does not have: pages for people, what leads to them, and what there is not. */
+/** Checks addresses that are not in the document: pages, redirects to them, and unknown ones. */
 function unknownFaults(document: Document, answer: Answer, publicUrl: URL): string[] {
   const type = mediaTypeOf(answer)
   if (publicUrl.pathname !== '/') return []

@@ -2,7 +2,7 @@ import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { endWithFile } from './each-file.ts'
 
-/** What befalls a request on its way. */
+/** Fault of a request in transfer. */
 export interface Fate {
   /** It is not forwarded at all, or what came of it never arrives. */
   readonly lose?: 'request' | 'answer'
@@ -24,7 +24,7 @@ export interface Asked {
 /** A line to a server over which everything goes, on which things happen. */
 export interface Between {
   readonly address: string
-  /** Said of each request from now on. */
+  /** Called for each request from now on. */
   fate: (asked: Asked) => Fate
   /** Nobody is let in, as when the server is stopped. */
   isCut: boolean

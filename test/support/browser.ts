@@ -53,7 +53,7 @@ export async function site(shop: Workshop, options: ServiceOptions = {}): Promis
   }
 }
 
-/** What a page did that none should do: wrote an error, broke the policy, asked elsewhere, opened a dialogue. */
+/** Returns faults of a page: errors, violations of the policy, requests to other hosts, dialogues. */
 export function troubleOf(page: Page, base: string): string[] {
   const trouble: string[] = []
   page.on('console', (message) => {

@@ -11,7 +11,7 @@ import { buffer } from 'node:stream/consumers'
  *   node clickhouse-http.js CHDB PORT FOLDER
  */
 
-/** What is used of chdb, which no `npm install` of the project fetches, since it is half a gigabyte. */
+/** The used part of chdb, which `npm install` does not fetch, since it is half a gigabyte. */
 interface Chdb {
   readonly Session: new (folder: string) => {
     queryBindAsync(
@@ -38,7 +38,7 @@ async function asked(
 }
 
 const parameter = 'param_'
-/** Of the address and of what only HTTP knows, and so no settings of the engine. */
+/** Parameters of HTTP that are no settings of the engine. */
 const ofHttp = new Set([
   'query',
   'query_id',
@@ -83,7 +83,7 @@ createServer((request, response) => {
   answer(request).then(
     (bytes) => response.end(bytes),
     (error: unknown) => {
-      // What the engine says goes to the client as ClickHouse says it.
+      // Sends the engine's error in the form of ClickHouse.
       const text = String(error)
       const [, code = '1'] = /Code: (\d+)/.exec(text) ?? []
       response.writeHead(500, { 'X-ClickHouse-Exception-Code': code }).end(text)

@@ -5,7 +5,7 @@ import { seed } from './runs.ts'
 
 export const countedPolicy = policyOf('share', 100, { per: '1h', windowMs: 3_600_000 })
 
-/** Random amounts that are added one after the other are counted as `Counts` says, whoever counts. */
+/** Tests that random consecutive amounts are counted as `Counts` documents, for any implementation. */
 export async function countsAsDescribed(counts: Counts): Promise<void> {
   const amounts = fc.array(
     fc.tuple(fc.oneof(fc.integer({ min: -60, max: 130 }), fc.constant(0)), fc.boolean()),

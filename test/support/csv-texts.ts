@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** How the files of a table are written. */
+/** Dialect of a table's files. */
 export interface Dialect {
   readonly columns: number
   readonly delimiter: string
@@ -33,7 +33,7 @@ const units = [
   '""',
   'NULL',
 ]
-/** Of a cell. */
+/** Arbitrary value of a cell. */
 export const value = fc.oneof(
   { weight: 2, arbitrary: fc.constant('') },
   { weight: 12, arbitrary: fc.string({ unit: fc.constantFrom(...units), maxLength: 6 }) },
@@ -77,7 +77,7 @@ const style = fc.record({
   isEnded: fc.boolean(),
   quotes: fc.constantFrom('needed', 'always', 'some'),
   hasBlankLines: fc.boolean(),
-  // What the choices of a style are taken from, in turn.
+  // Choices of a style are taken from these, in turn.
   choices: fc.array(fc.boolean(), { minLength: 7, maxLength: 31 }),
 })
 type Style = typeof style extends fc.Arbitrary<infer T> ? T : never

@@ -4,12 +4,12 @@ import { outcomeLines } from '../../ingest/job/report.ts'
 import { getPage, serve } from './service.ts'
 import { catalogAround, fieldOf, workshop } from './workshop.ts'
 
-/** What the catalog says of a table whose source is under test. */
+/** Declaration of a table whose source is under test. */
 export interface Declaration {
   readonly name?: string
   /** `name:type`, `name:decimal:precision:scale`, or the field as the catalog has it. */
   readonly fields: readonly (string | object)[]
-  /** How the rows are sorted. Without it they keep the order of the source. */
+  /** Order of the rows. Without it they keep the order of the source. */
   readonly order?: readonly string[]
   readonly source?: object
   readonly max_rejects?: number
@@ -23,7 +23,10 @@ export function declared(...tables: readonly Declaration[]): Catalog {
   )
 }
 
-/** What came of a table: its rows, values in the order of the fields, or why there are none, as a person is told. */
+/**
+ * Result of a table: its rows, values in the order of the fields, or the message that explains why there are
+ * none.
+ */
 export type Came =
   | { readonly rows: readonly unknown[][]; readonly told: readonly string[] }
   | { readonly refused: readonly string[] }
@@ -67,7 +70,7 @@ export const refused = (...lines: readonly string[]): Came => ({ refused: lines 
 export const broken = (line: number, reason: string): Came =>
   refused('the source cannot be read as CSV; nothing was published', `  line ${line}: ${reason}`)
 
-/** A source of which some rows are bad, each told in a line. */
+/** A source with bad rows, each reported in a line. */
 export const bad = (...lines: readonly string[]): Came =>
   refused(
     `${lines.length === 1 ? 'a row is' : `${lines.length} rows are`} not what the catalog declares; nothing was published`,
@@ -85,7 +88,7 @@ export const misfit = (problems: string, delimiter?: string): Came =>
       '--accept-drift publishes without what is missing or not a field',
   )
 
-/** Rows of which the last is not ended, which a person is told of. */
+/** Rows of which the last is not terminated, which is reported. */
 export const unended = (file: string, ...found: readonly unknown[][]): Came => ({
   rows: found,
   told: [`  warning: the last line of ${file} is not ended: see that it is not cut off`],

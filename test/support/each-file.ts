@@ -23,7 +23,7 @@ export function declareHooks(): void {
   afterAll(endAll)
 }
 
-/** @throws AggregateError with all that failed, once everything was told to end */
+/** @throws AggregateError with all failures, after everything was asked to end */
 async function endAll(): Promise<void> {
   const errors: unknown[] = []
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) {

@@ -6,8 +6,8 @@ import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { operatorsOf } from '../../server/query/operators.ts'
 
 /**
- * What a query should answer, worked out from the source CSV with nothing of Acervo or DuckDB: a second reading of the
- * query language.
+ * Computes the answer to a query from the source CSV, without Acervo or DuckDB: a second implementation of
+ * the query language.
  */
 
 /** Numbers of integers and decimals as scaled bigints, so that no digit is lost. */
@@ -49,7 +49,7 @@ export function shown(field: Field, cell: Cell): unknown {
 export async function readRows(file: string, table: Table): Promise<Row[]> {
   const rows: Row[] = []
   const parser = parse({ columns: true })
-  // What goes wrong on the way ends the parser too.
+  // Errors in the pipeline end the parser too.
   pipeline(createReadStream(file), createGunzip(), parser, () => undefined)
   for await (const texts of parser as AsyncIterable<Record<string, string>>) {
     rows.push(
@@ -139,7 +139,7 @@ function holds(cell: Cell, { operator, values }: Asked): boolean {
   }
 }
 
-/** Whether readers see the same value: texts may be in any normal form. */
+/** Returns whether two texts look the same: they may be in any normal form. */
 function isSame(one: Cell, other: Cell): boolean {
   return typeof one === 'string' && typeof other === 'string'
     ? one.normalize('NFC') === other.normalize('NFC')
@@ -254,7 +254,7 @@ export function randomQuery(random: Random, table: Table, rows: readonly Row[]):
   return { query, conditions, words, ordering, fields }
 }
 
-/** Whether a text is a word, or two, without signs at its ends, which a search leaves out. */
+/** Returns whether a text is one word or two, without punctuation at its ends, which a search ignores. */
 function isWord(text: string): boolean {
   return fold(text) !== '' && /^[\p{L}\p{N}]([^"“”„«»,;]*[\p{L}\p{N}])?$/u.test(text)
 }
@@ -285,7 +285,7 @@ function randomCondition(
 ): { name: string; text: string; asked: Asked } | null {
   const at = indexOf(table, field.name)
   const value = (): Cell => pick(random, rows)[at] ?? null
-  // Of the service its names alone: what an operator means is said here once more.
+  // Only names of operators come from the service; their meaning is implemented again here.
   const operator = pick(random, ['eq', 'eq', ...operatorsOf(field)])
   const name = operator === 'eq' && random() < 0.7 ? field.name : `${field.name}__${operator}`
   if (operator === 'isnull') {

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import path from 'node:path'
 
-/** Where a program of the system is; null where it is not installed. */
+/** Returns the path of a system program; null if it is not installed. */
 export function found(program: string): string | null {
   for (const folder of [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin']) {
     const file = path.join(folder, program)

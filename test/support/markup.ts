@@ -1,4 +1,4 @@
-/** What a crawler without JavaScript sees of a page. */
+/** Reads a page like a crawler without JavaScript. */
 
 const entities: Readonly<Record<string, string>> = {
   '&quot;': '"',
@@ -27,7 +27,7 @@ export interface Control {
   readonly kind: string
   readonly value: string
   readonly isChecked: boolean
-  /** Of a choice. */
+  /** Options of a choice. */
   readonly choices: readonly string[]
   readonly chosen: string
 }
@@ -64,7 +64,7 @@ export function formsIn(page: string): Form[] {
     }))
 }
 
-/** Of a list of options: the selected one, or else the first. */
+/** Returns the selected option of a list, or else the first. */
 function chosenOf(list: string): string {
   const options = [...list.matchAll(/<option\b([^>]*)>([^<]*)</g)]
   const [, own = '', text = ''] =

@@ -9,10 +9,7 @@ import {
   type Store,
 } from '../../core/warehouse/stores/store.ts'
 
-/**
- * A warehouse in the memory of a process, whose files are brought to a folder where they are read: what a warehouse that
- * lies elsewhere does, without the elsewhere.
- */
+/** A warehouse in memory, whose files are fetched into a folder for reading: behaves like a remote one. */
 export class MemoryStore implements Store {
   readonly address = 'memory://'
   readonly localFolder: string

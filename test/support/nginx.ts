@@ -56,7 +56,7 @@ export async function startNginx(home: string, port: number, upstreams: readonly
   const keys = ['/CN=data.example.org', '-keyout', `${home}/key.pem`, '-out', `${home}/cert.pem`]
   execFileSync(openssl ?? '', [...certificate, ...keys], { stdio: 'ignore' })
   const given = await readFile('deploy/nginx/acervo.conf', 'utf8')
-  // What it names is there where nginx was installed; it makes no more than the last folder.
+  // Folders that exist where nginx is installed; it creates only the last folder.
   for (const place of ['/var/lib/nginx/acervo', '/var/log/nginx/acervo.log']) {
     expect(given).toContain(place)
     await access(path.dirname(place))

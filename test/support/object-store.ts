@@ -16,13 +16,13 @@ let buckets = 0
 
 export interface ObjectStore {
   readonly endpoint: string
-  /** What programs need in their environment. */
+  /** Environment for programs. */
   readonly environment: Record<string, string>
-  /** Where another warehouse may lie. */
+  /** Returns an address for another warehouse. */
   readonly address: () => string
   /** Folder of this machine with the objects of an address. */
   readonly folderOf: (address: string) => string
-  /** Of the process. */
+  /** Process id. */
   readonly pid: number
 }
 

@@ -6,9 +6,9 @@ import { catalogText, fieldOf, workshop } from './workshop.ts'
 
 /** The table `d/t` as an operator has it, for the programs themselves: a catalog, a source and a warehouse in a folder. */
 export interface OneTable {
-  /** Holds all of it, and whatever a test adds. */
+  /** Folder of everything, including files of the test. */
   readonly folder: string
-  /** Where the programs find it. */
+  /** Settings that programs need. */
   readonly settings: Readonly<Record<string, string>>
   /** Writes the source and ingests it. */
   readonly publish: (csv: string) => Promise<void>
@@ -60,7 +60,7 @@ export async function oneTable(
   return { folder, settings, publish }
 }
 
-/** A source of `count` rows, each with its number and whatever else. */
+/** A source of `count` rows, each with its number and further columns. */
 export function numbered(
   count: number,
   header: string,

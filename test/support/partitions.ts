@@ -9,7 +9,7 @@ let seconds = 0
 export const options: Partial<IngestOptions> = {
   partRows: 40,
   codedDistinctMax: 60,
-  // What was there before may come again, as another snapshot.
+  // Earlier content may return, as another snapshot.
   now: () => new Date(importDate.getTime() + 1000 * (seconds += 1)),
 }
 

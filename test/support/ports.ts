@@ -11,7 +11,7 @@ export async function heldPort(wanted = 0): Promise<{ port: number; release: () 
   return { port: address.port, release: () => new Promise((resolve) => server.close(() => resolve())) }
 }
 
-/** Below those that systems give to whoever asks for any, so that no other test gets it meanwhile. */
+/** Below the range of ephemeral ports, so that no other test gets one meanwhile. */
 const [portMin, portMax] = [20_000, 30_000] as const
 
 /** A port on which nobody listens. */

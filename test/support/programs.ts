@@ -44,7 +44,7 @@ function startNode(args: readonly string[], settings: Record<string, string>, in
   child.stdin.end(input ?? '')
   let [out, err] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    // Of a server that is asked for an hour the end is enough.
+    // The end is enough for a server that runs for an hour.
     if (out.length > saidMax) out = out.slice(-saidMax / 2)
     out += text
   })

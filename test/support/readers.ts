@@ -15,9 +15,9 @@ export interface Readers {
   readonly answers: ReadonlyMap<number, number>
   /** Requests that got none: what went wrong, and how often. */
   readonly failures: ReadonlyMap<string, number>
-  /** What `look` has found. */
+  /** Faults that `look` has found. */
   readonly found: readonly string[]
-  /** How many of them have had an answer. */
+  /** Returns the number of readers with an answer. */
   readonly begun: () => number
   /** The longest that a request took, in ms. */
   readonly longest: () => number
@@ -30,9 +30,9 @@ export interface Load {
   /** The address that a reader asks for next. */
   readonly target: (reader: number, asked: number) => string
   readonly headers?: Readonly<Record<string, string>>
-  /** What is wrong with an answer; null where nothing is. */
+  /** Returns the fault of an answer; null if there is none. */
   readonly look?: (target: string, status: number, body: Buffer) => string | null
-  /** Whether a server that is not there is a failure; else the reader ends. */
+  /** True if an absent server is a failure; else the reader ends. */
   readonly mustBeThere?: boolean
   /** Between an answer and the next request, in ms; none where it is not said. */
   readonly thinkMs?: () => number

@@ -15,7 +15,7 @@ const slowestShown = 10
 /** Ends a run of jest with the skipped tests by what they need, the slowest files, and how to repeat what failed. */
 export default class Reporter {
   readonly #seed: number
-  /** Whether tests are left out because of their names alone. */
+  /** True if tests are excluded only by their names. */
   readonly #isChosen: boolean
 
   constructor({ seed, testNamePattern }: { readonly seed: number; readonly testNamePattern?: string }) {

@@ -1,6 +1,6 @@
 /**
- * How often each test of random input repeats, by level: `make test` is quick, `make test-all` thorough, `make test-long`
- * takes hours. One alone is set by its own name: `LIVES=5000 npm run jest -- test/server/lives`.
+ * Repetitions of each test with random input, by level: `make test` is quick, `make test-all` thorough, `make
+ * test-long` takes hours. Each can be set by its own name: `LIVES=5000 npm run jest -- test/server/lives`.
  */
 const runs = {
   /** SIGKILLs of an ingest, at random moments. */
@@ -68,7 +68,7 @@ function levelOf(text = 'quick'): Level {
 
 const level = levelOf(process.env['LEVEL'])
 
-/** Whether this is `make test`: inputs are small where size is not what a test is about. */
+/** True for `make test`: inputs are small unless size is the subject of a test. */
 export const isQuick = level === 'quick'
 
 /** Number of repetitions at the level of this run; `SHARE` scales those of `long`. */
@@ -79,7 +79,7 @@ export function runsOf(name: keyof typeof runs): number {
   return level === 'long' ? Math.max(counts.all, Math.round(Number(share) * counts.long)) : counts[level]
 }
 
-/** Whether every case is tried. `make test` tries a part of the cases, chosen by the seed. */
+/** True if every case is tried. `make test` tries a part of the cases, chosen by the seed. */
 export const isExhaustive = level === 'long'
 
 /** A test that only `make test-all` runs: of a rare case, or of one that takes long. Another test covers its subject briefly. */

@@ -71,7 +71,7 @@ export interface Service {
   readonly catalog: Catalog
   readonly snapshots: Snapshots
   readonly pool: Pool
-  /** Of scans for selections. */
+  /** Pool of scans for selections. */
   readonly scans: Pool
   readonly selections: Selections
   readonly engine: RowEngine
@@ -87,7 +87,7 @@ export interface Service {
   readonly logged: () => string
 }
 
-/** What differs from a service of usual limits. */
+/** Differences from a service with default limits. */
 export type ServiceOptions = Partial<
   Runtime & PoolLimits & ResponderLimits & SendLimits & SelectionLimits & CodedLimits & MemoryGateLimits
 > & {
@@ -103,7 +103,7 @@ export type ServiceOptions = Partial<
   readonly filesAddress?: string
   /** Another engine than DuckDB. */
   readonly otherSelections?: Selections
-  /** Whether the limits of the catalog hold, and for how many clients. */
+  /** True to apply the limits of the catalog, for `clientsMax` clients. */
   readonly rateLimits?: boolean
   readonly clientsMax?: number
   readonly trustProxy?: ClientSettings['trustProxy']
@@ -262,7 +262,7 @@ export async function rawGet(
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const asked = http.get({ port, host: '127.0.0.1', path: target, headers, agent: false })
-  // What breaks off in the middle is told by the response.
+  // The response reports a broken transfer.
   asked.on('error', () => undefined)
   try {
     const [response] = (await once(asked, 'response')) as [http.IncomingMessage]

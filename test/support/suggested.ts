@@ -39,7 +39,7 @@ export async function entryOf(content: string | Buffer, name = 'x.csv') {
   return { told: told.join('\n'), entry }
 }
 
-/** What comes of a file that is declared as it was suggested. */
+/** Returns the result of a file that is declared as suggested. */
 export async function ingested(content: string | Buffer, name = 'x.csv') {
   const { entry } = await entryOf(content, name)
   const declaration = {

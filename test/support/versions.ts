@@ -21,7 +21,7 @@ const rowsOf = (version: number): number => 500 + (version % 100)
 export interface Versions {
   readonly folder: string
   readonly warehouse: string
-  /** What the ingest finds in its environment. */
+  /** Environment of the ingest. */
   readonly environment: () => Record<string, string | undefined>
   readonly write: (version: number) => Promise<void>
   /** Replaces the source by any text. */

@@ -20,18 +20,18 @@ import { tinyCatalog, workshop, type Workshop } from './workshop.ts'
 import { endWithFile } from './each-file.ts'
 import { until } from './until.ts'
 
-/** How the web answers one request. */
+/** Answers one request of the web. */
 export type Act = (request: IncomingMessage, response: ServerResponse) => unknown
 
-/** A server of this machine that does as it is told. */
+/** A local web server with scripted answers. */
 export interface Web {
   /** In what tests write and compare it is `http://web`, since its port is known only when it runs. */
   readonly origin: string
   readonly port: number
-  /** What was asked so far, and on what conditions: `/t.csv range: bytes=5-`. */
+  /** Requests so far, with their conditions: `/t.csv range: bytes=5-`. */
   readonly asked: readonly string[]
   readonly connections: () => number
-  /** What happens at a path: one act for each request in turn, the last for all that follow. */
+  /** Scripts the answers of a path: one for each request in turn, the last for all further ones. */
   readonly at: (path: string, ...acts: readonly Act[]) => void
 }
 
@@ -95,7 +95,7 @@ export function file(content: string | Uint8Array, headers: OutgoingHttpHeaders 
   }
 }
 
-/** The rest of a file, whatever the conditions, with no headers but the given. */
+/** Sends the rest of a file under any condition, with only the given headers. */
 export function rest(content: string | Uint8Array, headers: OutgoingHttpHeaders = {}): Act {
   const body = Buffer.from(content)
   return ({ headers: { range = '' } }, response) => {
@@ -189,7 +189,7 @@ export interface WebShop extends Workshop {
   /** The steps and lines of progress so far. */
   readonly said: readonly string[]
   readonly rows: () => Promise<readonly unknown[][]>
-  /** What is kept of the files that the published snapshot was made from. */
+  /** Returns the sources of the published snapshot. */
   readonly published: () => readonly Source[]
   readonly warnings: () => readonly string[]
 }
@@ -242,7 +242,7 @@ export async function webShop(
   }
 }
 
-/** What was fetched may not stay, however a run ends. */
+/** Fetched files must not remain after any end of a run. */
 async function requireNoScratch({ scratchFolder: scratch }: Store): Promise<void> {
   const left = existsSync(scratch) ? await readdir(scratch) : []
   if (left.length > 0) throw new Error(`left behind in ${scratch}: ${left.join(', ')}`)

@@ -6,9 +6,9 @@ export interface ZipEntry {
   /** Another check sum than the right one. */
   readonly crc?: number
   readonly isEncrypted?: true
-  /** More of the bits that say how it is packed. */
+  /** Further bits of the compression flags. */
   readonly flags?: number
-  /** How it claims to be packed, where not with deflate; 0 is not at all. */
+  /** Claimed compression method, if not deflate; 0 is none. */
   readonly method?: number
 }
 

@@ -6,7 +6,7 @@ import { declared, misfit, refused, rows, whatCame, type Declaration } from '../
 import { workshop } from '../../support/workshop.ts'
 import { testSampled } from '../../support/runs.ts'
 
-/** What masks hide is written nowhere, and rejects that are allowed are told. */
+/** Masked values are written nowhere, and allowed rejects are reported. */
 
 const ab = ['a:string', 'b:integer']
 const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 or -7'

@@ -5,7 +5,7 @@ import { tinyCatalog, workshop } from '../../support/workshop.ts'
 import { publishSamples } from '../../support/samples.ts'
 import { testAll } from '../../support/runs.ts'
 
-/** What OpenAPI says of the service, asked of the service. Every answer of every test is held against it besides. */
+/** Compares the OpenAPI document with the service. Every answer of every other test is checked against it too. */
 
 interface Parameter {
   readonly $ref?: string

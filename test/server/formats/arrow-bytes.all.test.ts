@@ -10,7 +10,7 @@ import { runsOf, seed } from '../../support/runs.ts'
 import { catalogAround, catalogText, workshop } from '../../support/workshop.ts'
 import { gzipSync } from 'node:zlib'
 
-/** One name, one sequence of bytes: whichever process answers, and whatever its memory held before. */
+/** Equal names mean equal bytes, for any process and any earlier content of its memory. */
 
 const queries = runsOf('ARROW_QUERIES')
 const random = randomFrom(seed)
@@ -46,13 +46,13 @@ interface Got {
 
 async function get({ port }: ServerProgram, target: string): Promise<Got> {
   const response = await fetch(`http://127.0.0.1:${port}/api/v1/dataset/d/t/${target}`)
-  // What breaks off is no answer.
+  // A broken transfer is no answer.
   const bytes = await response.arrayBuffer().catch(() => null)
   const tag = response.headers.get('etag')
   return { status: bytes === null ? 0 : response.status, tag, bytes: Buffer.from(bytes ?? new ArrayBuffer()) }
 }
 
-/** What stands under nulls and past the last value, where nothing but zeros may. */
+/** Returns bytes other than zero under nulls, and after the last value. */
 function strayBytes(data: Data): string[] {
   const { length, nullCount, nullBitmap, children, dictionary } = data
   const [values, offsets] = [data.values, data.valueOffsets] as [NodeJS.TypedArray?, Int32Array?]

@@ -35,7 +35,7 @@ test.each([true, false])(
       expect([answer.status, answer.body.toString()]).toEqual([200, due])
       expect(answer.headers['content-disposition']).toMatch(/^attachment; filename="d-t-.*\.csv"$/)
     }
-    // What is kept of one is nothing of the other.
+    // Caches of one format must not serve the other.
     const plain = [
       'f,d,t,w,i,b,p',
       '1.5e-07,-1234.50,2020-01-02T03:04:05.5,a;b,1,true,"-1.5,2"',

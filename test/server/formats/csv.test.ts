@@ -1,7 +1,7 @@
 import { rawGet, serve } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
-/** CSV to a byte, whatever the rows are read from. */
+/** CSV to the byte, from every source of rows. */
 
 const address = '/api/v1/dataset/d/t/data/'
 const exported = '/api/v1/dataset/d/t/export/'

@@ -4,7 +4,7 @@ import { rowFormats } from '../../../server/formats/registry.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { tinyCatalog, workshop } from '../../support/workshop.ts'
 
-/** What holds of a format of rows, whatever it is: one that is added is tested here, once it is said how it is read. */
+/** Contract of every row format: a new one is tested here after adding a reader for it. */
 
 const table = '/api/v1/dataset/d/t/'
 const rowCount = 500

@@ -17,7 +17,7 @@ const [html, json, csv] = [
   'text/csv; charset=utf-8; header=present',
 ]
 
-/** What clients send by themselves. */
+/** Headers that clients send by default. */
 test.each<[client: string, accept: string | null, type: string]>([
   [
     'Chrome',

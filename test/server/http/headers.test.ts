@@ -92,7 +92,7 @@ test.each(kinds)(
 
 const allDenied: unknown = expect.stringMatching(/^(\w+(-\w+)*=\(\)(, |$)){20,}$/)
 
-/** What a cell of the table stands for. */
+/** Returns the header that a cell of the table describes. */
 function dueOf(cell: string, isSecure: boolean): unknown {
   if (cell === '–') return undefined
   if (cell.startsWith('all of')) return allDenied

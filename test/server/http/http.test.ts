@@ -23,7 +23,7 @@ const six = [
   '/api/dataset/d/t/data',
 ]
 
-/** What was made anew says how long it took, and what was kept does not. */
+/** Removes headers of timing: only new responses have them. */
 function steady({ date, 'x-request-id': id, 'server-timing': _timing, ...rest }: Record<string, string>) {
   return [rest, typeof date, typeof id]
 }

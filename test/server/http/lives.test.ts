@@ -11,7 +11,7 @@ import { serve, type Service } from '../../support/service.ts'
 import { tinyCatalog, workshop } from '../../support/workshop.ts'
 import { until } from '../../support/until.ts'
 
-/** Nothing that an answer holds outlives its connection, whatever a reader does with it. */
+/** Nothing that a response holds outlives its connection, for any behaviour of the client. */
 
 const lives = runsOf('LIVES')
 const atOnce = 40

@@ -27,7 +27,7 @@ test('an answer too small to be compressed is kept for those who would take it s
     expect([headers['content-encoding'], body.toString().endsWith(']}')]).toEqual([undefined, true])
     return 'server-timing' in headers
   }
-  // What was asked for twice is kept, and tells of no making.
+  // The third response comes from the cache, without timing.
   expect([await timed(), await timed(), await timed()]).toEqual([true, true, false])
 })
 
@@ -255,7 +255,7 @@ describe('compression', () => {
     const encodingOf = async (): Promise<string | undefined> =>
       (await rawGet(service.app, rows, { 'Accept-Encoding': 'br, gzip' })).headers['content-encoding']
     expect(await encodingOf()).toBeUndefined()
-    // Who refuses the bytes as they are gets them compressed all the same.
+    // A client that refuses identity gets compressed bytes.
     const strict = await rawGet(service.app, rows, { 'Accept-Encoding': 'gzip, identity;q=0' })
     expect(strict.headers['content-encoding']).toBe('gzip')
     expect(await encodingOf()).toBe('gzip')

@@ -29,7 +29,7 @@ async function counted(
   }, told)
 }
 
-/** What is left of the budget, or the policy that refused. */
+/** Returns what is left of the budget, or the policy that refused. */
 async function spent(limiter: Limiter, cost: number, client = 'a', isUnbounded = false): Promise<string> {
   return limiter
     .spend(client, cost, isUnbounded ? 'files' : 'rows')
@@ -94,7 +94,7 @@ describe('requests of a class', () => {
     expect(await counted(limiter)).toBe('ok rows-1m:2:60 rows-1h:1:3540')
     await counted(limiter)
     for (let time = 0; time < 3; time += 1) expect(await counted(limiter)).toBe('refused by rows-1h')
-    // What one refuses counts with none of the others.
+    // A request refused by one policy counts in no other.
     expect(await left(limiter)).toEqual({ 'rows-1m': 1, 'rows-1h': 0 })
   })
 

@@ -67,7 +67,7 @@ describe('the limits of the catalog', () => {
     const [table] = catalog.datasets.get('d')?.tables.values() ?? []
     const manifest = table === undefined ? null : snapshots.current(table)?.manifest
     const download = manifest?.files.find(({ file }) => file === 't.csv.gz')
-    // Of the snapshot, of which the sum is.
+    // Address in the snapshot that has the checksum.
     const file = `http://localhost:8000/files/d/t/${manifest?.snapshot}/t.csv.gz`
     expect(refused.headers['link']).toContain(`<${file}>`)
     expect(refused.body).toEqual({
@@ -128,7 +128,7 @@ describe('the limits of the catalog', () => {
       'violated-policies': ['rows-1h'],
       detail: expect.stringMatching(/^At most 2 pages of rows in 1h are allowed; try again in 3600 s\./),
     })
-    // What one refuses counts with none of the others.
+    // A request refused by one policy counts in no other.
     const { limits } = (await request(app).get('/limits')).body as {
       limits: { policy: string; remaining: number }[]
     }
@@ -289,7 +289,7 @@ describe('what an ask counts', () => {
       request(app).get(`${rows}?m=${m}&n__gt=1`).set('X-Forwarded-For', client)
     await ask('192.0.2.1', 1).expect(200)
     for (const [index, m] of [2, 3, 4, 5].entries()) {
-      // Who has had enough begins it, or finds it begun by the other.
+      // The client without quota starts the work, or joins it.
       const both = await Promise.all([ask('192.0.2.1', m), ask(`192.0.2.${index + 10}`, m)])
       expect(both[1].status).toBe(200)
     }
@@ -409,10 +409,10 @@ test('proxies are believed by their subnets, and nobody else', () => {
   const client = clientOf({ trustProxy: ['10.0.0.0/8', 'loopback'], clientIpv6Prefix: 56 })
   expect(keyOf(client, '192.0.2.7', '10.1.2.3')).toBe('192.0.2.7')
   expect(keyOf(client, '192.0.2.7, 10.9.9.9', '127.0.0.1')).toBe('192.0.2.7')
-  // Whoever is no proxy of ours is who he is, whatever he says.
+  // A client that is no trusted proxy is identified by its own address.
   expect(keyOf(client, '192.0.2.7', '203.0.113.9')).toBe('203.0.113.9')
   expect(keyOf(client, '192.0.2.7, 198.51.100.4', '10.1.2.3')).toBe('198.51.100.4')
-  // What is no address ends the list.
+  // An invalid address ends the list.
   expect(keyOf(client, '192.0.2.7, junk', '10.1.2.3')).toBe('unknown')
 })
 

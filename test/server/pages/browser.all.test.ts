@@ -5,7 +5,7 @@ import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../.
 import { isExhaustive, seed } from '../../support/runs.ts'
 import { publishSamples } from '../../support/samples.ts'
 
-/** What a reader meets in a real browser. */
+/** Behaviour of pages in a real browser. */
 
 describeInBrowser('pages in a browser', () => {
   const browser = withBrowser()

@@ -3,7 +3,7 @@ import { textIn } from '../../support/markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
 
-/** What pages say of a dataset: what was promised, what is so, whose it is, and what its numbers come to. */
+/** Facts about a dataset on its pages: promises, dates, publisher, and numbers. */
 
 const catalogText = `
 title: { en: Weather, pt: Tempo }
@@ -75,7 +75,7 @@ test('a dataset sets what was promised beside what is so, each date by its name'
   expect(text).toContain('daily Jan 1, 2026 Feb 2, 2026 Feb 3, 2026 nothing new Feb 2, 2026 1')
   expect(text).toContain('1 row was left out because it is not what is declared')
   expect(text).toContain('Line 7, mm: <b>much</b>')
-  // What is served stays, and it is told that nothing newer could be.
+  // The old snapshot stays, and the failed update is reported.
   await shop.write('rain/daily.csv', 'date;uf\n')
   await shop.ingest({ now: () => new Date('2026-02-04T12:00:00Z') })
   expect(said(await page('/en/dataset/rain/'))).toContain(
@@ -161,7 +161,7 @@ test('the limits are those of the catalog', async () => {
     said((await rawGet(app, `/${language}/limits/`, { Accept: 'text/html' })).body.toString())
   expect(await limits('en')).toContain('Rows, and pages of them 30 requests in 1 minute')
   expect(await limits('pt')).toContain('30 pedidos em 1 minuto')
-  // Where nothing is counted, nothing is said to be.
+  // Without limits, no limit is mentioned.
   expect(said(await page('/en/limits/'))).toContain('Rows, and pages of them no limit')
 })
 

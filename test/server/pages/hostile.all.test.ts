@@ -120,7 +120,7 @@ describeInBrowser('hostile texts', () => {
       const answer = await page.goto(at.base + path)
       expect(answer?.headers()['content-type']).toBe('text/html; charset=utf-8')
       expect((answer?.status() ?? 500) < 500).toBe(true)
-      // Whatever listens for a pointer or a focus has its chance.
+      // Gives listeners for pointers and focus a chance.
       for (let step = 0; step < 12; step += 1) await page.keyboard.press('Tab')
       await page.mouse.move(300, 400)
       const odd = await page.evaluate(() => ({

@@ -48,7 +48,7 @@ async function page(target: string): Promise<string> {
 
 const shownOn = (markup: string): number => Number(/ of (\d+) rows/.exec(markup)?.[1] ?? 0)
 
-/** What stands in the chips of a page. */
+/** Returns the chips of a page. */
 function chipsOf(text: string): string[] {
   return [...text.matchAll(/<span>([^<]*)<\/span>\s*<a[^>]*aria-label="Remove/g)].map(([, said = '']) => said)
 }

@@ -129,7 +129,7 @@ test('every link of every page leads somewhere, and nothing of the data is marku
     const got = await get(page)
     if (got.status !== 200) broken.push(`${got.status} ${page}`)
     if (!String(got.headers['content-type']).startsWith('text/html')) continue
-    // What stands in quotes is no markup.
+    // Text in quotes is no markup.
     const data = /<script type="application\/ld\+json">([^<]*)<\/script>/g
     const bare = got.text.replaceAll(data, '').replaceAll(/"[^"]*"/g, '""')
     const isRun =

@@ -146,7 +146,7 @@ test('every form of every table shows so many rows as the API counts', async () 
   expect(wrong).toEqual([])
 }, 300_000)
 
-/** What a reader might leave in a control; most are left as they are. */
+/** Fills controls as a person might; most are left unchanged. */
 function filled(
   { name, kind, value, isChecked, choices }: Control,
   random: () => number,

@@ -3,7 +3,7 @@ import { rowFormats } from '../../../server/formats/registry.ts'
 import { serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
-/** Whatever is not right about a query is a 400 that names the parameter; nothing is ignored, and nothing breaks. */
+/** Every fault of a query is a 400 that names the parameter; nothing is ignored, and nothing breaks. */
 
 const address = '/api/v1/dataset/d/t/data/'
 let service: Service
@@ -191,12 +191,12 @@ test.each(cases)('%s=%.40s is a 400 that names it', async (parameter, text) => {
       named: [parameter],
     })
     expect(detail).toContain(parameter.replace(/(?<=.)__\w*$/, ''))
-    // What was wrong is said in a bounded sentence.
+    // The message has a bounded length.
     expect(detail.length).toBeLessThan(1000)
   }
 })
 
-/** Of a table that may neither be filtered nor searched nor ordered. */
+/** Returns the message for a table without filters, search and order. */
 async function saidOf(query: string): Promise<string> {
   const { body } = await request(service.app).get(`/api/v1/dataset/d/mute/data/?${query}`).expect(400)
   return (body as { detail: string }).detail

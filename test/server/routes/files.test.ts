@@ -65,7 +65,7 @@ test('files are led to where the warehouse itself is public, where an operator s
     'public, max-age=60, stale-while-revalidate=600',
     0,
   ])
-  // What readers may not have leads nowhere.
+  // Private files have no address.
   expect((await rawGet(app, `${base}/rows.bin`)).status).toBe(404)
 })
 

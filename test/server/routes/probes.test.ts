@@ -11,7 +11,7 @@ import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/w
 import { testAll, testSampled } from '../../support/runs.ts'
 import { randomBytes } from 'node:crypto'
 
-/** What those ask who keep the service running. */
+/** Probes for operating the service. */
 
 const rows = '/api/v1/dataset/d/t/data/'
 const fields = [fieldOf('n:integer')]
@@ -151,7 +151,7 @@ test.each<[what: string, table: { refreshed?: string; order?: string[] }, isTake
   const log = openLog('silent')
   const after = new Snapshots({ store: shop.store, catalog, retention, log, before: snapshots })
   const [table] = allTables(catalog) as [Table]
-  // A table that was not taken over has no snapshot until the first refresh.
+  // A table that was not reused has no snapshot until the first refresh.
   expect(after.current(table) !== null).toBe(isTakenOver)
   await after.refresh()
   expect(after.statuses.map(({ fault, refreshed }) => [fault, refreshed])).toEqual([

@@ -9,7 +9,7 @@ import { isQuick, runsOf, seed } from '../../support/runs.ts'
 import { rawGet, serve, type Service, type ServiceOptions } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
 
-/** Whatever happens to a served file, no wrong row is answered, and the fault is told. */
+/** Damages of served files never produce a wrong row, and the fault is reported. */
 
 const damages = runsOf('DAMAGES')
 const unreadDamages = runsOf('UNREAD_DAMAGES')
@@ -78,7 +78,7 @@ beforeAll(async () => {
   await service.close()
 }, 60_000)
 
-/** What may happen to the bytes of a file. */
+/** Kinds of damage to the bytes of a file. */
 const kinds: Readonly<Record<string, (file: string) => Promise<void>>> = {
   flip: async (file) => {
     const bytes = await readFile(file)
@@ -97,14 +97,14 @@ const kinds: Readonly<Record<string, (file: string) => Promise<void>>> = {
     await cp(path.join(pristine, one(others)), file, { force: true })
   },
   removal: (file) => rm(file),
-  // What was never damaged may be met in the middle of it.
+  // A concurrent reader may meet the file while it is rewritten.
   rewriting: async (file) => {
     const bytes = await readFile(file)
     for (let time = 0; time < 50; time += 1) await writeFile(file, bytes)
   },
 }
 
-/** Notes that all is whole, whatever it is: what a disk loses in silence changes nothing that tells of a file. */
+/** Records all files as verified, even damaged ones: silent disk errors change no metadata. */
 async function noteWhole(): Promise<void> {
   const table = { dataset: 'd', name: 't' }
   const manifest = await publishedOf(shop.store, table)
@@ -145,7 +145,7 @@ test('no wrong row is answered, and the fault is told within 2 s of the first re
     const met: number[] = []
     const tell = (): void => void met.push(performance.now())
     const walks = Array.from({ length: readers }, () => read(service, () => isOver, wrong, tell))
-    // Half of the time nothing but what is read tells of the damage.
+    // In half of the cases, only reading shows the damage.
     const isFollowed = left % 4 < 2
     if (isFollowed) service.snapshots.follow()
     await setTimeout(upTo(150))

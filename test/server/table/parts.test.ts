@@ -7,7 +7,7 @@ import { isQuick, sampled, seed } from '../../support/runs.ts'
 import { getPage, rawGet, serve, type ServiceOptions } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
 
-/** Fields whose values are made of parts: what is asked of the parts, and what documents and formats have of them. */
+/** Fields with structured values: conditions on their parts, and their form in documents and formats. */
 
 const items = [
   'água',

@@ -170,7 +170,7 @@ test('decimals of many values have all of their digits, zeros at the end too', a
       await shop.write('d/t.csv', csv)
       const [outcome] = await shop.ingest()
       if (outcome?.status !== 'published') throw new Error('it was not published')
-      // Of fields with few values the row store has codes.
+      // The row store has codes of fields with few values.
       expect(outcome.manifest.dictionary?.fields.map(({ name }) => name) ?? []).not.toContain('d2')
       return serve(shop)
     }),
@@ -199,7 +199,7 @@ testAll('rows whose chunks are large are written by DuckDB', async () => {
     const { text } = await request(app).get('/limits')
     return Number(/"share[^}]*?"remaining":(\d+)/.exec(text)?.[1])
   }
-  // Those of one chunk, and some of each.
+  // Rows of one chunk, and of several.
   const near = await getPage(app, `${address}?page=3&page_size=10`)
   expect([near.results, spy.mock.calls.length]).toEqual([
     [20, 21, 22, 23, 24, 25, 26, 27, 28, 29].map(longRow),

@@ -10,7 +10,7 @@ import { getPage, rawGet, serve as serveAll, walk, type Service } from '../../su
 import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
 import { sampled, testAll } from '../../support/runs.ts'
 
-/** How DuckDB finds selections and keeps them: what is read, what is read again, and what is refused. */
+/** DuckDB selections and their cache: which are read, repeated, and refused. */
 
 const serve: typeof serveAll = async (of, options) => serveAll(of, { codesBytesMax: 0, ...options })
 
@@ -127,7 +127,7 @@ describe('only what can be right is read', () => {
     const found = await getPage(app, `${address}?code=c42`)
     expect(numbers(found.results)).toEqual(rows.filter(({ code }) => code === 'c42').map(({ n }) => n))
     expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
-    // What else must hold is looked at in those rows alone.
+    // Other conditions are checked only in those rows.
     const narrow = await getPage(app, `${address}?code__in=c42,c43&state=SP&search=sao`)
     expect(numbers(narrow.results)).toEqual(
       rows
@@ -307,7 +307,7 @@ describe('what costs too much is refused, with the way to the whole file', () =>
 
   test('a scan that takes too long is stopped, and says where all rows are', async () => {
     const { app, scans } = await serve(shop)
-    // How long a scan of few rows takes depends on the machine.
+    // The duration of a short scan depends on the machine.
     jest.spyOn(scans, 'rows').mockRejectedValue(new QueryTimeout(1))
     const { status, body, headers } = await request(app).get(
       `${address}?search=sao%20paulo%201&ordering=-code`,
