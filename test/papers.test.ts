@@ -20,7 +20,7 @@ import { testAll } from './support/runs.ts'
 let papers: string
 let names: string[]
 beforeAll(async () => {
-  const docs = await readdir('docs')
+  const docs = (await readdir('docs')).filter((name) => name.endsWith('.md'))
   names = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)]
   papers = (await Promise.all(names.map((name) => readFile(name, 'utf8')))).join('\n')
 })
