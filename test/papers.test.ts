@@ -179,8 +179,7 @@ test('the packings are those of the code', async () => {
 })
 
 test('the types are those of the code', () => {
-  const line = papers.slice(papers.indexOf('\nTypes: '), papers.indexOf('`filters` and `search` declare'))
-  expect([...line.matchAll(/`(\w+)`/g)].map((match) => match[1])).toEqual(fieldTypeNames)
+  expect(tableUnder('field type').map(([name]) => name)).toEqual(fieldTypeNames)
 })
 
 test('the example of a dataset is one that the loader takes', async () => {

@@ -51,7 +51,7 @@ const colour = (light: Light) =>
 const span = z
   .string()
   .regex(/^[1-9]\d{0,4}[smhd]$/, 'must be a span of time such as 30s, 1m, 1h or 1d')
-  .describe('The window.')
+  .describe('Time window.')
 
 const includedPath = plainText.refine(
   isBelow,
@@ -59,7 +59,7 @@ const includedPath = plainText.refine(
 )
 
 const limit = z.strictObject({
-  requests: count(1, 1_000_000_000).describe('How many requests one client may make in the window.'),
+  requests: count(1, 1_000_000_000).describe('Most requests of one client in the window.'),
   per: span,
 })
 
@@ -74,24 +74,24 @@ const family = z.strictObject({
   prefix: z
     .string()
     .regex(/^(\/[a-z0-9_-]+)+$/, 'must be a path such as /api/v1, without a final slash')
-    .describe('The path under which the whole catalog answers.'),
+    .describe('Path of the whole catalog.'),
   scheme: z
     .enum(['http', 'https', 'public'])
     .describe(
-      'Scheme of the addresses it emits when PUBLIC_URL is not a loopback address; public is that of PUBLIC_URL.',
+      'Scheme of absolute addresses unless PUBLIC_URL is a loopback address; public means that of PUBLIC_URL.',
     ),
-  trailing_slash: z.boolean().describe('Whether its addresses end in a slash.'),
+  trailing_slash: z.boolean().describe('True if its addresses end in a slash.'),
 })
 
 const override = z.strictObject({
   detail_slash: z
     .boolean()
     .optional()
-    .describe('Final slash of the dataset address, where it departs from the family.'),
+    .describe(`Final slash of the dataset's address, if it differs from the family.`),
   data_slash: z
     .boolean()
     .optional()
-    .describe('Final slash of the row addresses, where it departs from the family.'),
+    .describe('Final slash of the addresses of rows, if it differs from the family.'),
   timezone: timezone.optional().describe('Zone of import_date in this family.'),
 })
 
@@ -101,20 +101,17 @@ const format = z.union([plainText, names.min(1, 'must list at least one format')
 
 /** Spelling of values: declared by a table for all its fields, or by a field. */
 const reading = {
-  trim: z.boolean().optional().describe('Whether white space around values is none of them. Default false.'),
+  trim: z.boolean().optional().describe('Removes white space around values. Default false.'),
   nulls: z
     .array(z.string())
     .optional()
-    .describe('Texts that stand for null, in whole. Default is the empty one.'),
-  decimal: z
-    .enum(['.', ','])
-    .optional()
-    .describe('What separates the fraction of a number. Default is the point.'),
+    .describe('Texts that mean null, compared as a whole. Default is the empty text.'),
+  decimal: z.enum(['.', ',']).optional().describe('Decimal separator of numbers. Default is the point.'),
   groups: z
     .enum([',', '.', ' ', "'", 'none'])
     .optional()
     .describe(
-      'What separates groups of three digits of a number, such as "." in 1.234.567; " " is any space. Default is none.',
+      'Separator of groups of three digits, such as "." in 1.234.567; " " is any space. Default is none.',
     ),
   marks: z
     .array(
@@ -127,28 +124,28 @@ const reading = {
     )
     .optional()
     .describe(
-      'Texts before or after a number that say nothing of it, such as ["R$", "%"], with a space or without; "()" around one is a minus. Default is none.',
+      'Texts before or after a number that are ignored, such as ["R$", "%"], with or without a space. "()" around a number makes it negative. Default is none.',
     ),
   minus: z
     .array(z.enum(minusForms))
     .optional()
     .describe(
-      'How numbers below zero are written besides -5: "\u22125" and "\u20135" with another sign, "5-" with the minus behind. Default is none.',
+      'Spellings of negative numbers besides -5: "−5" and "–5" with another sign, "5-" with a trailing minus. Default is none.',
     ),
   booleans: z
     .strictObject({ true: names.min(1, 'must list a word'), false: names.min(1, 'must list a word') })
     .optional()
-    .describe('The words of bool fields. Default are true, True, TRUE and false, False, FALSE.'),
+    .describe('Words of bool fields. Default is true, True, TRUE and false, False, FALSE.'),
   timezone: timezone
     .optional()
-    .describe('Zone into which times are brought that have an offset (z in their format). Default UTC.'),
+    .describe('Zone to which times with an offset (z in their format) are converted. Default is UTC.'),
   two_digit_years_from: z
     .int()
     .min(1800)
     .max(2100)
     .optional()
     .describe(
-      'First year that a year of two digits (yy in a format) may be; the last is 99 later. Default 1969.',
+      'First year for years of two digits (yy in a format); the last is 99 years later. Default is 1969.',
     ),
 }
 
@@ -157,21 +154,19 @@ const powersOfTen = [-9, -8, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8,
 const field = z.strictObject({
   name: plainText,
   type: z.enum(fieldTypeNames as [FieldType, ...FieldType[]]),
-  title: texts.optional().describe('What the field is called to people.'),
-  description: texts.optional().describe('What the field means, for analysts and readers.'),
-  unit: texts.optional().describe('What its numbers count or measure, such as R$, km or people.'),
+  title: texts.optional().describe('Title of the field for people.'),
+  description: texts.optional().describe('Meaning of the field.'),
+  unit: texts.optional().describe('Unit of its numbers, such as R$, km or people.'),
   kind: z
     .enum(kindNames)
     .optional()
-    .describe(
-      'What its texts are: date is YYYY-MM-DD, uf the code of a state of Brazil; charts are drawn by it.',
-    ),
+    .describe('Kind of its texts: date for YYYY-MM-DD, uf for codes of Brazilian states; charts use it.'),
   precision: count(1, 38)
     .default(digitsDefault.precision)
-    .describe('Decimal only: digits in all. Default 18.'),
+    .describe('Decimal only: number of digits. Default is 18.'),
   scale: count(0, 37)
     .default(digitsDefault.scale)
-    .describe('Decimal only: digits after the point. Default 2.'),
+    .describe('Decimal only: number of decimal places. Default is 2.'),
   ...reading,
   factor: z
     .number()
@@ -180,7 +175,7 @@ const field = z.strictObject({
       'must be a power of ten, such as 0.01 for cents',
     )
     .optional()
-    .describe('Numbers only: what the numbers of the source are multiplied by, such as 0.01 for cents.'),
+    .describe('Numbers only: factor for the numbers of the source, such as 0.01 for cents.'),
   separator: z
     .string()
     .regex(
@@ -188,26 +183,24 @@ const field = z.strictObject({
       'must be up to three characters such as ";" or "|", without spaces, " and brackets',
     )
     .optional()
-    .describe(
-      'List only: what stands between its texts, such as ";". Default is that the source writes JSON.',
-    ),
+    .describe('List only: separator of its texts, such as ";". By default the source has JSON.'),
   format: format
     .optional()
     .describe(
-      'Date, datetime and time only: how the source writes it, such as dd/mm/yyyy, where it departs from the table; of several, each value must fit one.',
+      `Date, datetime and time only: format in the source, such as dd/mm/yyyy, if it differs from the table's. With several formats, each value must match exactly one.`,
     ),
   mask: z
     .enum(maskNames)
     .optional()
-    .describe('Personal identifiers: hidden in part before anything is written; cpf gives ***456789**.'),
+    .describe('Hides a part of personal identifiers before anything is written; cpf gives ***456789**.'),
 })
 
 const constants = z.record(z.string(), z.string())
 
 const someFiles = z.strictObject({
-  path: plainText.describe('A path under SOURCES or an address, as in a list of them.'),
+  path: plainText.describe('A path under SOURCES or an address.'),
   constants: constants.describe(
-    'Field -> the value of all rows of these files, as the source would write it.',
+    'Values of all rows of these files by field, as the source would write them.',
   ),
 })
 
@@ -216,62 +209,59 @@ const source = z.strictObject({
     .union([plainText, z.array(z.union([plainText, someFiles])).min(1, 'must list at least one file')])
     .optional()
     .describe(
-      'Paths under SOURCES, where * stands for any part of a name, or http(s) addresses; rows of several follow ' +
-        'each other. Default is <dataset>/<table>.csv, .csv.gz, .csv.zst or .csv.zip.',
+      'Paths under SOURCES, with * for any part of a name, or http(s) addresses; files follow each other. Default is <dataset>/<table>.csv, .csv.gz, .csv.zst or .csv.zip.',
     ),
   from_name: plainText
     .optional()
     .describe(
-      'Fields that the path of each file tells at its end, such as "yob{year}.csv" or "{state}/*_{year}.csv"; * stands for any part of a name.',
+      `Pattern of fields at the end of each file's path, such as "yob{year}.csv" or "{state}/*_{year}.csv"; * is any part of a name.`,
     ),
   union_by_name: z
     .boolean()
     .default(false)
     .describe(
-      'Whether files may have their columns in another order, and lack some, whose fields are null there. Default false.',
+      'Allows files with other column orders and missing columns, whose fields are null. Default is false.',
     ),
   member: plainText
     .optional()
-    .describe(
-      'Files in a zip to read, where * stands for any part of a name. Default is the only one in it.',
-    ),
+    .describe('Files of a zip to read, with * for any part of a name. Default is the only file.'),
   checksums: plainText
     .optional()
     .describe(
-      'A file of SHA-256 or SHA-512 sums beside the source, such as SHA512SUMS; the source must be in it.',
+      'A file of SHA-256 or SHA-512 sums beside the source, such as SHA512SUMS, which must contain the source.',
     ),
   encoding: z.enum(encodingNames).default('utf-8').describe('Default is utf-8.'),
   delimiter: z
     .string()
     .regex(/^[\t !#-/:-@[\]-`{-~]$/, 'must be one ASCII character such as ",", ";" or a tab')
     .default(',')
-    .describe('What separates the values of a row. Default is the comma.'),
+    .describe('Separator of values in a row. Default is the comma.'),
   quote: z
     .enum(['"', "'", 'none'])
     .default('"')
-    .describe('What values may be enclosed in, doubled inside of them. Default is ".'),
+    .describe('Quote around values, doubled inside of them. Default is ".'),
   ...reading,
-  date: format.optional().describe('How dates are written, such as dd/mm/yyyy. Default is yyyy-mm-dd.'),
+  date: format.optional().describe('Format of dates, such as dd/mm/yyyy. Default is yyyy-mm-dd.'),
   datetime: format
     .optional()
     .describe(
-      'How times are written, such as dd/mm/yyyy hh:mm:ss. Default is yyyy-mm-dd hh:mm:ss or with a T.',
+      'Format of times with a date, such as dd/mm/yyyy hh:mm:ss. Default is yyyy-mm-dd hh:mm:ss, or with a T.',
     ),
-  time: format.optional().describe('How times of day are written, such as hh:mm. Default is hh:mm:ss.'),
+  time: format.optional().describe('Format of times of day, such as hh:mm. Default is hh:mm:ss.'),
   line_terminator: z
     .enum(['lf', 'cr'])
     .default('lf')
-    .describe('How lines end: lf, with or without a carriage return before it, or cr alone. Default is lf.'),
-  skip_lines: count(0, 1000).default(0).describe('Lines before the header. Default 0.'),
+    .describe('Line ends: lf, with or without a carriage return before it, or cr alone. Default is lf.'),
+  skip_lines: count(0, 1000).default(0).describe('Number of lines before the header. Default is 0.'),
   skip_last: count(0, 1000)
     .default(0)
-    .describe('Lines at the end that are no rows, such as totals; blank ones do not count. Default 0.'),
+    .describe(
+      'Number of lines at the end that are no rows, such as totals; blank lines are not counted. Default is 0.',
+    ),
   stop_at: plainText
     .optional()
-    .describe('What the first line begins with that is no row any more; all after it is left out, too.'),
-  comment: plainText
-    .optional()
-    .describe('What lines begin with that are no rows, such as "#". Default is none.'),
+    .describe('Start of the first line after the rows; it and all further lines are left out.'),
+  comment: plainText.optional().describe('Start of lines that are no rows, such as "#". Default is none.'),
   skip_repeated_headers: z
     .boolean()
     .default(false)
@@ -280,100 +270,94 @@ const source = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Drops empty cells at the end of a row that has more cells than the header. Default is false: the row is refused.',
+      'Drops empty cells at the end of rows with more cells than the header. Default is false: the rows are refused.',
     ),
   header: names
     .min(1, 'must name at least one column')
     .optional()
-    .describe('Names of the columns, in their order, where the source has no header line.'),
+    .describe('Names of the columns, in their order, for a source without a header line.'),
   header_in_file: z
     .array(z.string())
     .min(1, 'must hold the cells of the header line')
     .optional()
     .describe(
-      'The header line that `header` replaces, where a name in it is blank or repeated. A source with another header line is refused.',
+      'The header line that `header` replaces, if a name in it is blank or repeated. A source with another header line is refused.',
     ),
-  rename: z.record(z.string(), plainText).default({}).describe('Header name in the source -> field name.'),
+  rename: z.record(z.string(), plainText).default({}).describe('Field names by header name of the source.'),
   ignore: z.array(z.string()).default([]).describe('Columns of the source that are no fields.'),
   constants: constants
     .default({})
-    .describe('Field -> the value of all its rows, as the source would write it, where no column has it.'),
+    .describe('Values of all rows by field, as the source would write them, for fields without a column.'),
 })
 
 const table = z.strictObject({
   name: pathName,
-  description: texts.optional().describe('What the rows are, for analysts.'),
+  description: texts.optional().describe('Description of the rows.'),
   order: z
     .array(
       z
         .string()
         .regex(/^\S(.*\S)?( (asc|desc))?$/, 'must be a field name with asc or desc, such as "date desc"'),
     )
-    .describe('The order of the rows, first key first; nulls come last, ties keep the order of the source.'),
+    .describe('Order of the rows, first key first; nulls last, ties in the order of the source.'),
   engine: z
     .enum(engineNames)
     .optional()
     .describe(
-      'What is asked which rows a query chooses: clickhouse is the one that CLICKHOUSE_URL names. Answers are the same. Default is duckdb.',
+      'Engine for filters and orders; clickhouse is the one at CLICKHOUSE_URL. Answers are the same. Default is duckdb.',
     ),
   partition: plainText
     .optional()
     .describe(
-      'The field that leads the order and has one value in each file of the source, such as a month: what changed is then ingested by its partition alone, all files of one value. Default is none.',
+      'First field of the order, with one value in each source file, such as a month. An ingest then converts only partitions whose files changed. Default is none.',
     ),
   filters: z
     .array(plainText)
     .optional()
-    .describe('Fields that readers may filter and order by. Default is all.'),
+    .describe('Fields that clients may filter and order by. Default is all.'),
   export_rows: count(0, 1_000_000_000)
     .default(1_000_000)
-    .describe('Rows that one export may have; whoever wants more takes the files. Default 1000000.'),
+    .describe('Most rows of an export; files have no limit. Default is 1000000.'),
   search: z
     .array(plainText)
     .optional()
-    .describe('Fields that a search looks through. Default is all of type string and text.'),
+    .describe('Fields that a search covers. Default is all of type string and text.'),
   orders: z
     .array(z.array(plainText).min(1, 'it must name a field'))
     .default([])
     .describe(
-      'Orders that readers ask for often, such as [-date, city], with - for descending: any page of them costs what a page of the table costs. Each takes about 4 bytes a row, and the codes of the filters once more.',
+      'Frequent orders, such as [-date, city], with - for descending: any page of them costs as much as a page of the table. Each takes about 4 bytes per row, and the codes of the filters again.',
     ),
   packed: z
     .boolean()
     .optional()
     .describe(
-      'Whether the rows are stored once more for reading few at a time, which makes pages several times cheaper, and takes about as much disk as the Parquet. Default true, false for tables of more than 200 fields.',
+      'Stores the rows a second time for reading few of them: pages become several times cheaper, and it takes as much disk as the Parquet. Default is true; false for tables of more than 200 fields.',
     ),
   measures: z
     .array(plainText)
     .default([])
-    .describe(
-      'Integer and decimal fields whose sums over rows mean something; charts offer them. Default is none.',
-    ),
+    .describe('Integer and decimal fields whose sums are meaningful; charts offer them. Default is none.'),
   totals: z
     .record(plainText, plainText)
     .default({})
     .describe(
-      'Fields and the value of each that marks totals of the other rows, such as place_type: state where states stand beside their cities. Charts add up no totals with their parts.',
+      'Fields with the value that marks totals of other rows, such as place_type: state if states stand beside their cities. Charts never add totals to their parts.',
     ),
-  max_rejects: count(0, 1_000_000_000)
-    .default(0)
-    .describe('Rows that may be left out because they are not what is declared here. Default 0.'),
+  max_rejects: count(0, 1_000_000_000).default(0).describe('Most rows that may be rejected. Default is 0.'),
   may_be_empty: z
     .boolean()
     .default(false)
-    .describe(
-      'Whether a source that has no row is published unasked. Default false, since one most often was cut off.',
-    ),
+    .describe('Publishes a source without rows. Default is false, since such a source is usually truncated.'),
   refreshed: z
     .enum(dueFrequencies)
     .optional()
     .describe(
-      'How often its source is to be another one: past that, and a quarter of it more, `/health` says that it is stale. Default is never.',
+      'Interval of changes of the source: a quarter later, `/health` reports the table as stale. Default is never.',
     ),
   source: source
     .prefault({})
-    .describe('How the source CSV is written, where it departs from a comma-separated one.'),
+    .describe('Format of the source CSV, if it differs from comma-separated values in UTF-8.'),
   fields: z.array(field).min(1, 'must list at least one field'),
 })
 
@@ -381,25 +365,22 @@ const dataset = z.strictObject({
   slug: pathName,
   name: texts,
   description: texts,
-  author: party.optional().describe('Who made it.'),
-  source: party.optional().describe('Where it is from.'),
-  license: party.optional().describe('What it may be used for.'),
-  code_url: address.optional().describe('The code that collects it.'),
-  listed_in: z
-    .array(z.string())
-    .describe('Families whose list shows this dataset; its detail answers in all.'),
+  author: party.optional().describe('Author of the data.'),
+  source: party.optional().describe('Origin of the data.'),
+  license: party.optional().describe('License of the data.'),
+  code_url: address.optional().describe('Code that collects the data.'),
+  listed_in: z.array(z.string()).describe('Families that list this dataset; its detail answers in all.'),
   collected_at: day,
   frequency: z
     .enum(frequencyNames)
     .optional()
-    .describe(
-      'How often it is promised to be published anew, by the names of the EU vocabulary of frequencies.',
-    ),
+    .describe('Promised interval of updates, by the EU vocabulary of frequencies.'),
   ...datasetMetadata,
-  timezone: timezone
-    .default('UTC')
-    .describe('Zone in which import_date is written. Default UTC, which writes Z.'),
-  overrides: z.record(z.string(), override).default({}).describe('Where this dataset departs from a family.'),
+  timezone: timezone.default('UTC').describe('Zone of import_date. Default is UTC, written as Z.'),
+  overrides: z
+    .record(z.string(), override)
+    .default({})
+    .describe('Differences of this dataset from a family.'),
   links: z.array(z.strictObject({ title: texts, url: address })),
   tables: z.array(table),
 })
@@ -416,44 +397,46 @@ export const catalogDefinition = z
       .default(
         'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.',
       )
-      .describe('Asks readers to use the API sparingly; sent with every page.'),
+      .describe('Asks clients to use the API sparingly; sent with every page.'),
     publisher,
     contact,
     colours: z
       .strictObject({ light: colour('light'), dark: colour('dark') })
       .default(coloursDefault)
-      .describe('Of links, buttons and bars on light and on dark pages.'),
+      .describe('Colours of links, buttons and bars, on light and dark pages.'),
     limits: z.strictObject({
-      rows: limits.describe('Of pages of rows.'),
-      catalog: limits.describe('Of everything that is neither rows nor a file.'),
-      exports: limits.default([{ requests: 600, per: '10m' }]).describe('Of exports. Default is 600 in 10m.'),
+      rows: limits.describe('Limits for pages of rows.'),
+      catalog: limits.describe('Limits for everything except rows and files.'),
+      exports: limits
+        .default([{ requests: 600, per: '10m' }])
+        .describe('Limits for exports. Default is 600 in 10m.'),
       files: limits
         .default([{ requests: 3000, per: '1m' }])
-        .describe('Of published files, which DuckDB reads range by range. Default is 3000 in 1m.'),
+        .describe('Limits for published files, which DuckDB reads by ranges. Default is 3000 in 1m.'),
       share: z
         .strictObject({
-          percent: count(1, 100).describe('Of all processors; 100 is no limit.'),
+          percent: count(1, 100).describe('Percent of all processors; 100 is no limit.'),
           per: span,
         })
         .default({ percent: 25, per: '1m' })
         .describe(
-          "The share of the machine's processor time that the requests of one client may cost in a window: large pages, searches, exports and files cost more. Default is 25 percent in 1m.",
+          'Share of the processor time of the machine for the requests of one client in a window: large pages, searches, exports and files cost more. Default is 25 percent in 1m.',
         ),
     }),
     families: z.record(z.string(), family),
     engine: z
       .enum(engineNames)
       .default('duckdb')
-      .describe('What chooses rows, of all tables that do not say it themselves. Default is duckdb.'),
+      .describe('Engine for filters and orders of tables without their own. Default is duckdb.'),
     include: z
       .union([includedPath, z.array(includedPath)])
       .optional()
       .describe(
-        'Files below the folder of the catalog that hold a dataset each, or a list of them, such as datasets/*.yaml; * stands for any part of a name. They come after those that are written here.',
+        'Files below the folder of the catalog with a dataset each, or a list of them, such as datasets/*.yaml; * is any part of a name. Their datasets follow those of this file.',
       ),
-    datasets: z.array(dataset).describe('What is published; may be left out where datasets are included.'),
+    datasets: z.array(dataset).describe('Datasets; may be omitted if files are included.'),
   })
-  .describe('What an Acervo service publishes.')
+  .describe('The datasets of an Acervo service.')
 
 export type CatalogDefinition = z.infer<typeof catalogDefinition>
 export type DatasetDefinition = CatalogDefinition['datasets'][number]

@@ -41,7 +41,7 @@ const themeNames = [
 const boxMessage = 'must be west, south, east and north in degrees, such as [-74.0, -33.8, -34.8, 5.3]'
 const degrees = (most: number) => z.number(boxMessage).min(-most, boxMessage).max(most, boxMessage)
 
-export const publisher = party.optional().describe('Who publishes it, and answers for that.')
+export const publisher = party.optional().describe('Publisher, who is responsible for the data.')
 
 export const contact = z
   .strictObject({
@@ -54,38 +54,38 @@ export const contact = z
   })
   .refine(({ email, url }) => email !== undefined || url !== undefined, 'must have an email or a url')
   .optional()
-  .describe('Whom to ask, by mail or at an address.')
+  .describe('Contact by mail or at an address.')
 
 export const datasetMetadata = {
-  publisher: publisher.describe('Who publishes it. Default is the publisher of the catalog.'),
-  contact: contact.describe('Whom to ask about it. Default is the contact of the catalog.'),
+  publisher: publisher.describe('Publisher. Default is the publisher of the catalog.'),
+  contact: contact.describe('Contact. Default is the contact of the catalog.'),
   themes: z
     .array(z.enum(themeNames))
     .default([])
-    .describe('What it is about, by the codes of the data themes of the EU vocabularies, such as HEAL.'),
-  keywords: z.array(texts).default([]).describe('Words by which it is found.'),
+    .describe('Themes by the codes of the EU vocabulary of data themes, such as HEAL.'),
+  keywords: z.array(texts).default([]).describe('Keywords for searches.'),
   spatial: z
     .strictObject({
-      name: texts.describe('What the place is called.'),
+      name: texts.describe('Name of the place.'),
       uri: address
         .optional()
-        .describe('Its name in a gazetteer, such as https://sws.geonames.org/3469034/ for Brazil.'),
+        .describe('Address in a gazetteer, such as https://sws.geonames.org/3469034/ for Brazil.'),
       bbox: z
         .tuple([degrees(180), degrees(90), degrees(180), degrees(90)], boxMessage)
         .refine(([, south, , north]) => south <= north, boxMessage)
         .optional()
-        .describe('West, south, east and north of it, in degrees.'),
+        .describe('West, south, east and north, in degrees.'),
     })
     .optional()
-    .describe('The place that its rows are about.'),
+    .describe('Place of the data.'),
   temporal: z
     .strictObject({
-      start: day.describe('The first day.'),
-      end: day.optional().describe('The last day; where it is left out, it goes on.'),
+      start: day.describe('First day.'),
+      end: day.optional().describe('Last day; open if omitted.'),
     })
     .refine(({ start, end = start }) => start <= end, 'must not end before it starts')
     .optional()
-    .describe('The days that its rows are about.'),
+    .describe('Period of the data.'),
   language: z
     .array(
       z
@@ -96,7 +96,7 @@ export const datasetMetadata = {
         ),
     )
     .default([])
-    .describe('The languages of its texts, by their BCP 47 tags.'),
+    .describe('Languages of its texts, as BCP 47 tags.'),
 }
 
 function isLanguage(tag: string): boolean {
