@@ -51,37 +51,35 @@ export const settingRows = {
   host: row({
     name: 'HOST',
     default: '127.0.0.1',
-    meaning: 'Address to listen on; 0.0.0.0 lets other machines in.',
+    meaning: 'Address to listen on; 0.0.0.0 accepts connections from other machines.',
     parse: host,
     expects: 'an IP address or host name',
   }),
   publicUrl: row({
     name: 'PUBLIC_URL',
     default: 'http://localhost:$PORT',
-    meaning: 'Base of every address the service emits; the Host header never is.',
+    meaning: 'Base of all absolute addresses; the Host header is never used.',
     parse: baseAddress,
     expects: 'an http(s) address without query, such as https://data.example.org',
   }),
   catalog: row({
     name: 'CATALOG',
     default: './catalog.yaml',
-    meaning: 'The file that says what to publish.',
+    meaning: 'File of the catalog.',
     parse: path,
     expects: anyPath,
   }),
   catalogPollMs: row({
     name: 'CATALOG_POLL_SECONDS',
     default: '2',
-    meaning:
-      'How often the server looks whether the catalog is another, and serves by it; 0 for only on SIGHUP.',
+    meaning: 'Interval of checks for a changed catalog; 0 reloads only on SIGHUP.',
     parse: (text) => multiple(wholeNumber(text, 0, 86_400), 1000),
     expects: 'a whole number of seconds from 0 to 86400',
   }),
   sources: row({
     name: 'SOURCES',
     default: './sources',
-    meaning:
-      'A folder, or an http(s) address, that holds the sources as `<dataset>/<table>.csv`, `.gz`, `.zst` or `.zip`.',
+    meaning: 'Folder or http(s) address of the sources `<dataset>/<table>.csv`, `.gz`, `.zst` or `.zip`.',
     parse: (text) => (/^[a-z][a-z0-9+.-]+:\/\//i.test(text) && baseAddress(text) === null ? null : text),
     expects: 'the path of a folder, or an http(s) address without query or password',
   }),
@@ -89,22 +87,21 @@ export const settingRows = {
     name: 'WAREHOUSE',
     default: './warehouse',
     meaning:
-      'Where the published snapshots lie: a folder, its file:// address, or `s3://bucket/prefix` of an object store.',
+      'Place of the published snapshots: a folder, its file:// address, or `s3://bucket/prefix` of an object store.',
     parse: path,
     expects: anyPath,
   }),
   localFolder: row({
     name: 'LOCAL_FOLDER',
     default: './.local',
-    meaning: 'Where a server keeps files of an object store that it has brought here; for one server alone.',
+    meaning: 'Folder for local copies of an object store; for one server alone.',
     parse: path,
     expects: anyPath,
   }),
   localBytesMax: row({
     name: 'LOCAL_GB',
     default: '20',
-    meaning:
-      'How much of an object store a server has here at a time; what was not asked for the longest time goes.',
+    meaning: 'Limit of local copies of an object store; the least recently used are evicted.',
     parse: (text) => multiple(wholeNumber(text, 1, 1_000_000), 1e9),
     expects: 'a whole number of gigabytes from 1 to 1000000',
     share: divided(1e9),
@@ -113,15 +110,14 @@ export const settingRows = {
     name: 'FILES_URL',
     default: '',
     meaning:
-      'A public address of the warehouse, such as that of its bucket, to which readers of files are led; without it files come through the server.',
+      'Public address of the warehouse, such as that of its bucket, to redirect downloads to; without it, the server sends files itself.',
     parse: webAddress,
     expects: 'an http(s) address, or nothing',
   }),
   leaseMs: row({
     name: 'LEASE_SECONDS',
     default: '15',
-    meaning:
-      'In an object store, the lock of a job that gave no sign of life for so long is free for the next one.',
+    meaning: 'Time after which the lock of a silent job in an object store is free.',
     parse: (text) => multiple(wholeNumber(text, 1, 3600), 1000),
     expects: 'a whole number of seconds from 1 to 3600',
   }),
@@ -135,7 +131,7 @@ export const settingRows = {
   rateLimits: row({
     name: 'RATE_LIMITS',
     default: 'on',
-    meaning: "Whether the catalog's limits per client are enforced: on or off.",
+    meaning: `Enforces the catalog's limits per client: on or off.`,
     parse: (text) => (text === 'on' ? true : text === 'off' ? false : null),
     expects: 'on or off',
   }),
@@ -143,7 +139,7 @@ export const settingRows = {
     name: 'RATE_LIMIT_STORE',
     default: 'memory',
     meaning:
-      'Where is counted what clients have had: memory, of all workers together, or a Redis that several servers share, such as `redis://localhost:6379`. While it does not answer, each counts for itself.',
+      'Place of request counts: memory, for all workers together, or a Redis for several servers, such as `redis://localhost:6379`. While it is unavailable, each server counts alone.',
     parse: (text) => (text === 'memory' || isRedis(text) ? text : null),
     expects: 'memory, or the address of a Redis such as redis://localhost:6379',
   }),
@@ -151,7 +147,7 @@ export const settingRows = {
     name: 'TRUST_PROXY',
     default: '0',
     meaning:
-      'Proxies in front whose X-Forwarded-For is believed: how many, or their subnets, such as `10.0.0.0/8,loopback`; 0 takes the client from the connection.',
+      'Trusted proxies whose X-Forwarded-For is used: their number, or their subnets, such as `10.0.0.0/8,loopback`; 0 uses the address of the connection.',
     parse: (text) => wholeNumber(text, 0, 10) ?? subnets(text),
     expects:
       'a whole number from 0 to 10, or subnets such as 10.0.0.0/8, fd00::/8, loopback, linklocal or uniquelocal, none of them wider than /8',
@@ -159,8 +155,7 @@ export const settingRows = {
   clientIpv6Prefix: row({
     name: 'CLIENT_IPV6_PREFIX',
     default: '56',
-    meaning:
-      'Bits of an IPv6 address that tell one client from another: whoever has one address has all of its network.',
+    meaning: 'Bits of an IPv6 address that identify a client, since its owner has the whole network.',
     parse: (text) => wholeNumber(text, 32, 64),
     expects: 'a whole number from 32 to 64',
   }),
@@ -168,15 +163,14 @@ export const settingRows = {
     name: 'CLICKHOUSE_URL',
     default: '',
     meaning:
-      'The ClickHouse that chooses the rows of tables with `engine: clickhouse`, such as `http://acervo:secret@clickhouse:8123/acervo`; without it DuckDB does.',
+      'ClickHouse for tables with `engine: clickhouse`, such as `http://acervo:secret@clickhouse:8123/acervo`; without it, DuckDB filters them.',
     parse: webAddress,
     expects: 'an http(s) address, or nothing',
   }),
   clickHouseCluster: row({
     name: 'CLICKHOUSE_CLUSTER',
     default: '',
-    meaning:
-      'The cluster of that ClickHouse over which an ingest replicates and spreads the tables; where it is empty they are on the one server.',
+    meaning: 'Cluster of that ClickHouse for replicated and distributed tables; empty for a single server.',
     parse: (text) => (/^[\w-]*$/.test(text) ? text : null),
     expects: 'the name of a cluster, or nothing',
   }),
@@ -184,15 +178,14 @@ export const settingRows = {
     name: 'METRICS_HOST',
     default: '127.0.0.1',
     meaning:
-      'Address on which the metrics are told; 0.0.0.0 tells other machines, which a network of their own must be.',
+      'Address of the metrics; 0.0.0.0 makes them available to other machines, which needs a private network.',
     parse: host,
     expects: 'an IP address or host name',
   }),
   metricsPort: row({
     name: 'METRICS_PORT',
     default: '0',
-    meaning:
-      'Port of `METRICS_HOST` on which Prometheus finds the metrics of the server, of all workers together; 0 for none.',
+    meaning: 'Port of `METRICS_HOST` for Prometheus, with the metrics of all workers; 0 for none.',
     parse: (text) => wholeNumber(text, 0, 65_535),
     expects: 'a port number from 1 to 65535, or 0 for none',
   }),
@@ -200,7 +193,7 @@ export const settingRows = {
     name: 'METRICS_FILE',
     default: '',
     meaning:
-      'File in which an ingest leaves its metrics for the textfile collector of node_exporter, such as `/var/lib/prometheus/node-exporter/acervo.prom`; none where it is empty.',
+      'File for metrics of an ingest, for the textfile collector of node_exporter, such as `/var/lib/prometheus/node-exporter/acervo.prom`; empty for none.',
     parse: path,
     expects: anyPath,
   }),
@@ -208,7 +201,7 @@ export const settingRows = {
     name: 'WORKERS',
     default: '1',
     meaning:
-      'Processes that serve on the one port; auto is one for each processor. What is marked as shared is divided among them.',
+      'Number of processes that serve on one port; auto is one per processor. They share settings marked as shared.',
     parse: (text) => wholeNumber(text, 1, 256),
     auto: ({ processors }) => processors,
     expects: 'a whole number from 1 to 256, or auto',
@@ -217,7 +210,7 @@ export const settingRows = {
     name: 'MEMORY',
     default: 'auto',
     meaning:
-      'Memory that the server works within, all workers together: an eighth each for pages and for scans in DuckDB, the rest for caches and answers on their way. auto is 2 GB for each worker, at most what the machine or its container has.',
+      'Memory of the server with all workers: an eighth each for pages and for scans in DuckDB, the rest for caches and responses. auto is 2 GB per worker, at most the memory of the machine or container.',
     parse: (text) => parseBytes(memory(text)),
     auto: ({ memory: all, workers }) => Math.min(all, 2.048e9 * workers),
     share: (bytes, workers) => bytes / workers,
@@ -227,7 +220,7 @@ export const settingRows = {
     name: 'CACHE_MB',
     default: 'auto',
     meaning:
-      'Finished answers, and positions of filters and orders, that are cached, in megabytes; 0 caches none. Shared; auto follows from MEMORY.',
+      'Megabytes for cached responses, and for positions of filters and orders; 0 disables caches. Shared; auto derives from MEMORY.',
     parse: (text) => megabytes(text, 0),
     auto: () => -1,
     share: (bytes, workers) => (bytes === -1 ? -1 : bytes / workers),
@@ -236,7 +229,7 @@ export const settingRows = {
   queryTimeoutMs: row({
     name: 'QUERY_TIMEOUT_MS',
     default: '20000',
-    meaning: 'A query that takes longer is stopped, and answers 503: a page takes some 10 ms.',
+    meaning: 'Timeout of a query, with status 503; a page takes about 10 ms.',
     parse: (text) => wholeNumber(text, 1, 3_600_000),
     expects: 'a whole number of milliseconds from 1 to 3600000',
   }),
@@ -244,21 +237,21 @@ export const settingRows = {
     name: 'SCAN_MILLIONS',
     default: '2000',
     meaning:
-      'Values that one query may have read, in millions: a filter counts one a row, a search about six, an order ten, or thirty by a text. More is answered 422.',
+      'Limit of one query in million values: a filter counts one per row, a search about six, an order ten, or thirty by a text. Above it, the status is 422.',
     parse: (text) => multiple(wholeNumber(text, 1, 1_000_000), 1_000_000),
     expects: 'a whole number from 1 to 1000000',
   }),
   maxAgeSeconds: row({
     name: 'MAX_AGE_SECONDS',
     default: '60',
-    meaning: 'How long caches may answer without asking, so how late a refresh may reach their readers.',
+    meaning: 'Seconds for which caches may reuse responses, and so the delay of a refresh for their clients.',
     parse: (text) => wholeNumber(text, 0, 86_400),
     expects: 'a whole number of seconds from 0 to 86400',
   }),
   pageBytesMax: row({
     name: 'PAGE_MB',
     default: '64',
-    meaning: 'About the largest page, in megabytes, since it is held in memory whole; larger ones get 422.',
+    meaning: 'Approximate limit of a page in megabytes, since it is held in memory; larger pages get 422.',
     parse: (text) => megabytes(text, 1),
     expects: expectsMegabytes(1),
   }),
@@ -266,7 +259,7 @@ export const settingRows = {
     name: 'MAX_DOWNLOADS',
     default: 'auto',
     meaning:
-      'Files that are sent at the same time, half of those of a worker to one client at most; more are answered 503. Shared; auto is 100 for each worker.',
+      'Most concurrent downloads, half of those of a worker for one client; further ones get 503. Shared; auto is 100 per worker.',
     parse: (text) => wholeNumber(text, 1, 10_000),
     auto: ({ workers }) => 100 * workers,
     share: divided(1),
@@ -275,7 +268,7 @@ export const settingRows = {
   connectionsMax: row({
     name: 'CONNECTIONS',
     default: '5000',
-    meaning: 'Open connections of readers; more are closed at once, since each one takes memory. Shared.',
+    meaning: 'Most open connections; further ones are closed at once, since each takes memory. Shared.',
     parse: (text) => wholeNumber(text, 1, 1_000_000),
     share: divided(1),
     expects: 'a whole number from 1 to 1000000',
@@ -283,29 +276,28 @@ export const settingRows = {
   sendTimeoutMs: row({
     name: 'SEND_TIMEOUT_MS',
     default: '120000',
-    meaning:
-      'A reader who has not taken an answer by then is cut off: 10,000 rows at 100 kB a second take less.',
+    meaning: 'Timeout of a response that its client does not take: 10,000 rows at 100 kB a second take less.',
     parse: (text) => wholeNumber(text, 100, 3_600_000),
     expects: 'a whole number of milliseconds from 100 to 3600000',
   }),
   snapshotsKept: row({
     name: 'KEEP_SNAPSHOTS',
     default: '2',
-    meaning: 'The newest snapshots of a table that are never removed.',
+    meaning: 'Number of newest snapshots of a table that are never removed.',
     parse: (text) => wholeNumber(text, 2, 1000),
     expects: 'a whole number from 2 to 1000',
   }),
   snapshotGraceMs: row({
     name: 'KEEP_HOURS',
     default: '24',
-    meaning: 'How long the others stay after a newer one, so that a walk that is pinned to one can end.',
+    meaning: 'Hours that other snapshots stay after they are replaced, for requests pinned to them.',
     parse: (text) => multiple(wholeNumber(text, 0, 87_600), 3_600_000),
     expects: 'a whole number of hours from 0 to 87600',
   }),
   scrubMs: row({
     name: 'SCRUB_HOURS',
     default: '24',
-    meaning: 'How often the server reads all files again to find damaged ones; 0 for never.',
+    meaning: 'Interval at which the server rereads all files to find damage; 0 for never.',
     // Node's timers end at 24 days.
     parse: (text) => multiple(wholeNumber(text, 0, 500), 3_600_000),
     expects: 'a whole number of hours from 0 to 500',
@@ -313,14 +305,14 @@ export const settingRows = {
   ingestMemory: row({
     name: 'INGEST_MEMORY',
     default: '1GB',
-    meaning: 'About what an ingest may use, all tables at the same time together; sorting spills to disk.',
+    meaning: 'Approximate memory of an ingest, for all tables together; sorting spills to disk.',
     parse: (text) => parseBytes(memory(text)),
     expects: 'a size such as 512MB or 1GB',
   }),
   unpackedBytesMax: row({
     name: 'UNPACKED_GB',
     default: '100',
-    meaning: 'The largest source, unpacked, in gigabytes; larger ones are refused.',
+    meaning: 'Largest decompressed source in gigabytes; larger ones are refused.',
     parse: (text) => multiple(wholeNumber(text, 1, 1_000_000), 1e9),
     expects: 'a whole number of gigabytes from 1 to 1000000',
   }),

@@ -27,14 +27,17 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
     labelNames: readonly Label[],
   ): Gauge<Label> => new Gauge({ name, help, labelNames, registers: [registry] })
   const rows = gauge('acervo_ingest_rows', 'Rows of the published snapshot.', ['table'])
-  const rejected = gauge('acervo_ingest_rejected_rows', 'Rows of its source that were left out.', ['table'])
-  const seconds = gauge('acervo_ingest_step_seconds', 'What each step of its ingest took.', ['table', 'step'])
+  const rejected = gauge('acervo_ingest_rejected_rows', 'Rejected rows of the source.', ['table'])
+  const seconds = gauge('acervo_ingest_step_seconds', 'Duration of each step of the ingest.', [
+    'table',
+    'step',
+  ])
   const succeeded = gauge(
     'acervo_ingest_last_success_timestamp_seconds',
-    'When the source was last published, or found to be published already.',
+    'Last time when the source was published, or was already published.',
     ['table'],
   )
-  const failing = gauge('acervo_ingest_failing', 'Whether the last look at the source failed.', ['table'])
+  const failing = gauge('acervo_ingest_failing', '1 if the last check of the source failed.', ['table'])
   for (const table of allTables(catalog)) {
     const labels = { table: tableId(table) }
     const stand = await standOf(store, table)
@@ -45,13 +48,13 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
     if (stand.succeededAt !== null) succeeded.set(labels, stand.succeededAt / 1000)
     failing.set(labels, Number(stand.isFailing))
   }
-  gauge('acervo_ingest_last_run_timestamp_seconds', 'When the last run ended.', []).set(
+  gauge('acervo_ingest_last_run_timestamp_seconds', 'End of the last run.', []).set(
     run.ended.getTime() / 1000,
   )
-  gauge('acervo_ingest_last_run_seconds', 'How long it took.', []).set(
+  gauge('acervo_ingest_last_run_seconds', 'Duration of the last run.', []).set(
     (run.ended.getTime() - run.began.getTime()) / 1000,
   )
-  const came = gauge('acervo_ingest_last_run_tables', 'What came of its tables.', ['outcome'])
+  const came = gauge('acervo_ingest_last_run_tables', 'Tables of the last run by outcome.', ['outcome'])
   for (const status of ['published', 'unchanged', 'held', 'kept', 'skipped', 'failed'] as const) {
     came.set({ outcome: status }, run.outcomes.filter((outcome) => outcome.status === status).length)
   }

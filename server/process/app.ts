@@ -93,7 +93,7 @@ function routes(runtime: Runtime, settings: PageSettings, shortcuts: Shortcuts, 
   mountFiles(files, documents, browsable)
   app.use('/files', files)
   mountHandler(app, '/livez', { name: 'Liveness', description: 'That the process answers.' }, livez())
-  const ready = { name: 'Readiness', description: 'Whether all that is published is loaded.' }
+  const ready = { name: 'Readiness', description: '1 if all published tables are loaded.' }
   mountHandler(app, '/readyz', ready, readyz(runtime.readiness))
   mountHandler(
     app,

@@ -20,13 +20,12 @@ interface Watched {
 
 /** Gauges and their descriptions. */
 const levels = {
-  connections: 'Open connections of readers.',
-  exports_running: 'Exports that are running.',
-  transfers_running: 'Files that are being sent.',
-  unsent_bytes: 'Bytes of answers that readers have not taken yet.',
-  making_bytes: 'Bytes of pages that are being made.',
-  rate_limit_store_up:
-    'Whether the counts of all servers can be asked; 1 where there are none but those of this one.',
+  connections: 'Open connections.',
+  exports_running: 'Running exports.',
+  transfers_running: 'Running downloads.',
+  unsent_bytes: 'Bytes of responses that clients have not taken yet.',
+  making_bytes: 'Bytes of pages that are being built.',
+  rate_limit_store_up: '1 if the shared counts are reachable, or if this server counts alone.',
 } as const
 type Level = keyof typeof levels
 
@@ -50,20 +49,20 @@ export class Metrics implements Meter {
     const registers = [this.registry]
     this.#requests = new Counter({
       name: 'acervo_requests_total',
-      help: 'Requests that were answered, by what was asked for, the status, and the class that it counts as.',
+      help: 'Requests by route, status and class.',
       labelNames: ['route', 'status', 'class'],
       registers,
     })
     this.#seconds = new Histogram({
       name: 'acervo_request_seconds',
-      help: 'How long an answer took, from its request to its last byte.',
+      help: 'Duration of responses, from the request to the last byte.',
       labelNames: ['route'],
       buckets: secondsBuckets,
       registers,
     })
     this.#refusals = new Counter({
       name: 'acervo_refusals_total',
-      help: 'Answers that are a problem, by its code.',
+      help: 'Error responses, by code.',
       labelNames: ['reason'],
       registers,
     })
@@ -71,12 +70,12 @@ export class Metrics implements Meter {
     const perPool = { labelNames: ['pool'] as const, buckets: secondsBuckets, registers }
     this.#waits = new Histogram({
       name: 'acervo_queue_wait_seconds',
-      help: 'How long a query waited for a connection.',
+      help: 'Waiting time of queries for a connection.',
       ...perPool,
     })
     this.#queries = new Histogram({
       name: 'acervo_query_seconds',
-      help: 'How long a query ran.',
+      help: 'Duration of queries.',
       ...perPool,
     })
     collectDefaultMetrics({ register: this.registry })
@@ -107,59 +106,54 @@ export class Metrics implements Meter {
     }
     this.#gauge(
       'acervo_ready',
-      'Whether all that is published is loaded.',
+      '1 if all published tables are loaded.',
       (gauge) => gauge.set(isReady() ? 1 : 0),
       'min',
     )
     this.#labelled(
       'acervo_queue_length',
-      'Queries that wait for a connection: for pages, or for scans.',
+      'Queries that wait for a connection, for pages or scans.',
       'pool',
       pools,
       ({ waiting }) => waiting,
     )
     this.#labelled(
       'acervo_cache_bytes',
-      'Bytes that are kept: answers and selections.',
+      'Bytes in the caches of responses and selections.',
       'cache',
       caches,
       ({ stats }) => stats.bytes,
     )
     this.#labelled(
       'acervo_cache_entries',
-      'How many are kept.',
+      'Entries in the caches.',
       'cache',
       caches,
       ({ stats }) => stats.entries,
     )
-    this.#counted(
-      'acervo_cache_hits_total',
-      'How often something kept was of use.',
-      caches,
-      ({ hits }) => hits,
-    )
-    this.#counted('acervo_cache_misses_total', 'How often it was not there.', caches, ({ misses }) => misses)
+    this.#counted('acervo_cache_hits_total', 'Cache hits.', caches, ({ hits }) => hits)
+    this.#counted('acervo_cache_misses_total', 'Cache misses.', caches, ({ misses }) => misses)
     this.#ofTables(
       'acervo_snapshot_age_seconds',
-      'Since the rows of a table were imported.',
+      'Time since the rows of a table were imported.',
       tables,
       ({ importedAt }) => now() - importedAt / 1000,
     )
     this.#ofTables(
       'acervo_source_age_seconds',
-      'Since the source of a table last was another.',
+      'Time since the source of a table last changed.',
       tables,
       ({ sourceFrom }) => now() - sourceFrom / 1000,
     )
     this.#ofTables(
       'acervo_table_faulty',
-      'Whether a table is served from an older snapshot than the published one, or not at all.',
+      '1 if a table is served from an older snapshot than the published one, or not at all.',
       tables,
       ({ isFaulty }) => Number(isFaulty),
     )
     this.#ofTables(
       'acervo_table_stale',
-      'Whether the source of a table is older than the catalog wants it to be.',
+      '1 if the source of a table is older than the catalog declares.',
       tables,
       ({ isStale }) => Number(isStale),
     )
@@ -170,7 +164,7 @@ export class Metrics implements Meter {
     delay.enable()
     this.#gauge(
       'acervo_event_loop_delay_seconds',
-      'The longest that anything waited for its turn since the metrics were last asked for.',
+      'Longest delay of the event loop since the last scrape.',
       (gauge) => {
         gauge.set(delay.max / 1e9)
         delay.reset()

@@ -23,7 +23,7 @@ export class WorkersMetrics {
     const registers = [this.#own]
     this.#deaths = new Counter({
       name: 'acervo_worker_deaths_total',
-      help: 'Workers that died unasked.',
+      help: 'Workers that died unexpectedly.',
       registers,
     })
     this.#own.registerMetric(
@@ -36,7 +36,7 @@ export class WorkersMetrics {
         },
       }),
     )
-    new Gauge({ name: 'acervo_workers_wanted', help: 'Workers that there should be.', registers }).set(wanted)
+    new Gauge({ name: 'acervo_workers_wanted', help: 'Configured workers.', registers }).set(wanted)
     cluster.on('message', (_worker, message: FromWorker) => {
       if ('measuredAs' in message) this.#waiting.get(message.measuredAs)?.(message.metrics)
     })
