@@ -57,17 +57,17 @@ testAll(
   async () => {
     const home = await temporaryFolder()
     const node = async (text: string): Promise<string> => {
-      const lines = `const { holdLock } = await import('./dist/core/duckdb/file-lock.js')
+      const lines = `const { acquireLock } = await import('./dist/core/duckdb/file-lock.js')
       const { existsSync, writeFileSync } = await import('node:fs'); const home = '${home}'; ${text}`
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', lines])
       return stdout
     }
-    const owner = `const held = []; for (let n = 0; n < 60; n += 1) held.push(await holdLock(home + '/' + n))
+    const owner = `const held = []; for (let n = 0; n < 60; n += 1) held.push(await acquireLock(home + '/' + n))
     writeFileSync(home + '/over', ''); await new Promise((go) => setTimeout(go, 300)); console.log(held.length); process.exit(0)`
     // Looks at the next one that is not there yet, again and again.
     const other = `let taken = 0; for (let n = 0; n < 60 && !existsSync(home + '/over');) {
       if (!existsSync(home + '/' + n)) continue
-      await holdLock(home + '/' + n).then((release) => { taken += 1; release() }, () => undefined); n += 1
+      await acquireLock(home + '/' + n).then((release) => { taken += 1; release() }, () => undefined); n += 1
     } console.log(taken); process.exit(0)`
     expect(await Promise.all([node(owner), node(other)])).toEqual(['60\n', '0\n'])
   },
