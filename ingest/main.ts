@@ -68,10 +68,10 @@ async function main(): Promise<number> {
   const say = values.quiet ? () => undefined : (line: string) => console.log(line)
   const code = conclude(outcomes, settings.sources, positionals.length > 0, say)
   const rest = [
-    await afterwards('the catalog was not kept for the next start', () =>
+    await afterwards('the parsed catalog was not stored for the next start', () =>
       withWarehouseLock(store, () => parsed.keep()),
     ),
-    await afterwards('warehouse.duckdb was not made anew', async () => {
+    await afterwards('warehouse.duckdb was not updated', async () => {
       for (const { published, error } of await publishViews(store, catalog)) {
         console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
       }
@@ -91,7 +91,7 @@ async function afterwards(otherwise: string, work: () => Promise<void>): Promise
     await work()
     return true
   } catch (error) {
-    console.error(`the tables are as told above, but ${otherwise}: ${messageOf(error)}`)
+    console.error(`the tables are as reported above, but ${otherwise}: ${messageOf(error)}`)
     return false
   }
 }
@@ -106,7 +106,7 @@ function conclude(
     outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
   const [kept, skipped, failed, held] = [having('kept'), having('skipped'), having('failed'), having('held')]
   if (kept.length > 0)
-    say(`${kept.length} published before; \`make ingest\` looks whether their sources changed`)
+    say(`${kept.length} published before; \`make ingest\` checks their sources for changes`)
   if (skipped.length > 0) say(`no source in ${sources} for ${skipped.join(', ')}`)
   const news = (['published', 'unchanged', 'failed'] as const).map(
     (status) => `${having(status).length} ${status}`,

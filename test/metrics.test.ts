@@ -45,7 +45,7 @@ test.each(isQuick ? [2] : [1, 2])(
       METRICS_PORT: String(metrics),
       RATE_LIMITS: 'on',
     })
-    if (workers > 1) await server.says('"all workers serve"')
+    if (workers > 1) await server.says('"all workers started"')
     const get = (address: string): Promise<Response> =>
       fetch(`http://127.0.0.1:${server.port}${address}`, { headers: { Connection: 'close' } })
     const statuses: number[] = []
@@ -169,7 +169,7 @@ describe('an ingest', () => {
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(
-        /^the tables are as told above, but METRICS_FILE \(\/nowhere\/acervo\.prom\) was not written: ENOENT/,
+        /^the tables are as reported above, but METRICS_FILE \(\/nowhere\/acervo\.prom\) was not written: ENOENT/,
       ),
     ])
   })
@@ -204,7 +204,7 @@ testAll(
     })
     expect([code, err]).toEqual([
       1,
-      `cannot listen on 127.0.0.1:${server.port}, the port is taken: set METRICS_PORT to another\n`,
+      `cannot listen on 127.0.0.1:${server.port}, the port is in use: set METRICS_PORT to another\n`,
     ])
   },
   60_000,

@@ -64,7 +64,7 @@ describe('the suggest program', () => {
     expect(await suggest([path.join(other, 'z.csv.zip')])).toMatchObject({
       code: 1,
       err: expect.stringContaining(
-        'holds several files (in/u.csv, t.csv): declare source.member to say which to read',
+        'contains several files (in/u.csv, t.csv): declare the one to read as source.member',
       ),
     })
   })
@@ -77,7 +77,7 @@ describe('the suggest program', () => {
   ])('%s is refused', async (_what, args, err) => {
     const said = await suggest(args)
     expect(said.code).toBe(1)
-    expect(said.err.replace(/^looking at .*\n/, '')).toMatch(err)
+    expect(said.err.replace(/^reading .*\n/, '')).toMatch(err)
   })
 })
 
@@ -97,7 +97,7 @@ describe('the ingest program', () => {
     const warned = await run('ingest/main', ['--quiet', ...tables], own)
     expect([warned.code, warned.out.split('\n')[1]]).toEqual([
       0,
-      '  warning: the last line of empresas.csv is not ended: see that it is not cut off',
+      '  warning: the last line of empresas.csv has no line ending: check that the file is complete',
     ])
     await writeFile(file, 'cnpj,razao_social\n1,x\n')
     const third = await run('ingest/main', [], own)
@@ -123,7 +123,7 @@ describe('the ingest program', () => {
     const again = await run('ingest/main', ['--unpublished'], own)
     expect(again.code).toBe(0)
     expect(again.out).toMatch(
-      /^1 published before; `make ingest` looks whether their sources changed\nno source in /,
+      /^1 published before; `make ingest` checks their sources for changes\nno source in /,
     )
   })
 })
@@ -268,7 +268,7 @@ test('families that write http addresses under an https one are told at the star
     await writeFile(catalog, catalogText([]).replaceAll('"scheme":"http"', `"scheme":"${scheme}"`))
     const { log } = await startServer({ CATALOG: catalog, WAREHOUSE: home, PUBLIC_URL: publicUrl })
     await until(() => log().includes('"serving"'))
-    return log().includes('"family":"v1"') && log().includes('give it scheme public')
+    return log().includes('"family":"v1"') && log().includes('declare scheme: public')
   }
   expect(await warned('http', 'https://data.example.org')).toBe(true)
   expect(await warned('public', 'https://data.example.org')).toBe(false)

@@ -56,20 +56,16 @@ testAll(
     })
     const catalogs = [[table('a'), table('b')], [table('a', { description: 'A' })], [table('b'), table('a')]]
     for (const tables of catalogs) {
-      const taken = server.log().split('another catalog serves').length
+      const taken = server.log().split('catalog reloaded').length
       await write(catalogText(tables))
-      for (
-        let tries = 0;
-        tries < 200 && server.log().split('another catalog serves').length === taken;
-        tries += 1
-      )
+      for (let tries = 0; tries < 200 && server.log().split('catalog reloaded').length === taken; tries += 1)
         await wait(50)
     }
     readers.abort()
     await Promise.all(reading)
     expect(failed).toEqual([])
     expect(asked).toBeGreaterThan(3 * readerCount)
-    expect(server.log().split('another catalog serves')).toHaveLength(1 + catalogs.length)
+    expect(server.log().split('catalog reloaded')).toHaveLength(1 + catalogs.length)
     expect(await statusOf(port, data('b'))).toBe(200)
     process.kill(server.pid, 'SIGTERM')
     await expect(server.ended).resolves.toMatchObject({ code: 0 })
@@ -88,7 +84,7 @@ test('a field that is declared anew is served once it is published, and the othe
   const first = await begin()
   await write(catalogText([wider]))
   process.kill(first.pid, 'SIGHUP')
-  await first.says('another catalog serves')
+  await first.says('catalog reloaded')
   // One that starts with the new catalog does the same, which the long run shows.
   const servers = isQuick ? [first] : [first, await begin()]
   const without = {
@@ -102,7 +98,7 @@ test('a field that is declared anew is served once it is published, and the othe
     isShown: false,
     status: 'degraded',
     fault:
-      'it is served without "uf", declared after it was published: `make ingest TABLES=d/a` publishes it anew',
+      'it is served without "uf", declared after it was published: `make ingest TABLES=d/a` publishes it again',
   }
   for (const { port } of servers) expect(await standOf(port)).toEqual(without)
   await writeFile(path.join(settings.SOURCES, 'd', 'a.csv'), 'n,city,uf\n1,Rio,RJ\n2,Salvador,BA\n')
@@ -169,22 +165,22 @@ testAll(
     const good = catalogText([table('a')])
     await write(good.replace('"integer"', '"whole"'))
     process.kill(pid, 'SIGHUP')
-    await server.says('the catalog is not taken; the one before goes on serving')
+    await server.says('catalog rejected; still using the previous one')
     expect(server.log()).toMatch(/catalog\.yaml:\d+:\d+: \\"type\\" is \\"whole\\", which is not one of/)
     expect(await faultIn(port)).toBe(
-      'the catalog that was written last has faults, which the log tells; the one before serves',
+      'the current catalog has errors, which are in the log; the previous one is used',
     )
     expect(await statusOf(port, data('b'))).toBe(200)
     await write(good)
     process.kill(pid, 'SIGHUP')
-    await server.says('another catalog serves')
+    await server.says('catalog reloaded')
     expect([await faultIn(port), await statusOf(port, data('a')), await statusOf(port, data('b'))]).toEqual([
       null,
       200,
       404,
     ])
     process.kill(pid, 'SIGHUP')
-    await server.says('the catalog is as it was')
+    await server.says('catalog unchanged')
     expect(await statusOf(port, data('a'))).toBe(200)
   },
   60_000,
@@ -205,13 +201,13 @@ testAll(
     // The fields differ from the published ones.
     await write(limited([table('a', { fields: ['n:integer', 'town:string'].map(fieldOf) })], 3))
     process.kill(pid, 'SIGHUP')
-    await server.says('another catalog serves')
+    await server.says('catalog reloaded')
     // A table that waits for its ingest takes no server out of service.
     expect(await statusOf(port, '/readyz')).toBe(200)
     expect((await statuses())[1]).toBe(429)
     await write(limited([table('a')], 5))
     process.kill(pid, 'SIGHUP')
-    for (let tries = 0; tries < 200 && server.log().split('another catalog serves').length < 3; tries += 1)
+    for (let tries = 0; tries < 200 && server.log().split('catalog reloaded').length < 3; tries += 1)
       await wait(50)
     expect(await statuses()).toEqual([200, 200])
   },
@@ -224,7 +220,7 @@ testAll(
     const { settings, write } = await home(table('a'), table('b'))
     await write(catalogText([table('a')]))
     const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '1', WORKERS: '2' })
-    await server.says('all workers serve')
+    await server.says('all workers started')
     await write(catalogText([table('a'), table('b')]))
     await server.says('all workers replaced', 20_000)
     expect(await statusOf(server.port, data('b'))).toBe(200)

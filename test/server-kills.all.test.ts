@@ -110,7 +110,7 @@ test(`a server that is killed ${kills} times serves what was published last, soo
 test(`a worker that is killed ${kills} times leaves nobody without an answer to the next request`, async () => {
   const port = await freePort()
   const server = start('server/process/main', [], { ...settings, PORT: String(port), WORKERS: '2' })
-  await until(() => server.out().includes('"all workers serve"'))
+  await until(() => server.out().includes('"all workers started"'))
   const asking = load(port, () => 1)
   const serving = (): number => server.out().split('"serving"').length
   const gaps: number[] = []

@@ -5,7 +5,7 @@ import { testAll } from './support/runs.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
 
-/** A process whose event loop is stuck ends, so that another takes its place. */
+/** A process whose event loop is stuck ends, so that starting another. */
 
 /** Runs code under a watchdog of two seconds. */
 const watched = (code: string) =>
@@ -54,7 +54,7 @@ testAll(
     process.kill(alone.pid, 'SIGUSR2')
     await until(() => workersOf(several.pid).length === 2 && !workersOf(several.pid).includes(stuck))
     expect(workersOf(several.pid)).toContain(other)
-    await several.says('"a worker died; another takes its place"')
+    await several.says('"worker died; starting another"')
     for (let times = 0; times < 4; times += 1)
       expect((await fetch(`http://127.0.0.1:${several.port}${rows}`)).status).toBe(200)
     expect((await alone.ended).out).toContain('stuck for 10 s')

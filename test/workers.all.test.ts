@@ -127,7 +127,7 @@ test.each([200, 700, 1200, 2500])(
       .split('\n')
       .filter((line) => !line.includes('"worker":'))
     const stopping = own.findIndex((line) => line.includes('"stopping"'))
-    expect(own.slice(Math.max(0, stopping)).join('\n')).not.toContain('all workers serve')
+    expect(own.slice(Math.max(0, stopping)).join('\n')).not.toContain('all workers started')
   },
   60_000,
 )
@@ -157,11 +157,11 @@ describeWith(hasPrlimit, 'prlimit of util-linux')('without descriptors', () => {
       execFileSync(prlimit, ['--pid', String(server.pid), `--nofile=${descriptors}:`])
     limit(readdirSync(`/proc/${server.pid}/fd`).length + 2)
     process.kill(server.pid, 'SIGHUP')
-    await server.says('a new worker did not start: the old ones go on')
+    await server.says('new worker failed to start; the old ones stay')
     const [first = 0, second = 0] = workersOf(server.pid)
     process.kill(second, 'SIGKILL')
     // The place of the one that died, and that of the one that could not take it.
-    await until(() => server.log().split('a worker died; another takes its place').length > 2)
+    await until(() => server.log().split('worker died; starting another').length > 2)
     expect(workersOf(server.pid)).toEqual([first])
     expect((await fetch(`http://127.0.0.1:${server.port}${rows}`)).status).toBe(200)
     limit(1000)

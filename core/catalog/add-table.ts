@@ -55,7 +55,9 @@ function withItem(
 ): string {
   const [start = 0, end = 0] = list.range ?? []
   if (list.flow === true && list.items.length > 0)
-    throw new StartError(`${path.join('.')} is written in one line: write it in lines, one below the other`)
+    throw new StartError(
+      `${path.join('.')} is written on one line: write each of its items on a line of its own`,
+    )
   if (list.items.length === 0) {
     const column = columnOf(text, keyStart(document, path) ?? start)
     return `${text.slice(0, start).trimEnd()}\n${indented(item, column + 2)}${text.slice(end).replace(/^[ \t]*\n?/, '')}`
@@ -84,8 +86,8 @@ function indented(text: string, columns: number): string {
 function datasetText(table: string, { dataset, title, today, families }: Place): string {
   return `- slug: ${inlineYaml(dataset)}
   name: ${JSON.stringify(title)}
-  description: ${JSON.stringify(title)} # say what the rows are about
-  # say who made it, where it is from, what it may be used for, and which code collects it:
+  description: ${JSON.stringify(title)} # describe the rows
+  # author, origin, licence, and the code that collects it; remove those that do not apply:
   # author: { name: , url: }
   # source: { name: , url: }
   # license: { name: , url: }

@@ -25,7 +25,7 @@ export type CatalogTexts = Frozen<ReturnType<typeof catalogIn>>
 /** A scheme of addresses for the whole catalog (spec: Versioning 1). */
 export type Family = CatalogTexts['families'][number]
 export type Limits = CatalogTexts['limits']
-/** Most requests of one client in a window. */
+/** Maximum number of requests of one client in a window. */
 export type Limit = Limits['rows'][number]
 /** Time span of a limit. */
 export type Window = Frozen<ReturnType<typeof windowOf>>
@@ -218,9 +218,9 @@ function tableOf(definition: TableDefinition, dataset: string, say: Say) {
     measures: definition.measures,
     /** Value that marks rows which are totals of others, by field. */
     totals: new Map(Object.entries(definition.totals)),
-    /** Most rows of an export. */
+    /** Maximum number of rows of an export. */
     exportRowsMax: definition.export_rows,
-    /** Most rows that may be rejected. */
+    /** Maximum number of rows that may be rejected. */
     rejectsMax: definition.max_rejects,
     /** Schedule of new data; null if there is none. */
     refreshed: definition.refreshed ?? null,

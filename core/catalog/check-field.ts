@@ -8,19 +8,19 @@ const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
 /** Reports names that DuckDB or a JSON object cannot contain unchanged. */
 export function checkFieldName(name: string, path: Path, report: ReportFault): void {
   if (name === '__proto__') {
-    report(path, '"__proto__" is lost by JSON readers in JavaScript: choose another name')
+    report(path, 'JSON readers in JavaScript drop "__proto__": choose another name')
   } else if (/^[+-]?\d+([.,]\d*)?$/.test(name)) {
     report(path, `"${name}" looks like a number, and JSON readers move such keys: start it with a letter`)
   } else if (name.startsWith('-')) {
     const asked = JSON.stringify(name.slice(1))
     report(
       path,
-      `"${name}" begins with -, by which readers ask for ${asked} from the greatest: choose another name`,
+      `"${name}" begins with -, which means descending order of ${asked} in requests: choose another name`,
     )
   } else if (ownNames.has(name.toLowerCase())) {
-    report(path, `"${name}" is a name of our own or of DuckDB for where a row lies: choose another name`)
+    report(path, `"${name}" is reserved for the position of a row: choose another name`)
   } else if (/\p{Cc}|\p{Cs}/u.test(name) || name !== name.trim()) {
-    report(path, `"${name}" has a control character or white space at an end: remove it`)
+    report(path, `"${name}" has a control character, or white space at its start or end: remove it`)
   } else if (Buffer.byteLength(name) > 255) {
     report(path, 'is longer than 255 bytes: shorten it')
   }
@@ -33,11 +33,14 @@ export function checkDigits(field: unknown, path: Path, report: ReportFault): vo
   const scale = at(field, 'scale') ?? digitsDefault.scale
   for (const key of ['precision', 'scale']) {
     if (!hasDigits && at(field, key) !== undefined) {
-      report([...path, key], `"${key}" belongs to fields of type ${due}: remove it, or make the type ${due}`)
+      report([...path, key], `"${key}" applies to fields of type ${due}: remove it, or make the type ${due}`)
     }
   }
   if (hasDigits && typeof precision === 'number' && typeof scale === 'number' && scale >= precision) {
-    report([...path, 'scale'], `scale ${scale} must be less than precision ${precision}, the digits in all`)
+    report(
+      [...path, 'scale'],
+      `scale ${scale} must be less than precision ${precision}, the total number of digits`,
+    )
   }
 }
 
@@ -62,7 +65,7 @@ export function checkFormats(
     const words = type === 'time' ? 'hh, mm, ss' : 'yyyy, mm, dd, hh, mm, ss'
     report(
       place,
-      `"${format}" is no format of a ${type}: write it with ${words}, such as ${formatExamples[type]}`,
+      `"${format}" is not a format of a ${type}: write it with ${words}, such as ${formatExamples[type]}`,
     )
   }
   reportRepeats(formats, 'format', report)
@@ -89,13 +92,13 @@ export function checkFieldReading(field: unknown, source: unknown, path: Path, r
   if (at(field, 'format') !== undefined && row !== null) {
     const due = typesWith(({ moment }) => moment !== null)
     if (row.moment !== null) checkFormats(field, 'format', row.moment, path, report)
-    else report([...path, 'format'], `"format" belongs to fields of type ${due}: remove it`)
+    else report([...path, 'format'], `"format" applies to fields of type ${due}: remove it`)
   }
   for (const [keys, belongs] of ofTypes) {
     for (const key of keys) {
       if (at(field, key) === undefined || (row !== null && belongs(row))) continue
       const change = key === 'mask' || key === 'kind' ? 'change the type' : 'remove it'
-      report([...path, key], `"${key}" belongs to fields of type ${typesWith(belongs)}: ${change}`)
+      report([...path, key], `"${key}" applies to fields of type ${typesWith(belongs)}: ${change}`)
     }
   }
   if (row?.dialect === 'number') checkSigns(field, source, path, report)

@@ -14,19 +14,19 @@ export function checkSource(
   checkSigns(source, null, path, report)
   checkBooleans(source, path, report)
   if (at(source, 'quote') !== undefined && at(source, 'quote') === (at(source, 'delimiter') ?? ',')) {
-    report([...path, 'quote'], 'must be another character than the delimiter')
+    report([...path, 'quote'], 'must differ from the delimiter')
   }
   const ofRows = new Set([at(source, 'quote') ?? '"', at(source, 'delimiter') ?? ','])
   const comment = at(source, 'comment')
   if (typeof comment === 'string' && Array.from(comment).every((sign) => ofRows.has(sign))) {
-    report([...path, 'comment'], `"${comment}" is what rows begin with: it must tell lines that are none`)
+    report([...path, 'comment'], `"${comment}" also begins rows: it must begin comments only`)
   }
   const replaced = at(source, 'header_in_file')
   const named = at(source, 'header')
   if (Array.isArray(replaced) && !(Array.isArray(named) && named.length === replaced.length))
     report(
       [...path, 'header_in_file'],
-      '"header_in_file" needs "header" with as many names: it says how the columns of that line are called',
+      '"header_in_file" needs "header" with as many names, one for each of its columns',
     )
   const renamed = entries(source, 'rename')
   for (const [header, name] of renamed) {
@@ -59,11 +59,11 @@ function checkFiles(source: unknown, path: Path, report: ReportFault): void {
     if (isAddress && (!/^https?:\/\//.test(file) || !URL.canParse(file))) {
       report(place, `"${file}" must be a path under SOURCES, or an http(s) address`)
     } else if (isAddress && /^https?:\/\/[^/?#]*@/.test(file)) {
-      report(place, 'an address with a password would be told in every report: write it without')
+      report(place, 'an address with a password would appear in every report: remove the password')
     } else if (isAddress && file.includes('*')) {
       report(place, `"${file}": an address cannot be listed, so it must name one file: write each`)
     } else if (!isAddress && (file.startsWith('/') || file.split('/').includes('..'))) {
-      report(place, `"${file}" must lie under SOURCES: neither start with / nor hold ..`)
+      report(place, `"${file}" must be below SOURCES: it must not start with / or contain ..`)
     }
   }
 }
@@ -84,14 +84,14 @@ function checkGiven(source: unknown, path: Path, known: readonly string[], repor
   if (typeof pattern === 'string' && parsed === null) {
     report(
       [...path, 'from_name'],
-      `"${pattern}" must tell a field, such as "yob{year}.csv", each once, with something between two`,
+      `"${pattern}" must name a field, such as "yob{year}.csv", each field once, with text between two of them`,
     )
   }
   const told = parsed?.fields ?? []
   const constants = entries(source, 'constants').map(([name]) => name)
   const check = (place: Path, name: string, others: readonly string[]): void => {
     requireField(name, place, known, report)
-    if (others.includes(name)) report(place, `"${name}" is given for all files already`)
+    if (others.includes(name)) report(place, `"${name}" already has one value for all files`)
   }
   for (const name of constants) check([...path, 'constants', name], name, [])
   for (const name of told) check([...path, 'from_name'], name, constants)
@@ -105,6 +105,6 @@ function checkGiven(source: unknown, path: Path, known: readonly string[], repor
   ]
   for (const [place, field] of places) {
     if (targets.has(field))
-      report(place, `"${field}" has a column that is renamed to it: a field is either constant or read`)
+      report(place, `"${field}" is constant, but a column is renamed to it: remove one of the two`)
   }
 }

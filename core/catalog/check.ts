@@ -48,18 +48,18 @@ export function checkNames(root: unknown, report: ReportFault): void {
 
 /** Addresses besides the families. */
 const ownPlaces: readonly (readonly [place: string, what: string])[] = [
-  ['/files', 'the files of the service are'],
-  ['/health', 'the service says how it is'],
-  ['/livez', 'the service says that it lives'],
-  ['/readyz', 'the service says whether it is ready'],
-  ['/limits', 'a client is told how it stands'],
-  ['/assets', 'what pages are drawn with is'],
-  ['/metadata', 'the documents about datasets are'],
-  ['/catalog', 'the catalog for harvesters is'],
-  ['/feeds', 'the feeds are'],
-  ['/api/3', 'the addresses of CKAN are'],
-  ['/api/action', 'the addresses of CKAN are'],
-  ...languages.map((language) => [`/${language}`, 'the pages for people are'] as const),
+  ['/files', 'files'],
+  ['/health', 'the state of the service'],
+  ['/livez', 'the check that the process responds'],
+  ['/readyz', 'the check that the service is ready'],
+  ['/limits', 'the remaining quotas of a client'],
+  ['/assets', 'styles and scripts of pages'],
+  ['/metadata', 'the metadata documents'],
+  ['/catalog', 'the DCAT catalog'],
+  ['/feeds', 'the feeds'],
+  ['/api/3', 'the CKAN API'],
+  ['/api/action', 'the CKAN API'],
+  ...languages.map((language) => [`/${language}`, 'the HTML pages'] as const),
 ]
 
 /** Checks that no two resources have the same address. */
@@ -67,12 +67,12 @@ function checkPrefixes(prefixes: readonly (readonly [Path, unknown])[], report: 
   for (const [path, prefix] of prefixes) {
     if (typeof prefix !== 'string') continue
     const own = ownPlaces.find(([place]) => isWithin(prefix, place))
-    if (own !== undefined) report(path, `"${prefix}" is where ${own[1]}: choose another, such as /api/v1`)
+    if (own !== undefined) report(path, `"${prefix}" is used for ${own[1]}: choose another, such as /api/v1`)
     for (const [, other] of prefixes) {
       if (typeof other !== 'string') continue
       const taken = [`${other}/dataset`, `${other}/datasets`].find((place) => isWithin(prefix, place))
       if (taken !== undefined)
-        report(path, `"${prefix}" is where the datasets of the family at ${other} are: choose another`)
+        report(path, `"${prefix}" is below the datasets of the family at ${other}: choose another`)
     }
   }
 }
@@ -128,7 +128,7 @@ function checkTable(table: unknown, path: Path, report: ReportFault): void {
   for (const [index, field] of fields) {
     const given = givenFields(at(table, 'source'))
     if (at(field, 'mask') !== undefined && given.includes(String(at(field, 'name')))) {
-      report([...path, 'fields', index, 'mask'], 'a constant cannot be masked: write it as it is to be shown')
+      report([...path, 'fields', index, 'mask'], 'a constant cannot be masked: write the value to be shown')
     }
   }
 }
@@ -141,7 +141,7 @@ function checkOrder({ table, path, known, report }: Written): void {
   for (const [keyPath, key] of keys) {
     const [, field = '', word = ''] = /^(.*) (\S+)$/.exec(key) ?? []
     if (known.includes(field) && !known.includes(key)) {
-      report(keyPath, `"${word}" is no direction: write "${field} asc" or "${field} desc"`)
+      report(keyPath, `"${word}" is not a direction: write "${field} asc" or "${field} desc"`)
     } else requireField(key, keyPath, known, report)
   }
 }
@@ -154,12 +154,15 @@ function checkPartition({ table, path, fields, known, report }: Written): void {
   if (!known.includes(name)) return
   const field = fields.map(([, one]) => one).find((one) => at(one, 'name') === name)
   if (rowOf(field)?.isOrdered !== true || at(field, 'type') === 'float')
-    report(own, `"${name}" cannot tell partitions apart: its type has no exact order`)
+    report(own, `"${name}" cannot separate partitions: its type has no exact order`)
   const [, first = ''] = strings(table, 'order')[0] ?? []
   if (orderedField(first, known) !== name)
-    report(own, `"${name}" must be the first field of the order, so that each partition lies together`)
+    report(
+      own,
+      `"${name}" must be the first field of the order, so that the rows of a partition are adjacent`,
+    )
   if (at(at(table, 'source'), 'files') === undefined)
-    report(own, 'has no use where the source is one file: name its files by source.files')
+    report(own, 'needs several source files: list them in source.files')
 }
 
 /** Checks other orders, of fields that clients may order by. */
@@ -170,7 +173,7 @@ function checkOrders({ table, path, known, report }: Written): void {
     for (const [keyPath, name] of keys) {
       requireField(name, keyPath, known, report)
       if (known.includes(name) && !allowed.includes(name))
-        report(keyPath, `"${name}" cannot be ordered by: only what \`filters\` names can`)
+        report(keyPath, `"${name}" cannot be ordered by: only the fields in \`filters\` can`)
     }
     reportRepeats(keys, 'order field', report)
   }

@@ -45,7 +45,7 @@ const colour = (light: Light) =>
     .regex(/^#[0-9a-f]{6}$/, 'must be a colour such as "#0a6b57", in quotes, in lower case')
     .refine(
       (value) => !/^#[0-9a-f]{6}$/.test(value) || contrastIn(light, value) >= contrastMin,
-      `must be read well on a ${light} page: take a ${light === 'light' ? 'darker' : 'lighter'} one`,
+      `has too little contrast on a ${light} page: take a ${light === 'light' ? 'darker' : 'lighter'} one`,
     )
 
 const span = z
@@ -66,7 +66,7 @@ const limit = z.strictObject({
 /** Limits are identified by their windows. */
 const haveOwnWindows = (all: readonly { per: string }[]): boolean =>
   new Set(all.map(({ per }) => per)).size === all.length
-const ownWindows = 'must have a window of its own in each limit'
+const ownWindows = 'must have a different window for each limit'
 
 const limits = z.array(limit).refine(haveOwnWindows, ownWindows)
 
@@ -119,7 +119,7 @@ const reading = {
         .string()
         .regex(
           /^(?:\(\)|[^\s\d.,'()\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+)$/u,
-          'must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , \' and signs such as - and \u2212',
+          'must be a symbol such as "R$", "%", "+" or "()", without spaces, digits, ".", ",", apostrophes and minus signs',
         ),
     )
     .optional()
@@ -278,7 +278,7 @@ const source = z.strictObject({
     .describe('Names of the columns, in their order, for a source without a header line.'),
   header_in_file: z
     .array(z.string())
-    .min(1, 'must hold the cells of the header line')
+    .min(1, 'must list the cells of the header line')
     .optional()
     .describe(
       'The header line that `header` replaces, if a name in it is blank or repeated. A source with another header line is refused.',
@@ -392,7 +392,7 @@ export const catalogDefinition = z
     notice: texts
       .refine(
         (said) => /^[ -~]+$/.test(typeof said === 'string' ? said : (Object.values(said)[0] ?? '')),
-        'must be one line of plain ASCII, or begin with one, since it travels in a header',
+        'must begin with a line of plain ASCII, since that is sent in a header',
       )
       .default(
         'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.',

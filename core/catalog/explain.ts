@@ -27,7 +27,7 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
       }
     })
   }
-  // Explain the possible form that has the written kind.
+  // For a union, explain the alternative whose type fits the value in the file.
   const form = issue.code === 'invalid_union' ? issue.errors.find(hasRightKind) : undefined
   if (form !== undefined) {
     return form.flatMap((one) => explain({ ...one, path: [...issue.path, ...one.path] }, document))
@@ -39,7 +39,7 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
 
 /** Keys of earlier versions, and their replacements. */
 const removedKeys: ReadonlyMap<string, string> = new Map([
-  ['clustered', 'is not used any more, since any few rows are read from the row store: remove the line'],
+  ['clustered', 'is not used any more, since pages are read from the row store: remove it'],
   ['scans', 'is not used any more, since searching for rows is limited by `share`: remove it'],
 ])
 

@@ -127,7 +127,7 @@ export class CatalogError extends StartError {
       .slice(0, toldMax)
       .map((fault) => `${fault.file}:${fault.line}:${fault.column}: ${fault.message}`)
     if (faults.length > toldMax) lines.push(`and ${(faults.length - toldMax).toLocaleString('en')} more`)
-    const title = `${file} has ${faults.length === 1 ? 'a fault' : `${faults.length.toLocaleString('en')} faults`}:`
+    const title = `${file} has ${faults.length === 1 ? 'an error' : `${faults.length.toLocaleString('en')} errors`}:`
     super([title, ...lines].join('\n'))
     this.faults = faults
   }

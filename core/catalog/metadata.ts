@@ -10,14 +10,14 @@ export const texts = z.union([
   plainText,
   z
     .partialRecord(z.enum(languages), plainText)
-    .refine((said) => Object.keys(said).length > 0, 'must be said in at least one language'),
+    .refine((said) => Object.keys(said).length > 0, 'must be given in at least one language'),
 ])
 
 export const address = z
   .string()
-  .refine(isWebAddress, 'must be a whole address that starts with http:// or https://')
+  .refine(isWebAddress, 'must be a full address that starts with http:// or https://')
 
-export const day = z.string().refine(isCalendarDate, 'must be a date of the calendar as YYYY-MM-DD')
+export const day = z.string().refine(isCalendarDate, 'must be a calendar date as YYYY-MM-DD')
 
 export const party = z.strictObject({ name: texts, url: address })
 

@@ -12,7 +12,7 @@ interface NamePattern {
   readonly read: (place: string) => ReadonlyMap<string, string> | 'ambiguous' | null
 }
 
-/** Longest path, in characters. Patterns of several fields take polynomial time. */
+/** Maximum length of a path, in characters. Patterns of several fields take polynomial time. */
 const placeMax = 1024
 
 /** @returns null for an invalid pattern: no field, one twice, or two with nothing between */

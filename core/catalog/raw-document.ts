@@ -62,7 +62,7 @@ export function reportRepeats(
   for (const [path, name] of named) {
     if (typeof name !== 'string') continue
     const earlier = seen.get(name.toLowerCase())
-    if (earlier === name) report(path, `${what} "${name}" is there twice: each must be unique`)
+    if (earlier === name) report(path, `${what} "${name}" appears twice: each must be unique`)
     else if (earlier !== undefined) report(path, `${what} "${name}" differs from "${earlier}" only in case`)
     else seen.set(name.toLowerCase(), name)
   }

@@ -70,16 +70,19 @@ export class ClickHouse {
       })
       return new ClickHouse(client, cluster === '' ? null : cluster)
     } catch (cause) {
-      throw new StartError('CLICKHOUSE_URL is no address such as http://user:password@host:8123/database', {
-        cause,
-      })
+      throw new StartError(
+        'CLICKHOUSE_URL is not an address such as http://user:password@host:8123/database',
+        {
+          cause,
+        },
+      )
     }
   }
 
   /** Returns the numbers of one UInt32 column, in their order. */
   async numbers(sql: string, values: NamedValues, options: AskOptions): Promise<Uint32Array> {
     const bytes = await this.#bytes(`${sql} format RowBinary`, values, options)
-    if (bytes.length % 4 !== 0) throw new Error('ClickHouse gave a part of a number')
+    if (bytes.length % 4 !== 0) throw new Error('ClickHouse sent an incomplete number')
     const numbers = new Uint32Array(bytes.length / 4)
     for (let index = 0; index < numbers.length; index += 1) numbers[index] = bytes.readUInt32LE(4 * index)
     return numbers
@@ -97,7 +100,7 @@ export class ClickHouse {
       const { stream } = await this.#client.exec({
         query: `insert into ${table} (${columns.join(', ')}) format Parquet`,
         values: createReadStream(file),
-        // In a cluster, returns when most replicas have finished on its servers.
+        // In a cluster, an insert returns when most replicas have stored the rows.
         ...(this.cluster !== null && {
           clickhouse_settings: { distributed_foreground_insert: 1, insert_quorum: 'auto' },
         }),

@@ -74,7 +74,7 @@ export function listOf(vector: DuckDBVector | null): Items {
   const items: unknown = Reflect.get(vector, 'items')
   const view: unknown = Reflect.get(vector, 'dataView')
   const validity: unknown = Reflect.get(vector, 'validity')
-  if (!isValidity(validity)) throw new TypeError('expected a vector that tells its nulls')
+  if (!isValidity(validity)) throw new TypeError('expected a vector with a null mask')
   const count = vector.itemCount
   const valid = new Uint8Array(Math.ceil(count / 8))
   let nulls = 0

@@ -8,13 +8,13 @@ interface Share {
 
 /** Limits of a process that serves. */
 export interface Bounds {
-  /** Most concurrent statements for pages and exports, and their memory in DuckDB. */
+  /** Maximum number of concurrent statements for pages and exports, and their memory in DuckDB. */
   readonly queryConnections: number
   readonly queryBytes: number
   /** The same for filters, searches and orders, which spill to files. */
   readonly scanConnections: number
   readonly scanBytes: number
-  /** Most requests that wait for a connection, and their timeout: most clients have given up by then. */
+  /** Maximum number of requests that wait for a connection, and their timeout; later, most clients have given up. */
   readonly queueLengthMax: number
   readonly queueTimeoutMs: number
   /** Cached positions of rows: an order takes 4 bytes a row. */
@@ -27,15 +27,15 @@ export interface Bounds {
   readonly makingBytesMax: number
   /** Responses that clients have not taken. */
   readonly unsentBytesMax: number
-  /** Most concurrent compressions; other bodies are sent uncompressed. */
+  /** Maximum number of concurrent compressions; other bodies are sent uncompressed. */
   readonly compressionsMax: number
-  /** Most concurrent exports, of about 20 MB each. */
+  /** Maximum number of concurrent exports, of about 20 MB each. */
   readonly exportsMax: number
   /** Exports stored on disk for ranges. */
   readonly finishedBytesMax: number
   /** Timeout of headers and bodies of requests. */
   readonly headersTimeoutMs: number
-  /** Most clients that the limits distinguish; the one not seen for longest is forgotten. */
+  /** Maximum number of clients that the limits distinguish; the one not seen for longest is forgotten. */
   readonly clientsMax: number
 }
 

@@ -259,7 +259,7 @@ export const settingRows = {
     name: 'MAX_DOWNLOADS',
     default: 'auto',
     meaning:
-      'Most concurrent downloads, half of those of a worker for one client; further ones get 503. Shared; auto is 100 per worker.',
+      'Maximum number of concurrent downloads; one client may have half of those of a worker. Others get 503. Shared; auto is 100 per worker.',
     parse: (text) => wholeNumber(text, 1, 10_000),
     auto: ({ workers }) => 100 * workers,
     share: divided(1),
@@ -268,7 +268,8 @@ export const settingRows = {
   connectionsMax: row({
     name: 'CONNECTIONS',
     default: '5000',
-    meaning: 'Most open connections; further ones are closed at once, since each takes memory. Shared.',
+    meaning:
+      'Maximum number of open connections; others are closed at once, since each takes memory. Shared.',
     parse: (text) => wholeNumber(text, 1, 1_000_000),
     share: divided(1),
     expects: 'a whole number from 1 to 1000000',
@@ -323,28 +324,28 @@ export const removedSettings: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['QUERY_MEMORY', 'SCAN_MEMORY', 'INDEX_CACHE_MB', 'MAKING_MB', 'UNSENT_MB'].map((name) => [
       name,
-      'follows from MEMORY now: set that, and remove the line',
+      'now follows from MEMORY: set that, and remove this one',
     ]),
   ),
   ...Object.fromEntries(
     ['PAGE_CACHE_MB', 'SELECTION_CACHE_MB'].map((name) => [
       name,
-      'follows from CACHE_MB now: set that, and remove the line',
+      'now follows from CACHE_MB: set that, and remove this one',
     ]),
   ),
   ...Object.fromEntries(
     ['QUERY_CONNECTIONS', 'SCAN_CONNECTIONS', 'COMPRESSIONS', 'EXPORTS'].map((name) => [
       name,
-      'follows from WORKERS now: remove the line',
+      'now follows from WORKERS: remove it',
     ]),
   ),
   ...Object.fromEntries(
     ['CLIENTS', 'EXPORT_FILES_MB', 'HEADERS_TIMEOUT_MS', 'QUEUE_LENGTH', 'QUEUE_TIMEOUT_MS'].map((name) => [
       name,
-      'is fixed now: remove the line',
+      'is now fixed: remove it',
     ]),
   ),
-  FILES: 'is called MAX_DOWNLOADS now',
-  BLOCK_CACHE_MB: 'is not used any more, since pages are read from the row store: remove the line',
-  DUCKLAKE_EXTENSION: 'is not used any more, since warehouse.duckdb has every version: remove the line',
+  FILES: 'is now called MAX_DOWNLOADS',
+  BLOCK_CACHE_MB: 'is not used any more, since pages are read from the row store: remove it',
+  DUCKLAKE_EXTENSION: 'is not used any more, since warehouse.duckdb has every version: remove it',
 }

@@ -152,7 +152,7 @@ export type Source = z.infer<typeof sourceShape>
 /** The manifest is damaged, or of another version. */
 export class DamagedManifest extends Error {
   constructor(key: string, cause: unknown) {
-    super(`${key} is damaged or of an unknown format; run \`make ingest\` to publish the table anew`, {
+    super(`${key} is damaged or has an unknown format; run \`make ingest\` to publish the table again`, {
       cause,
     })
     this.name = 'DamagedManifest'
@@ -168,11 +168,11 @@ export function parseManifest(text: string, key: string): Manifest {
     const { manifest_sha256: _own, ...rest } = JSON.parse(text) as Record<string, unknown>
     // Compares the exact bytes, so that no flipped bit passes for another date or count; unknown keys
     // included.
-    if (sealed(rest) !== text) throw new Error('it is not as it was written')
+    if (sealed(rest) !== text) throw new Error('its content differs from its checksum')
     const manifest = manifestShape.parse(rest)
     const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
     if (gap !== -1 || rowsBefore(manifest.parts, manifest.parts.length) !== manifest.rows) {
-      throw new Error('its parts do not add up to its rows')
+      throw new Error('the rows of its parts do not add up to its rows')
     }
     return manifest
   } catch (cause) {

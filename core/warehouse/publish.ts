@@ -68,7 +68,7 @@ export async function mendManifest(store: Store, table: TableName, id: SnapshotI
 /** Copies the text, since a manifest may contain keys unknown to this version. */
 async function copy(store: Store, from: string, to: string): Promise<void> {
   const bytes = await store.get(from)
-  if (bytes === null) throw new Error(`${from} is gone`)
+  if (bytes === null) throw new Error(`${from} is missing`)
   await store.put(to, bytes.toString())
 }
 

@@ -152,7 +152,7 @@ export async function readRollbacks(store: Store, table: TableName): Promise<Wit
   if (bytes === null) return []
   const withdrawn = parsed(bytes, z.array(withdrawnShape))
   if (withdrawn === null)
-    throw new Error(`${key} is damaged: remove it, and what was rolled back may be published again`)
+    throw new Error(`${key} is damaged: remove it; then a rolled back source may be published again`)
   return withdrawn
 }
 

@@ -21,7 +21,7 @@ export class MissingFile extends Error {
   }
 }
 
-/** Most files that are hashed concurrently. */
+/** Maximum number of files that are hashed concurrently. */
 const hashedMax = 2
 
 /** The files of a snapshot, by name. */
@@ -84,14 +84,13 @@ export async function verifyFile(files: SnapshotFiles, stored: StoredFile): Prom
 
 async function requireHash(files: SnapshotFiles, stored: StoredFile): Promise<void> {
   if ((await files.hash(stored.file)) !== stored.sha256) {
-    throw new DamagedFile(
-      `${stored.file} is not as it was written: its bytes have another hash than in the manifest`,
-    )
+    throw new DamagedFile(`${stored.file} is damaged: its hash differs from that in the manifest`)
   }
 }
 
 async function requireSize(files: SnapshotFiles, { file, bytes }: StoredFile): Promise<void> {
   const found = await files.bytes(file)
-  if (found === null) throw new MissingFile(`${file} is gone`)
-  if (found !== bytes) throw new MissingFile(`${file} has ${found} bytes, and ${bytes} in its manifest`)
+  if (found === null) throw new MissingFile(`${file} is missing`)
+  if (found !== bytes)
+    throw new MissingFile(`${file} has ${found} bytes instead of ${bytes} as in the manifest`)
 }

@@ -27,15 +27,15 @@ export function changesFor(table: Table, { entry, fields }: Suggestion, target: 
   const missing = table.fields.filter(({ name, mask }) => !found.has(name) && mask === null)
   const changes = [
     ...added.map(({ line }) => `  a new column: ${line}`),
-    ...changed.map(({ known, line }) => `  not of type ${known?.type ?? ''} any more: ${line}`),
-    ...missing.map(({ name }) => `  no column of this file: ${name}`),
+    ...changed.map(({ known, line }) => `  no longer of type ${known?.type ?? ''}: ${line}`),
+    ...missing.map(({ name }) => `  without a column in this file: ${name}`),
   ]
   const id = tableId(table)
   const ingest = `\`make ingest TABLES=${id}\` publishes it`
-  const next = target === null ? ingest : `put the file to ${target}, and ${ingest}`
+  const next = target === null ? ingest : `put the file at ${target}, and ${ingest}`
   return changes.length === 0
-    ? `${id} is in the catalog already, and its entry fits this file: ${next}`
-    : [`${id} is in the catalog already; for this file, change there`, ...changes, `then ${next}`].join('\n')
+    ? `${id} is already in the catalog, and its entry fits this file: ${next}`
+    : [`${id} is already in the catalog; to fit this file, change`, ...changes, `then ${next}`].join('\n')
 }
 
 /** Returns whether values of one type may be declared as another. */

@@ -43,7 +43,7 @@ async function main(): Promise<number> {
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-add-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(first)
   // Before long work; a terminal shows progress.
-  if (!process.stderr.isTTY) progress.say(`looking at ${first}`)
+  if (!process.stderr.isTTY) progress.say(`reading ${first}`)
   try {
     const given = await namedFiles(positionals, scratch, settings, progress)
     const names = namesOf(given, { dataset: values.dataset, table: values.table })
@@ -79,16 +79,14 @@ async function main(): Promise<number> {
     if (!(await isIngested(id, stop.signal))) {
       await replaced(file, before)
       if (placing !== null) await takeAway(placing)
-      console.error(`${file} is as it was; \`make suggest\` shows the entry that was tried`)
+      console.error(`${file} was not changed; \`make suggest\` shows the entry that was tried`)
       return 1
     }
-    console.log(
-      `${id} is in ${file}; \`make serve\` serves it (a server that runs takes it in some seconds) at`,
-    )
+    console.log(`${id} is in ${file}; \`make serve\` serves it (a running server loads it within seconds) at`)
     for (const address of addressesOf(id, catalog, settings)) console.log(`  ${address}`)
     const missing = missingOf(dataset)
     if (missing.length > 0)
-      console.log(`the dataset "${names.dataset}" has no ${missing.join(', ')} yet: say them in ${file}`)
+      console.log(`the dataset "${names.dataset}" has no ${missing.join(', ')} yet: add them to ${file}`)
     return 0
   } catch (error) {
     progress.end()

@@ -23,7 +23,7 @@ export function placingOf(files: readonly PlacedFile[], names: Names, sources: s
   const copies = copiesOf(files, names, sources)
   const taken = copies.find(({ to }) => existsSync(to))
   if (taken !== undefined)
-    throw new StartError(`${taken.to} exists already: name another TABLE, or remove it`)
+    throw new StartError(`${taken.to} already exists: choose another TABLE, or remove the file`)
   return { copies, files: files.length === 1 ? null : `${names.dataset}/${names.table}/*` }
 }
 
@@ -59,7 +59,7 @@ export async function requireNewFile(
     const facts = await stat(known).catch(() => null)
     if (facts?.size !== file.bytes || (await hashOf(known)) !== (await hashOf(file.path))) continue
     throw new StartError(
-      `${tableId(table)} has this file already: change its entry in the catalog, or name the new table by DATASET and TABLE`,
+      `${tableId(table)} already uses this file: change its entry in the catalog, or name the new table by DATASET and TABLE`,
     )
   }
 }

@@ -13,7 +13,7 @@ export interface Reject {
   readonly reason: string
 }
 
-/** Most rejects with details; further ones are only counted. */
+/** Maximum number of rejects with details; further ones are only counted. */
 export const detailedRejectsMax = 1000
 
 /** A fault of a table or its source: it is not published, and the old snapshot continues to serve. */

@@ -9,7 +9,7 @@ export interface ValueColumn {
   readonly column: string
 }
 
-/** Most values that one statement counts, to bound its memory. */
+/** Maximum number of values that one statement counts, to bound its memory. */
 const cellsMax = 1_000_000
 
 /**
@@ -33,7 +33,7 @@ export function columnsTogether<Own extends ValueColumn>(columns: readonly Own[]
 /** SQL: all values of a group of columns, with the `place` of the column in the group. */
 export function cellsSql(columns: readonly ValueColumn[]): string {
   const [first] = columns
-  if (first === undefined) throw new RangeError('there is no column')
+  if (first === undefined) throw new RangeError('no columns to count')
   if (columns.length === 1) return `(select 0 as place, ${first.column} as value from ${first.from})`
   const values = columns.map(({ column }) => column).join(', ')
   return `(select unnest([${[...columns.keys()].join(', ')}]) as place, unnest([${values}]) as value from ${first.from})`

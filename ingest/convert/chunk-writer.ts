@@ -67,7 +67,7 @@ export class ChunkWriter {
       const from = start - first.start
       if (zlib.crc32(bytes.subarray(from, from + length)) !== sum)
         throw new TableFailure(
-          'a file beside the Parquet files was read back differently; nothing was published',
+          'a file beside the Parquet files differs when it is read back; nothing was published',
         )
     }
   }

@@ -70,7 +70,7 @@ export interface Staged {
   readonly badRows: number
   /** Sum of the hashes of good rows, taken before anything was written. */
   readonly rowHash: bigint
-  /** Most bits of the integers of each field, without the sign; null for other types. */
+  /** Maximum number of bits of the integers of each field, without the sign; null for other types. */
   readonly bits: readonly (number | null)[]
 }
 
@@ -204,7 +204,7 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
   return file
 }
 
-/** Most fields of a wide table that are cast at once: their texts and values are in memory for some thousand rows. */
+/** Maximum number of fields that are cast at once: texts and values of some thousand rows are in memory. */
 export const fieldsAtOnce = 500
 
 /**
@@ -225,7 +225,7 @@ function scratchFormat(work: Work): string {
   return parquetFormat(work, 'lz4_raw', Math.min(scratchGroupRows, Math.max(vectorRows, rows)))
 }
 
-/** Most values of a row group in a temporary file: each thread has one in memory. */
+/** Maximum number of values of a row group in a temporary file: each thread has one in memory. */
 const groupValuesMax = 16_000_000
 /** Rows that DuckDB processes at once. */
 const vectorRows = 2048

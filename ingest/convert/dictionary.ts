@@ -92,7 +92,7 @@ export async function readCodes(
   return codes
 }
 
-/** Most fields of a statement: each is a join, which takes memory. */
+/** Maximum number of fields of a statement: each is a join, which takes memory. */
 const joinsMax = 24
 
 async function readSomeCodes(
@@ -105,7 +105,7 @@ async function readSomeCodes(
     (field) =>
       `left join ${tableOf(field)} on sorted.f${field.index} is not distinct from ${tableOf(field)}.value`,
   )
-  // A value without a number would show in the proof; a null is expected.
+  // Null has the highest code. A value missing in the dictionary would get it too, which verification detects.
   const codes = fields.map((field) => `coalesce(${tableOf(field)}.code, ${field.values})::uinteger`)
   // Joined rows have no order.
   const [positions = new Uint32Array(), ...columns] = await work.db.numberColumns(

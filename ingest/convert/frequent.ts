@@ -18,7 +18,7 @@ interface FrequentValues {
 const topMax = 10
 /** Fields with more values have no choices; the number is that of Brasil.IO. */
 const choicesMax = 100
-/** Most distinct values that are counted without checking the memory. */
+/** Maximum number of distinct values that are counted without checking the memory. */
 const distinctMax = 65_536
 
 interface CountedColumn extends ValueColumn {

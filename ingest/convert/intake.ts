@@ -60,7 +60,7 @@ export class Intake {
   get taken(): { readonly work: Work; readonly drift: readonly string[] } {
     const all = [...this.#taken.values()]
     const [first] = all
-    if (first === undefined) throw new Error('no batch was taken')
+    if (first === undefined) throw new Error('no batch was read')
     const { table, acceptsDrift, hasElsewhere } = this.#options
     const missing = first.lacking.filter(
       (name) => !hasElsewhere(name) && all.every(({ lacking }) => lacking.includes(name)),

@@ -44,8 +44,8 @@ export function matchHeader(
   const unknown = [...columns.keys()].filter((name) => !read.includes(name))
   const faults = [...repeated].map((name) =>
     isHidden && !read.includes(name)
-      ? `column ${(columns.get(name) ?? 0) + 1} is there twice`
-      : `the column ${shown(name)} is there twice`,
+      ? `column ${(columns.get(name) ?? 0) + 1} appears twice`
+      : `the column ${shown(name)} appears twice`,
   )
   const areOfOthers = unionByName && missing.length < read.length
   const drift = [
@@ -83,11 +83,11 @@ export function misfit(
   const other = header.length === 1 ? otherDelimiter(header[0] ?? '', delimiter) : ''
   const remedy =
     'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
-    '--accept-drift publishes without what is missing or not a field'
-  return `the header does not fit: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`
+    '--accept-drift publishes without missing and unknown columns'
+  return `the header does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`
 }
 
-/** Suggests another delimiter, since a header of one column usually has one. */
+/** Suggests another delimiter if the header has one column, since then the declared one is probably wrong. */
 function otherDelimiter(header: string, declared: string): string {
   const found = [';', ',', '\t', '|'].find(
     (delimiter) => delimiter !== declared && header.includes(delimiter),

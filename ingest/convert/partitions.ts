@@ -46,7 +46,7 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
       const values = hidesText(table) ? '' : `: ${String(min)} and ${min === max ? 'none' : String(max)}`
       throw new TableFailure(
         `${read.files[numberOf(file)]?.name ?? ''} has several values of "${field.name}"${values}; ` +
-          'in a table that is partitioned by a field, all rows of a file have the same',
+          'the table is partitioned by it, so all rows of a file need the same value',
       )
     }
     const last = partitions.at(-1)

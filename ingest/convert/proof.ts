@@ -22,7 +22,7 @@ export function requireSame(what: string, source: unknown, read: unknown): void 
   const [due, found] = [String(source), String(read)]
   if (due === found) return
   throw new TableFailure(
-    `the proof of the ${what} failed (source ${shorten(due)}, read back ${shorten(found)}); nothing was published`,
+    `verification of the ${what} failed (source ${shorten(due)}, read back ${shorten(found)}); nothing was published`,
   )
 }
 

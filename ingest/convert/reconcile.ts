@@ -73,7 +73,7 @@ async function nameColumn(work: Work, batch: Batch): Promise<never> {
     requireSame(`values of "${header[column] ?? ''}"`, columns[column]?.filled, found[2 * place])
     requireSame(`bytes of "${header[column] ?? ''}"`, columns[column]?.bytes, found[2 * place + 1])
   }
-  throw new TableFailure('the proof failed: two readers of the source do not agree; nothing was published')
+  throw new TableFailure('verification failed: two readers of the source disagree; nothing was published')
 }
 
 /**
@@ -101,8 +101,8 @@ export async function reconcilePublished(
   }
   requireSame('rows', staged.goodRows, rows)
   if (whole !== staged.rowHash) await nameField(work, folder, parts, staged)
-  requireSame('rows as wholes', staged.rowHash, whole)
-  requireSame('positions of the rows', sorted.positioned, positioned)
+  requireSame('whole rows', staged.rowHash, whole)
+  requireSame('row positions', sorted.positioned, positioned)
   requireSame('rows out of the declared order', 0, await misplaced(work))
 }
 

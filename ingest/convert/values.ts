@@ -21,7 +21,7 @@ interface ValueSql {
 
 export interface ValuesSql {
   readonly fields: readonly ValueSql[]
-  /** All columns of the texts, and intermediate results of the fields. */
+  /** SQL after FROM: the columns of the source as texts, with intermediate results of the fields. */
   readonly from: string
 }
 

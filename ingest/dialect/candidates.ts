@@ -22,8 +22,7 @@ const skippedMax = 10
  * @throws TableFailure if there is none, or if it would be a guess
  */
 export function bestWay(text: Buffer, isComplete: boolean): Candidate {
-  if (text.toString('latin1').trim() === '')
-    throw new TableFailure('it is empty: it must at least have a header')
+  if (text.toString('latin1').trim() === '') throw new TableFailure('it is empty: it needs at least a header')
   const best =
     withComments(text, isComplete) ?? withMisfits(text, isComplete, bestOf(candidatesIn(text, isComplete)))
   if (best === null) throw new TableFailure('no delimiter splits it into rows of the same number of values')
@@ -98,7 +97,7 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
     const cells = bounds.find(text.subarray(at, end + 1), 0)
       ? recordValues(text.subarray(at, at + bounds.end), marks)
       : []
-    // Above rows without a header, a line of several cells may be the header.
+    // If no header was found yet, an earlier line with several filled cells may be the header.
     if ((cells.length === firstLine.length || !isHeader) && filledIn(cells) > 1) return false
     at = end + 1
   }

@@ -61,12 +61,12 @@ export function dialectOf(
       `${JSON.stringify(delimiter)} gives ${firstLine.length} columns in ${(100 * share).toFixed(1)} % of the sample`,
       ...quoteEvidence(best, text),
       ...(lineTerminator === 'cr' ? ['its lines end in carriage returns alone'] : []),
-      ...(skipLines > 0 ? [`${skipLines} lines stand before the header`] : []),
-      ...(comment === null ? [] : [`lines that begin with ${JSON.stringify(comment)} are no rows`]),
-      ...(lastLines > 0 ? [`${lastLines} lines at the end hold one value: no rows`] : []),
+      ...(skipLines > 0 ? [`${skipLines} lines precede the header`] : []),
+      ...(comment === null ? [] : [`lines that begin with ${JSON.stringify(comment)} are comments`]),
+      ...(lastLines > 0 ? [`${lastLines} lines at the end have one value each, so they are not rows`] : []),
       ...(hasHeader
         ? []
-        : ['the first line holds numbers, dates or nothing, so it is taken for a row: name the columns']),
+        : ['the first line holds numbers, dates or nothing, so it seems to be a row: name the columns']),
     ],
   }
 }
@@ -74,8 +74,8 @@ export function dialectOf(
 function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
   if (quote === '"') return []
   return quote === null
-    ? [`line ${lineOf(text, '"')}: a '"' stands where it encloses no value, so none are enclosed`]
-    : [`${JSON.stringify(quote)} encloses values of ${enclosed.toLocaleString('en')} lines of the sample`]
+    ? [`line ${lineOf(text, '"')}: a '"' is within a value, so values are not quoted`]
+    : [`${JSON.stringify(quote)} quotes the values of ${enclosed.toLocaleString('en')} lines of the sample`]
 }
 
 /** Returns the line of the first occurrence, from 1. */

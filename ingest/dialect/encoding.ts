@@ -45,7 +45,7 @@ export class EncodingWitness {
     if (withoutMark !== null)
       return { encoding: withoutMark, evidence: `every other byte is NUL, as in UTF-16: ${withoutMark}` }
     if (this.#isAscii)
-      return { encoding: 'utf-8', evidence: 'all bytes are ASCII, so the encoding is open: utf-8' }
+      return { encoding: 'utf-8', evidence: 'all bytes are ASCII, so any encoding fits: utf-8' }
     if (this.#isUtf8) return { encoding: 'utf-8', evidence: 'all of it is UTF-8' }
     const { characters, badBytes } = this.#counts
     if (characters >= badBytes)

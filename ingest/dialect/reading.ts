@@ -131,7 +131,7 @@ export function faultOf(
   const bounds = new RecordBounds(marks)
   let at = 0
   while (at < text.length && bounds.find(text, at)) at = bounds.next
-  // In a complete file, the only other fault.
+  // The only other fault is a quote that is never closed, which shows only in a complete file.
   if (bounds.fault === null && isComplete && at < text.length)
     return { line: occurrences(text.subarray(0, at), LF) + 1, reason: 'a quoted value is never closed' }
   if (bounds.fault === null) return null

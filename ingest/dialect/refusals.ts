@@ -26,7 +26,7 @@ function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimite
   const enclosing = lines.filter((line) => enclosed.test(line))
   if (fault === null || enclosing.length < lines.length / 2) return
   throw new TableFailure(
-    `line ${fault.line}: ${fault.reason}, where most values are enclosed in ": mend the line, or declare quote: none where quotes are a part of values`,
+    `line ${fault.line}: ${fault.reason}, although most values are quoted with ": fix the line, or declare quote: none if quotes are part of the values`,
   )
 }
 
@@ -51,11 +51,11 @@ function requireNoLostHeader(
   const escaped = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
   const why =
     escaped >= rows / 2
-      ? `a backslash before ${JSON.stringify(delimiter)} is none that CSV by its standard (RFC 4180) knows`
-      : `values that hold ${JSON.stringify(delimiter)} are to be enclosed in ${quote ?? '"'}`
+      ? `a backslash before ${JSON.stringify(delimiter)} is not an escape in CSV (RFC 4180)`
+      : `enclose values that contain ${JSON.stringify(delimiter)} in ${quote ?? '"'}`
   throw new TableFailure(
     `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${below.firstLine.length}: ${why}; ` +
-      'mend the file, or name its columns by skip_lines and header',
+      'fix the file, or name its columns by skip_lines and header',
   )
 }
 
@@ -69,7 +69,7 @@ function requireNoErrorPage(text: Buffer, isComplete: boolean, { rows, firstLine
   if (!isComplete || said.split('\n').length > 2 || !errorPattern.test(said)) return
   if (rows > 0 && (firstLine.length > 1 || !/[^\S\n]/.test(said))) return
   throw new TableFailure(
-    `it is no table but a message, perhaps of an error: ${JSON.stringify(said.slice(0, 100))}: fetch the CSV itself`,
+    `it is a message, perhaps an error, instead of a table: ${JSON.stringify(said.slice(0, 100))}: fetch the CSV itself`,
   )
 }
 

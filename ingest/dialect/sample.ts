@@ -12,7 +12,7 @@ import { EncodingWitness } from './encoding.ts'
 /** Bytes of the start for detecting the dialect, and for inspecting columns. */
 const dialectBytes = 1024 * 1024
 const sampleBytes = 4 * 1024 * 1024
-/** Most distinct texts of a column; further ones add little. */
+/** Maximum number of distinct texts of a column; further ones add little. */
 const textsMax = 3000
 /** Rows between inspected ones, so that sorted sources are covered too. */
 const stride = 97

@@ -3,7 +3,7 @@ import { parseCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { runProgram } from '../base/program.ts'
 
-const catalog = `# What this service publishes, and the only place where a dataset is described; docs/catalog.md tells all of its keys.
+const catalog = `# The datasets that this service publishes. docs/catalog.md describes all keys.
 # \`make add FILE=rain.csv\` adds a table to it.
 
 title: Open data
@@ -11,11 +11,11 @@ description: Open data, as an API and as pages.
 notice: >-
   Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.
 
-# Who publishes it, and whom to ask:
+# Publisher and contact of the service:
 # publisher: { name: Weather Service, url: 'https://example.org/' }
 # contact: { name: Open data desk, email: data@example.org }
 
-# How much one client may ask for in a window of time.
+# Limits per client: requests in a window of time.
 limits:
   rows:
     - { requests: 60, per: 1m }
@@ -23,7 +23,7 @@ limits:
   catalog:
     - { requests: 300, per: 1m }
 
-# Where the API is; addresses begin as PUBLIC_URL does.
+# Addresses of the API, below PUBLIC_URL.
 families:
   v1: { prefix: /api/v1, scheme: public, trailing_slash: true }
 
@@ -37,10 +37,10 @@ async function main(): Promise<void> {
   if (await isThere(file)) {
     const aside = await freeName(file)
     await rename(file, aside)
-    console.log(`${file} was there: it is ${aside} now`)
+    console.log(`${file} already existed, and was renamed to ${aside}`)
   }
   await writeFile(file, catalog)
-  console.log(`${file} is written; \`make add FILE=...\` adds a table to it, and \`make serve\` serves it`)
+  console.log(`Wrote ${file}; \`make add FILE=...\` adds a table to it, and \`make serve\` serves it`)
 }
 
 /** Returns the first unused name of a.1, a.2 and so on. */

@@ -107,12 +107,12 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
   const since =
     before === null || unlike.length === 0
       ? ''
-      : `the source is unlike the snapshot of ${before.import_date}: `
+      : `the source differs too much from the snapshot of ${before.import_date}: `
   const always =
-    empty.length === 0 ? '' : 'where the table may have none, its may_be_empty: true in the catalog says so; '
+    empty.length === 0 ? '' : 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
   throw new TableFailure(
-    `${since}${drift.join('; ')}. Look at it; ${always}` +
-      `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it all the same`,
+    `${since}${drift.join('; ')}. Check it; ${always}` +
+      `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it anyway`,
   )
 }
 

@@ -12,7 +12,7 @@ export interface PreviousReport {
 const rowsMin = 0.5
 
 /**
- * Reports a source without any row, which is more likely truncated than right, even for a new table. A source
+ * Reports a source without rows, which is more likely truncated than correct, even for a new table. A source
  * whose rows were all rejected is not empty: those count against the limit of the catalog.
  */
 export function emptySourceProblem(
@@ -35,7 +35,7 @@ export function driftSince(
   if (before === null) return []
   const drift: string[] = []
   if (rows < rowsMin * before.rows) {
-    drift.push(`there are ${inWords(rows)} rows, and ${inWords(before.rows)} before`)
+    drift.push(`there are ${inWords(rows)} rows instead of ${inWords(before.rows)}`)
   }
   const emptied = fields.filter(({ name, nulls }) => {
     const earlier = before.fields.find((field) => field.name === name)
@@ -43,7 +43,7 @@ export function driftSince(
   })
   for (const { name } of emptied) {
     const filled = before.rows - (before.fields.find((field) => field.name === name)?.nulls ?? 0)
-    drift.push(`all values of "${name}" are null, and ${inWords(filled)} were filled before`)
+    drift.push(`all values of "${name}" are null, but ${inWords(filled)} had a value before`)
   }
   return drift
 }

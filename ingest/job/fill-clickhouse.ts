@@ -53,5 +53,5 @@ export async function fillClickHouse(
   } finally {
     release()
   }
-  progress.say(`${tableId(table)}: ClickHouse did not have it, and has it now`)
+  progress.say(`${tableId(table)}: loaded into ClickHouse, where it was missing`)
 }

@@ -104,9 +104,9 @@ async function requireFewRejects(
   const rows = badRows + read.rejectedRows + before
   if (rows <= table.rejectsMax) return rejects
   const allowed = table.rejectsMax === 0 ? '' : `, and the catalog allows ${table.rejectsMax}`
-  const what = rows === 1 ? 'a row is' : `${rows.toLocaleString('en')} rows are`
+  const what = rows === 1 ? 'a row does' : `${rows.toLocaleString('en')} rows do`
   throw new TableFailure(
-    `${what} not what the catalog declares${allowed}; nothing was published`,
+    `${what} not match the catalog${allowed}; nothing was published`,
     rejects,
     badCount + read.rejectedRows,
   )

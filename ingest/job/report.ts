@@ -122,7 +122,7 @@ function publishedLines(id: string, report: IngestReport): string[] {
   }
   if (report.taken_over.length > 0)
     lines.push(
-      `  ${report.taken_over.length.toLocaleString('en')} partitions are as before and were not read`,
+      `  ${report.taken_over.length.toLocaleString('en')} partitions are unchanged and were not read`,
     )
   for (const line of report.accepted_drift) lines.push(`  accepted: ${line}`)
   for (const line of report.warnings) lines.push(`  warning: ${line}`)

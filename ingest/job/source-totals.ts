@@ -77,12 +77,14 @@ export function warningsOf({ table, files }: Job, { unended, endless }: ReadSour
       isUnmeasured === true && packingOf(name) === null && table.source.checksums === null,
   )
   return [
-    ...unended.map((file) => `the last line of ${file} is not ended: see that it is not cut off`),
+    ...unended.map((file) => `the last line of ${file} has no line ending: check that the file is complete`),
     ...endless.map(
       (file) =>
-        `no line of ${file} begins with ${JSON.stringify(table.source.stopAt)}, where its rows were to end: see that it is not cut off`,
+        `no line of ${file} begins with ${JSON.stringify(table.source.stopAt)}, where its rows should end: check that the file is complete`,
     ),
-    ...unmeasured.map(({ name }) => `the server did not say how long ${name} is: see that it is not cut off`),
+    ...unmeasured.map(
+      ({ name }) => `the server did not state the length of ${name}: check that the file is complete`,
+    ),
   ]
 }
 
@@ -91,5 +93,5 @@ export function missingFiles(earlier: Manifest | null, { files }: Pick<ReadSourc
   if (earlier === null || earlier.sources.length < 2) return []
   const names = new Set(files.map(({ name }) => name))
   const gone = earlier.sources.filter(({ name }) => !names.has(name))
-  return gone.map(({ name }) => `the file ${name} of the source is gone`)
+  return gone.map(({ name }) => `the file ${name} of the source is missing`)
 }

@@ -99,14 +99,14 @@ async function prove(work: Work, link: ClickHouse, name: string, rows: number): 
     const [one, other] = [plain(String(due[place])), plain(found[place] ?? '')]
     if (one === other) continue
     throw new TableFailure(
-      `the proof of what ClickHouse has failed: of ${column === rowColumn ? 'rows' : column} ${one} is due, and ${other} there; nothing was published`,
+      `verification of the rows in ClickHouse failed: ${column === rowColumn ? 'rows' : column} has the checksum ${other} instead of ${one}; nothing was published`,
     )
   }
   // All positions, each exactly once.
   const [[there] = []] = await link.rows(`select toString(uniqExact(${rowColumn})) from ${quotedTable(name)}`)
   if (Number(there) !== rows)
     throw new TableFailure(
-      `the proof of what ClickHouse has failed: ${there ?? 'no'} rows are there, and ${rows} are due; nothing was published`,
+      `verification of the rows in ClickHouse failed: it has ${there ?? 'no'} rows instead of ${rows}; nothing was published`,
     )
 }
 

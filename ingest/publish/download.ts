@@ -88,12 +88,12 @@ export async function writeDownload(
   const { size } = await stat(target)
   if (size !== bytesIn(members))
     throw new TableFailure(
-      `the proof of the download failed: it has ${size} bytes, and ${bytesIn(members)} are due; nothing was published`,
+      `verification of the download failed: it has ${size} bytes instead of ${bytesIn(members)}; nothing was published`,
     )
   const expected = rows + (await breaksIn(work, hasBreaks))
   if (lines === expected) return members
   throw new TableFailure(
-    `the proof of the download failed: its rows have ${lines} lines, and ${expected} are due; nothing was published`,
+    `verification of the download failed: its rows have ${lines} lines instead of ${expected}; nothing was published`,
   )
 }
 

@@ -18,7 +18,7 @@ export async function withTableLock<T>(store: Store, table: Table, work: () => P
     if (!(error instanceof LockHeld)) throw error
     const who = error.pid === null ? 'another process' : `process ${error.pid}`
     throw new TableFailure(
-      `${who} works on ${tableId(table)} already: nothing was done; run it again when that has ended`,
+      `${who} is already working on ${tableId(table)}: nothing was done; run this again when it has finished`,
     )
   }
   return releasing(release, work)

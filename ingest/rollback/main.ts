@@ -23,7 +23,7 @@ async function main(): Promise<void> {
     const { from, to, rows } = await rollback(store, table, new Date())
     await publishViews(store, catalog)
     console.log(
-      `${tableId(table)}: back to ${to} (${rows.toLocaleString('en')} rows) from ${from}, which is held back`,
+      `${tableId(table)}: rolled back to ${to} (${rows.toLocaleString('en')} rows) from ${from}, which is held back until its source changes`,
     )
   } catch (error) {
     if (error instanceof TableFailure) throw new StartError(error.message, { cause: error })

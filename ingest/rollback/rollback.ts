@@ -25,20 +25,20 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
   return withTableLock(store, table, async () => {
     const current = await publishedOf(store, table)
     if (current === null)
-      throw new TableFailure(`${tableId(table)} is not published: there is nothing to go back from`)
+      throw new TableFailure(`${tableId(table)} is not published: there is nothing to roll back`)
     const { previous } = current
     const earlier = previous === null ? null : await manifestOf(store, table, previous)
     if (earlier === null) {
       throw new TableFailure(
-        `${tableId(table)} has no snapshot before ${current.snapshot}${previous === null ? '' : `: ${previous} is not kept any more`}`,
+        `${tableId(table)} has no snapshot before ${current.snapshot}${previous === null ? '' : `: ${previous} is no longer kept`}`,
       )
     }
     // The server would refuse it, and the ingest would not replace it.
     if (!holdsFields(earlier, table)) {
       throw new TableFailure(
-        `the snapshot before, ${earlier.snapshot}, has other fields than the catalog declares for ${tableId(table)} now, ` +
-          `so it could not be served; nothing was changed. Give the catalog the fields of then (${fieldsOf(earlier)}) ` +
-          'and roll back again, or put a good source in place and run `make ingest`',
+        `the snapshot before, ${earlier.snapshot}, has other fields than the catalog now declares for ${tableId(table)}, ` +
+          `so it could not be served; nothing was changed. Declare its fields in the catalog again (${fieldsOf(earlier)}) ` +
+          'and roll back again, or provide a correct source and run `make ingest`',
       )
     }
     await verifyFiles(filesInStore(store, layout.snapshot(table, earlier.snapshot)), earlier)

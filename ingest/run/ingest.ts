@@ -47,7 +47,7 @@ export interface IngestOptions {
   readonly store: Store
   /** Memory limit of a run, in bytes. */
   readonly memoryBytes: number
-  /** Most bytes that a source may decompress to. */
+  /** Maximum number of bytes that a source may decompress to. */
   readonly unpackedBytesMax: number
   readonly now: () => Date
   readonly progress: (table: Table) => Progress
@@ -72,7 +72,7 @@ export interface IngestOptions {
   readonly settledMs?: number
   /** Milliseconds after which such a file is read again. */
   readonly believedMs?: number
-  /** Most concurrent tables, memory permitting. */
+  /** Maximum number of concurrent tables, memory permitting. */
   readonly jobs?: number
   /** Engine for filters and orders of tables that the catalog assigns to it. */
   readonly clickHouse?: ClickHouse | null
@@ -140,7 +140,7 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
     })
   } catch (error) {
     const failure = asFailure(error, options.memoryBytes)
-    return { status: 'failed', table, failure, report: 'none, nothing was looked at' }
+    return { status: 'failed', table, failure, report: 'none, the source was not read' }
   } finally {
     // Before the outcome, so that it is not printed behind the line that is updated.
     progress.end()
@@ -174,7 +174,7 @@ function asFailure(error: unknown, memoryBytes: number): TableFailure {
   if (error instanceof TableFailure) return error
   const message =
     error instanceof OutOfMemory
-      ? `it needs more memory than its ${Math.round(memoryBytes / 1e6)} MB: set INGEST_MEMORY to more`
+      ? `it needs more memory than its ${Math.round(memoryBytes / 1e6)} MB: raise INGEST_MEMORY`
       : messageOf(error)
   return Object.assign(new TableFailure(message), { cause: error })
 }
@@ -185,7 +185,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   const dataset = catalog.datasets.get(table.dataset)
   if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
   if (table.engine === 'clickhouse' && (options.clickHouse ?? null) === null)
-    throw new TableFailure('the catalog gives it to ClickHouse (engine), and CLICKHOUSE_URL says of none')
+    throw new TableFailure('the catalog declares engine: clickhouse, but CLICKHOUSE_URL is not set')
   const found = await currentSnapshot(store, table, progress)
   const { manifest, isDamaged } = found
   const current = isDamaged ? null : manifest
@@ -211,7 +211,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     })
     const note = (read: readonly Source[]): Promise<void> =>
       recordHashes(store, table, hashes.noted(read)).catch((error: unknown) =>
-        progress.say(`${tableId(table)}: what was hashed was not noted: ${messageOf(error)}`),
+        progress.say(`${tableId(table)}: the hashes of its source were not stored: ${messageOf(error)}`),
       )
     if (
       isAsDeclared &&
@@ -223,7 +223,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       await recordCheck(store, table, 'unchanged', options.now())
       return { status: 'unchanged', table, manifest: current }
     }
-    if (obtained === 'unchanged') throw new Error('the web has nothing new of what is not published')
+    if (obtained === 'unchanged') throw new Error('the source is unchanged, but the table is not published')
     const { acceptsDrift = false } = options
     // Another converter alone is no reason to publish a rolled back source again.
     const definitions = definitionsUntil(table, partRows, converter)
@@ -242,7 +242,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     }
     // Before they are replaced, so that a killed job leaves no manual work.
     await quarantine(store, table, found.damaged, options.now()).catch((error: unknown) =>
-      progress.say(`${tableId(table)}: what is damaged was not set aside: ${messageOf(error)}`),
+      progress.say(`${tableId(table)}: damaged files were not set aside: ${messageOf(error)}`),
     )
     const kept =
       isAsDeclared && !acceptsDrift && table.partition !== null
@@ -303,7 +303,9 @@ async function fill(
   if (table.engine !== 'clickhouse' || !options.clickHouse) return
   const limits = { ...duckdbLimits(options, table), progress }
   await fillClickHouse(options.store, table, current, options.clickHouse, limits).catch((error: unknown) =>
-    progress.say(`${tableId(table)}: what is published was not loaded into ClickHouse: ${messageOf(error)}`),
+    progress.say(
+      `${tableId(table)}: the published snapshot was not loaded into ClickHouse: ${messageOf(error)}`,
+    ),
   )
 }
 
@@ -312,8 +314,8 @@ function withoutSource(table: Table, sources: string, found: Current): Outcome {
   if (manifest === null && !isDamaged) return { status: 'skipped', table }
   const trouble = whyNotServed(found, table)
   const serving =
-    trouble === null ? `the snapshot of ${manifest?.import_date ?? ''} goes on serving` : `and ${trouble}`
-  throw new TableFailure(`the source is gone: there is no ${expectedFiles(sources, table)}; ${serving}`)
+    trouble === null ? `the snapshot of ${manifest?.import_date ?? ''} is still served` : `and ${trouble}`
+  throw new TableFailure(`the source is missing: there is no ${expectedFiles(sources, table)}; ${serving}`)
 }
 
 /** Returns why a server cannot serve the published snapshot; null if it can. */
@@ -321,7 +323,7 @@ function whyNotServed({ manifest, isDamaged }: Current, table: Table): string | 
   if (manifest === null || isDamaged) return 'the published snapshot is damaged'
   return holdsFields(manifest, table)
     ? null
-    : 'the published snapshot has other fields than the catalog declares now, so it is not served'
+    : 'the fields of the published snapshot differ from the catalog, so it is not served'
 }
 
 /** Published state of a table. */
@@ -343,7 +345,7 @@ async function currentSnapshot(store: Store, table: Table, progress: Progress): 
     if (manifest === null) {
       if ((await snapshotsIn(store, table)).length === 0)
         return { manifest, isDamaged: false, damaged: [], previous: null }
-      throw new Error('current.json is gone, though there are snapshots')
+      throw new Error('current.json is missing, although there are snapshots')
     }
     const versions = await versionsIn(store, table, manifest)
     await verifyFiles(filesInStore(store, layout.snapshot(table, manifest.snapshot)), manifest)

@@ -38,7 +38,7 @@ export interface BatchTaker {
   readonly take: (batch: Batch) => Promise<void>
 }
 
-/** Most pieces of a batch, since each appears in every statement on it. */
+/** Maximum number of pieces of a batch, since each appears in every statement on it. */
 const piecesMax = 64
 
 /** Bytes of text: a second of work for either side, and little to store on disk. */

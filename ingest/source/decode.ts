@@ -94,7 +94,7 @@ class DisguisedUtf8 {
   end(): void {
     if (!this.#isUtf8 || !this.#hasMore || this.#waiting.length > 0) return
     throw new TableFailure(
-      `${this.#name} is declared ${this.#encoding}, and all of it is UTF-8: declare utf-8 as source.encoding`,
+      `${this.#name} is declared as ${this.#encoding}, but is valid UTF-8: declare utf-8 as source.encoding`,
     )
   }
 }
@@ -127,8 +127,7 @@ function utf16(encoding: Encoding, name: string): Decoder {
         return asBytes(decoder.write(waiting))
       },
       end: () => {
-        if (bytes % 2 !== 0)
-          throw new TableFailure(`${name} ends within a character of UTF-16: it is cut off`)
+        if (bytes % 2 !== 0) throw new TableFailure(`${name} ends within a UTF-16 character: it is cut off`)
         // Its end may contain half of a pair.
         const rest = half + (decoder?.end() ?? '')
         return bytesOf(rest, loneSurrogate, (at) => rest.charCodeAt(at))

@@ -42,7 +42,7 @@ type Fetched =
   | { readonly status: 'fetched'; readonly file: PackedFile; readonly validators: Validators }
   | { readonly status: 'unchanged' | 'missing' }
 
-/** Most consecutive attempts with little progress; one with more progress restarts the count. */
+/** Maximum number of consecutive attempts with little progress; one with more progress restarts the count. */
 const triesMax = 5
 const littleBytes = 1024 * 1024
 /** Slower servers count as silent, so that a job ends. */
@@ -118,7 +118,7 @@ class Download {
       if (error instanceof PrivateAddress) {
         throw new TableFailure(
           `${this.#address.href} redirects to ${error.host}, a private address: refused; ` +
-            'write the address itself if it is meant',
+            'if that is intended, declare this address itself',
         )
       }
       if (error instanceof TableFailure || /^E(NOSPC|IO|DQUOT|ACCES)$/.test(codeOf(error) ?? '')) throw error
@@ -134,14 +134,14 @@ class Download {
     if (status === 404 || status === 410) return { status: 'missing' }
     if (status === 416) {
       this.#validator = null
-      return { status: 'again', trouble: 'the server does not have the rest of what it sent' }
+      return { status: 'again', trouble: 'the server cannot send the rest of the file' }
     }
     if (status >= 500 || status === 429 || status === 408) {
       const afterMs = pauseOf(firstValue(headers['retry-after']))
       const trouble = `the server answers ${status}`
       return { status: 'again', trouble, ...(afterMs !== null && { afterMs }) }
     }
-    throw new TableFailure(`${this.#address.href} answers ${status}: see that it is the address of the file`)
+    throw new TableFailure(`${this.#address.href} answers ${status}: check the address`)
   }
 
   async #save({ headers, body }: WebResponse, have: number): Promise<Attempt> {
@@ -155,7 +155,7 @@ class Download {
       this.#validator = null
       return {
         status: 'again',
-        trouble: 'the server sends another range, or of another version, than was asked for',
+        trouble: 'the server sent another range or version than was requested',
       }
     }
     const whole = this.#whole
@@ -170,7 +170,7 @@ class Download {
         pace.require(bytes - have)
         if (bytes > bytesMax) {
           throw new TableFailure(
-            `${this.#address.href} is larger than ${bytesMax / 1e9} GB: set UNPACKED_GB to more if it is meant`,
+            `${this.#address.href} is larger than ${bytesMax / 1e9} GB: if that is intended, raise UNPACKED_GB`,
           )
         }
         const began = performance.now()
@@ -196,7 +196,7 @@ class Download {
     const name = this.#name
     if (coding !== 'identity' && coding !== 'gzip') {
       throw new TableFailure(
-        `${this.#address.href} comes encoded as ${coding}, though it was asked for as it is`,
+        `${this.#address.href} was sent with the encoding ${coding}, although none was accepted`,
       )
     }
     // Some servers compress unrequested; others declare a .gz file as compressed.
@@ -244,7 +244,7 @@ class Download {
       const next = new URL(location, address)
       if (!/^https?:$/.test(next.protocol) || (address.protocol === 'https:' && next.protocol === 'http:')) {
         throw new TableFailure(
-          `${this.#address.href} redirects to ${next.href}: refused, since it is not as safe`,
+          `${this.#address.href} redirects to ${next.href}: refused, since that is less secure`,
         )
       }
       address = next
@@ -268,7 +268,7 @@ async function loadHttpClient() {
   }
 }
 
-/** Most bytes of an unwanted body that are read; beyond them, closing its connection is cheaper. */
+/** Maximum number of bytes of an unwanted body that are read; beyond them, closing its connection is cheaper. */
 const leftBytesMax = 65_536
 const leftMs = 2000
 

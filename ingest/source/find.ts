@@ -64,7 +64,7 @@ async function usualFile(sources: string, names: readonly string[]): Promise<Sou
   for (const name of names) found.push(...(await fileAt(sources, { path: name, constants: new Map() })))
   if (found.length > 1) {
     throw new TableFailure(
-      `both ${found.map((file) => file.namedPath).join(' and ')} exist: keep the one that is meant`,
+      `both ${found.map((file) => file.namedPath).join(' and ')} exist: keep only one of them`,
     )
   }
   return found.map((file) => ({ kind: 'here', ...file }))
@@ -84,7 +84,7 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
   const segments = file.split('/')
   const first = segments.findIndex((segment) => segment.includes('*'))
   const depth = first === -1 ? 1 : segments.length - first
-  // A missing file of several must not be ignored.
+  // If one of several files is missing, the others must not be used alone.
   return Promise.all(
     paths.map(async (one): Promise<SourceFile> => {
       const [known] = await fileAt(sources, { path: one, constants }, depth)

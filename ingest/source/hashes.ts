@@ -10,7 +10,7 @@ import type { ObtainedFile } from './obtain.ts'
 const settledMsDefault = 2500
 /** Some file systems invent these times, so each file is read again once a day. */
 const believedMsDefault = 86_400_000
-/** Most files that are hashed concurrently. */
+/** Maximum number of files that are hashed concurrently. */
 const hashedMax = 2
 
 interface Belief {

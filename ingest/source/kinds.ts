@@ -45,7 +45,7 @@ export function requirePacking(start: Buffer, packing: PackingRow | null, name: 
   if (found !== undefined) throw new TableFailure(`${name} is ${found.what}: ${found.remedy}`)
   // The start is not shown: it may contain values to be hidden.
   const empty = start.length === 0 ? ': it is empty' : ''
-  throw new TableFailure(`${name} is not ${packing?.what ?? 'packed'}, as its name says${empty}`)
+  throw new TableFailure(`${name} is not ${packing?.what ?? 'compressed'}, although its name says so${empty}`)
 }
 
 /**

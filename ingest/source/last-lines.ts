@@ -4,7 +4,7 @@ import { recordBytesMax } from './soundness.ts'
 
 const [space, tab] = [0x20, 0x09]
 
-/** Most characters of a reported line. */
+/** Maximum number of characters of a reported line. */
 const shownMax = 500
 
 /** Withholds the last lines of a text, which are no rows; blank lines after or between them are not counted. */

@@ -21,7 +21,6 @@ export const masks: Readonly<Record<MaskName, MaskRow>> = {
       const digits = text.replaceAll(/\D/g, '')
       return `***${digits.slice(3, 9)}**`
     },
-    expects:
-      'a CPF (11 digits, or 000.000.000-00), nor one that is hidden already, nor a CNPJ; it is not shown here',
+    expects: 'a CPF (11 digits, or 000.000.000-00), a masked CPF or a CNPJ; it is not shown here',
   },
 }

@@ -36,7 +36,7 @@ export interface PlacedFile extends PackedFile {
 }
 
 export interface UnpackLimits {
-  /** Most bytes that a file may decompress to. */
+  /** Maximum number of bytes that a file may decompress to. */
   readonly unpackedBytesMax: number
 }
 
@@ -57,7 +57,7 @@ export function unpackBounds(
     }
     if (unpacked > unpackedBytesMax) {
       throw new TableFailure(
-        `${file.name} unpacks to more than ${unpackedBytesMax / 1e9} GB: set UNPACKED_GB to more if it is meant`,
+        `${file.name} unpacks to more than ${unpackedBytesMax / 1e9} GB: if that is intended, raise UNPACKED_GB`,
       )
     }
   }

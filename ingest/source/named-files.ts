@@ -75,7 +75,7 @@ async function fetched(
     retryMs: 1000,
     silenceMs: 60_000,
   })
-  if (found.status !== 'fetched') throw new StartError(`there is nothing at ${address.href}`)
+  if (found.status !== 'fetched') throw new StartError(`${address.href} does not exist`)
   return { ...found.file, place: pathIn(address), constants: new Map() }
 }
 

@@ -55,7 +55,7 @@ export async function obtain(
   if (there.length < obtained.length) {
     const gone = obtained.findIndex((file) => typeof file !== 'object')
     if (there.length === 0) return 'missing'
-    throw new TableFailure(`one of the files of the source is gone: ${nameOf(places[gone])}`)
+    throw new TableFailure(`a file of the source is missing: ${nameOf(places[gone])}`)
   }
   if (table.source.checksums !== null) {
     for (const [index, one] of there.entries())
@@ -146,7 +146,7 @@ async function requireSum(
   // A list has sums of the files, not of their compression in transfer.
   const { sha256, sha512 } = await (name === here ? sumsOf(file.path) : unpackedSums(file.path))
   if (wanted !== sha256 && wanted !== sha512) {
-    throw new TableFailure(`${name} has another check sum than ${checksums} says: fetch it again`)
+    throw new TableFailure(`${name} does not match its checksum in ${checksums}: fetch it again`)
   }
 }
 

@@ -61,7 +61,7 @@ function zstdOf({ name }: PackedFile): Unpack {
   const { createZstdDecompress } = zlib as unknown as { createZstdDecompress?: Unpack }
   if (createZstdDecompress !== undefined) return createZstdDecompress
   throw new TableFailure(
-    `${name} needs Node 22.15 or newer, and this is ${process.version}: pack it with gzip instead`,
+    `${name} needs Node 22.15 or newer, and this is ${process.version}: compress it with gzip instead`,
   )
 }
 

@@ -167,16 +167,16 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
         })
         await take(Buffer.concat([scanner.push(last.push(decode.end())), scanner.end()]))
         if (scanner.isShort) {
-          throw new TableFailure(
-            `${member.name} has no more than the ${table.source.skipLines} lines to be skipped`,
-          )
+          throw new TableFailure(`${member.name} ends within the ${table.source.skipLines} skipped lines`)
         }
         if (scanner.header === null || scanner.isEmpty)
-          throw new TableFailure(`${member.name} is empty: it must at least have a header`)
+          throw new TableFailure(`${member.name} is empty: it needs at least a header`)
       }
       const sha256 = hashes ? (hash?.digest('hex') ?? (await hashOf(source.path))) : ''
       if ((await fingerprintOf(source.path)) !== before) {
-        throw new TableFailure(`${source.name} changed while it was read: run it again when it is whole`)
+        throw new TableFailure(
+          `${source.name} changed while it was read: run this again when the file is complete`,
+        )
       }
       files.push({ name: source.name, bytes: source.bytes, sha256 })
       tallies.push(tallyOfFile(scans.slice(first)))
@@ -209,7 +209,7 @@ function namedBy(pattern: string | null, place: string, { name, inner }: Member)
     }
     if (found !== null) return found
   }
-  throw new TableFailure(`${name} is not named as source.from_name says, which is ${pattern}`)
+  throw new TableFailure(`${name} does not match source.from_name, which is ${pattern}`)
 }
 
 async function fingerprintOf(file: string): Promise<string> {

@@ -13,11 +13,9 @@ export async function realPathWithin(sources: string, file: string): Promise<str
   if (home === null || place === null) return null
   if (isUnder(home, place)) return place
   const what = isUnder(path.resolve(sources), path.resolve(file))
-    ? 'is a link, or lies behind one, that leads outside of SOURCES'
-    : 'lies outside of SOURCES'
-  throw new TableFailure(
-    `${file} ${what}: put the file itself there, or set SOURCES to a folder under which all of it lies`,
-  )
+    ? 'is a link, or is below one, that leads outside SOURCES'
+    : 'is outside SOURCES'
+  throw new TableFailure(`${file} ${what}: move the file there, or set SOURCES to a folder that contains it`)
 }
 
 async function realPathOf(file: string): Promise<string | null> {

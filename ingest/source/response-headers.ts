@@ -81,7 +81,7 @@ export async function wrongDigest(file: string, all: readonly Headers[]): Promis
     const hash = createHash(algorithm)
     for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
     if (hash.digest('base64') !== value)
-      return `what came has another ${algorithm} digest than the server states`
+      return `its ${algorithm} digest differs from the one that the server states`
   }
   return null
 }

@@ -52,7 +52,7 @@ interface ScanOptions {
   readonly locate?: ReadonlySet<number>
 }
 
-/** Most characters of a rejected row in messages. */
+/** Maximum number of characters of a rejected row in messages. */
 const rowShownMax = 500
 
 const nothing = Buffer.alloc(0)

@@ -3,7 +3,7 @@ import { badMark } from './decode.ts'
 import type { Marks } from './record.ts'
 import { firstBadByte } from './utf8.ts'
 
-/** Most bytes of a record: room for a value of 16 MB. Longer rows come from a stray quote. */
+/** Maximum number of bytes of a record: room for a value of 16 MB. Longer rows come from a stray quote. */
 export const recordBytesMax = 32 * 1024 * 1024
 /** Wider tables need more memory than an ingest has. */
 export const columnsMax = 5000
@@ -11,15 +11,15 @@ export const columnsMax = 5000
 /** Faults of a source, or of a row. */
 export const reasons = {
   loneReturn:
-    'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so',
+    'a carriage return without a line feed: end lines with LF or CRLF, quote the value, or declare line_terminator: cr if all lines end this way',
   unclosed: 'a quoted value is never closed: the file is cut off, or a quote is stray',
-  quoteInside: 'a quote stands inside a value that does not start with one',
+  quoteInside: 'a quote is inside a value that does not start with one',
   afterQuote: 'text follows the closing quote of a value',
   nul: 'a NUL byte: this is not a text file, or it is damaged',
   repeatedHeader: 'the line repeats the header: source.skip_repeated_headers: true leaves such lines out',
   otherHeader: 'the header is not source.header_in_file, so columns may have moved',
-  emptyExtraCells: 'those beyond are empty, and source.drop_empty_extra_cells: true drops them',
-  tooWide: `the header has more than ${columnsMax} columns: make rows of some, or several files with fewer columns`,
+  emptyExtraCells: 'the extra ones are empty, and source.drop_empty_extra_cells: true drops them',
+  tooWide: `the header has more than ${columnsMax} columns: turn some into rows, or split the file`,
   tooLong: `the row is longer than ${recordBytesMax} bytes`,
 }
 
@@ -41,7 +41,7 @@ export function misfitReason(
   if (values > columns) {
     const beyond = record.subarray(record.length - (values - columns))
     if (beyond.every((byte) => byte === delimiter)) return `${counts}: ${reasons.emptyExtraCells}`
-    return quote === -1 ? counts : `${counts}: a value that holds ${sign} must be enclosed in quotes`
+    return quote === -1 ? counts : `${counts}: a value that contains ${sign} must be enclosed in quotes`
   }
   const other = commonDelimiters.find(
     (one) =>
@@ -64,6 +64,6 @@ export function unsoundness(record: Buffer, encoding: Encoding): string | null {
   }
   const digits = record.toString('latin1', at + 1, at + 5)
   return encoding.startsWith('utf-16')
-    ? `half of a character (0x${digits}) is not UTF-16`
+    ? `an unpaired surrogate (0x${digits}) is not UTF-16`
     : `the byte 0x${digits.slice(2)} is not ${encoding}: declare the encoding of the source as source.encoding`
 }

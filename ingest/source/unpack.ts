@@ -85,7 +85,7 @@ async function requireNothingAfter(file: PackedFile, end: number): Promise<void>
   if (end >= file.bytes) return
   for await (const chunk of createReadStream(file.path, { start: end, highWaterMark: chunkBytes })) {
     if ((chunk as Buffer).some((byte) => byte !== 0)) {
-      throw new TableFailure(`${file.name} holds more after the end of its packed data: pack it anew`)
+      throw new TableFailure(`${file.name} has data after the end of its compressed data: compress it again`)
     }
   }
 }

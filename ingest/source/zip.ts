@@ -19,10 +19,10 @@ export async function zipMembers(
   const wanted = pattern === null ? entries.filter(isText) : entries.filter(matching(pattern))
   const names = entries.map(({ fileName }) => fileName).join(', ')
   if (wanted.length === 0)
-    throw new TableFailure(`${file.name} holds no ${pattern ?? '.csv file'}, but: ${names}`)
+    throw new TableFailure(`${file.name} contains no ${pattern ?? '.csv file'}, only: ${names}`)
   if (wanted.length > 1 && pattern === null) {
     throw new TableFailure(
-      `${file.name} holds several files (${names}): declare source.member to say which to read`,
+      `${file.name} contains several files (${names}): declare the one to read as source.member`,
     )
   }
   for (const entry of wanted) requireReadable(file, entry)
@@ -75,7 +75,7 @@ async function openWhole(file: PackedFile): Promise<ZipFile> {
 /** Messages of yauzl about valid but unsupported files. */
 const unread = [
   [/^strong encryption/, 'is encrypted: unpack it'],
-  [/^multi-disk/, 'is one of several parts of a zip: put them together, or unpack it'],
+  [/^multi-disk/, 'is one of several parts of a zip file: join them, or unpack it'],
 ] as const
 
 function notZip(file: PackedFile, cause: unknown): TableFailure {
@@ -109,8 +109,8 @@ function requireReadable(file: PackedFile, entry: Entry): void {
   if (methodsRead.has(method)) return
   const how = methodNames.get(method)
   throw new TableFailure(
-    `${name} is packed ${how === undefined ? `by method ${method}` : `with ${how} (method ${method})`}, which is not ` +
-      'read here: pack it anew with deflate, as zip programs do by default, or as .csv.gz or .csv.zst',
+    `${name} is compressed ${how === undefined ? `by method ${method}` : `with ${how} (method ${method})`}, which is not ` +
+      'supported: compress it again with deflate, the default of zip programs, or as .csv.gz or .csv.zst',
   )
 }
 
@@ -137,8 +137,7 @@ async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: Unp
       if (waitingBytes >= handedOnMin) await handOn()
     }
     await handOn()
-    if (sum !== entry.crc32)
-      throw new Error(`${entry.fileName} has another check sum than it was packed with`)
+    if (sum !== entry.crc32) throw new Error(`${entry.fileName} does not match its checksum`)
   } catch (cause) {
     // Errors of the system, such as a full disk, come from the sink.
     throw cause instanceof TableFailure || /^E[A-Z]/.test(codeOf(cause) ?? '') ? cause : notZip(file, cause)

@@ -26,7 +26,7 @@ export async function requireWholeFrame({ path, name, bytes }: PackedFile): Prom
     const isSingleSegment = (descriptor & 0b10_0000) !== 0
     if ((descriptor & 0b100) === 0) {
       throw new TableFailure(
-        `${name} has no check sum, so damage could not be seen: pack it with zstd --check`,
+        `${name} has no checksum, so damage could not be detected: compress it with zstd --check`,
       )
     }
     const sizeBytes = contentSizeBytes[(descriptor >> 6) as 0 | 1 | 2 | 3] || (isSingleSegment ? 1 : 0)
@@ -46,7 +46,7 @@ export async function requireWholeFrame({ path, name, bytes }: PackedFile): Prom
     at += checksumBytes
     if (at > bytes) throw cutOff
     if (at < bytes)
-      throw new TableFailure(`${name} holds more after its first zstd frame: pack it anew as one`)
+      throw new TableFailure(`${name} has data after its first zstd frame: compress it again as one`)
   } finally {
     await handle.close()
   }

@@ -168,11 +168,11 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
   if (isDigits && areDays(name, values)) return momentOf(values)
   if (isDigits && codeName.test(name))
     return plainString(
-      ({ filled }) => `all ${number(filled)} values are digits, and the name tells of a code`,
+      ({ filled }) => `all ${number(filled)} values are digits, and the name suggests a code`,
     )
   const { whole, scale, hasExponent, groups, marks } = form
   if (whole > wholeMax || (scale > 0 && whole + scale > 38 && !hasExponent))
-    return plainString(() => `digits, of which ${whole} are more than a number holds`)
+    return plainString(() => `up to ${whole} digits, more than a number can have`)
   const said = readingOf(form)
   const spelling = spellingOf(form)
   if (isWhole(form)) {

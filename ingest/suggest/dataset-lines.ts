@@ -27,9 +27,9 @@ export function datasetLines(
   columns: readonly SeenColumn[],
 ): string[] {
   return [
-    'of the dataset that it belongs to, for whoever harvests it; all of it may be left out:',
+    'for its dataset, and for harvesters; all of it is optional:',
     ...[...daysIn(days), ...placeIn(columns)].map((line) => `  ${line}`),
-    '  publisher, contact, themes, keywords, language and the unit of a field: no file tells them',
+    '  publisher, contact, themes, keywords, language and the unit of a field: they are not in the file',
   ]
 }
 

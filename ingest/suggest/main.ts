@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-suggest-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(positionals[0] ?? '')
   // Before long work; a terminal shows progress.
-  if (!process.stderr.isTTY) progress.say(`looking at ${positionals[0] ?? ''}`)
+  if (!process.stderr.isTTY) progress.say(`reading ${positionals[0] ?? ''}`)
   try {
     const { files, source } = await namedFiles(positionals, scratch, settings, progress)
     // Several files outside of SOURCES get the names they would have below it.
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
       source: { ...placed, ...member },
     })
     progress.end()
-    if (areElsewhere) console.log('# `files` names them as they are to lie below SOURCES')
+    if (areElsewhere) console.log('# `files` has their paths below SOURCES')
     console.log(suggestionText(suggestion).trimEnd())
   } catch (error) {
     progress.end()

@@ -47,7 +47,7 @@ interface Reading {
   readonly iso: string
 }
 
-/** Longest date. The patterns below take quadratic time. */
+/** Maximum length of a date. The patterns below take quadratic time. */
 const lengthMax = 60
 
 /** Returns all readings of a text as a date, a time of day, or both. */

@@ -7,7 +7,7 @@ export interface NumberForm {
   readonly marks: readonly string[]
   /** Spellings of numbers below zero besides -5. */
   readonly minus: readonly MinusForm[]
-  /** Most digits before and after the point. */
+  /** Maximum number of digits before and after the point. */
   readonly whole: number
   readonly scale: number
   readonly hasExponent: boolean
@@ -46,7 +46,7 @@ interface Bare {
 
 const parentheses = '()'
 
-/** Longest number. Its pattern takes quadratic time. */
+/** Maximum length of a number. Its pattern takes quadratic time. */
 const lengthMax = 400
 
 function bareOf(text: string): Bare | null {

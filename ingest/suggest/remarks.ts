@@ -53,7 +53,7 @@ function rejectsSaid({ rejectedRows, rejects }: ReadSource): string[] {
   if (rejectedRows === 0) return ['tried on all rows: every value is as declared here']
   return [
     `${rejectedRows} rows cannot be read: ${rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
-    `an ingest refuses the file: mend these lines, or publish without these rows by max_rejects: ${rejectedRows}`,
+    `an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: ${rejectedRows}`,
     'tried on the other rows: every value of these is as declared here',
   ]
 }
@@ -75,7 +75,7 @@ function totalsAsked(lastRows: ReadSource['lastRows']): string[] {
     .filter(({ value }) => totalPattern.test(value.trim()))
     .map(
       ({ file, line, value }) =>
-        `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} tells: source.skip_last: 1 leaves it out`,
+        `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} suggests: source.skip_last: 1 leaves it out`,
     )
 }
 

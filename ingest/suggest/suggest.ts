@@ -62,7 +62,7 @@ export function suggestionText({ remarks, dataset, entry }: Suggestion): string 
   return `${[...remarks.map(({ text }) => text), ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
 }
 
-/** Most rounds with new texts, each of which may change the type of a column. */
+/** Maximum number of rounds with new texts, each of which may change the type of a column. */
 const roundsMax = 6
 /** Rounds in which a column may still get a type other than text. */
 const roundsTyped = 3
@@ -80,10 +80,10 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   const { scratch, source, limits, progress } = options
   const [first] = files
   if (first === undefined) throw new TableFailure('there is no file to look at')
-  progress.step('looking at the start')
+  progress.step('reading the start')
   progress.advance({ fraction: 0 })
   const [member] = await membersOf(first, source.member ?? null, limits)
-  if (member === undefined) throw new TableFailure(`${first.name} holds nothing`)
+  if (member === undefined) throw new TableFailure(`${first.name} is empty`)
   const sample = await sampleOf(member)
   const names = namesFor(sample.dialect.firstLine, sample.dialect.hasHeader)
   const columns = names.map((name, index) => ({ name, texts: new Map(sample.texts[index]) }))
@@ -151,7 +151,7 @@ class Draft {
   /** Reads the start of every file, for columns that only some files have. */
   async takeAllColumns(): Promise<void> {
     const { source, limits, progress } = this.#options
-    progress.step('looking at each file')
+    progress.step('reading each file')
     const columns = new Map(this.columns.map((column) => [column.name, column] as const))
     for (const file of this.#files) {
       for (const member of await membersOf(file, source.member ?? null, limits)) {
@@ -164,7 +164,7 @@ class Draft {
     }
     this.columns = [...columns.values()]
     this.#options = { ...this.#options, source: { ...source, union_by_name: true } }
-    const said = 'the files have different columns, or in another order: what one lacks is null there'
+    const said = 'the files have different columns, or in another order: missing columns are null'
     this.dialect = { ...this.dialect, evidence: [...this.dialect.evidence, said] }
   }
 
@@ -178,7 +178,7 @@ class Draft {
         requireOneTable(trial.read.afterEmptyRows, this.columns)
       const isSettled = trial.fields.every(({ bad }) => bad === 0)
       if (isSettled) return { entry, trial, fields }
-      if (round === roundsMax) throw new Error('the suggestion does not come to rest')
+      if (round === roundsMax) throw new Error('the suggestion changes with every attempt')
       round += 1
       this.columns = this.columns.map((column, index) =>
         learnt(column, trial.fields[index]?.misfits ?? [], round > roundsTyped),
@@ -366,7 +366,7 @@ async function linesOf(
 ): Promise<ReadonlyMap<number, string>> {
   const shown = trial.probes.flatMap((tried) => tried?.misfits.slice(0, misfitsShown) ?? [])
   if (shown.length === 0) return new Map()
-  progress.step('looking for lines')
+  progress.step('finding lines')
   const locate = new Set(shown.map(({ record }) => record))
   const { lines } = await readSource(files, {
     table: tableOf(entryText(entry)),

@@ -61,14 +61,14 @@ interface TrialOptions {
 
 /** Bytes of text; few, since they are held in memory while they are read. */
 const batchBytes = 32 * 1024 * 1024
-/** Most misfits of a field; of more distinct ones, the most frequent of those found first. */
+/** Maximum number of misfits of a field; of more distinct ones, the most frequent of those found first. */
 const misfitsMax = 200
 const daysMax = 20_000
 /** Fields of a wide table that are tried at once: their texts and values are in memory. */
 const fieldsAtOnce = 250
 /** Maximum number of statements for a batch, each of which has to list all columns of the file. */
 const statementsMax = 12
-/** Most fields whose days are collected. */
+/** Maximum number of fields whose days are collected. */
 const dayFieldsMax = 3
 
 /**
@@ -176,7 +176,7 @@ async function tryFields(
   }
 }
 
-/** Returns SQL of the fields of a batch; a text `isGood` only if it matches the spellings. */
+/** Returns SQL for the fields of a batch; `isGood` is true only for texts in an accepted notation of the type. */
 function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): ValuesSql {
   const { fields, from } = valuesSql(
     attempts.map(({ matched }) => matched),
@@ -200,7 +200,7 @@ function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): Val
   return { fields: spelled, from: steps.from }
 }
 
-/** Results of a field over all batches. */
+/** Counts of a field over all batches. */
 class Tally {
   #filled = 0
   #longest = 0

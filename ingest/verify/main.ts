@@ -32,14 +32,12 @@ async function main(): Promise<number> {
   console.log(`${snapshots} snapshots of ${(bytes / 1e6).toFixed(1)} MB read, ${faults} damaged`)
   if (faults > 0) {
     console.error(
-      '`make ingest` publishes a table anew whose current snapshot is damaged; one before it that is damaged leads ' +
-        'nowhere: remove its folder',
+      '`make ingest` publishes a table again if its current snapshot is damaged; if an older one is damaged, ' +
+        'remove its folder',
     )
   }
   if (snapshots === 0 && faults === 0) {
-    console.error(
-      `nothing is published in ${store.address}: WAREHOUSE names another folder, or \`make ingest\` comes first`,
-    )
+    console.error(`nothing is published in ${store.address}: check WAREHOUSE, or run \`make ingest\` first`)
     return 1
   }
   return faults === 0 ? 0 : 1

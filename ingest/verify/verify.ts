@@ -28,9 +28,9 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
     const pointer = await faultOf(async () => {
       const manifest = await publishedOf(store, table)
       if (manifest === null && ids.length > 0)
-        throw new Error('current.json is gone, though there are snapshots')
+        throw new Error('current.json is missing, although there are snapshots')
       if (manifest !== null && !ids.includes(manifest.snapshot)) {
-        throw new Error(`current.json points to ${manifest.snapshot}, which is not there`)
+        throw new Error(`current.json points to ${manifest.snapshot}, which is missing`)
       }
       await readRollbacks(store, table)
     })
@@ -43,7 +43,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
       const fault = await faultOf(async () => {
         const manifest = await manifestOf(store, table, id)
         if (manifest === null)
-          throw new Error('it has no manifest: remove its folder, or publish the table anew')
+          throw new Error('it has no manifest: remove its folder, or publish the table again')
         bytes = filesOf(manifest).reduce((sum, file) => sum + file.bytes, 0)
         await verifyFiles(filesInStore(store, layout.snapshot(table, id)), manifest)
       })
@@ -59,7 +59,7 @@ export async function faultOfSummed(store: Store, name: string): Promise<string 
   return faultOf(async () => {
     // A job may replace it between two checks.
     if (!(await isAsSummed(store, name)) && !(await isAsSummed(store, name)))
-      throw new Error('it is not as it was written: `make ingest` makes it anew')
+      throw new Error('it is damaged: `make ingest` writes it again')
   })
 }
 

@@ -66,7 +66,7 @@ const entryBytes = 300
  * cached at any size, since they cost most to make.
  */
 const wholeBytesMax = 1_000_000
-/** Most names that are remembered of bodies that were requested once. */
+/** Maximum number of names that are remembered of bodies that were requested once. */
 const askedOnceMax = 10_000
 
 /**

@@ -207,10 +207,10 @@ export class MemoryGate {
 }
 
 function crowded(): QueueFull {
-  return new QueueFull('Too many readers ask for large pages at this moment.')
+  return new QueueFull('Too many large pages are being built.')
 }
 
-/** Longest time between two yields, in ms. */
+/** Maximum time between two yields, in ms. */
 const turnMs = 2
 
 /** Resolves when all waiters before the next one have had their slot. */

@@ -28,9 +28,9 @@ interface Feed {
   readonly changes: readonly Change[]
 }
 
-/** Most entries of a feed. */
+/** Maximum number of entries of a feed. */
 export const entriesMax = 100
-/** Most sentences of an entry. */
+/** Maximum number of sentences of an entry. */
 const sentencesMax = 20
 
 export const atomType = 'application/atom+xml; charset=utf-8'
@@ -120,7 +120,7 @@ function sentencesOf({ manifest, report }: Change): string[] {
   const all = [
     first,
     ...fieldSentences(manifest.fields, before?.fields ?? null),
-    ...(rejected > 0 ? [`${inWords(rejected)} rows of the source are no rows here, and were left out.`] : []),
+    ...(rejected > 0 ? [`${inWords(rejected)} rows of the source were rejected.`] : []),
     ...drift.map((sentence) => `Unlike before: ${sentence}.`),
     ...(report?.warnings ?? []),
     `Collected ${manifest.collected_at}.`,
@@ -139,7 +139,7 @@ function fieldSentences(now: Fields, before: Fields | null): string[] {
   const changed = now.filter(({ name, type }) => types.has(name) && types.get(name) !== type)
   return [
     ...(added.length > 0 ? [`New fields: ${added.join(', ')}.`] : []),
-    ...(gone.length > 0 ? [`Fields that are gone: ${gone.join(', ')}.`] : []),
+    ...(gone.length > 0 ? [`Removed fields: ${gone.join(', ')}.`] : []),
     ...changed.map(
       ({ name, type }) => `The field ${name} is of type ${type}; it was ${types.get(name) ?? ''}.`,
     ),

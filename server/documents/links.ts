@@ -14,7 +14,7 @@ export interface Described {
   readonly contentType: string
 }
 
-/** Most characters, since proxies accept 4 kB of headers by default. */
+/** Maximum number of characters, since proxies accept 4 kB of headers by default. */
 const headerMax = 2500
 
 /**

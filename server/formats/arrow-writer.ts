@@ -117,7 +117,7 @@ function dataOf(
     return makeData({ ...common, length: words.length / 4, type, data: words })
   }
   if (DataType.isDictionary(type) && values instanceof Int32Array) {
-    if (values.some((key) => key < 0)) throw new Error('a value is none of those that the report knows')
+    if (values.some((key) => key < 0)) throw new Error('value is not in the dictionary of the report')
     return makeData({ ...common, type, data: values, dictionary: choiceVector(choices ?? []) })
   }
   throw new TypeError('expected a type of Arrow')

@@ -79,7 +79,7 @@ export function parsePartName(name: string): { table: string; index: number; cou
 /** Returns the form of a dataset's addresses in a family. */
 export function addressForm(dataset: Dataset, family: Family): AddressForm {
   const form = dataset.forms.get(family.name)
-  if (form === undefined) throw new Error(`${dataset.slug} has no form in the family ${family.name}`)
+  if (form === undefined) throw new Error(`${dataset.slug} has no address form in the family ${family.name}`)
   return form
 }
 

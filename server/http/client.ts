@@ -36,9 +36,9 @@ export function clientOf(
   let isTold = trustProxy !== 0
   const known = remembering()
   const find = (req: IncomingMessage): string => {
-    // A closed connection has no address, against its type.
+    // A closed connection has no address, although its type says so.
     const address = withoutPort(proxyAddress(req, isTrusted))
-    // Numbers that people do not read as addresses, such as 1 or 0x7f.1, are invalid.
+    // Unusual notations of IPv4, such as 1 or 0x7f.1, are invalid.
     const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
     if (!isAddress) return unknownClient
     const parsed = ipaddr.process(address)

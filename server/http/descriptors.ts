@@ -21,9 +21,9 @@ export function descriptorsMax(): number {
 }
 
 /**
- * Returns the configured number of connections, or less if there are too few descriptors: beyond the limit of
- * the system even requests in progress would fail.
- * @throws StartError if there are too few descriptors for any service
+ * Returns the configured number of connections, or fewer if there are too few descriptors: beyond the limit
+ * of the system even requests in progress would fail.
+ * @throws StartError if there are too few descriptors to serve at all
  */
 export function connectionsWithin(
   descriptors: number,
@@ -34,13 +34,13 @@ export function connectionsWithin(
   if (left >= connectionsMax) return connectionsMax
   if (left < connectionsMin) {
     throw new StartError(
-      `the system lets the service have ${descriptors} files and connections open, and it needs ` +
-        `${filesMax + ownDescriptors + connectionsMin} at least: raise it (ulimit -n), or lower MAX_DOWNLOADS`,
+      `the system allows the service ${descriptors} open files and connections, and it needs ` +
+        `${filesMax + ownDescriptors + connectionsMin} at least: raise that limit (ulimit -n), or lower MAX_DOWNLOADS`,
     )
   }
   log.warn(
     { connections: left, wanted: connectionsMax, descriptors },
-    'fewer connections than CONNECTIONS, since the system lets so few files be open: raise it (ulimit -n)',
+    'fewer connections than CONNECTIONS, since the system limits open files: raise that limit (ulimit -n)',
   )
   return left
 }

@@ -96,7 +96,7 @@ export async function sendFile(
           reject(
             new Problem(
               'unsatisfiable-range',
-              `The file has ${size} bytes, and none in the range asked for.`,
+              `The file has ${size} bytes, none of them in the requested range.`,
               {
                 headers: { 'Content-Range': range },
               },

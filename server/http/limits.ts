@@ -98,7 +98,7 @@ export function openAccount(
 
 export function accountFor(res: ServerResponse): Account {
   const account = (res as WithAccount)[accountKey]
-  if (account === undefined) throw new Error('this request has no account')
+  if (account === undefined) throw new Error('request has no account')
   return account
 }
 
@@ -112,14 +112,14 @@ const requestsOf: Readonly<Record<LimitClass, string>> = {
   catalog: 'requests',
   rows: 'pages of rows',
   exports: 'exports',
-  files: 'files or ranges of files',
+  files: 'requests for files',
 }
 
 /** Describes a policy in a sentence. */
 export function sentenceOf({ limits, quota, per }: RemainingQuota['policy']): string {
   return limits === 'share'
-    ? `At most ${(quota / 1000).toLocaleString('en')} seconds of work for one client in ${per} are allowed`
-    : `At most ${quota} ${requestsOf[limits]} in ${per} are allowed`
+    ? `At most ${(quota / 1000).toLocaleString('en')} seconds of processor time per ${per} are allowed for one client`
+    : `At most ${quota} ${requestsOf[limits]} per ${per} are allowed`
 }
 
 const advice = 'For a complete dataset, download its files through the links of its dataset page.'
@@ -140,7 +140,7 @@ function refusal({ standing, amount }: LimitReached, whole: WholeTable | null): 
 
 function beyond({ policy }: ExceedsQuota, whole: WholeTable | null): Problem {
   return queryTooCostly(
-    `This comes to more work than one client is ever given. ${sentenceOf(policy)}: ask for less.`,
+    `This request costs more than one client may use at once. ${sentenceOf(policy)}: request less.`,
     whole?.file.address ?? null,
   )
 }

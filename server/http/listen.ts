@@ -27,10 +27,10 @@ export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly log: Log
-  /** Most connections; further ones are closed at once. */
+  /** Maximum number of connections; further ones are closed at once. */
   readonly connectionsMax: number
   readonly headersTimeoutMs: number
-  /** Longest time until a response begins; the connection is silent meanwhile. */
+  /** Maximum time until a response begins; the connection is silent meanwhile. */
   readonly longestAnswerMs: number
   /** Receives connections from another process, if that accepts them. */
   readonly receive?: (take: (socket: Socket) => void) => void
@@ -71,9 +71,9 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.keepAliveTimeout = keepAliveTimeoutMs
   server.timeout = Math.max(silenceLeastMs, 2 * longestAnswerMs)
   server.on('connection', (socket: Socket) => connections.opened(socket))
-  // Unknown expectations are ignored.
+  // Other values of `Expect` than 100-continue are ignored.
   server.on('checkExpectation', answer)
-  // Most requests are answered without their body. A request that waits for its body will never get it.
+  // After a parser error, the body never arrives. Most requests are answered without it; others are refused.
   const refuseWithoutBody = async (error: ParserError, socket: Duplex): Promise<void> => {
     await setImmediate()
     if (connections.isAwaitingBody(socket)) answerUnreadable(error, socket, log)
@@ -121,7 +121,7 @@ interface ParserError extends Error {
 const parserProblems: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   HPE_HEADER_OVERFLOW: [
     'headers-too-large',
-    `The headers of a request may have ${headersBytesMax} bytes in all.`,
+    `The headers of a request may have at most ${headersBytesMax} bytes.`,
   ],
   ERR_HTTP_REQUEST_TIMEOUT: ['request-timeout', 'The request did not arrive in time.'],
 }
@@ -170,7 +170,8 @@ function isLongAddress({ code, rawPacket }: ParserError): boolean {
 export async function bind(server: Server, port: number, host: string, setting = 'PORT'): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? `the port is taken: set ${setting} to another` : cause.message
+      const why =
+        cause.code === 'EADDRINUSE' ? `the port is in use: set ${setting} to another` : cause.message
       reject(new StartError(`cannot listen on ${host}:${port}, ${why}`, { cause }))
     })
     server.listen(port, host, resolve)

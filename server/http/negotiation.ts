@@ -35,7 +35,7 @@ export function negotiate<T extends Offer>(
   const accepted = acceptable(headers, offers)
   if (accepted !== undefined) return accepted
   const offered = offers.map(({ name, mediaTypes: [own] }) => `${own} (format=${name})`).join(', ')
-  throw new Problem('not-acceptable', `The Accept header excludes what is offered here: ${offered}.`)
+  throw new Problem('not-acceptable', `The Accept header excludes all available types: ${offered}.`)
 }
 
 /** Returns the choice of `Accept` alone; undefined if it excludes all. */

@@ -15,8 +15,8 @@ interface ConnectionState {
 }
 
 /**
- * Most pipelined requests of a connection, and most bytes of their headers. Beyond either, the connection
- * accepts no more and ends after them.
+ * Maximum number of pipelined requests of a connection, and of bytes of their headers. Beyond either, the
+ * connection accepts no further requests, and ends after it has answered the accepted ones.
  */
 const [pipelinedMax, pipelinedBytesMax] = [100, 64 * 1024]
 /** Time without a request after which a connection is silent. */

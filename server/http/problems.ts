@@ -14,35 +14,35 @@ interface ProblemRow {
  * unless a registered type exists, and never changes its meaning.
  */
 export const problemRows = {
-  'malformed-address': { status: 400, title: 'The address cannot be decoded' },
-  'invalid-parameter': { status: 400, title: 'A query parameter is not right' },
-  'malformed-request': { status: 400, title: 'The request cannot be read' },
-  'unknown-address': { status: 404, title: 'There is nothing at this address' },
+  'malformed-address': { status: 400, title: 'Malformed address' },
+  'invalid-parameter': { status: 400, title: 'Invalid query parameter' },
+  'malformed-request': { status: 400, title: 'Malformed request' },
+  'unknown-address': { status: 404, title: 'Unknown address' },
   'unknown-dataset': { status: 404, title: 'There is no such dataset' },
   'unknown-table': { status: 404, title: 'There is no such table' },
   'invalid-page': { status: 404, title: 'There is no such page' },
-  'method-not-allowed': { status: 405, title: 'The method is not allowed' },
-  'not-acceptable': { status: 406, title: 'No representation is acceptable' },
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'not-acceptable': { status: 406, title: 'No acceptable representation' },
   'request-timeout': { status: 408, title: 'The request took too long to arrive' },
   'snapshot-gone': { status: 410, title: 'The snapshot is not kept any more' },
   'address-too-long': { status: 414, title: 'The address is too long' },
   'unsatisfiable-range': { status: 416, title: 'The file does not have that range' },
-  'query-too-costly': { status: 422, title: 'The query is for more than one query may have' },
-  'page-too-large': { status: 422, title: 'The page needs too much memory' },
+  'query-too-costly': { status: 422, title: 'Query too costly' },
+  'page-too-large': { status: 422, title: 'Page too large' },
   'too-many-requests': {
     status: 429,
     title: 'Too many requests',
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
   },
-  'headers-too-large': { status: 431, title: 'The request headers are too large' },
-  'internal-error': { status: 500, title: 'Something went wrong in the service' },
+  'headers-too-large': { status: 431, title: 'Request headers too large' },
+  'internal-error': { status: 500, title: 'Internal error of the service' },
   starting: { status: 503, title: 'The service is starting' },
   'not-published': { status: 503, title: 'The table is not published yet' },
   'damaged-files': { status: 503, title: 'The files of the table are damaged' },
-  'files-elsewhere': { status: 503, title: 'The files of the table are not here now' },
-  overloaded: { status: 503, title: 'The service is busy' },
+  'files-elsewhere': { status: 503, title: 'The files of the table are not available now' },
+  overloaded: { status: 503, title: 'The service is overloaded' },
   'query-timeout': { status: 503, title: 'The query took too long' },
-  'http-version': { status: 505, title: 'The version of HTTP is too old for this' },
+  'http-version': { status: 505, title: 'This needs a newer version of HTTP' },
 } as const satisfies Record<string, ProblemRow>
 
 export type ProblemCode = keyof typeof problemRows
@@ -77,12 +77,12 @@ export class Problem extends Error {
   }
 }
 
-/** Most errors in a response; a client with more will try again. */
+/** Maximum number of errors in a response; a client with more will try again. */
 const errorsToldMax = 20
 
 export function unacceptableParameters(all: readonly ParameterError[]): Problem {
   const errors = all.slice(0, errorsToldMax)
-  const more = all.length > errors.length ? [`There are ${all.length - errors.length} more.`] : []
+  const more = all.length > errors.length ? [`Further errors: ${all.length - errors.length}.`] : []
   const detail = [...errors.map((error) => error.message), ...more].join(' ')
   return new Problem('invalid-parameter', detail, { errors })
 }
@@ -98,24 +98,20 @@ export function busy(code: 'overloaded' | 'query-timeout', reason: string): Prob
 
 /** Returns the problem before anything is loaded. */
 export function starting(): Problem {
-  return new Problem(
-    'starting',
-    'The service is starting, and answers in a moment; /readyz says how far it is.',
-    {
-      headers: { 'Retry-After': '1' },
-    },
-  )
+  return new Problem('starting', 'The service is starting; /readyz shows its progress.', {
+    headers: { 'Retry-After': '1' },
+  })
 }
 
 /** Returns the problem of damaged rows; a retry is served from an intact snapshot if there is one. */
 export function damagedFiles(table: string): Problem {
-  const detail = `The files of ${table} are not as they were published, and are being looked at. Try again in ${retryAfterSeconds} s.`
+  const detail = `The files of ${table} are damaged, or changed after they were published, and are being checked. Try again in ${retryAfterSeconds} s.`
   return new Problem('damaged-files', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
 /** Returns the problem of files in object storage that is unavailable. */
 export function filesElsewhere(): Problem {
-  const detail = `What this asks of is not on this server, and cannot be brought here now. Try again in ${retryAfterSeconds} s.`
+  const detail = `The files for this response are not on this server, and cannot be fetched now. Try again in ${retryAfterSeconds} s.`
   return new Problem('files-elsewhere', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
@@ -210,13 +206,10 @@ function sendProblem(res: ServerResponse, problem: Problem, { mediaType, headers
 /** Express throws when it cannot decode an address. */
 function asProblem(error: unknown): Problem {
   if (error instanceof URIError) return new Problem('malformed-address', malformedAddress)
-  return new Problem(
-    'internal-error',
-    'The service failed to answer; the operators find the reason in its log.',
-  )
+  return new Problem('internal-error', 'The service failed; its log has the reason.')
 }
 
-export const malformedAddress = 'The address holds a % that does not start a UTF-8 escape such as %20.'
+export const malformedAddress = 'The address has a % that does not start a UTF-8 escape such as %20.'
 
 export const idHeader = 'X-Request-Id'
 

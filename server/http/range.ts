@@ -23,7 +23,7 @@ export function rangeOf(
   const isAsked = method === 'GET' && headers.range !== undefined && (headers['if-range'] ?? tag) === tag
   const ranges = isAsked ? parseRange(bytes, headers.range ?? '') : -2
   if (ranges === -1) {
-    throw new Problem('unsatisfiable-range', `It has ${bytes} bytes, and none in the range asked for.`, {
+    throw new Problem('unsatisfiable-range', `It has ${bytes} bytes, none of them in the requested range.`, {
       headers: { 'Content-Range': `bytes */${bytes}` },
     })
   }

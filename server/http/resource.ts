@@ -155,7 +155,7 @@ export class Shortcuts {
   /** @param target path and query as received, of a path with names of the catalog alone */
   remember(target: string, handler: Handler): void {
     const path = pathOf(target)
-    // Paths of this form are no more than the names of the catalog.
+    // Paths without escapes have one spelling per resource, so their number is bounded by the catalog.
     if (/^(\/[\w.-]+)+\/?$/.test(path)) this.#handlers.set(path, handler)
   }
 

@@ -51,7 +51,7 @@ export function contentName(content: string): string {
 export interface ResponderLimits {
   /** Limit for all cached bodies together, in bytes. */
   readonly keptBytesMax: number
-  /** Most concurrent compressions; beyond the limit, bodies are sent uncompressed. */
+  /** Maximum number of concurrent compressions; beyond the limit, bodies are sent uncompressed. */
   readonly compressionsMax: number
 }
 

@@ -100,7 +100,7 @@ const longBytesMin = 1_000_000
 /** Limits bytes that clients have not taken, in total and in time. */
 export class SendBudget {
   readonly #limits: SendLimits
-  /** Longest waiting first. */
+  /** Maximum waiting first. */
   readonly #held = new Map<ServerResponse, Held>()
   /** Number of responses that share the same bytes. */
   readonly #holders = new Map<object, number>()
@@ -128,7 +128,8 @@ export class SendBudget {
       this.#forget(res, held)
       res.destroy()
     }
-    if (this.#bytes > unsentBytesMax) throw busy('overloaded', 'Too many readers do not take their answers.')
+    if (this.#bytes > unsentBytesMax)
+      throw busy('overloaded', 'Too many clients are slow to receive their responses.')
   }
 
   /** Returns whether other responses hold the same bytes, so that one more needs no memory. */

@@ -47,7 +47,7 @@ export async function sendUnpacked(
   const unpacking = pipeline(source, look, gunzip, cut)
   async function* wholeChunks(): AsyncGenerator<Uint8Array> {
     yield* cut as AsyncIterable<Uint8Array>
-    // By then checksums are verified and the file is closed.
+    // Afterwards, checksums are verified and the file is closed.
     await unpacking
   }
   const sending = sendStream(res, wholeChunks(), sendBudget, () => ({}))

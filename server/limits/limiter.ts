@@ -39,7 +39,7 @@ export class ExceedsQuota extends ClientOnlyError {
   readonly policy: Policy
 
   constructor(policy: Policy) {
-    super(`it costs more than ${policy.name} ever gives one client`)
+    super(`the request exceeds the whole quota ${policy.name}`)
     this.name = 'ExceedsQuota'
     this.policy = policy
   }

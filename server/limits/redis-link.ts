@@ -34,12 +34,12 @@ export class RedisLink implements Link {
   async open(): Promise<void> {
     await this.#connect()
     if (!this.isUp)
-      this.#log.warn({ redis: this.#where }, 'Redis does not answer: the limits are counted here alone')
+      this.#log.warn({ redis: this.#where }, 'Redis does not respond: this server counts limits alone')
   }
 
   async send(command: readonly string[]): Promise<unknown> {
     const client = this.#client
-    if (client === null) throw new Error('there is no connection to Redis')
+    if (client === null) throw new Error('not connected to Redis')
     return inTime(client.sendCommand([...command]), patienceMs)
   }
 
@@ -48,7 +48,7 @@ export class RedisLink implements Link {
     if (client === null) return
     this.#client = null
     client.destroy()
-    this.#log.warn({ err: error, redis: this.#where }, 'Redis failed: the limits are counted here alone')
+    this.#log.warn({ err: error, redis: this.#where }, 'Redis failed: this server counts limits alone')
     this.#probeLater()
   }
 
@@ -85,7 +85,7 @@ export class RedisLink implements Link {
 
   async #lookAgain(): Promise<void> {
     await this.#connect()
-    if (this.isUp) this.#log.info({ redis: this.#where }, 'Redis answers: the limits are shared')
+    if (this.isUp) this.#log.info({ redis: this.#where }, 'Redis responds: limits are shared')
   }
 
   /** Address without a password. */
@@ -107,7 +107,7 @@ function newClient(url: string) {
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => setImmediate(() => reject(new Error(`no answer in ${ms} ms`))), ms)
+    timer = setTimeout(() => setImmediate(() => reject(new Error(`no response in ${ms} ms`))), ms)
   })
   // Nobody waits for a late result any more.
   work.catch(() => undefined)

@@ -47,7 +47,7 @@ export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
   return {
     path: '/assets/:file',
     name: 'Asset',
-    description: 'What pages are drawn with.',
+    description: 'Styles and scripts of the pages.',
     find: ({ params, target }) => {
       parseQuery(target, [])
       const asset = all.find(({ file }) => file === params['file'])

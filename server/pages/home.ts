@@ -16,7 +16,7 @@ import { webPage, pageAt, type PageService } from './service.ts'
 
 /** Number of latest changes. */
 const latelyMax = 5
-/** Most tables and fields of a dataset in a search result. */
+/** Maximum number of tables and fields of a dataset in a search result. */
 const placesMax = 8
 
 /** @param sought search words; none for all datasets */

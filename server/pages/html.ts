@@ -38,7 +38,7 @@ export function markup(text: string): Html {
 /** Returns the text of a complete document. */
 export function textOf(document: Html): string {
   // Pages contain no asynchronous parts.
-  if (document instanceof Promise) throw new TypeError('a page holds a promise')
+  if (document instanceof Promise) throw new TypeError('page contains an unresolved promise')
   return `<!doctype html>\n${document.toString()}`
 }
 

@@ -23,7 +23,7 @@ interface JsonView {
 
 /** Longer JSON is shown without highlighting, which would take long. */
 const highlightedMax = 500_000
-/** Most characters shown, with a link to the rest. */
+/** Maximum number of characters shown, with a link to the rest. */
 const jsonShownMax = 2_000_000
 
 /** Shows the JSON of an address for people. */

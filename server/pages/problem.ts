@@ -29,7 +29,7 @@ interface ProblemView {
   readonly isOfApi: boolean
 }
 
-/** Most parameters that can be corrected; a query has fewer conditions. */
+/** Maximum number of parameters that can be corrected; a query has fewer conditions. */
 const correctedMax = 100
 
 /** Shows an error: what went wrong, and a way on. */

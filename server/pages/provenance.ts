@@ -17,7 +17,7 @@ export interface TableProvenance {
 }
 
 const dayMs = 86_400_000
-/** Most rejects shown of each table; its report has more. */
+/** Maximum number of rejects shown of each table; its report has more. */
 const rejectsMax = 10
 
 /** Compares the declared frequency of a dataset with its dates, and shows the findings of the ingest. */
@@ -72,7 +72,7 @@ function truthLine({ words }: PageSetting, { table, manifest, report, looked }: 
   </tr>`
 }
 
-/** Older manifests do not record changes of the source. */
+/** Shows when the rows last changed. Older manifests do not record that. */
 function changedPart(words: PageSetting['words'], { changed_at: changed, previous }: Manifest): Html {
   if (changed !== undefined) return dayPart(words, changed)
   return html`${previous === null ? words.notChanged : '–'}`

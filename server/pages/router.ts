@@ -44,7 +44,7 @@ export function pagesRouter(service: Runtime, settings: PageSettings, serving: S
     [...settings].map(([language, setting]) => [language, pageService(setting, service, writing)]),
   )
   const index = findIndex(mainFamily(service.catalog, service.publicUrl), service)
-  mountHandler(router, '/', { name: 'Home', description: 'What there is.' }, root(all, index))
+  mountHandler(router, '/', { name: 'Home', description: 'Redirect to the pages.' }, root(all, index))
   const [any] = settings.values()
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
   mount(router, engineFiles(service), false, serving)

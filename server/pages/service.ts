@@ -86,7 +86,7 @@ export function pageAt({ setting, catalog }: PageService, below: string, name: s
   return {
     path: `/${setting.language}${below}`,
     name,
-    description: `A page for people. ${catalog.notice}`,
+    description: `An HTML page. ${catalog.notice}`,
     offers: [htmlOffer],
   }
 }

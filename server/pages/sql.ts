@@ -22,7 +22,7 @@ interface SqlView extends QueryView {
   readonly engine: { readonly worker: string; readonly module: string }
 }
 
-/** Most rows that a browser receives. */
+/** Maximum number of rows that a browser receives. */
 const sqlRowsMax = 200_000
 
 function sqlHtml(setting: PageSetting, view: SqlView): Html {

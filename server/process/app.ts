@@ -92,19 +92,19 @@ function routes(runtime: Runtime, settings: PageSettings, shortcuts: Shortcuts, 
   const files = express.Router({ caseSensitive: true, strict: true })
   mountFiles(files, documents, browsable)
   app.use('/files', files)
-  mountHandler(app, '/livez', { name: 'Liveness', description: 'That the process answers.' }, livez())
+  mountHandler(app, '/livez', { name: 'Liveness', description: 'Liveness: the process responds.' }, livez())
   const ready = { name: 'Readiness', description: '1 if all published tables are loaded.' }
   mountHandler(app, '/readyz', ready, readyz(runtime.readiness))
   mountHandler(
     app,
     '/limits',
-    { name: 'Limits', description: 'What is left to the client that asks.' },
+    { name: 'Limits', description: 'Remaining quotas of the client.' },
     limitsOf(runtime, browsingText(runtime, settings)),
   )
   mountHandler(
     app,
     '/health',
-    { name: 'Health', description: 'How the service is.' },
+    { name: 'Health', description: 'State of the service.' },
     health(runtime, browsingText(runtime, settings)),
   )
 
@@ -114,7 +114,7 @@ function routes(runtime: Runtime, settings: PageSettings, shortcuts: Shortcuts, 
   return app
 }
 
-/** Longest wait for all tables to be loaded, for requests about all of them. */
+/** Maximum wait for all tables to be loaded, for requests about all of them. */
 const loadingMs = 2000
 
 /**
@@ -155,7 +155,7 @@ function problemTeller(settings: PageSettings, log: Log, meter: Meter | null): T
       if (told instanceof Problem) meter?.refused(told.code)
       answerProblem(told, res, log, wantsPage(headers, url) ? formFor(url, headers) : undefined)
     } catch (cause) {
-      log.error({ err: cause }, 'a problem could not be told')
+      log.error({ err: cause }, 'error response failed')
       res.destroy()
     }
   }

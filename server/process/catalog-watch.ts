@@ -5,7 +5,7 @@ import { messageOf, StartError } from '../../core/errors.ts'
 import type { Log } from '../base/log.ts'
 
 /** Message for clients; the log has the faults. */
-const faultTold = 'the catalog that was written last has faults, which the log tells; the one before serves'
+const faultTold = 'the current catalog has errors, which are in the log; the previous one is used'
 
 /** Reloads the catalog when its files change, or on request. */
 export class CatalogWatch {
@@ -38,7 +38,7 @@ export class CatalogWatch {
   begin(everyMs: number, taken: string | null): void {
     const { signal } = this.#stop
     void followVersions(this.#file, taken, everyMs, signal, () => this.look()).catch((error: unknown) => {
-      this.#log.error({ err: error }, 'the catalog is not followed any more')
+      this.#log.error({ err: error }, 'catalog is no longer watched')
     })
   }
 
@@ -68,21 +68,18 @@ export class CatalogWatch {
     try {
       const began = performance.now()
       const catalog = await loadCatalog(this.#file, null, this.#files)
-      if (catalog.hash === this.#hash) this.#log.info('the catalog is as it was')
+      if (catalog.hash === this.#hash) this.#log.info('catalog unchanged')
       else {
         await this.#take(catalog)
         this.#hash = catalog.hash
         const ms = Math.round(performance.now() - began)
-        this.#log.info({ datasets: catalog.datasets.size, ms }, 'another catalog serves')
+        this.#log.info({ datasets: catalog.datasets.size, ms }, 'catalog reloaded')
       }
       this.#fault = null
       return true
     } catch (error) {
       this.#fault = faultTold
-      this.#log.error(
-        { reason: messageOf(error) },
-        'the catalog is not taken; the one before goes on serving',
-      )
+      this.#log.error({ reason: messageOf(error) }, 'catalog rejected; still using the previous one')
       // Other errors may pass.
       return error instanceof StartError
     }

@@ -128,9 +128,7 @@ export async function publishCatalog(
   const scrub = new Scrub(snapshots, log)
   const prefetch = new Prefetch(snapshots, store, log)
   const client = clientOf(settings, () => {
-    log.warn(
-      'X-Forwarded-For comes in and is not believed, so all who come by a proxy are one client: set TRUST_PROXY',
-    )
+    log.warn('X-Forwarded-For is ignored, so all clients of a proxy count as one: set TRUST_PROXY')
   })
   const limits = await limitsOf(shared, catalog, client, before)
   const app = createApp({
@@ -150,7 +148,7 @@ export async function publishCatalog(
   for (const { name } of mixedFamilies(catalog.families, settings.publicUrl)) {
     log.warn(
       { family: name },
-      'PUBLIC_URL is https, and the catalog has this family write http addresses, which browsers block: give it scheme public',
+      'PUBLIC_URL is https, but this family writes http addresses, which browsers block: declare scheme: public for it',
     )
   }
   return {
@@ -191,7 +189,7 @@ function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): 
   if (older.length > 0)
     log.warn(
       { tables: older.map(tableId) },
-      'an earlier version published these tables: they are slower until the next `make ingest` writes them again',
+      'tables of an earlier version are slower until the next `make ingest` writes them again',
     )
 }
 

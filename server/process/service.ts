@@ -73,7 +73,7 @@ export async function openService(
   })
   if (store.isRemote && worker !== null)
     throw new StartError(
-      `WORKERS: each process would bring files of ${store.address} here for itself; start several servers instead`,
+      `WORKERS: each process would fetch its own copies from ${store.address}; start several servers instead`,
     )
   const version = await catalogVersion(settings.catalog).catch(() => null)
   const catalog = await loadCatalog(settings.catalog, new ParsedCatalog(store))
@@ -162,7 +162,7 @@ export async function openService(
   }
   const refit = (): Promise<void> =>
     swapInTurn(() => declared).catch((error: unknown) => {
-      log.error({ err: error }, 'tables are not served with the fields that are published now')
+      log.error({ err: error }, 'fields of the published tables differ from the catalog')
       if (!isStopping) setTimeout(() => void refit(), refitAgainMs).unref()
     })
   const watch = new CatalogWatch(settings.catalog, catalog, log, (next) => swapInTurn(() => next))
@@ -206,7 +206,7 @@ export async function openService(
       if (current.snapshots.size > 0) return
       log.warn(
         { warehouse: store.address },
-        'nothing is published there: WAREHOUSE names another folder, or an ingest comes first',
+        'the warehouse is empty: check WAREHOUSE, or run `make ingest` first',
       )
     },
     reload: async () => void (await watch.look()),

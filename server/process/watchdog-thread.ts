@@ -12,7 +12,7 @@ setInterval(() => {
   missed = now === seen ? missed + 1 : 0
   seen = now
   if (missed < stuckSeconds) return
-  const msg = `the event loop was stuck for ${stuckSeconds} s: this process ends, so that it is started again`
+  const msg = `the event loop was stuck for ${stuckSeconds} s: exiting, to be restarted`
   // The logger lives in the stuck thread.
   writeSync(1, `${JSON.stringify({ level: 60, time: new Date().toISOString(), pid: process.pid, msg })}\n`)
   process.kill(process.pid, 'SIGKILL')

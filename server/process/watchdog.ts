@@ -2,7 +2,7 @@ import inspector from 'node:inspector'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
 
-/** Longest time without a turn of the event loop, in seconds. */
+/** Maximum time for which the event loop may be blocked, in seconds. */
 const stuckSeconds = 10
 
 /** Data of the watching thread. */
@@ -23,7 +23,7 @@ export function startWatchdog(log: Pick<Log, 'warn'>, seconds = stuckSeconds): v
   const counter = new Int32Array(beats)
   setInterval(() => Atomics.add(counter, 0, 1), 1000).unref()
   const watched: WatchdogData = { beats, stuckSeconds: seconds }
-  const notWatched = (error: unknown): void => log.warn({ err: error }, 'the event loop is not watched')
+  const notWatched = (error: unknown): void => log.warn({ err: error }, 'event loop is not watched')
   try {
     const thread = new Worker(new URL('watchdog-thread.js', import.meta.url), {
       workerData: watched,

@@ -35,7 +35,7 @@ export interface Condition {
 /** Stands for the empty text, since an empty parameter is ignored. */
 const emptyText = '""'
 
-/** Longest list of an `in`. */
+/** Maximum number of values of an `in`. */
 export const listLengthMax = 500
 
 /** A field and an operator, as the name of a parameter states them. */
@@ -77,9 +77,7 @@ export function parseCondition(
   }
   if (!table.filters.includes(field.name)) {
     const others = table.filters.join(', ') || 'none'
-    return new Invalid(
-      `The field "${field.name}" of ${tableId(table)} cannot be filtered by; the fields that can: ${others}.`,
-    )
+    return new Invalid(`The field "${field.name}" of ${tableId(table)} is not a filter; filters: ${others}.`)
   }
   // Brasil.IO writes null this way.
   if (written === null && text === 'None') return { field, operator: 'isnull', values: ['true'] }
@@ -109,7 +107,7 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
     case 'part': {
       if (!isTextValue(text) || foldsToNothing(text)) {
         return new Invalid(
-          `The parameter "${name}" must be a text of at most ${valueLengthMax} characters, and of more than accents.`,
+          `The parameter "${name}" must be a text of at most ${valueLengthMax} characters that are not all accents.`,
         )
       }
       return { field, operator, values: [text] }
@@ -124,7 +122,7 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
       const values = parseBox(text)
       if (values !== null) return { field, operator, values }
       return new Invalid(
-        `The parameter "${name}" must be four numbers of degrees with commas between: west, south, east, north; such as -47,-24,-46,-23.`,
+        `The parameter "${name}" must be four degrees separated by commas: west, south, east, north, such as -47,-24,-46,-23.`,
       )
     }
     case 'pair':
@@ -149,13 +147,13 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
   const meant = correctedList(text)
   if (meant !== null) {
     return new Invalid(
-      `The parameter "${name}" must be values with commas between, such as ${shorten(meant)}; a value with brackets or semicolons stands in quotes.`,
+      `The parameter "${name}" must be values separated by commas, such as ${shorten(meant)}; put a value with brackets or semicolons in quotes.`,
     )
   }
   const texts = parseList(text)
   if (texts === null) {
     return new Invalid(
-      `The parameter "${name}" must be values with commas between; one that holds a comma stands in quotes, and an empty one is "".`,
+      `The parameter "${name}" must be values separated by commas; put a value that contains a comma in quotes, and write an empty one as "".`,
     )
   }
   const values = texts.map((value) => valuesOf(field, operator, value))
@@ -169,7 +167,7 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
   const read = values.flatMap((value) => value ?? [])
   if (operatorRow(operator).takes === 'pair')
     return new Invalid(
-      `The parameter "${name}" must be two values with a comma between, the least and the greatest.`,
+      `The parameter "${name}" must be two values separated by a comma, the lowest and the highest.`,
     )
   if (read.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)

@@ -27,18 +27,21 @@ export function exampleQueries(table: Table, report: SnapshotReport | null): Exa
     const [one = '', other = one] = choices(chosen)
     const { name } = chosen
     examples.push(
-      query(`rows whose ${name} is ${one}`, { [`${name}__eq`]: one }),
-      query(`rows whose ${name} is ${one} or ${other}`, { [`${name}__in`]: formatList([one, other]) }),
-      query(`all rows whose ${name} is ${one}, as one CSV`, { [`${name}__eq`]: one, format: 'csv' }, true),
+      query(`rows with ${name} ${one}`, { [`${name}__eq`]: one }),
+      query(`rows with ${name} ${one} or ${other}`, { [`${name}__in`]: formatList([one, other]) }),
+      query(`all rows with ${name} ${one}, as one CSV`, { [`${name}__eq`]: one, format: 'csv' }, true),
     )
   }
   if (measured !== undefined) {
     const { name } = measured
-    examples.push(query(`rows with the greatest ${name}`, { [`${name}__gte`]: maxOf(measured) ?? '' }))
+    examples.push(query(`rows with the highest ${name}`, { [`${name}__gte`]: maxOf(measured) ?? '' }))
   }
   if (key !== undefined) {
     examples.push(
-      query(`ten rows, by ${key} from the greatest`, { ordering: formatList([`-${key}`]), page_size: '10' }),
+      query(`ten rows, by ${key} in descending order`, {
+        ordering: formatList([`-${key}`]),
+        page_size: '10',
+      }),
     )
   }
   const some = table.fields.slice(0, 2).map(({ name }) => name)

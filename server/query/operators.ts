@@ -19,30 +19,30 @@ const madeOf = (parts: 'texts' | 'degrees'): FieldType[] =>
 
 /** Operators of conditions: `<field>__<operator>=...`. */
 export const operators = {
-  eq: { takes: 'value', types: all, meaning: 'is this one' },
-  ne: { takes: 'value', types: all, meaning: 'is not this one, or is null' },
-  gt: { takes: 'value', types: ordered, meaning: 'is greater' },
-  gte: { takes: 'value', types: ordered, meaning: 'is greater or the same' },
-  lt: { takes: 'value', types: ordered, meaning: 'is less' },
-  lte: { takes: 'value', types: ordered, meaning: 'is less or the same' },
-  in: { takes: 'list', types: all, meaning: 'is one of these' },
-  range: { takes: 'pair', types: ordered, meaning: 'is between these two, or one of them' },
+  eq: { takes: 'value', types: all, meaning: 'equals this value' },
+  ne: { takes: 'value', types: all, meaning: 'differs from this value, or is null' },
+  gt: { takes: 'value', types: ordered, meaning: 'is greater than this value' },
+  gte: { takes: 'value', types: ordered, meaning: 'is greater than or equal to this value' },
+  lt: { takes: 'value', types: ordered, meaning: 'is less than this value' },
+  lte: { takes: 'value', types: ordered, meaning: 'is less than or equal to this value' },
+  in: { takes: 'list', types: all, meaning: 'is one of these values' },
+  range: { takes: 'pair', types: ordered, meaning: 'is between these two values, or one of them' },
   iexact: {
     takes: 'part',
     types: textual,
-    meaning: 'is this text in any case and accents, without regard to blanks at its ends',
+    meaning: 'equals this text, ignoring case, accents and surrounding spaces',
   },
-  contains: { takes: 'part', types: textual, meaning: 'holds this text, whatever its case and accents' },
+  contains: { takes: 'part', types: textual, meaning: 'contains this text, ignoring case and accents' },
   startswith: {
     takes: 'part',
     types: textual,
-    meaning: 'starts with this text, whatever its case and accents',
+    meaning: 'starts with this text, ignoring case and accents',
   },
-  has: { takes: 'item', types: madeOf('texts'), meaning: 'has this text among its texts' },
+  has: { takes: 'item', types: madeOf('texts'), meaning: 'has this text in its list' },
   within: {
     takes: 'box',
     types: madeOf('degrees'),
-    meaning: 'lies between these degrees: west, south, east, north',
+    meaning: 'is within these degrees: west, south, east, north',
   },
   isnull: { takes: 'truth', types: all, meaning: 'is null (true) or not null (false)' },
 } as const satisfies Record<string, OperatorRow>
@@ -64,7 +64,7 @@ export function operatorsOf({ type }: Pick<Field, 'type'>): readonly Operator[] 
   return names.filter((name) => operatorRow(name).types.includes(type))
 }
 
-/** Longest operand, in characters; no table has longer values. */
+/** Maximum length of an operand, in characters; no table has longer values. */
 export const valueLengthMax = 1000
 
 /** Parses a value of a field from an address into its canonical text; null if it is no value of the type. */

@@ -11,7 +11,7 @@ import { isTextValue } from './operators.ts'
 /** Default and maximum of Brasil.IO; other sizes are refused instead of silently changed. */
 export const pageSizeDefault = 1000
 export const pageSizeMax = 10_000
-/** Most words of a search. */
+/** Maximum number of words of a search. */
 export const wordsMax = 10
 
 /** Returns the fields that clients may order by, by the rule of Brasil.IO. */
@@ -37,9 +37,7 @@ export function parseWords(table: Table, text: string): string[] | Invalid {
   const words = [...new Set(termsOf(text))].toSorted()
   if (words.length > wordsMax) return new Invalid(`The parameter "search" holds more than ${wordsMax} words.`)
   if (words.length > 0 && words.every((word) => !foldsToNothing(word) && isTextValue(word))) return words
-  return new Invalid(
-    'The parameter "search" must be words or "phrases", each of more than accents and punctuation.',
-  )
+  return new Invalid('The parameter "search" must be words or "phrases" that contain letters or digits.')
 }
 
 /**
@@ -107,7 +105,7 @@ export function parseFields(table: Table, text: string): Field[] | Invalid {
 }
 
 function notAList(parameter: string): Invalid {
-  return new Invalid(`The parameter "${parameter}" must be names with commas between.`)
+  return new Invalid(`The parameter "${parameter}" must be names separated by commas.`)
 }
 
 function fieldFault(
@@ -118,13 +116,13 @@ function fieldFault(
   use: string,
 ): Invalid | null {
   if (allowed.includes(name)) return null
-  const list = `those that can be ${use}: ${allowed.join(', ') || 'none'}.`
+  const list = `fields that can be ${use}: ${allowed.join(', ') || 'none'}.`
   const shown = shorten(name)
   if (table.fields.some((field) => field.name === name)) {
     return new Invalid(`The parameter "${parameter}" names "${shown}", which cannot be ${use}; ${list}`)
   }
   const hint = didYouMean(name, allowed)
-  return new Invalid(`The parameter "${parameter}" names "${shown}", which is no field${hint}; ${list}`)
+  return new Invalid(`The parameter "${parameter}" names "${shown}", which is not a field${hint}; ${list}`)
 }
 
 /** Sorts fields like the keys of a row (spec: Row). */
@@ -186,7 +184,7 @@ export function parametersOf(target: string): [name: string, value: string][] {
 }
 
 export function repeatedParameter(name: string): string {
-  return `The parameter "${name}" is there twice.`
+  return `The parameter "${name}" appears twice.`
 }
 
 function splitPair(pair: string): [string, string] {

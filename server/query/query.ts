@@ -59,19 +59,19 @@ export interface RowFilter {
   readonly key: string
 }
 
-/** Most conditions of a query; each adds to its cost. */
+/** Maximum number of conditions of a query; each adds to its cost. */
 export const conditionsMax = 30
 
 /** Parameters that are no fields, and their meanings. */
 export const parameterRows = {
   page: 'from 1, or `last`',
-  page_size: `rows a page, 1 to ${pageSizeMax}; ${pageSizeDefault} where it is not given`,
-  snapshot: '`current`, or the id of a snapshot: stays on it',
-  format: 'the format of the answer',
-  fields: 'only these fields, with commas between; CSV has its columns in their order',
-  search: 'every word, and every phrase in quotes, is in some search field, whatever its case and accents',
-  ordering: 'fields to order by, with commas between; `-` before one for descending. Nulls come last',
-  'order-by': 'the same, as the ancestor called it',
+  page_size: `rows per page, 1 to ${pageSizeMax}; default ${pageSizeDefault}`,
+  snapshot: '`current`, or the id of a snapshot to read',
+  format: 'the format of the response',
+  fields: 'only these fields, separated by commas; CSV columns have this order',
+  search: 'words, and phrases in quotes, that must all be in some search field, ignoring case and accents',
+  ordering: 'fields to order by, separated by commas; `-` before a field for descending. Nulls come last',
+  'order-by': 'the same, by the name that Brasil.IO uses',
 } as const satisfies Record<string, string>
 
 export type ParameterName = keyof typeof parameterRows
@@ -107,7 +107,7 @@ export function parseRowQuery(
     else if (conditions.some((other) => isAlike(said, other))) {
       errors.push({
         parameter: name,
-        message: `The parameter "${shorten(name)}" says twice what must hold.`,
+        message: `The parameter "${shorten(name)}" repeats a condition.`,
       })
     } else conditions.push(said)
     seen.add(name)
@@ -164,7 +164,7 @@ const parametersLengthMax = 7500
 function requireShort({ parameters }: RowQuery): void {
   if (new URLSearchParams([...parameters]).toString().length <= parametersLengthMax) return
   throw new QueryTooLong(
-    `The parameters are longer than ${parametersLengthMax} characters when they are escaped, as in links to other pages.`,
+    `The parameters are longer than ${parametersLengthMax} characters when they are percent-encoded.`,
   )
 }
 
@@ -179,7 +179,7 @@ function saidBy(
   if (offered.includes(name)) return null
   if (aim !== null) return parseCondition(table, aim, text)
   const meant = signedCondition(table, name, text)
-  if (meant !== null) return new Invalid(`A condition is written with its name: ${shorten(meant)}`)
+  if (meant !== null) return new Invalid(`Write a condition with its operator: ${shorten(meant)}`)
   const end = name.lastIndexOf('__')
   const [field, operator] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
   const near = nearestName(field, [...offered, ...table.fields.map((other) => other.name)])
@@ -223,7 +223,7 @@ function readParameters(
     return missing
   }
   if (given.has('ordering') && given.has('order-by')) {
-    const message = 'The parameters "ordering" and "order-by" mean the same: give one of them.'
+    const message = 'The parameters "ordering" and "order-by" mean the same: use one of them.'
     errors.push({ parameter: 'order-by', message })
   }
   const byAncestor = read<OrderKey[]>('order-by', [], (text) => parseOrdering(table, 'order-by', text))

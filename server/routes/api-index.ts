@@ -14,7 +14,7 @@ export function apiIndex(family: Family, service: Runtime): Resource {
   return {
     path: '',
     name: 'Index',
-    description: 'Where the datasets and the documents of the API are.',
+    description: 'Addresses of datasets and documents.',
     find: ({ target, headers }) => find(target, headers),
   }
 }

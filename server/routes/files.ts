@@ -248,12 +248,12 @@ function fileOf(service: FileService): RequestHandler {
           await accountFor(res).spend(smallCost)
           res.setHeader(
             'Acervo-Moved',
-            `the snapshot ${id} is not kept any more; this leads to the current one`,
+            `the snapshot ${id} is no longer kept; this redirects to the current one`,
           )
           lead(res, `../../${stable}`, service.freshness.changing)
           return
         }
-        const detail = `The snapshot ${id} of ${tableId(table)} is not kept here any more; the current files are at ${newest}.`
+        const detail = `The snapshot ${id} of ${tableId(table)} is no longer kept; the current files are at ${newest}.`
         throw new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
       }
       const found = publicFiles(snapshot).find(({ file }) => file === params['file'])

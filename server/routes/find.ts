@@ -106,7 +106,7 @@ export function unavailable(
 ): Problem {
   const current = snapshots.current(table)
   if (pinned === null || current === null) return notPublished(table, snapshots.fault(table))
-  const detail = `The snapshot ${pinned} of ${tableId(table)} is not kept here any more; the current one is at ${newest}.`
+  const detail = `The snapshot ${pinned} of ${tableId(table)} is no longer kept; the current one is at ${newest}.`
   return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
 }
 
@@ -115,7 +115,7 @@ export function notPublished(table: Table, fault: string | null): Problem {
   const id = tableId(table)
   const detail =
     fault === null
-      ? `The table ${id} is not published: the operator runs \`make ingest TABLES=${id}\`.`
+      ? `The table ${id} is not published: its operator must run \`make ingest TABLES=${id}\`.`
       : `The table ${id} cannot be served: ${fault}.`
   return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }

@@ -42,6 +42,6 @@ function matching(error: unknown, wholeFile: string | null): Problem | null {
 function queryTimeout(wholeFile: string | null): Problem {
   const problem = busy('query-timeout', 'The query took too long and was stopped.')
   if (wholeFile === null) return problem
-  const detail = `${problem.message} Ask for less, or download all rows: ${wholeFile}.`
+  const detail = `${problem.message} Request less, or download all rows: ${wholeFile}.`
   return new Problem(problem.code, detail, problem.extras)
 }

@@ -25,7 +25,7 @@ export function tableDetail(family: Family, service: Runtime): Resource {
   return {
     path: '/dataset/:dataset/:table',
     name: 'Table Detail',
-    description: `What a table is: its fields, and what may be asked of them. ${catalog.notice}`,
+    description: `Details of a table: its fields, filters and orders. ${catalog.notice}`,
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)

@@ -172,7 +172,7 @@ async function sendDownload(
 ): Promise<void> {
   const { table, manifest, folder, report } = snapshot
   const download = manifest.files.find(({ file }) => file === fileNames.download(table))
-  if (download === undefined) throw new Error('the snapshot has no download')
+  if (download === undefined) throw new Error('snapshot has no download')
   const served: ServedFile = {
     folder,
     file: download.file,
@@ -230,14 +230,14 @@ function leadTo(res: ServerResponse, address: string, cacheControl: string): voi
 }
 
 function noParquet(listing: string): Problem {
-  const message = `The parameter "format" may be parquet for all rows and fields alone; their files: ${listing}.`
+  const message = `The parameter "format" may be parquet only for all rows and fields; their files: ${listing}.`
   return unacceptableParameters([{ parameter: 'format', message }])
 }
 
 function tooMany({ exportRowsMax }: Table, count: number, wholeFile: string): Problem {
   const [rows, most] = [count, exportRowsMax].map((number) => number.toLocaleString('en'))
   return queryTooCostly(
-    `These are ${rows ?? ''} rows, and an export may have ${most ?? ''}: add a condition.`,
+    `The query has ${rows ?? ''} rows, and an export may have ${most ?? ''}: add a condition.`,
     wholeFile,
   )
 }
@@ -247,7 +247,7 @@ function requireChunks({ httpVersion }: IncomingMessage): void {
   if (httpVersion !== '1.0') return
   throw new Problem(
     'http-version',
-    'An export needs HTTP/1.1, in which a reader can tell its end from a break; in nginx: proxy_http_version 1.1.',
+    'An export needs HTTP/1.1, which shows whether it is complete; in nginx, set proxy_http_version 1.1.',
   )
 }
 

@@ -44,7 +44,7 @@ export async function openSnapshot(
 ): Promise<Snapshot> {
   if (!holdsFields(manifest, table)) {
     throw new Unfit(
-      `its fields are not those of the catalog: \`make ingest TABLES=${tableId(table)}\` publishes it anew`,
+      `its fields differ from the catalog: \`make ingest TABLES=${tableId(table)}\` publishes it again`,
     )
   }
   const key = layout.snapshot(table, manifest.snapshot)
@@ -66,7 +66,7 @@ export async function openSnapshot(
       return found?.bytes ?? null
     },
     hash: async (file) => {
-      // Now the version of each file is known.
+      // The total is known only now, since files that were verified before are not read again.
       if (progress.of === 0) progress.of = filesOf(manifest).reduce((sum, one) => sum + unread(one), 0)
       watch.reading(progress)
       const hash = await hashOf(path.join(folder, file))
@@ -164,7 +164,7 @@ export function isDamage(error: unknown): error is Damage {
 export function reasonOf(error: unknown): string {
   if (isDamage(error) || error instanceof Unfit) return error.message
   if (error instanceof DamagedManifest)
-    return 'its manifest is damaged or of an unknown format; run `make ingest` to publish the table anew'
+    return 'its manifest is damaged or has an unknown format; run `make ingest` to publish the table again'
   const code = codeOf(error)
   return `its files cannot be read${code === undefined ? '' : ` (${code})`}; the log says more`
 }

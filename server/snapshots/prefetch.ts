@@ -40,7 +40,7 @@ export class Prefetch {
         version = now
         isFailing = false
       } catch (error) {
-        if (!isFailing) this.#log.warn({ err: error }, 'files are not brought here in advance')
+        if (!isFailing) this.#log.warn({ err: error }, 'prefetch failed')
         isFailing = true
       }
       await wait(isFailing ? patienceMs : lookEveryMs, undefined, {

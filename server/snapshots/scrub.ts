@@ -29,7 +29,7 @@ export class Scrub {
       void this.once()
         .catch((error: unknown) => {
           // A scrub that was stopped says nothing about the files.
-          if (!this.#stop.signal.aborted) this.#log.error({ err: error }, 'files not read again')
+          if (!this.#stop.signal.aborted) this.#log.error({ err: error }, 'check of files failed')
         })
         .finally(() => this.begin(everyMs))
     }
@@ -40,13 +40,13 @@ export class Scrub {
   async once(everyMs = tellEveryMs): Promise<void> {
     const began = performance.now()
     const progress: ReadProgress = { bytes: 0, of: await this.#snapshots.bytes() }
-    const telling = setInterval(() => this.#log.info(progress, 'reading files again'), everyMs)
+    const telling = setInterval(() => this.#log.info(progress, 'checking files'), everyMs)
     try {
       await this.#snapshots.scrub((file) => slowHash(file, progress, this.#stop.signal))
     } finally {
       clearInterval(telling)
     }
-    this.#log.info({ seconds: Math.round((performance.now() - began) / 1000) }, 'files read again')
+    this.#log.info({ seconds: Math.round((performance.now() - began) / 1000) }, 'files checked')
   }
 
   stop(): void {

@@ -119,7 +119,7 @@ export class ServedTable {
         manifest = await publishedOf(this.#common.store, table)
         if (manifest === null && (await snapshotsIn(this.#common.store, table)).length > 0) {
           throw new Unfit(
-            'current.json is gone, though there are snapshots; run `make ingest` to publish the table anew',
+            'current.json is missing, although there are snapshots; run `make ingest` to publish the table again',
           )
         }
         if (manifest !== null) {
@@ -133,7 +133,7 @@ export class ServedTable {
         // Other reasons may pass: poll again.
         if (error instanceof DamagedFile) this.#seen = seen
         this.#fault = reasonOf(error)
-        this.#tell(error, 'snapshot refused; the one before goes on serving')
+        this.#tell(error, 'snapshot rejected; still serving the previous one')
         if (this.current === null) await this.#fallBack(manifest)
       }
     } else await this.#takeReport()
@@ -148,7 +148,7 @@ export class ServedTable {
     this.#reportReadAt = performance.now()
     if ((await readReport(this.#common.store, table, current.manifest)) === null) return
     await this.#take(current.manifest).catch((error: unknown) =>
-      this.#tell(error, 'the snapshot was not taken again with its report'),
+      this.#tell(error, 'report of the snapshot was not reloaded'),
     )
   }
 
@@ -179,7 +179,7 @@ export class ServedTable {
           kept.seen.set(stored.file, now)
         } catch (error) {
           if (isDamage(error)) await this.takeOut(snapshot, error)
-          else this.#tell(error, 'a file that changed cannot be read')
+          else this.#tell(error, 'changed file cannot be read')
           break
         }
       }
@@ -194,7 +194,7 @@ export class ServedTable {
     if (manifest.order.join() !== orderTerms(table).join()) {
       this.#common.log.warn(
         { table: tableId(table) },
-        'its order is not that of the catalog: ingest the table again',
+        'its order differs from the catalog: run `make ingest` for the table',
       )
     }
     const { snapshot: id, rows } = manifest
@@ -224,18 +224,18 @@ export class ServedTable {
           await this.#take(manifest)
           this.#common.log.warn(
             { table: tableId(table), snapshot: manifest.snapshot },
-            'an older snapshot serves',
+            'fell back to older snapshot',
           )
           return
         } catch (error) {
           this.#common.log.error(
             { err: error, table: tableId(table), snapshot: manifest.snapshot },
-            'older snapshot refused',
+            'older snapshot rejected',
           )
         }
       }
     } catch (error) {
-      this.#common.log.error({ err: error, table: tableId(table) }, 'no older snapshot can serve')
+      this.#common.log.error({ err: error, table: tableId(table) }, 'no older snapshot can be served')
     }
   }
 
@@ -248,7 +248,7 @@ export class ServedTable {
     const { snapshot: id } = manifest
     this.#common.log.error(
       { err: error, table: tableId(this.table), snapshot: id, folder },
-      'snapshot damaged, and taken out of service',
+      'snapshot damaged; no longer served',
     )
     this.kept.set(id, { ...unopened(), opened: Promise.resolve(null) })
     if (this.current?.manifest.snapshot !== id) return
@@ -270,7 +270,7 @@ export class ServedTable {
     void this.inTurn(async () => {
       const kept = this.kept.get(snapshot.manifest.snapshot)
       if ((await kept?.opened) === snapshot) await this.takeOut(snapshot, error)
-    }).catch((cause: unknown) => this.#tell(cause, 'a damaged snapshot was not taken out'))
+    }).catch((cause: unknown) => this.#tell(cause, 'damaged snapshot could not be replaced'))
   }
 
   /** Rereads all files of a snapshot, and withdraws it if they are damaged. */
@@ -286,12 +286,12 @@ export class ServedTable {
       const kept = this.kept.get(manifest.snapshot)
       if ((await kept?.opened) === snapshot)
         for (const [file, version] of versions) kept?.seen.set(file, version)
-      this.#common.log.warn(about, 'files were in doubt, and are whole')
+      this.#common.log.warn(about, 'suspected files are intact')
     } catch (error) {
       if (isDamage(error)) this.#takeOutSoon(snapshot, error)
       else {
         if (this.current === snapshot) this.#fault = reasonOf(error)
-        this.#common.log.error({ ...about, err: error }, 'files in doubt cannot be read')
+        this.#common.log.error({ ...about, err: error }, 'suspected files cannot be read')
       }
     } finally {
       this.#readingAgain.delete(snapshot)
@@ -306,7 +306,7 @@ export class ServedTable {
     } catch (error) {
       // Other reasons may pass: poll again.
       if (!(error instanceof DamagedFile)) kept.opened = null
-      this.#common.log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot refused')
+      this.#common.log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot rejected')
       return null
     }
   }

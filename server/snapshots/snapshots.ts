@@ -22,11 +22,11 @@ interface SnapshotOptions extends Pick<TablesContext, 'store' | 'retention' | 'l
   readonly onOtherFields?: TablesContext['onOtherFields']
 }
 
-/** Most tables that are opened at the same time: each reads files through memory of its own. */
+/** Maximum number of tables that are opened at the same time: each reads files through memory of its own. */
 const looksMax = 8
 /** The spec requires a refresh to be visible within 2 s. */
 const pollEveryMs = 1000
-/** Most files checked at each poll: those of some hundred tables. Reads verify their bytes in any case. */
+/** Maximum number of files checked at each poll, enough for some hundred tables. Reads verify bytes in any case. */
 const noticedFilesMax = 2000
 
 /** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */

@@ -116,7 +116,7 @@ describeWithStore('a publish into an object store', () => {
     const isDone = ({ out }: (typeof jobs)[number]): boolean => out.includes('1 published')
     const [done, other] = jobs.toSorted((a, b) => Number(isDone(b)) - Number(isDone(a)))
     expect([done?.code, done?.out]).toEqual([0, expect.stringContaining('1 published')])
-    expect(other?.out).toMatch(/works on d\/t already|1 unchanged/)
+    expect(other?.out).toMatch(/is already working on d\/t:|1 unchanged/)
     await until(async () => (await published()) === -1)
   }, 60_000)
 

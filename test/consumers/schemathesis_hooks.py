@@ -71,7 +71,7 @@ def filter_case(context, case):
                 return False
             if name == "search" and (len(all_texts[0].split()) > 10 or not all_texts[0].split()):
                 return False
-    # Parquet is for all rows and fields alone.
+    # Parquet is only for all rows and fields.
     if query.get("format") == "parquet" and names != {"format"}:
         return False
     return True

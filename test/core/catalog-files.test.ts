@@ -76,7 +76,7 @@ test.each<[what: string, files: Record<string, string>, told: string]>([
       'd/d.yaml': 'slug: [a\n',
     },
     [
-      'catalog.yaml has 2 faults:',
+      'catalog.yaml has 2 errors:',
       'd/c.yaml:1:1: must hold a dataset, or a list of them',
       'd/d.yaml:2:1: Flow sequence in block collection must be sufficiently indented and end with a ]',
     ].join('\n'),
@@ -89,11 +89,11 @@ test.each<[what: string, files: Record<string, string>, told: string]>([
       'd/b.yaml': `${item(dataset('b'))}${item(dataset('a').replace('integer', 'int'))}`,
     },
     [
-      'catalog.yaml has 5 faults:',
+      'catalog.yaml has 5 errors:',
       'catalog.yaml:5:1: unknown key "colour" (did you mean "colours"?)',
       'catalog.yaml:19:3: unknown key "x"',
       'd/a.yaml:13:1: unknown key "tabels" (did you mean "tables"?)',
-      'd/b.yaml:13:9: dataset slug "a" is there twice: each must be unique',
+      'd/b.yaml:13:9: dataset slug "a" appears twice: each must be unique',
       'd/b.yaml:24:55: "type" is "int", which is not one of string, text, integer, float, decimal, bool, date, datetime, time, json, list, point',
     ].join('\n'),
   ],
@@ -106,7 +106,7 @@ test.each<[what: string, files: Record<string, string>, told: string]>([
     (pattern): [string, Record<string, string>, string] => [
       `a path that is not below: ${pattern}`,
       { 'catalog.yaml': main(`include: ${pattern}\ndatasets: []\n`) },
-      `catalog.yaml has a fault:\ncatalog.yaml:4:10: "include" is "${pattern}", and must be a path below the folder of the catalog, such as datasets/*.yaml`,
+      `catalog.yaml has an error:\ncatalog.yaml:4:10: "include" is "${pattern}", and must be a path below the folder of the catalog, such as datasets/*.yaml`,
     ],
   ),
 ])('%s is told', async (_what, files, told) => {

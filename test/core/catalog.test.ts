@@ -220,7 +220,7 @@ describe('the loader', () => {
       'a field twice',
       'name: value, type',
       'name: city, type',
-      ['c.yaml:28:21: field name "city" is there twice: each must be unique'],
+      ['c.yaml:28:21: field name "city" appears twice: each must be unique'],
     ],
     [
       'a field that differs only in case',
@@ -232,7 +232,7 @@ describe('the loader', () => {
       'a field name that JavaScript loses',
       'name: value, type',
       'name: __proto__, type',
-      ['c.yaml:28:21: "__proto__" is lost by JSON readers in JavaScript: choose another name'],
+      ['c.yaml:28:21: JSON readers in JavaScript drop "__proto__": choose another name'],
     ],
     [
       'a field name that looks like a number',
@@ -245,7 +245,7 @@ describe('the loader', () => {
       'name: value, type',
       'name: -city, type',
       [
-        'c.yaml:28:21: "-city" begins with -, by which readers ask for "city" from the greatest: choose another name',
+        'c.yaml:28:21: "-city" begins with -, which means descending order of "city" in requests: choose another name',
       ],
     ],
     [
@@ -262,7 +262,7 @@ describe('the loader', () => {
       'prefix: /api/v1',
       `prefix: ${prefix}`,
       [
-        `c.yaml:8:17: "${prefix}" is where ${prefix.startsWith('/files') ? 'the files of the service are' : 'the service says how it is'}: choose another, such as /api/v1`,
+        `c.yaml:8:17: "${prefix}" is used for ${prefix.startsWith('/files') ? 'files' : 'the state of the service'}: choose another, such as /api/v1`,
       ],
     ]),
     ...['/api/v1/dataset', '/api/v1/datasets', '/api/v1/dataset/d'].map(
@@ -270,7 +270,7 @@ describe('the loader', () => {
         `a family at ${prefix}`,
         'datasets:\n',
         `  v2: { prefix: ${prefix}, scheme: http, trailing_slash: true }\ndatasets:\n`,
-        [`c.yaml:9:17: "${prefix}" is where the datasets of the family at /api/v1 are: choose another`],
+        [`c.yaml:9:17: "${prefix}" is below the datasets of the family at /api/v1: choose another`],
       ],
     ),
     ...['/file', '/filesystem', '/healthy', '/api', '/api/v1/data', '/x/files'].map(
@@ -285,15 +285,13 @@ describe('the loader', () => {
       'a field name of DuckDB',
       'name: value, type',
       'name: file_row_number, type',
-      [
-        `c.yaml:28:21: "file_row_number" is a name of our own or of DuckDB for where a row lies: choose another name`,
-      ],
+      [`c.yaml:28:21: "file_row_number" is reserved for the position of a row: choose another name`],
     ],
     [
       'a field name with a control character',
       'name: value, type',
       'name: "a\\u0000b", type',
-      ['c.yaml:28:21: "a\u0000b" has a control character or white space at an end: remove it'],
+      ['c.yaml:28:21: "a\u0000b" has a control character, or white space at its start or end: remove it'],
     ],
     [
       'an order by a field that is not there',
@@ -305,13 +303,13 @@ describe('the loader', () => {
       'an order with another word',
       'date desc',
       'date down',
-      ['c.yaml:22:17: "down" is no direction: write "date asc" or "date desc"'],
+      ['c.yaml:22:17: "down" is not a direction: write "date asc" or "date desc"'],
     ],
     [
       'an order by a field twice',
       'date desc, city',
       'date desc, date',
-      ['c.yaml:22:28: order field "date" is there twice: each must be unique'],
+      ['c.yaml:22:28: order field "date" appears twice: each must be unique'],
     ],
     [
       'a filter on a field that is not there',
@@ -329,13 +327,13 @@ describe('the loader', () => {
       'another order by a field that readers cannot order by',
       'search: [city]',
       'orders: [[-date], [date, value]]',
-      ['c.yaml:24:34: "value" cannot be ordered by: only what `filters` names can'],
+      ['c.yaml:24:34: "value" cannot be ordered by: only the fields in `filters` can'],
     ],
     [
       'another order by a field twice',
       'search: [city]',
       'orders: [[-date, date]]',
-      ['c.yaml:24:26: order field "date" is there twice: each must be unique'],
+      ['c.yaml:24:26: order field "date" appears twice: each must be unique'],
     ],
     [
       'another order of nothing',
@@ -347,9 +345,7 @@ describe('the loader', () => {
       'rows together, which are not stored any more',
       'search: [city]',
       'clustered: [city]',
-      [
-        'c.yaml:24:9: "clustered" is not used any more, since any few rows are read from the row store: remove the line',
-      ],
+      ['c.yaml:24:9: "clustered" is not used any more, since pages are read from the row store: remove it'],
     ],
     [
       'a partition by a field that is not there',
@@ -362,8 +358,8 @@ describe('the loader', () => {
       'search: [city]',
       'partition: city',
       [
-        'c.yaml:24:20: "city" must be the first field of the order, so that each partition lies together',
-        'c.yaml:24:20: has no use where the source is one file: name its files by source.files',
+        'c.yaml:24:20: "city" must be the first field of the order, so that the rows of a partition are adjacent',
+        'c.yaml:24:20: needs several source files: list them in source.files',
       ],
     ],
     [
@@ -376,13 +372,13 @@ describe('the loader', () => {
       'a table twice',
       '      - name: t\n',
       '      - { name: t, order: [], fields: [{ name: x, type: text }] }\n      - name: t\n',
-      ['c.yaml:22:15: table name "t" is there twice: each must be unique'],
+      ['c.yaml:22:15: table name "t" appears twice: each must be unique'],
     ],
     [
       'a dataset twice',
       'datasets:\n',
       "datasets:\n  - { slug: d, name: D, description: D, author: { name: A, url: 'https://x.org' }, source: { name: A, url: 'https://x.org' }, license: { name: A, url: 'https://x.org' }, code_url: 'https://x.org', listed_in: [], collected_at: 2020-01-01, links: [], tables: [] }\n",
-      ['c.yaml:11:11: dataset slug "d" is there twice: each must be unique'],
+      ['c.yaml:11:11: dataset slug "d" appears twice: each must be unique'],
     ],
     [
       'a slug that is no path',
@@ -396,14 +392,14 @@ describe('the loader', () => {
       'a date that is not in the calendar',
       '2020-02-29',
       '2021-02-29',
-      ['c.yaml:18:19: "collected_at" is "2021-02-29", and must be a date of the calendar as YYYY-MM-DD'],
+      ['c.yaml:18:19: "collected_at" is "2021-02-29", and must be a calendar date as YYYY-MM-DD'],
     ],
     [
       'an address without a scheme',
       'code_url: https://example.org',
       'code_url: example.org',
       [
-        'c.yaml:16:15: "code_url" is "example.org", and must be a whole address that starts with http:// or https://',
+        'c.yaml:16:15: "code_url" is "example.org", and must be a full address that starts with http:// or https://',
       ],
     ],
     [
@@ -436,13 +432,13 @@ describe('the loader', () => {
       'digits of a field without a fraction',
       'type: string',
       'type: string, scale: 2',
-      ['c.yaml:27:48: "scale" belongs to fields of type decimal: remove it, or make the type decimal'],
+      ['c.yaml:27:48: "scale" applies to fields of type decimal: remove it, or make the type decimal'],
     ],
     [
       'more digits after the point than in all',
       'scale: 3',
       'scale: 10',
-      ['c.yaml:28:65: scale 10 must be less than precision 10, the digits in all'],
+      ['c.yaml:28:65: scale 10 must be less than precision 10, the total number of digits'],
     ],
     [
       'a window that is none',
@@ -460,14 +456,14 @@ describe('the loader', () => {
       'a text in no language',
       'title: T',
       'title: {}',
-      ['c.yaml:1:8: "title" is {}, and must be said in at least one language'],
+      ['c.yaml:1:8: "title" is {}, and must be given in at least one language'],
     ],
     [
       'a notice that cannot travel in a header',
       'notice: Sparingly.',
       'notice: { pt: Atenção, en: Take care }',
       [
-        'c.yaml:3:9: "notice" is {"pt":"Atenção","en":"Take care"}, and must be one line of plain ASCII, or begin with one, since it travels in a header',
+        'c.yaml:3:9: "notice" is {"pt":"Atenção","en":"Take care"}, and must begin with a line of plain ASCII, since that is sent in a header',
       ],
     ],
     [
@@ -475,7 +471,7 @@ describe('the loader', () => {
       'title: T',
       'title: T\ncolours: { light: "#ffee00", dark: "red" }',
       [
-        'c.yaml:2:19: "light" is "#ffee00", and must be read well on a light page: take a darker one',
+        'c.yaml:2:19: "light" is "#ffee00", and has too little contrast on a light page: take a darker one',
         'c.yaml:2:36: "dark" is "red", and must be a colour such as "#0a6b57", in quotes, in lower case',
       ],
     ],
@@ -502,7 +498,7 @@ describe('the loader', () => {
       [
         'c.yaml:20:14: item 1 of "themes" is "HEALTH", which is not one of AGRI, ECON, EDUC, ENER, ENVI, GOVE, HEAL, INTR, JUST, REGI, SOCI, TECH, TRAN',
         'c.yaml:21:14: "contact" is {"name":"N"}, and must have an email or a url',
-        'c.yaml:22:32: "url" is "example.org", and must be a whole address that starts with http:// or https://',
+        'c.yaml:22:32: "url" is "example.org", and must be a full address that starts with http:// or https://',
         'c.yaml:23:31: "bbox" is [0,50,10,40], and must be west, south, east and north in degrees, such as [-74.0, -33.8, -34.8, 5.3]',
         'c.yaml:24:15: "temporal" is {"start":"2021-01-01","end":"2020-01-01"}, and must not end before it starts',
         'c.yaml:25:16: item 1 of "language" is "portuguese", and must be a language by its BCP 47 tag, such as pt or pt-BR',
@@ -527,7 +523,7 @@ describe('the loader', () => {
       'a kind of a number',
       'scale: 3',
       'scale: 3, kind: uf',
-      ['c.yaml:28:74: "kind" belongs to fields of type string or text: change the type'],
+      ['c.yaml:28:74: "kind" applies to fields of type string or text: change the type'],
     ],
     [
       'one sign for two things',
@@ -546,7 +542,7 @@ describe('the loader', () => {
       'search: [city]',
       'source: { from_name: "x.csv" }',
       [
-        'c.yaml:24:30: "x.csv" must tell a field, such as "yob{year}.csv", each once, with something between two',
+        'c.yaml:24:30: "x.csv" must name a field, such as "yob{year}.csv", each field once, with text between two of them',
       ],
     ],
     [
@@ -560,7 +556,7 @@ describe('the loader', () => {
       'search: [city]',
       'source: { from_name: "{date}{city}.csv" }',
       [
-        'c.yaml:24:30: "{date}{city}.csv" must tell a field, such as "yob{year}.csv", each once, with something between two',
+        'c.yaml:24:30: "{date}{city}.csv" must name a field, such as "yob{year}.csv", each field once, with text between two of them',
       ],
     ],
     [
@@ -568,8 +564,8 @@ describe('the loader', () => {
       'search: [city]',
       'source: { constants: { city: x }, from_name: "{city}.csv", files: [{ path: a.csv, constants: { city: y } }] }',
       [
-        'c.yaml:24:54: "city" is given for all files already',
-        'c.yaml:24:110: "city" is given for all files already',
+        'c.yaml:24:54: "city" already has one value for all files',
+        'c.yaml:24:110: "city" already has one value for all files',
       ],
     ],
     [
@@ -577,7 +573,7 @@ describe('the loader', () => {
       'search: [city]',
       'source: { files: [{ path: ../a.csv, constants: { citi: y } }] }',
       [
-        'c.yaml:24:35: "../a.csv" must lie under SOURCES: neither start with / nor hold ..',
+        'c.yaml:24:35: "../a.csv" must be below SOURCES: it must not start with / or contain ..',
         'c.yaml:24:64: there is no field "citi" (did you mean "city"?); known: date, city, value',
       ],
     ],
@@ -585,15 +581,13 @@ describe('the loader', () => {
       'a header line without names for all its columns',
       'search: [city]',
       "source: { header: [a], header_in_file: ['A', ''] }",
-      [
-        'c.yaml:24:48: "header_in_file" needs "header" with as many names: it says how the columns of that line are called',
-      ],
+      ['c.yaml:24:48: "header_in_file" needs "header" with as many names, one for each of its columns'],
     ],
     [
       'comments that begin as rows do',
       'search: [city]',
       "source: { comment: '\"' }",
-      ['c.yaml:24:28: """ is what rows begin with: it must tell lines that are none'],
+      ['c.yaml:24:28: """ also begins rows: it must begin comments only'],
     ],
     [
       'a factor that is no power of ten',
@@ -606,7 +600,7 @@ describe('the loader', () => {
       'type: decimal,',
       'type: decimal, marks: ["1x"],',
       [
-        `c.yaml:28:51: item 1 of "marks" is "1x", and must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , ' and signs such as - and −`,
+        `c.yaml:28:51: item 1 of "marks" is "1x", and must be a symbol such as "R$", "%", "+" or "()", without spaces, digits, ".", ",", apostrophes and minus signs`,
       ],
     ],
     ...['−', '–', '-', '－', '(', '($', '−$'].map((sign): [string, string, string, string[]] => [
@@ -614,7 +608,7 @@ describe('the loader', () => {
       'type: decimal,',
       `type: decimal, marks: ["${sign}"],`,
       [
-        `c.yaml:28:51: item 1 of "marks" is "${sign}", and must be a mark such as "R$", "%", "+" or "()", without spaces, digits, . , ' and signs such as - and −`,
+        `c.yaml:28:51: item 1 of "marks" is "${sign}", and must be a symbol such as "R$", "%", "+" or "()", without spaces, digits, ".", ",", apostrophes and minus signs`,
       ],
     ]),
     [
@@ -622,38 +616,38 @@ describe('the loader', () => {
       'type: date }',
       'type: date, format: [dd/mm/yyyy, dd/mm] }',
       [
-        'c.yaml:26:60: "dd/mm" is no format of a date: write it with yyyy, mm, dd, hh, mm, ss, such as dd/mm/yyyy',
+        'c.yaml:26:60: "dd/mm" is not a format of a date: write it with yyyy, mm, dd, hh, mm, ss, such as dd/mm/yyyy',
       ],
     ],
     [
       'a format twice',
       'type: date }',
       'type: date, format: [dd/mm/yyyy, dd/mm/yyyy] }',
-      ['c.yaml:26:60: format "dd/mm/yyyy" is there twice: each must be unique'],
+      ['c.yaml:26:60: format "dd/mm/yyyy" appears twice: each must be unique'],
     ],
     [
       'a date with hours',
       'type: date }',
       'type: date, format: "dd/mm/yyyy hh:mm" }',
       [
-        'c.yaml:26:47: "dd/mm/yyyy hh:mm" is no format of a date: write it with yyyy, mm, dd, hh, mm, ss, such as dd/mm/yyyy',
+        'c.yaml:26:47: "dd/mm/yyyy hh:mm" is not a format of a date: write it with yyyy, mm, dd, hh, mm, ss, such as dd/mm/yyyy',
       ],
     ],
     [
       'a time of day with days',
       'search: [city]',
       'source: { time: "dd hh:mm" }',
-      ['c.yaml:24:25: "dd hh:mm" is no format of a time: write it with hh, mm, ss, such as hh:mm'],
+      ['c.yaml:24:25: "dd hh:mm" is not a format of a time: write it with hh, mm, ss, such as hh:mm'],
     ],
     [
       'readings of other types',
       'type: string }',
       'type: string, decimal: ",", factor: 10, booleans: { "true": [S], "false": [N] }, timezone: UTC }',
       [
-        'c.yaml:27:50: "decimal" belongs to fields of type float or decimal or point: remove it',
-        'c.yaml:27:63: "factor" belongs to fields of type integer or float or decimal: remove it',
-        'c.yaml:27:77: "booleans" belongs to fields of type bool: remove it',
-        'c.yaml:27:118: "timezone" belongs to fields of type datetime: remove it',
+        'c.yaml:27:50: "decimal" applies to fields of type float or decimal or point: remove it',
+        'c.yaml:27:63: "factor" applies to fields of type integer or float or decimal: remove it',
+        'c.yaml:27:77: "booleans" applies to fields of type bool: remove it',
+        'c.yaml:27:118: "timezone" applies to fields of type datetime: remove it',
       ],
     ],
     ['a key twice', 'title: T', 'title: T\ntitle: U', ['c.yaml:2:1: Map keys must be unique']],
@@ -718,7 +712,7 @@ describe('the loader', () => {
       'and 1,150 more',
     ])
     const error = catalogErrorOf(good + fields)
-    expect([error?.faults.length, error?.message.split('\n')[0]]).toEqual([1200, 'c.yaml has 1,200 faults:'])
+    expect([error?.faults.length, error?.message.split('\n')[0]]).toEqual([1200, 'c.yaml has 1,200 errors:'])
     const file = 'a list, no map'
     expect(faultsOf(`- ${file}`)).toEqual(['c.yaml:1:1: the file must be a map of keys, and is a list'])
   })

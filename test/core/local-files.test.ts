@@ -78,7 +78,7 @@ test('what can never be here is told at once', async () => {
 test('other bytes than were published are asked for again, and never taken', async () => {
   const { local, asked, answers, held } = await elsewhere({ 'd/t/1/a': 'aaaa' }, 100)
   answers.set('d/t/1/a', 'aaab')
-  await expect(local.hold(held('d/t/1/a'))).rejects.toThrow('is not what was published')
+  await expect(local.hold(held('d/t/1/a'))).rejects.toThrow('differs from the published one')
   expect([asked.length, existsSync(local.placeOf('d/t/1/a')), local.bytes]).toEqual([2, false, 0])
   answers.set('d/t/1/a', 'aaaa')
   await local.hold(held('d/t/1/a'))
@@ -91,7 +91,7 @@ test('a store that fails is told, and asked anew by the next', async () => {
     throw new Error('the line is cut')
   })
   await expect(local.hold(held('d/t/1/a'))).rejects.toThrow(
-    'd/t/1/a is not on this machine, and cannot be brought: the line is cut',
+    'd/t/1/a is not on this machine, and cannot be fetched: the line is cut',
   )
   await local.hold(held('d/t/1/a'))
   expect(await text(local, 'd/t/1/a')).toBe('aaaa')

@@ -80,7 +80,7 @@ test.each<[what: string, change: (own: Record<string, unknown>) => string]>([
 ])('a manifest %s is told by its key', (_what, change) => {
   expect(() =>
     parseManifest(change(JSON.parse(written) as Record<string, unknown>), 'd/t/current.json'),
-  ).toThrow('d/t/current.json is damaged or of an unknown format')
+  ).toThrow('d/t/current.json is damaged or has an unknown format')
 })
 
 test('no changed byte of a manifest goes unseen', () => {

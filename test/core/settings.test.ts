@@ -119,7 +119,7 @@ describe('settings', () => {
   test('a removed setting is refused with what to do instead', () => {
     expect(() => readSettings({ DUCKLAKE_EXTENSION: '/x', PORT: 'abc' })).toThrow(
       new StartError(
-        'PORT is "abc", and must be a port number from 1 to 65535\nDUCKLAKE_EXTENSION is not used any more, since warehouse.duckdb has every version: remove the line',
+        'PORT is "abc", and must be a port number from 1 to 65535\nDUCKLAKE_EXTENSION is not used any more, since warehouse.duckdb has every version: remove it',
       ),
     )
     expect(() => readSettings({ DUCKLAKE_EXTENSION: '' })).not.toThrow()

@@ -234,14 +234,14 @@ test.each(['s3://', 's3://b', 's3://UPPER/x', 's3://bucket/../x', 's3://bu cket'
   'WAREHOUSE that is no address of a bucket is told: %s',
   (warehouse) => {
     expect(() => openStore(warehouse)).toThrow(
-      `WAREHOUSE: ${warehouse} is no address such as s3://bucket/prefix`,
+      `WAREHOUSE: ${warehouse} is not an address such as s3://bucket/prefix`,
     )
   },
 )
 
 test('WAREHOUSE of a kind that nobody knows is told with those that are known', () => {
   expect(() => openStore('gopher://old/hole')).toThrow(
-    'WAREHOUSE: there is no kind of warehouse gopher://; it is a folder, or begins with file://, s3://',
+    'WAREHOUSE: gopher:// is not supported; set a folder, or an address that starts with file://, s3://',
   )
 })
 
@@ -249,6 +249,6 @@ test.each(['../x', 'd/../../x', '/etc/passwd', 'd//t', 'd/./t'])(
   'no key leads out of a folder: %s',
   async (key) => {
     const store = new FolderStore(await temporaryFolder())
-    await expect(store.get(key)).rejects.toThrow('is no key of a warehouse')
+    await expect(store.get(key)).rejects.toThrow('is not a key of a warehouse')
   },
 )

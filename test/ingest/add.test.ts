@@ -60,8 +60,8 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
   })
 
   test.each<[before: string, message: RegExp]>([
-    ['datasets: [{ slug: a }]\n', /^datasets is written in one line/],
-    ['datasets:\n  - slug: b\n    tables: [{ name: s }]\n', /^datasets\.0\.tables is written in one line/],
+    ['datasets: [{ slug: a }]\n', /^datasets is written on one line/],
+    ['datasets:\n  - slug: b\n    tables: [{ name: s }]\n', /^datasets\.0\.tables is written on one line/],
     ['datasets: {}\n', /^the catalog has no list of datasets/],
     ['datasets:\n  - slug: b\n', /^the dataset b has no list of tables/],
   ])('but not into %j', (before, message) => {
@@ -92,7 +92,7 @@ test.each([1, 3])('none of %d files is put where something is already', async (c
   for (const { to } of copies) {
     await mkdir(path.dirname(to), { recursive: true })
     await writeFile(to, '')
-    expect(() => placingOf(files, names, sources)).toThrow(`${to} exists already`)
+    expect(() => placingOf(files, names, sources)).toThrow(`${to} already exists`)
     await rm(to)
   }
   expect(placingOf(files, names, sources).copies).toEqual(copies)
@@ -112,21 +112,21 @@ test.each<[what: string, content: string, changes: readonly string[]]>([
     'values of another type',
     'Dia,n,x\nyesterday,1.5,0.5\n',
     [
-      '  not of type date any more: - { name: dia, type: string } # 1 texts of at most 9 characters, such as "yesterday"',
-      '  not of type integer any more: - { name: "n", type: decimal, scale: 1 } # all 1 values are numbers with at most 1 digits after the point',
+      '  no longer of type date: - { name: dia, type: string } # 1 texts of at most 9 characters, such as "yesterday"',
+      '  no longer of type integer: - { name: "n", type: decimal, scale: 1 } # all 1 values are numbers with at most 1 digits after the point',
     ],
   ],
-  ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  no column of this file: n']],
+  ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  without a column in this file: n']],
 ])('a file for a known table, with %s, is told with what to change', async (_what, content, changes) => {
   const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
   const known = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
   const table = allTables(catalogAround([known]))[0] as Table
   const told = changesFor(table, await suggestion('t.csv', content), '/sources/d/t.csv')
-  const next = 'put the file to /sources/d/t.csv, and `make ingest TABLES=d/t` publishes it'
+  const next = 'put the file at /sources/d/t.csv, and `make ingest TABLES=d/t` publishes it'
   expect(told.split('\n')).toEqual(
     changes.length === 0
-      ? [`d/t is in the catalog already, and its entry fits this file: ${next}`]
-      : ['d/t is in the catalog already; for this file, change there', ...changes, `then ${next}`],
+      ? [`d/t is already in the catalog, and its entry fits this file: ${next}`]
+      : ['d/t is already in the catalog; to fit this file, change', ...changes, `then ${next}`],
   )
 })
 
@@ -173,7 +173,7 @@ describe('the programs', () => {
       for (const [number, text] of others.entries()) {
         await writeFile(catalog, text)
         const { out } = await run('ingest/init/main', [], settings)
-        expect(out).toContain(`${catalog} was there: it is ${catalog}.${number + 1} now\n`)
+        expect(out).toContain(`${catalog} already existed, and was renamed to ${catalog}.${number + 1} now\n`)
       }
       expect(
         await Promise.all(others.map((_, number) => readFile(`${catalog}.${number + 1}`, 'utf8'))),
@@ -215,11 +215,11 @@ describe('the programs', () => {
         [[file, '--dataset=rain'], /^rain\/chuvas_2020 is in the catalog already/],
         [[file, '--dataset=Rain'], /^DATASET is "Rain", and must be/],
         [[path.join(folder, 'none.csv')], /^there is no file /],
-        [[file], /^rain\/chuvas_2020 has this file already: /],
+        [[file], /^rain\/chuvas_2020 already uses this file: /],
       ]
       for (const [args, message] of refusals) {
         const refused = await run('ingest/add/main', args, settings)
-        const [, told = ''] = refused.err.split(/^looking at .*\n/m)
+        const [, told = ''] = refused.err.split(/^reading .*\n/m)
         expect([refused.code, told === '' ? refused.err : told]).toEqual([1, expect.stringMatching(message)])
       }
       // A program that is stopped removes what it has done.

@@ -134,7 +134,7 @@ test(
           blank_lines: written.reduce((sum, { file }) => sum + file.blankLines, 0),
           warnings: names
             .filter((_, index) => written[index]?.file.isEnded === false)
-            .map((name) => `the last line of ${name} is not ended: see that it is not cut off`),
+            .map((name) => `the last line of ${name} has no line ending: check that the file is complete`),
           rejected_rows: 0,
         })
         await rm(path.dirname(shop.sources), { recursive: true })

@@ -63,7 +63,7 @@ describe('a job', () => {
       ),
       '  field  type     nulls  distinct  least  greatest',
       '  n      integer  0      1         1      1',
-      'd/bad: FAILED, a row is not what the catalog declares; nothing was published',
+      'd/bad: FAILED, a row does not match the catalog; nothing was published',
       '  line 3, field "n": "12.75" is not a whole number of 64 bits, digits only, such as 1200 or -7',
       `  report: ${failure}`,
     ])
@@ -71,7 +71,7 @@ describe('a job', () => {
       dataset: 'd',
       table: 'bad',
       at: '2026-01-02T03:04:05.678Z',
-      problem: 'a row is not what the catalog declares; nothing was published',
+      problem: 'a row does not match the catalog; nothing was published',
       rejects: 1,
       first_rejects: [
         {
@@ -121,7 +121,7 @@ describe('a job', () => {
     const moved = { ...shop, sources: path.join(shop.sources, 'elsewhere') }
     const [gone] = await shop.ingest({ sources: moved.sources })
     expect(gone && outcomeLines(gone, true)[0]).toMatch(
-      /^d\/good: FAILED, the source is gone: there is no .*d\/good\.csv \(or \.csv\.gz, \.csv\.zst, \.csv\.zip\); the snapshot of 2026-01-02T03:04:05\.678Z goes on serving$/,
+      /^d\/good: FAILED, the source is missing: there is no .*d\/good\.csv \(or \.csv\.gz, \.csv\.zst, \.csv\.zip\); the snapshot of 2026-01-02T03:04:05\.678Z is still served$/,
     )
   })
 

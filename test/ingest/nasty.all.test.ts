@@ -32,12 +32,12 @@ const abc = ['a:string', 'b:string', 'c:string']
 const foo = ['Foo:string', 'Bar:string', 'Baz:string']
 const fooBsr = ['Foo:string', 'Bsr:string', 'Baz:string']
 const loneReturn =
-  'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so'
+  'a carriage return without a line feed: end lines with LF or CRLF, quote the value, or declare line_terminator: cr if all lines end this way'
 const notUtf8 = (byte: string): string =>
   `the byte ${byte} is not UTF-8: declare the encoding of the source as source.encoding`
 const notA = (type: string): string =>
   ({
-    date: 'is not a date of the calendar as YYYY-MM-DD, such as 2020-06-12',
+    date: 'is not a calendar date as YYYY-MM-DD, such as 2020-06-12',
     integer: 'is not a whole number of 64 bits, digits only, such as 1200 or -7',
     decimal: 'is not a decimal number with at most 3 digits before and 1 after the point, such as -12.5',
   })[type] ?? type
@@ -85,7 +85,7 @@ const cases: readonly Case[] = [
     'csv-spectrum/csvs/utf8.csv',
     { encoding: 'latin-1' },
     abc,
-    refused('utf8.csv is declared latin-1, and all of it is UTF-8: declare utf-8 as source.encoding'),
+    refused('utf8.csv is declared as latin-1, but is valid UTF-8: declare utf-8 as source.encoding'),
   ],
   [
     'csvkit/Datagov_FY10_EDU_recp_by_State.csv',
@@ -98,7 +98,7 @@ const cases: readonly Case[] = [
     {},
     texts(['column_a', 'column_b', 'column_c']),
     bad(
-      'line 2: the row has 4 values, and the header 3: a value that holds "," must be enclosed in quotes',
+      'line 2: the row has 4 values, and the header 3: a value that contains "," must be enclosed in quotes',
       'line 3: the row has 2 values, and the header 3',
     ),
   ],
@@ -107,7 +107,7 @@ const cases: readonly Case[] = [
     {},
     texts(['column_a', 'column_b', 'column_c']),
     bad(
-      'line 5: the row has 4 values, and the header 3: a value that holds "," must be enclosed in quotes',
+      'line 5: the row has 4 values, and the header 3: a value that contains "," must be enclosed in quotes',
       'line 6: the row has 2 values, and the header 3',
     ),
   ],
@@ -116,7 +116,7 @@ const cases: readonly Case[] = [
     { skip_lines: 3 },
     texts(['column_a', 'column_b', 'column_c']),
     bad(
-      'line 5: the row has 4 values, and the header 3: a value that holds "," must be enclosed in quotes',
+      'line 5: the row has 4 values, and the header 3: a value that contains "," must be enclosed in quotes',
       'line 6: the row has 2 values, and the header 3',
     ),
   ],
@@ -135,7 +135,7 @@ const cases: readonly Case[] = [
   ['csvkit/date_like_number.csv', {}, ['a:string'], rows(['4.5'])],
   ['csvkit/date_like_number.csv', {}, ['a:decimal:4:1'], rows([4.5])],
   ['csvkit/date_like_number.csv', {}, ['a:date'], bad(`line 2, field "a": "4.5" ${notA('date')}`)],
-  ['csvkit/empty.csv', {}, ['a:string'], refused('empty.csv is empty: it must at least have a header')],
+  ['csvkit/empty.csv', {}, ['a:string'], refused('empty.csv is empty: it needs at least a header')],
   [
     'csvkit/ks_1033_data.csv',
     { datetime: 'm/d/yyyy h:mm:ss' },
@@ -184,14 +184,14 @@ const cases: readonly Case[] = [
     'csvkit/test_empty_columns.csv',
     {},
     abc,
-    misfit('the column "" is there twice; the column "" is not a field of d/t (did you mean "a"?)'),
+    misfit('the column "" appears twice; the column "" is not a field of d/t (did you mean "a"?)'),
   ],
   [
     'csvkit/test_empty_columns_long_row.csv',
     {},
     abc,
     bad(
-      'line 2: the row has 4 values, and the header 3: those beyond are empty, and source.drop_empty_extra_cells: true drops them',
+      'line 2: the row has 4 values, and the header 3: the extra ones are empty, and source.drop_empty_extra_cells: true drops them',
     ),
   ],
   ['csvkit/test_empty_columns_short_row.csv', {}, abc, bad('line 2: the row has 2 values, and the header 3')],
@@ -319,7 +319,7 @@ const cases: readonly Case[] = [
     {},
     fooBsr,
     misfit(
-      'the column "" is there twice; the column "Foo" is missing; the column "Bsr" is missing; the column "Baz" is ' +
+      'the column "" appears twice; the column "Foo" is missing; the column "Bsr" is missing; the column "Baz" is ' +
         'missing; the column "This is a title row" is not a field of d/t; the column "" is not a field of d/t',
     ),
   ],

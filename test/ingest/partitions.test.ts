@@ -307,7 +307,7 @@ testAll('rejects of partitions that are taken over count among those that may be
   for (const month of [1, 2]) await shop.write(`d/t-${month}.csv`, file(month, 1, month === 1 ? 'x' : 2))
   await publishedBy(shop)
   await shop.write('d/t-2.csv', file(2, 1, 'y'))
-  await expect(publishedBy(shop)).rejects.toThrow(/^2 rows are not what the catalog declares/)
+  await expect(publishedBy(shop)).rejects.toThrow(/^2 rows do not match the catalog/)
   await shop.write('d/t-1.csv', file(1, 1))
   expect((await publishedBy(shop)).report.rejected_rows).toBe(1)
 })
@@ -321,7 +321,7 @@ test('a file with rows of two partitions is refused, with both', async () => {
     status: 'failed',
     failure: {
       message:
-        't-a.csv has several values of "month": 202001 and 202002; in a table that is partitioned by a field, all rows of a file have the same',
+        't-a.csv has several values of "month": 202001 and 202002; the table is partitioned by it, so all rows of a file need the same value',
     },
   })
 })

@@ -114,7 +114,7 @@ test.each<[what: string, spoil: (plain: string) => string, failure: string]>([
   const plain = batch.pieces[0]?.file ?? ''
   await writeFile(plain, spoil(await readFile(plain, 'utf8')))
   const file = await stage(work, batch)
-  await expect(reconcileStaged(work, batch, file)).rejects.toThrow(`the proof of the ${failure}`)
+  await expect(reconcileStaged(work, batch, file)).rejects.toThrow(`verification of the ${failure}`)
 })
 
 test('no facts of the columns but the right ones are proved, though others add up', async () => {
@@ -137,7 +137,7 @@ test('no facts of the columns but the right ones are proved, though others add u
       }))
       const areRight = by.every(({ filled, bytes }) => filled === 0 && bytes === 0)
       const fault = await reconcileStaged(work, { ...batch, columns }, file).then(() => '', messageOf)
-      expect(fault.startsWith('the proof of the ')).toBe(!areRight)
+      expect(fault.startsWith('verification of the ')).toBe(!areRight)
     }),
     { seed, numRuns: isQuick ? 60 : 300 },
   )
@@ -170,9 +170,9 @@ test.each<[what: string, spoilt: string, failure: string]>([
   [
     'values of a column in other rows',
     `select n, s, case n when 1 then -3 when 3 then 1.5 else v end::decimal(10,2) as v from ${firstPart}`,
-    'rows as wholes failed',
+    'whole rows failed',
   ],
-  ['rows in another order', `select * from ${firstPart} order by n desc`, 'positions of the rows failed'],
+  ['rows in another order', `select * from ${firstPart} order by n desc`, 'row positions failed'],
   ['a row lost', `select * from ${firstPart} where n <> 2`, 'rows failed (source 4, read back 3)'],
   [
     'a row doubled',
@@ -187,11 +187,11 @@ test.each<[what: string, spoilt: string, failure: string]>([
   await work.db.rows(`copy (${spoiling}) to '${work.scratch}/spoilt.parquet' (format parquet)`)
   const swapped = parts.map((part) => (part.firstRow === 0 ? { ...part, file: 'spoilt.parquet' } : part))
   const proof = reconcilePublished(work, work.scratch, swapped, staged)
-  await expect(proof).rejects.toThrow(`the proof of the ${failure}`)
+  await expect(proof).rejects.toThrow(`verification of the ${failure}`)
 })
 
 test.each([
-  ['staged', 'rows as wholes failed'],
+  ['staged', 'whole rows failed'],
   ['sorted', 'values of "v" failed'],
 ])(
   'a value that changes on its way is found, though all that was written later agrees: %s',
@@ -209,7 +209,7 @@ test.each([
     if (where === 'sorted') await spoilFile(path.join(work.scratch, 'sorted.parquet'))
     const parts = await inThrees(work, 4)
     await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
-      `the proof of the ${failure}`,
+      `verification of the ${failure}`,
     )
   },
 )
@@ -233,7 +233,7 @@ test.each([
     await rename(to, from)
     const parts = await inThrees(work, 4)
     await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
-      `the proof of the rows out of the declared order failed (source 0, read back ${count})`,
+      `verification of the rows out of the declared order failed (source 0, read back ${count})`,
     )
   },
 )

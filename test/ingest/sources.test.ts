@@ -120,12 +120,12 @@ describe('every plain form of CSV loads the same rows', () => {
 
 describe('what cannot be read without guessing is refused with line and reason', () => {
   testSampled<[what: string, content: string | Uint8Array, lines: string[]]>([
-    ['an empty file', '', ['d/t: FAILED, t.csv is empty: it must at least have a header']],
+    ['an empty file', '', ['d/t: FAILED, t.csv is empty: it needs at least a header']],
     [
       'a short row',
       'a,b\nx\ny,2\n',
       [
-        'd/t: FAILED, a row is not what the catalog declares; nothing was published',
+        'd/t: FAILED, a row does not match the catalog; nothing was published',
         '  line 2: the row has 1 values, and the header 2',
       ],
     ],
@@ -133,8 +133,8 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a long row after a line break in quotes',
       'a,b\n"x\n\n",1\ny,2,3\n',
       [
-        'd/t: FAILED, a row is not what the catalog declares; nothing was published',
-        '  line 5: the row has 3 values, and the header 2: a value that holds "," must be enclosed in quotes',
+        'd/t: FAILED, a row does not match the catalog; nothing was published',
+        '  line 5: the row has 3 values, and the header 2: a value that contains "," must be enclosed in quotes',
       ],
     ],
     [
@@ -150,7 +150,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a,b\nx"y,1\n',
       [
         'd/t: FAILED, the source cannot be read as CSV; nothing was published',
-        '  line 2: a quote stands inside a value that does not start with one',
+        '  line 2: a quote is inside a value that does not start with one',
       ],
     ],
     [
@@ -166,7 +166,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a,b\rx,1\r',
       [
         'd/t: FAILED, the source cannot be read as CSV; nothing was published',
-        '  line 1: a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so',
+        '  line 1: a carriage return without a line feed: end lines with LF or CRLF, quote the value, or declare line_terminator: cr if all lines end this way',
       ],
     ],
     [
@@ -174,14 +174,14 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a,b\nx,1\r',
       [
         'd/t: FAILED, the source cannot be read as CSV; nothing was published',
-        '  line 2: a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so',
+        '  line 2: a carriage return without a line feed: end lines with LF or CRLF, quote the value, or declare line_terminator: cr if all lines end this way',
       ],
     ],
     [
       'a NUL byte',
       'a,b\nx,1\ny\0,2\n',
       [
-        'd/t: FAILED, a row is not what the catalog declares; nothing was published',
+        'd/t: FAILED, a row does not match the catalog; nothing was published',
         '  line 3: a NUL byte: this is not a text file, or it is damaged',
       ],
     ],
@@ -189,7 +189,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       'Latin-1',
       Buffer.from('a,b\nx,1\nSão,2\n', 'latin1'),
       [
-        'd/t: FAILED, a row is not what the catalog declares; nothing was published',
+        'd/t: FAILED, a row does not match the catalog; nothing was published',
         '  line 3: the byte 0xe3 is not UTF-8: declare the encoding of the source as source.encoding',
       ],
     ],
@@ -213,14 +213,14 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a column twice',
       'a,b,a\nx,1,y\n',
       [
-        'd/t: FAILED, the header does not fit: the column "a" is there twice. Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; --accept-drift publishes without what is missing or not a field',
+        'd/t: FAILED, the header does not match the catalog: the column "a" appears twice. Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; --accept-drift publishes without missing and unknown columns',
       ],
     ],
     [
       'a misspelt column',
       'a,bb\nx,1\n',
       [
-        'd/t: FAILED, the header does not fit: the column "b" is missing; the column "bb" is not a field of d/t (did you mean "b"?). Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; --accept-drift publishes without what is missing or not a field',
+        'd/t: FAILED, the header does not match the catalog: the column "b" is missing; the column "bb" is not a field of d/t (did you mean "b"?). Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; --accept-drift publishes without missing and unknown columns',
       ],
     ],
   ])('%s', async (_what, content, lines) => {
@@ -239,7 +239,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       packed.map((byte, at) => (at === packed.length - 6 ? byte ^ 1 : byte)),
       /t\.csv\.gz is damaged or cut off \(incorrect .* check\)/,
     ],
-    ['that is none', Buffer.from('a,b\nx,1\n'), /t\.csv\.gz is not a gzip file, as its name says$/m],
+    ['that is none', Buffer.from('a,b\nx,1\n'), /t\.csv\.gz is not a gzip file, although its name says so$/m],
     [
       'that fills the disk',
       gzipSync(Buffer.from('a,b\n'.repeat(20 * 1024 * 1024))),
@@ -259,7 +259,7 @@ describe('what cannot be read without guessing is refused with line and reason',
     const names = Array.from({ length: 5000 }, (_, index) => `n${index}`)
     const [line = ''] = await failureOf(`${names.join(',')}\n`)
     expect(line).toMatch(
-      /^d\/t: FAILED, the header does not fit: the column "a" is missing; .* "n7" is not a field of d\/t; and 4992 more\. Remedy/,
+      /^d\/t: FAILED, the header does not match the catalog: the column "a" is missing; .* "n7" is not a field of d\/t; and 4992 more\. Remedy/,
     )
   })
 
@@ -267,7 +267,7 @@ describe('what cannot be read without guessing is refused with line and reason',
     const shop = await workshop(catalog, { 'd/t.csv': 'a,b\n', 'd/t.csv.gz': gzipSync('a,b\n') })
     const [outcome] = await shop.ingest()
     expect(outcomeLines(outcome as Outcome)[0]).toMatch(
-      /both .*t\.csv and .*t\.csv\.gz exist: keep the one that is meant/,
+      /both .*t\.csv and .*t\.csv\.gz exist: keep only one of them/,
     )
   })
 
@@ -290,8 +290,8 @@ describe('what cannot be read without guessing is refused with line and reason',
 })
 
 const behind = (file: string): string =>
-  `failed: SOURCES/${file} is a link, or lies behind one, that leads outside of SOURCES: put the file itself there, or ` +
-  'set SOURCES to a folder under which all of it lies'
+  `failed: SOURCES/${file} is a link, or is below one, that leads outside SOURCES: move the file there, or ` +
+  'set SOURCES to a folder that contains it'
 
 describe('links in SOURCES', () => {
   const secret = 'root:x:0:0'
@@ -339,7 +339,7 @@ describe('links in SOURCES', () => {
       'a list of sums by its path',
       { ...listed, checksums: '../../passwd' },
       { 'd/t.csv': '../kept/good.csv' },
-      'failed: passwd lies outside of SOURCES: put the file itself there, or set SOURCES to a folder under which all of it lies',
+      'failed: passwd is outside SOURCES: move the file there, or set SOURCES to a folder that contains it',
     ],
   ])('%s', async (_what, source, links, came) => {
     const shop = await workshop(tinyCatalog({ fields: ['a:string', 'b:integer'], source }), {

@@ -32,7 +32,7 @@ test('files with other columns, or in another order, are joined by their names',
     'c.csv': 'city,when,people\nItu,2020-02-01,1.5\n',
   })
   expect(text).toContain(
-    '# the files have different columns, or in another order: what one lacks is null there\n',
+    '# the files have different columns, or in another order: missing columns are null\n',
   )
   expect(fieldsOf(text)).toEqual([
     {
@@ -47,7 +47,7 @@ test('files with other columns, or in another order, are joined by their names',
 })
 
 test('files that do not join are refused as they are', async () => {
-  await expect(suggested({ 'a.csv': 'n,m\n1,2\n', 'b.csv': 'n,n\n1,2\n' })).rejects.toThrow(/is there twice/)
+  await expect(suggested({ 'a.csv': 'n,m\n1,2\n', 'b.csv': 'n,n\n1,2\n' })).rejects.toThrow(/appears twice/)
 })
 
 test.each<[names: string[], told: string | null]>([

@@ -177,7 +177,7 @@ test.each<[what: string, content: string | Buffer, refusal: RegExp]>([
   [
     'a comma in a text without quotes',
     pair('2024-01-01,1', '2024-01-02,1, perhaps 2', '2024-01-03,3'),
-    /line 3: the row has 3 values, and the header 2: a value that holds "," must be enclosed in quotes/,
+    /line 3: the row has 3 values, and the header 2: a value that contains "," must be enclosed in quotes/,
   ],
   [
     'a line in another encoding than the others',
@@ -201,7 +201,7 @@ test.each([
 test('a total at the end is asked about', async () => {
   const { told } = await intake(pair('2024-01-01,1', '2024-01-02,2', 'Total,3'))
   expect(told).toContain(
-    'say whether line 4 sums up the rows above it, as "Total" tells: source.skip_last: 1 leaves it out',
+    'say whether line 4 sums up the rows above it, as "Total" suggests: source.skip_last: 1 leaves it out',
   )
 })
 
@@ -213,14 +213,14 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
   )
   expect(noticeLines(await suggestion('x.csv', content))).toEqual([
     '  x.csv: 5 rows, 4 columns',
-    '  all bytes are ASCII, so the encoding is open: utf-8',
+    '  all bytes are ASCII, so any encoding fits: utf-8',
     '  "," gives 4 columns in 100.0 % of the sample',
     '  tried on all rows: every value is as declared here',
     '  field "day": all but 2 of 5 are written dd/mm/yyyy: "45366" (line 3), "Total" (line 6)',
     '  field "empty": all values are null, so any type would do',
     'questions, each answered by a line of the catalog:',
     '  1. field "length", a text until then: say what "3:40" is: type: time, format: h:mm for hours and minutes; minutes and seconds stay texts',
-    '  2. say whether line 6 sums up the rows above it, as "Total" tells: source.skip_last: 1 leaves it out',
+    '  2. say whether line 6 sums up the rows above it, as "Total" suggests: source.skip_last: 1 leaves it out',
   ])
 })
 

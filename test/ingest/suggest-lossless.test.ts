@@ -94,7 +94,7 @@ const words = [
   fc.string({ minLength: 1, maxLength: 5, unit: fc.constantFrom('a', 'b', ' ', '1', '-', '.') }),
 ]
 
-/** Most cells are written in one way; some columns have a few in another. */
+/** Maximum number of cells are written in one way; some columns have a few in another. */
 const numbers = fc
   .record({
     usual: fc.record({

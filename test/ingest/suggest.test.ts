@@ -142,12 +142,12 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '# compras 2020.csv.gz: 200 rows, 6 columns',
     '# it is not UTF-8, and has bytes from 0x80 to 0x9f: windows-1252',
     '# ";" gives 6 columns in 100.0 % of the sample',
-    '# 1 lines stand before the header',
+    '# 1 lines precede the header',
     '# tried on all rows: every value is as declared here',
-    '# of the dataset that it belongs to, for whoever harvests it; all of it may be left out:',
+    '# for its dataset, and for harvesters; all of it is optional:',
     '#   temporal: { start: 2020-02-01, end: 2020-02-28 } # the days of "dt_compra"',
     '#   frequency: daily # a new "dt_compra" follows most often after 1 day',
-    '#   publisher, contact, themes, keywords, language and the unit of a field: no file tells them',
+    '#   publisher, contact, themes, keywords, language and the unit of a field: they are not in the file',
     '- name: compras_2020',
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source',
     '  source:',
@@ -199,15 +199,15 @@ test('a plain file without a header, whose faults are told', async () => {
   )
   expect(await suggested('1.txt', `${rows.join('\n')}\n51,2\n`)).toEqual([
     '# 1.txt: 51 rows, 4 columns',
-    '# all bytes are ASCII, so the encoding is open: utf-8',
+    '# all bytes are ASCII, so any encoding fits: utf-8',
     '# "," gives 4 columns in 98.0 % of the sample',
-    '# the first line holds numbers, dates or nothing, so it is taken for a row: name the columns',
+    '# the first line holds numbers, dates or nothing, so it seems to be a row: name the columns',
     '# 1 rows cannot be read: line 51: the row has 2 values, and the header 4',
-    '# an ingest refuses the file: mend these lines, or publish without these rows by max_rejects: 1',
+    '# an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: 1',
     '# tried on the other rows: every value of these is as declared here',
-    '# of the dataset that it belongs to, for whoever harvests it; all of it may be left out:',
+    '# for its dataset, and for harvesters; all of it is optional:',
     '#   temporal: { start: 2020-01-01, end: 2020-01-01 } # the days of "column_3"',
-    '#   publisher, contact, themes, keywords, language and the unit of a field: no file tells them',
+    '#   publisher, contact, themes, keywords, language and the unit of a field: they are not in the file',
     '- name: "1"',
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source',
     '  source:',
@@ -223,10 +223,10 @@ test('a plain file without a header, whose faults are told', async () => {
 testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ['x.csv', '<html></html>', /^x\.csv is a page of HTML/],
   ['x.csv', Buffer.from('PK\u0003\u0004'), /^x\.csv is a zip or xlsx file/],
-  ['x.csv', 'Not Found\n', /^it is no table but a message, perhaps of an error: "Not Found": fetch/],
+  ['x.csv', 'Not Found\n', /^it is a message, perhaps an error, instead of a table: "Not Found": fetch/],
   ['x.csv', 'Error 404\nno file, sorry\n', /^it is no table but a message/],
   ['x.csv', 'Arquivo não encontrado, tente de novo', /^it is no table but a message/],
-  ['x.csv', '', /^it is empty: it must at least have a header/],
+  ['x.csv', '', /^it is empty: it needs at least a header/],
   [
     'x.csv',
     '"a","b"\n"1","2"\n"1","2" \n"3","4"\n',
@@ -246,7 +246,7 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   [
     'commas.csv',
     `id,d\n${Array.from({ length: 30 }, (_, n) => `${n},Jan 5, 2020\n`).join('')}`,
-    /^line 1 is a header of 2 columns, and the rows below have 3: values that hold "," are to be enclosed in "/,
+    /^line 1 is a header of 2 columns, and the rows below have 3: enclose values that contain "," in "/,
   ],
 ])('%s that is no CSV is refused', async (name, content, message) => {
   await expect(suggested(name, content)).rejects.toThrow(message)
@@ -294,7 +294,7 @@ describe('what lies beside the rows, or late in a file', () => {
       header_in_file: ['Country', 'Code', '1960', '1961', ''],
       header: ['country', 'code', 'column_3_1960', 'column_4_1961', 'column_5'],
     })
-    expect(told).toContain('2 lines at the end hold one value: no rows')
+    expect(told).toContain('2 lines at the end have one value each, so they are not rows')
     await expect(ingested(content)).resolves.toEqual({
       rows: [
         ['Aruba', 'ABW', 546, 5.5, null],

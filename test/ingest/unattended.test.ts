@@ -41,19 +41,19 @@ async function refresh(shop: Workshop, text: string, options: Partial<IngestOpti
 const rowsOf = async (shop: Workshop): Promise<number | undefined> =>
   (await publishedOf(shop.store, tableOf(shop)))?.rows
 
-const mayBeEmpty = 'where the table may have none, its may_be_empty: true in the catalog says so; '
-const anyway = '`make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it all the same'
+const mayBeEmpty = 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
+const anyway = '`make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it anyway'
 
 describe('a source unlike the one before', () => {
   testSampled<[what: string, text: string, told: string, always: string]>([
-    ['with far fewer rows', csv(4), 'there are 4 rows, and 10 before', ''],
-    ['with a header alone', 'n,s\n', 'there are 0 rows, and 10 before; there is no row in t.csv', mayBeEmpty],
-    ['whose field is empty', csv(10, ''), 'all values of "s" are null, and 10 were filled before', ''],
+    ['with far fewer rows', csv(4), 'there are 4 rows instead of 10', ''],
+    ['with a header alone', 'n,s\n', 'there are 0 rows instead of 10; there is no row in t.csv', mayBeEmpty],
+    ['whose field is empty', csv(10, ''), 'all values of "s" are null, but 10 had a value before', ''],
   ])('%s is refused, with the difference, until it is accepted', async (_what, text, told, always) => {
     const shop = await shopWith(csv(10))
     const outcome = await refresh(shop, text, onDay(2))
     expect(outcomeLines(outcome)[0]).toBe(
-      `d/t: FAILED, the source is unlike the snapshot of 2026-01-01T00:00:00.000Z: ${told}. Look at it; ${always}${anyway}`,
+      `d/t: FAILED, the source differs too much from the snapshot of 2026-01-01T00:00:00.000Z: ${told}. Check it; ${always}${anyway}`,
     )
     expect(await rowsOf(shop)).toBe(10)
     const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
@@ -65,7 +65,7 @@ describe('a source unlike the one before', () => {
     [
       'a column gone',
       'n\n0\n1\n2\n3\n4\n5\n',
-      'the column "s" is missing; all values of "s" are null, and 10 were filled before',
+      'the column "s" is missing; all values of "s" are null, but 10 had a value before',
       { n: 0, s: null },
     ],
     [
@@ -77,7 +77,9 @@ describe('a source unlike the one before', () => {
   ])('%s is refused until it is accepted', async (_what, text, told, row) => {
     const shop = await shopWith(csv(10))
     const refused = await refresh(shop, text, onDay(2))
-    expect(outcomeLines(refused)[0]).toMatch(/^d\/t: FAILED, the header does not fit: the column/)
+    expect(outcomeLines(refused)[0]).toMatch(
+      /^d\/t: FAILED, the header does not match the catalog: the column/,
+    )
     const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
     expect(outcomeLines(accepted).slice(1)).toEqual(told.split('; ').map((line) => `  accepted: ${line}`))
     const { app } = await serve(shop)
@@ -90,7 +92,7 @@ describe('a source unlike the one before', () => {
     await shop.ingest(onDay(1))
     await rm(path.join(shop.sources, 'd', 't2.csv'))
     const [refused] = await shop.ingest(onDay(2))
-    expect(outcomeLines(refused as Outcome)[0]).toContain('the file t2.csv of the source is gone')
+    expect(outcomeLines(refused as Outcome)[0]).toContain('the file t2.csv of the source is missing')
     const [accepted] = await shop.ingest({ ...onDay(2), acceptsDrift: true })
     expect(accepted?.status).toBe('published')
   })
@@ -130,7 +132,7 @@ describe('a source without any row', () => {
     ['a header alone', {}, { 'd/t.csv': 'n,s\n' }, 't.csv'],
     ['a header that is not ended', {}, { 'd/t.csv': 'n,s' }, 't.csv'],
     ['a header and blank lines', {}, { 'd/t.csv': 'n,s\n\n\r\n' }, 't.csv'],
-    ['a header after lines to be skipped', { skip_lines: 2 }, { 'd/t.csv': 'of\n2026\nn,s\n' }, 't.csv'],
+    ['a header after skipped lines', { skip_lines: 2 }, { 'd/t.csv': 'of\n2026\nn,s\n' }, 't.csv'],
     ['blank lines, the header being declared', { header: ['n', 's'] }, { 'd/t.csv': '\n\n' }, 't.csv'],
     ['a packed header', {}, { 'd/t.csv.gz': gzipSync('n,s\n') }, 't.csv.gz'],
     ['headers', { files: 'd/*.csv' }, { 'd/1.csv': 'n,s\n', 'd/2.csv': 'n,s\n' }, 'any of its 2 files'],
@@ -142,7 +144,7 @@ describe('a source without any row', () => {
       const shop = await workshop(tinyCatalog({ fields, source }), files)
       const [refused] = await shop.ingest()
       expect(outcomeLines(refused as Outcome)[0]).toBe(
-        `d/t: FAILED, there is no row in ${where}. Look at it; ${mayBeEmpty}${anyway}`,
+        `d/t: FAILED, there is no row in ${where}. Check it; ${mayBeEmpty}${anyway}`,
       )
       expect(await rowsOf(shop)).toBeUndefined()
       const [accepted] = await shop.ingest({ acceptsDrift: true })
@@ -170,8 +172,8 @@ describe('a source without any row', () => {
     const shop = await workshop(tinyCatalog({ fields, may_be_empty: true }))
     await refresh(shop, csv(10), onDay(1))
     expect(outcomeLines(await refresh(shop, 'n,s\n', onDay(2)))[0]).toBe(
-      'd/t: FAILED, the source is unlike the snapshot of 2026-01-01T00:00:00.000Z: there are 0 rows, and 10 before. ' +
-        `Look at it; ${anyway}`,
+      'd/t: FAILED, the source differs too much from the snapshot of 2026-01-01T00:00:00.000Z: there are 0 rows instead of 10. ' +
+        `Check it; ${anyway}`,
     )
     expect(await rowsOf(shop)).toBe(10)
   })
@@ -237,7 +239,7 @@ describe('a rollback', () => {
       bytes.map((byte, at) => (at === 40 ? byte ^ 1 : byte)),
     )
     await expect(rollback(shop.store, tableOf(shop), new Date())).rejects.toThrow(
-      'part-00000.parquet is not as it was written',
+      'part-00000.parquet is damaged',
     )
     expect(await rowsOf(shop)).toBe(11)
   })
@@ -261,9 +263,9 @@ describe('a rollback across a change of the catalog', () => {
     const pointer = await readFile(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
     const [, before] = await snapshotsIn(shop.store, tableOf(shop))
     await expect(rollback(shop.store, tableOf(shop), new Date())).rejects.toThrow(
-      `the snapshot before, ${before}, has other fields than the catalog declares for d/t now, so it could not be ` +
-        'served; nothing was changed. Give the catalog the fields of then (n integer, s string) and ' +
-        'roll back again, or put a good source in place and run `make ingest`',
+      `the snapshot before, ${before}, has other fields than the catalog now declares for d/t, so it could not be ` +
+        'served; nothing was changed. Declare its fields in the catalog again (n integer, s string) and ' +
+        'roll back again, or provide a correct source and run `make ingest`',
     )
     expect(await publishedFiles(shop)).toEqual(files)
     expect(await readFile(path.join(shop.warehouse, layout.pointer(tableOf(shop))))).toEqual(pointer)
@@ -276,7 +278,7 @@ describe('a rollback across a change of the catalog', () => {
       'what is held back',
       false,
       (withdrawn) =>
-        'd/t: FAILED, the published snapshot has other fields than the catalog declares now, so it is not served, and the ' +
+        'd/t: FAILED, the fields of the published snapshot differ from the catalog, so it is not served, and the ' +
         `source is the one of ${withdrawn}, which was rolled back; \`make ingest ACCEPT_DRIFT=1 TABLES=d/t\` ` +
         '(--accept-drift) publishes it again',
     ],
@@ -284,8 +286,8 @@ describe('a rollback across a change of the catalog', () => {
       'a source that is gone',
       true,
       () =>
-        `d/t: FAILED, the source is gone: there is no SOURCES/d/t.csv (or ${sourceEndings.slice(1).join(', ')}); ` +
-        'and the published snapshot has other fields than the catalog declares now, so it is not served',
+        `d/t: FAILED, the source is missing: there is no SOURCES/d/t.csv (or ${sourceEndings.slice(1).join(', ')}); ` +
+        'and the fields of the published snapshot differ from the catalog, so it is not served',
     ],
   ])('%s fails where nothing is served, until the drift is accepted', async (_what, isSourceGone, told) => {
     const narrow = await shopWith(csv(10))
@@ -426,7 +428,7 @@ test('a job that works on a table keeps another out until it ends', async () => 
   const lines = (await Promise.all(others)).map(([one]) => outcomeLines(one as Outcome)[0])
   expect(new Set(lines)).toEqual(
     new Set([
-      `d/t: FAILED, process ${process.pid} works on d/t already: nothing was done; run it again when that has ended`,
+      `d/t: FAILED, process ${process.pid} is already working on d/t: nothing was done; run this again when it has finished`,
     ]),
   )
   expect((await shop.ingest(onDay(3)))[0]?.status).toBe('unchanged')
@@ -446,7 +448,7 @@ test('two jobs at once: the second says who works on the table, and does nothing
     await once(child.stdout, 'data')
     const outcome = await refresh(shop, csv(11), onDay(2))
     expect(outcomeLines(outcome)[0]).toBe(
-      `d/t: FAILED, process ${child.pid} works on d/t already: nothing was done; run it again when that has ended`,
+      `d/t: FAILED, process ${child.pid} is already working on d/t: nothing was done; run this again when it has finished`,
     )
     expect([await rowsOf(shop), await readdir(path.join(shop.warehouse, 'd', 't'))]).toEqual([
       10,
@@ -534,13 +536,9 @@ describe('flipped bits', () => {
       file,
       bytes.map((byte, at) => (at === 5000 ? byte ^ 1 : byte)),
     )
-    expect(await faultOfSummed(shop.store, layout.views)).toBe(
-      'it is not as it was written: `make ingest` makes it anew',
-    )
+    expect(await faultOfSummed(shop.store, layout.views)).toBe('it is damaged: `make ingest` writes it again')
     await rm(file)
-    expect(await faultOfSummed(shop.store, layout.views)).toBe(
-      'it is not as it was written: `make ingest` makes it anew',
-    )
+    expect(await faultOfSummed(shop.store, layout.views)).toBe('it is damaged: `make ingest` writes it again')
     await publishViews(shop.store, catalog)
     expect(await faultOfSummed(shop.store, layout.views)).toBe(null)
     // A job that was killed between the sum and the views leaves the sums of both.
@@ -573,13 +571,15 @@ describe('flipped bits', () => {
     const shop = await shopWith(csv(10))
     const [id = ''] = await snapshotsIn(shop.store, tableOf(shop))
     await rm(path.join(shop.warehouse, 'd', 't', id, 't.csv.gz'))
-    expect((await faultsOf(shop)).map(({ what, fault }) => [what, fault])).toEqual([[id, 't.csv.gz is gone']])
+    expect((await faultsOf(shop)).map(({ what, fault }) => [what, fault])).toEqual([
+      [id, 't.csv.gz is missing'],
+    ])
     await rm(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
     await mkdir(path.join(shop.warehouse, 'd', 't', '20260105T000000Z-0123456789ab'))
     expect((await faultsOf(shop)).map(({ what, fault }) => [what, fault])).toEqual([
-      ['current.json', 'current.json is gone, though there are snapshots'],
-      ['20260105T000000Z-0123456789ab', 'it has no manifest: remove its folder, or publish the table anew'],
-      [id, 't.csv.gz is gone'],
+      ['current.json', 'current.json is missing, although there are snapshots'],
+      ['20260105T000000Z-0123456789ab', 'it has no manifest: remove its folder, or publish the table again'],
+      [id, 't.csv.gz is missing'],
     ])
   })
 })

@@ -201,7 +201,7 @@ describe('a value that is not of its type is a reject, never rounded and never n
         '0000-01-01',
         '20200201',
       ],
-      'is not a date of the calendar as YYYY-MM-DD, such as 2020-06-12',
+      'is not a calendar date as YYYY-MM-DD, such as 2020-06-12',
     ],
     [
       'datetime',

@@ -61,7 +61,7 @@ describe('the ingest program, its sources on the web', () => {
     const failure = path.join(WAREHOUSE, table, 'failure.json')
     await expect(runOnce()).resolves.toEqual([
       1,
-      `${table}: FAILED, ${web.origin}${at} answers 403: see that it is the address of the file\n` +
+      `${table}: FAILED, ${web.origin}${at} answers 403: check the address\n` +
         `  report: ${failure}\n0 published, 0 unchanged, 1 failed\n`,
       '',
     ])

@@ -8,7 +8,7 @@ const one = { etag: '"1"' }
 const later = { now: () => new Date('2027-01-01T00:00:00Z') }
 const to = (location: string, code = 302): Act => status(code, { location }, 'elsewhere')
 const refusal = (host: string): string =>
-  `failed: ${address} redirects to ${host}, a private address: refused; write the address itself if it is meant`
+  `failed: ${address} redirects to ${host}, a private address: refused; if that is intended, declare this address itself`
 
 describe('a server that leads elsewhere on itself', () => {
   testSampled<[code: number, location: string]>([
@@ -60,7 +60,7 @@ describe('a server that leads elsewhere on itself', () => {
   testAll('but says not where, fails its table', async () => {
     const web = await startWeb({ [at]: status(302) })
     await expect((await webShop(web)).run()).resolves.toBe(
-      `failed: ${address} answers 302: see that it is the address of the file`,
+      `failed: ${address} answers 302: check the address`,
     )
   })
 
@@ -131,7 +131,7 @@ describe('a server that leads to a place that only this machine reaches', () => 
   ])('is refused at once: %s', async (location) => {
     const web = await startWeb({ [at]: to(location) })
     await expect((await webShop(web)).run()).resolves.toBe(
-      `failed: ${address} redirects to ${location}: refused, since it is not as safe`,
+      `failed: ${address} redirects to ${location}: refused, since that is less secure`,
     )
     expect(web.asked).toEqual([at])
   })

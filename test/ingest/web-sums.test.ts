@@ -44,7 +44,7 @@ describe('a digest that the server states', () => {
     const etag = { etag: '"1"' }
     const web = await startWeb({ [at]: [status(200, { ...headers, ...etag }, csv), file(csv)] })
     const shop = await webShop(web)
-    const trouble = `what came has another ${algorithm} digest than the server states`
+    const trouble = `its ${algorithm} digest differs from the one that the server states`
     await expect(shop.run()).resolves.toBe('published')
     expect(shop.said.slice(0, 2)).toEqual(['fetching', `${address}: ${trouble}; next try in 0.0 s`])
     expect(web.asked).toEqual([at, at])
@@ -113,7 +113,7 @@ describe('a packing on the way', () => {
   ])('is refused: %s', async (coding, body) => {
     const web = await startWeb({ [at]: file(body, { 'content-encoding': coding }) })
     await expect((await webShop(web)).run()).resolves.toBe(
-      `failed: ${address} comes encoded as ${coding}, though it was asked for as it is`,
+      `failed: ${address} was sent with the encoding ${coding}, although none was accepted`,
     )
     expect(web.asked).toEqual([at])
   })
@@ -131,7 +131,7 @@ describe('a list of check sums', () => {
     [
       'has another sum',
       `${wrong}  t.csv\n`,
-      'failed: t.csv has another check sum than SUMS says: fetch it again',
+      'failed: t.csv does not match its checksum in SUMS: fetch it again',
     ],
     ['has other files only', `${sha512}  u.csv\n${sha512}  t.csv.gz\n`, none],
     ['is of MD5', `${sum('md5', csv, 'hex')}  t.csv\n`, none],

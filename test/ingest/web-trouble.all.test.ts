@@ -57,7 +57,7 @@ describe('a line that is cut', () => {
   })
 
   testSampled<[name: string, body: string | Buffer, warnings: string[]]>([
-    ['t.csv', csv, ['the server did not say how long t.csv is: see that it is not cut off']],
+    ['t.csv', csv, ['the server did not state the length of t.csv: check that the file is complete']],
     // Its packing tells where it ends.
     ['t.csv.gz', gzipSync(csv), []],
   ])('or no length is told of, where nothing else tells of one: %s', async (name, body, warnings) => {
@@ -161,7 +161,7 @@ describe('what is no source', () => {
   const page = '<!DOCTYPE html>\n<html><body>Not found</body></html>'
   testSampled<[name: string, message: RegExp]>([
     ['t.csv', /^failed: t\.csv is a page of HTML or XML, perhaps an error page: fetch the CSV itself$/],
-    ['t.csv.gz', /^failed: t\.csv\.gz is not a gzip file, as its name says$/],
+    ['t.csv.gz', /^failed: t\.csv\.gz is not a gzip file, although its name says so$/],
   ])('is refused: an error page served as %s', async (name, message) => {
     const web = await startWeb({ [`/base/d/${name}`]: status(200, { 'content-type': 'text/html' }, page) })
     await expect((await webShop(web)).run()).resolves.toMatch(message)
@@ -174,7 +174,7 @@ describe('what is no source', () => {
     const web = await startWeb({ [at]: act })
     const shop = await webShop(web)
     await expect(shop.run({ unpackedBytesMax: csv.length - 1 })).resolves.toMatch(
-      /^failed: http:\/\/web\/base\/d\/t\.csv is larger than .* GB: set UNPACKED_GB to more if it is meant$/,
+      /^failed: http:\/\/web\/base\/d\/t\.csv is larger than .* GB: if that is intended, raise UNPACKED_GB$/,
     )
     expect(web.asked).toEqual([at])
     await expect(shop.run({ unpackedBytesMax: csv.length })).resolves.toBe('published')

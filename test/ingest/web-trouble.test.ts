@@ -68,8 +68,8 @@ describe('a line that is cut', () => {
 describe('a line that is ended right after the header', () => {
   const header = 'a,b\n'
   const noRow =
-    'failed: there is no row in t.csv. Look at it; where the table may have none, its may_be_empty: true in the catalog ' +
-    'says so; `make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it all the same'
+    'failed: there is no row in t.csv. Check it; if the table may be empty, declare may_be_empty: true for it in the ' +
+    'catalog; `make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it anyway'
   const endless: Act = (_request, response) => {
     response.useChunkedEncodingByDefault = false
     response.writeHead(200)
@@ -118,7 +118,7 @@ describe('a server in trouble', () => {
     expect(said).toMatch(seconds)
   })
 
-  test('for ever fails its table after five tries, and the old snapshot goes on serving', async () => {
+  test('for ever fails its table after five tries, and the old snapshot is still served', async () => {
     const web = await startWeb({ [at]: file(csv) })
     const shop = await webShop(web)
     await shop.run()

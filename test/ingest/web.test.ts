@@ -53,8 +53,8 @@ describe('a source on the web', () => {
     web.at('/base/d/t.csv', file(csv), status(410))
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.run()).resolves.toBe(
-      `failed: the source is gone: there is no http://web/base/d/t.csv (or ${sourceEndings.slice(1).join(', ')}); ` +
-        'the snapshot of 2026-01-02T03:04:05.678Z goes on serving',
+      `failed: the source is missing: there is no http://web/base/d/t.csv (or ${sourceEndings.slice(1).join(', ')}); ` +
+        'the snapshot of 2026-01-02T03:04:05.678Z is still served',
     )
     await expect(shop.rows()).resolves.toEqual(rows)
   })
@@ -62,7 +62,7 @@ describe('a source on the web', () => {
   testSampled<[code: number]>([[400], [401], [403], [451], [204]])('fails at once on a %d', async (code) => {
     const web = await startWeb({ '/base/d/t.csv': status(code, {}, code === 204 ? '' : 'no') })
     await expect((await webShop(web)).run()).resolves.toBe(
-      `failed: http://web/base/d/t.csv answers ${code}: see that it is the address of the file`,
+      `failed: http://web/base/d/t.csv answers ${code}: check the address`,
     )
     expect(web.asked).toEqual(['/base/d/t.csv'])
   })
@@ -164,14 +164,14 @@ describe('a source of several files', () => {
     ['the second is', { '/1.csv': one }, 'http://web/2.csv'],
   ])('fails where %s missing, naming it', async (_what, acts, gone) => {
     const shop = await webShop(await startWeb(acts), { files })
-    await expect(shop.run()).resolves.toBe(`failed: one of the files of the source is gone: ${gone}`)
+    await expect(shop.run()).resolves.toBe(`failed: a file of the source is missing: ${gone}`)
   })
 
   test('fails where one of them went while the others did not change', async () => {
     const web = await startWeb({ '/1.csv': one, '/2.csv': [two, status(404)] })
     const shop = await webShop(web, { files })
     await expect(shop.run()).resolves.toBe('published')
-    await expect(shop.run()).resolves.toBe('failed: one of the files of the source is gone: http://web/2.csv')
+    await expect(shop.run()).resolves.toBe('failed: a file of the source is missing: http://web/2.csv')
   })
 
   test('takes those of a folder and those of the web together, and leaves out neither', async () => {
@@ -183,7 +183,7 @@ describe('a source of several files', () => {
     await expect(shop.run({ sources, ...later })).resolves.toBe('unchanged')
     await rm(path.join(sources, 'd', '2.csv'))
     await expect(shop.run({ sources, ...later })).resolves.toMatch(
-      /^failed: one of the files of the source is gone: .*d\/2\.csv$/,
+      /^failed: a file of the source is missing: .*d\/2\.csv$/,
     )
     await expect(shop.rows()).resolves.toEqual(rows)
   })

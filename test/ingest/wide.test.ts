@@ -114,8 +114,7 @@ testAll(
 test('more columns than a table can have are refused', async () => {
   const header = Array.from({ length: 5001 }, (_, column) => `c${column}`)
   const text = linesOf(header.join(','), header.map(() => '1').join(','))
-  const refusal =
-    'the header has more than 5000 columns: make rows of some, or several files with fewer columns'
+  const refusal = 'the header has more than 5000 columns: turn some into rows, or split the file'
   await expect(entryOf(text)).rejects.toMatchObject({ rejects: [{ line: 1, reason: refusal }] })
   expect(await whatCame({ fields: ['c0:integer'] }, text)).toEqual({
     refused: ['the source cannot be read as CSV; nothing was published', `  line 1: ${refusal}`],

@@ -73,23 +73,23 @@ export const broken = (line: number, reason: string): Came =>
 /** A source with bad rows, each reported in a line. */
 export const bad = (...lines: readonly string[]): Came =>
   refused(
-    `${lines.length === 1 ? 'a row is' : `${lines.length} rows are`} not what the catalog declares; nothing was published`,
+    `${lines.length === 1 ? 'a row does' : `${lines.length} rows do`} not match the catalog; nothing was published`,
     ...lines.map((line) => `  ${line}`),
   )
 
 /** A source whose header is another. */
 export const misfit = (problems: string, delimiter?: string): Came =>
   refused(
-    `the header does not fit: ${problems}. ${
+    `the header does not match the catalog: ${problems}. ${
       delimiter === undefined
         ? ''
         : `The delimiter may be ${JSON.stringify(delimiter)}: declare it as source.delimiter. `
     }Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ` +
-      '--accept-drift publishes without what is missing or not a field',
+      '--accept-drift publishes without missing and unknown columns',
   )
 
 /** Rows of which the last is not terminated, which is reported. */
 export const unended = (file: string, ...found: readonly unknown[][]): Came => ({
   rows: found,
-  told: [`  warning: the last line of ${file} is not ended: see that it is not cut off`],
+  told: [`  warning: the last line of ${file} has no line ending: check that the file is complete`],
 })

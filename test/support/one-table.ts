@@ -76,6 +76,6 @@ export async function startWorkers(
   count: number,
 ): Promise<ServerProgram> {
   const server = await startServer({ ...settings, WORKERS: String(count) })
-  await server.says('"all workers serve"')
+  await server.says('"all workers started"')
   return server
 }

@@ -1,6 +1,6 @@
 import { asText, plainType, type FieldTypeRow, type SampleRandom } from './field-type.ts'
 
-const expected = 'a date of the calendar as YYYY-MM-DD, such as 2020-06-12'
+const expected = 'a calendar date as YYYY-MM-DD, such as 2020-06-12'
 
 /** Parses a valid date as YYYY-MM-DD. Clients of Brasil.IO also write DD/MM/YYYY. */
 export function dateOf(text: string): string | null {
@@ -32,7 +32,7 @@ export const date: FieldTypeRow = {
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 10) },
   parse: dateOf,
   expectsInQuery:
-    'a date of the calendar such as 2020-06-12 or 12/06/2020, or 2020-06 or 2020 for all of its days',
+    'a calendar date such as 2020-06-12 or 12/06/2020, or a month or year such as 2020-06 or 2020',
   json: asText,
   arrow: { type: 'date', values: (column) => `date_diff('day', date '1970-01-01', ${column})::integer` },
   schema: { type: 'string', format: 'date' },

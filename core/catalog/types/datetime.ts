@@ -27,7 +27,7 @@ export const datetime: FieldTypeRow = {
     return `${day} ${time}${fraction.replace(/\.?(?<!0)0*$/, '')}`
   },
   expectsInQuery:
-    'a date and time such as 2020-06-12T18:05:00, or a date such as 2020-06-12, 12/06/2020, 2020-06 or 2020 for all of its time',
+    'a date and time such as 2020-06-12T18:05:00, or a day, month or year such as 2020-06-12, 12/06/2020, 2020-06 or 2020',
   json: inJson,
   wire: { kind: 'text', text: (rendered) => rendered.replace(' ', 'T') },
   csv: inJson,

@@ -17,8 +17,8 @@ export const float: FieldTypeRow = {
   stored: () => 'DOUBLE',
   // Infinity and NaN are rendered as themselves.
   certain: (_text, value) => `isfinite(${value})`,
-  // Texts that differ only in trailing zeros: after a point they mean nothing, and no exponent is its own
-  // tenfold.
+  // Texts that differ from the rendered value only in zeros at the end. After a point, these do not change
+  // the number. In an exponent they would, but then the rendered value has another exponent.
   alike: (text, rendered) => [
     `${rendered} = ${text} || '.0'`,
     `rtrim(${rendered}, '0') = rtrim(${text}, '0')`,

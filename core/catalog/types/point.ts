@@ -10,7 +10,7 @@ const pair = `\\s*(?:[(\\[]\\s*)?(${number})(?:\\s*[,;]\\s*|\\s+)(${number})\\s*
 const wellKnown = `\\s*(?:POINT|Point|point)\\s*\\(\\s*(${number})\\s+(${number})\\s*\\)\\s*`
 const pattern = `${pair}|${wellKnown}`
 
-/** Longest operand. */
+/** Maximum length of an operand. */
 const lengthMax = 200
 
 /** Replacements that shorten a number, in their order. */

@@ -30,7 +30,7 @@ export const time: FieldTypeRow = {
     return minutes === undefined ? null : `${hours.padStart(2, '0')}:${minutes}:${seconds}`
   },
   expectsInQuery: 'a time of day such as 18:05:00, 18:05, or 25:10:00 past midnight',
-  // No `format: time`, which ends at hour 23.
+  // `format: time` allows hours only up to 23.
   schema: { type: 'string', pattern: '^[0-9]{2}:[0-5][0-9]:[0-5][0-9]$' },
   askedSchema: () => ({ type: 'string', pattern: '^[0-9]{1,2}:[0-5][0-9](:[0-5][0-9])?$' }),
   called: {

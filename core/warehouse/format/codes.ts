@@ -16,7 +16,7 @@ export const sectionRows = groupRows * sectionGroups
 /** Fields with more distinct values have no codes: a code has at most two bytes, and the last one means null. */
 export const codedValuesMax = 65_535
 
-/** Most bytes of the distinct values of a coded field, since a server keeps them in memory. */
+/** Maximum number of bytes of the distinct values of a coded field, since a server keeps them in memory. */
 export const codedBytesMax = 4_000_000
 
 export type Codes = Uint8Array | Uint16Array

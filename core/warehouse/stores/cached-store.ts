@@ -169,5 +169,5 @@ function digest(text: string): string {
 }
 
 function readOnly(): Promise<never> {
-  return Promise.reject(new Error('a server writes nothing into the warehouse'))
+  return Promise.reject(new Error('a server cannot write to the warehouse'))
 }

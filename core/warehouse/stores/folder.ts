@@ -103,7 +103,7 @@ export class FolderStore implements Store {
   #pathOf(key: string): string {
     const names = key === '' ? [] : key.split('/')
     if (names.some((name) => ['', '.', '..'].includes(name)))
-      throw new Error(`${key} is no key of a warehouse`)
+      throw new Error(`${key} is not a key of a warehouse`)
     return path.join(this.localFolder, ...names)
   }
 

@@ -77,7 +77,7 @@ export class Lease {
   require(): void {
     if (this.#isLost || performance.now() - this.#renewedAt > this.#leaseMs)
       throw new Error(
-        `${this.#leased.address} could not be renewed in time, so another job may be at work; run this one again`,
+        `${this.#leased.address} could not be renewed in time, so another job may have started; run this one again`,
       )
   }
 

@@ -174,7 +174,7 @@ export class LocalFiles {
     while (this.#bytes - own.bytes + bytes > bytesMax) {
       const oldest = [...this.#files].find(([, { holders, bytes: size }]) => holders === 0 && size > 0)
       if (oldest !== undefined) this.#drop(...oldest)
-      else if (performance.now() > deadline) throw new FileUnavailable(key, 'all that is here is at work')
+      else if (performance.now() > deadline) throw new FileUnavailable(key, 'all local files are in use')
       else await this.#whenFreed()
     }
     this.#count(own, bytes)
@@ -237,7 +237,7 @@ export class LocalFiles {
 /** The fetched bytes are not the published ones. */
 class OtherBytes extends Error {
   constructor() {
-    super('what the store handed out is not what was published')
+    super('the file in the store differs from the published one')
     this.name = 'OtherBytes'
   }
 }

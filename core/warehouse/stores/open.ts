@@ -40,6 +40,6 @@ export function openStore(warehouse: string, options: StoreOptions = { localFold
   if (open !== undefined) return open(warehouse, options)
   const known = Object.keys(kinds).map((kind) => `${kind}://`)
   throw new StartError(
-    `WAREHOUSE: there is no kind of warehouse ${scheme}://; it is a folder, or begins with ${known.join(', ')}`,
+    `WAREHOUSE: ${scheme}:// is not supported; set a folder, or an address that starts with ${known.join(', ')}`,
   )
 }

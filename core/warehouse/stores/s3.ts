@@ -20,9 +20,9 @@ type Sdk = typeof import('@aws-sdk/client-s3')
 
 /** Size of a piece of an upload in bytes; a store accepts 10,000 pieces. */
 const pieceBytes = 16 * 1024 * 1024
-/** Most concurrent transfers or removals. */
+/** Maximum number of concurrent transfers or removals. */
 const transfersMax = 4
-/** Most attempts of a request that failed in transfer, or by a fault of the store. */
+/** Maximum number of attempts of a request that failed in transfer, or by a fault of the store. */
 const attemptsMax = 4
 const connectMs = 3000
 /** Timeout without a byte. */
@@ -62,7 +62,7 @@ export class S3Store implements Store {
     const [, bucket, prefix = ''] =
       /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?(?<!\/)\/*$/.exec(address) ?? []
     if (bucket === undefined || prefix.split('/').some((name) => name === '.' || name === '..'))
-      throw new StartError(`WAREHOUSE: ${address} is no address such as s3://bucket/prefix`)
+      throw new StartError(`WAREHOUSE: ${address} is not an address such as s3://bucket/prefix`)
     this.#bucket = bucket
     this.#prefix = prefix === '' ? '' : `${prefix}/`
     this.address = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`
@@ -378,7 +378,7 @@ function hasEndpoint(environment: NodeJS.ProcessEnv): boolean {
 }
 
 function isIn(key: string, folder: string): boolean {
-  // Files beside the tables have no folder.
+  // Files that belong to no table are at the top level.
   return folder === '' ? !key.includes('/') : key.startsWith(`${folder}/`)
 }
 

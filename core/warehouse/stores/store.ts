@@ -84,7 +84,7 @@ export interface FileState {
 /** A remote file cannot be fetched now; it may be available later. */
 export class FileUnavailable extends Error {
   constructor(key: string, why: string, options?: ErrorOptions) {
-    super(`${key} is not on this machine, and cannot be brought: ${why}`, options)
+    super(`${key} is not on this machine, and cannot be fetched: ${why}`, options)
     this.name = 'FileUnavailable'
   }
 }
@@ -105,7 +105,7 @@ export class StoreFailure extends Error {
 /** Another job has written a file since this one read it. */
 export class WriteConflict extends Error {
   constructor(address: string) {
-    super(`${address} was written by another job meanwhile, and is as that left it; run this one again`)
+    super(`${address} was written by another job in the meantime, and was left unchanged; run this one again`)
     this.name = 'WriteConflict'
   }
 }

@@ -39,10 +39,10 @@ export function ckanOf(writing: Writing, views: readonly DatasetDescription[]): 
 export const summaries = {
   package_list: 'The names of all datasets.',
   package_show: 'A dataset by its name or id.',
-  package_search: 'Datasets that a part of the language of Solr finds.',
-  status_show: 'What the service is.',
-  site_read: 'Whether the service can be read.',
-  help_show: 'What an action returns, by its name.',
+  package_search: 'Datasets that match a query in a subset of the Solr syntax.',
+  status_show: 'Description of the service.',
+  site_read: 'State of the service.',
+  help_show: 'Description of an action by its name.',
 } as const
 
 function isAction(name: string): name is keyof typeof summaries {

@@ -63,7 +63,7 @@ class PackageTexts {
 
 type Test = (texts: PackageTexts) => boolean
 
-/** Longest search, and most words in it: a search costs words times packages. */
+/** Maximum length of a search, and most words in it: a search costs words times packages. */
 const [lengthMax, wordsMax] = [4000, 500]
 
 /**
@@ -90,7 +90,7 @@ function parseTokens(tokens: readonly string[]): Test {
   const peek = (): string | undefined => tokens[at]
   const take = (): string => {
     const token = tokens[at]
-    if (token === undefined) throw new InvalidSearch('it ends where something more is due')
+    if (token === undefined) throw new InvalidSearch('it ends too early')
     at += 1
     return token
   }
@@ -147,7 +147,7 @@ function parseTokens(tokens: readonly string[]): Test {
       )
   }
   const test = either()
-  if (at < tokens.length) throw new InvalidSearch(`"${tokens[at] ?? ''}" is out of place`)
+  if (at < tokens.length) throw new InvalidSearch(`"${tokens[at] ?? ''}" is unexpected`)
   return test
 }
 
@@ -157,7 +157,7 @@ function tokensOf(text: string): string[] {
     /\s*(?:("(?:[^"\\]|\\.)*")|([()[\]])|([+-])(?=\S)|([\w*]+:)(?=\S)|((?:\\.|[^\s()[\]"\\])+)|(\S))/gy
   for (let found = token.exec(text); found !== null; found = token.exec(text)) {
     const [, phrase, bracket, sign, field, word, other] = found
-    if (other !== undefined) throw new InvalidSearch(`"${other}" is out of place`)
+    if (other !== undefined) throw new InvalidSearch(`"${other}" is unexpected`)
     tokens.push(phrase ?? bracket ?? sign ?? field ?? word ?? '')
   }
   return tokens
@@ -171,7 +171,7 @@ function momentOf(text: string): string {
     return new Date(Date.now() - 86_400_000 * Number(days[1] ?? 0)).toISOString().slice(0, -1)
   const plain = unquoted(text).replace(/Z$/, '')
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?)?$/.test(plain)) {
-    throw new InvalidSearch(`"${text}" is no moment, such as 2026-01-31T00:00:00Z`)
+    throw new InvalidSearch(`"${text}" is not a time such as 2026-01-31T00:00:00Z`)
   }
   return plain
 }

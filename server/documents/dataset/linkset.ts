@@ -7,7 +7,7 @@ import type { DatasetDescription, Writing } from '../description.ts'
 export const linkset = (described: readonly Described[]): DatasetDocument => ({
   file: 'linkset.json',
   name: 'Linkset',
-  description: 'What its page leads to: files, parts and documents.',
+  description: 'Links of the dataset page: files, tables and documents.',
   contentType: 'application/linkset+json',
   write: (writing, view) => {
     const { catalog, documents, page } = writing

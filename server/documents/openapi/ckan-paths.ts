@@ -61,9 +61,9 @@ function pathItem(
   const answers = {
     200: told('The result.', true, { result }, ['result']),
     304: unchanged,
-    400: orProblem(told('It is not understood.', false, { error: fault }, ['error'])),
+    400: orProblem(told('The request is malformed.', false, { error: fault }, ['error'])),
     404: told('There is no such dataset or action.', false, { error: fault }, ['error']),
-    409: told('A value is not right.', false, { error: fault }, ['error']),
+    409: told('A value is invalid.', false, { error: fault }, ['error']),
   }
   const responses = { ...problemAnswers([]), ...answers }
   const parameters = Object.entries(takes).map(([name, schema]) => ({

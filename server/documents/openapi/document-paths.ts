@@ -21,20 +21,14 @@ export function documentPaths(
   const atom = content(atomType)
   const [page, asJson] = [[parameter(componentName('page'))], [parameter('json-format')]]
   const openApi = jsonOf({ type: 'object' })
-  const partOfSitemap = 'Some of them, where they are more than one file holds.'
+  const partOfSitemap = 'Part of the sitemap, if it needs several files.'
   return [
     ...catalog.families.flatMap(({ prefix, name }) => [
-      one(
-        `${prefix}/openapi.json`,
-        `openapi-${name}`,
-        'All that may be asked here, as OpenAPI 3.1.',
-        openApi,
-        asJson,
-      ),
+      one(`${prefix}/openapi.json`, `openapi-${name}`, 'The whole API as OpenAPI 3.1.', openApi, asJson),
       one(
         `${prefix}/dataset/{dataset}/{table}/openapi.json`,
         `openapi-table-${name}`,
-        'The same of one table.',
+        'The API of one table.',
         openApi,
         asJson,
       ),
@@ -46,13 +40,13 @@ export function documentPaths(
       { ...jsonLd, ...turtle },
       page,
     ),
-    one(pathOf(documents.catalog('jsonld')), 'catalog-jsonld', 'The same as JSON-LD.', jsonLd, page),
-    one(pathOf(documents.catalog('ttl')), 'catalog-ttl', 'The same as Turtle.', turtle, page),
-    one(at('sitemap.xml'), 'sitemap', 'All pages for people.', xml),
+    one(pathOf(documents.catalog('jsonld')), 'catalog-jsonld', 'The catalog as JSON-LD.', jsonLd, page),
+    one(pathOf(documents.catalog('ttl')), 'catalog-ttl', 'The catalog as Turtle.', turtle, page),
+    one(at('sitemap.xml'), 'sitemap', 'All HTML pages.', xml),
     one(at('sitemap-{number}.xml'), 'sitemap-part', partOfSitemap, xml),
     one(at('feeds/atom.xml'), 'feed', 'What changed, as Atom.', atom),
-    one(at('feeds/{dataset}/atom.xml'), 'feed-dataset', 'What changed in a dataset.', atom),
-    one(at('feeds/{dataset}/{table}/atom.xml'), 'feed-table', 'What changed in a table.', atom),
+    one(at('feeds/{dataset}/atom.xml'), 'feed-dataset', 'Changes of a dataset.', atom),
+    one(at('feeds/{dataset}/{table}/atom.xml'), 'feed-table', 'Changes of a table.', atom),
     ...rows(wholeDocuments, ''),
     ...rows(datasetDocuments, 'metadata/{dataset}/'),
     ...rows(tableDocuments, 'metadata/{dataset}/{table}/'),

@@ -44,7 +44,7 @@ export function openApi(writing: Writing, views: readonly TableDescription[], op
     ...pathsOf(addresses, placeholdersOf(writing, example)),
     ...ckanPaths(example?.dataset.slug),
   }
-  const license = { name: 'As each dataset says', url: writing.page('en') }
+  const license = { name: 'Licences differ: see each dataset', url: writing.page('en') }
   const about = { title: catalog.title, description: catalog.description, license }
   return document(writing, about, { ...paths, ...merged(parts, 'paths') }, parts)
 }
@@ -119,7 +119,7 @@ function document(
       schemas: { ...commonSchemas, ...problemSchemas(), ...askedSchemas(), ...merged(parts, 'schemas') },
       parameters: { ...sharedParameters(), ...merged(parts, 'parameters') },
       headers: headerComponents(),
-      responses: { ...problemResponses(), options: answer('What may be done here.', jsonOf(ref('Options'))) },
+      responses: { ...problemResponses(), options: answer('Allowed methods.', jsonOf(ref('Options'))) },
     }),
   }
 }

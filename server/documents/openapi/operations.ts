@@ -65,7 +65,7 @@ export function operations(
     head: {
       operationId: `${id}-head`,
       tags: [tag],
-      summary: `${short}: the headers alone`,
+      summary: `${short}: headers only`,
       ...asked,
       responses: withoutBodies(answers),
     },
@@ -76,7 +76,7 @@ export function operations(
         parameters: inPath.map((one) => ({ ...one, schema: { type: 'string', minLength: 1 } })),
       }),
       tags: [tag],
-      summary: `${short}: what may be done here`,
+      summary: `${short}: allowed methods`,
       responses: { 200: { $ref: '#/components/responses/options' }, ...problemAnswers([]) },
     },
   }

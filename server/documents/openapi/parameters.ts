@@ -92,7 +92,7 @@ export function conditionParameters({ table, report }: TableDescription): Named[
     const { name } = field
     const about = (asked: string, operator: Operator): string => {
       const meaning = `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
-      return isArray(operator) ? `${meaning} Also in one text, as \`${asked}=a,"b, c"\`.` : meaning
+      return isArray(operator) ? `${meaning} Also as one value, \`${asked}=a,"b, c"\`.` : meaning
     }
     const parameter = (asked: string, operator: Operator): Named => [
       componentName(asked),
@@ -189,7 +189,7 @@ export function sharedParameters(): Json {
     known: {
       name: 'If-None-Match',
       in: 'header',
-      description: 'The ETag of what you have.',
+      description: 'ETag of the copy that you have.',
       schema: { type: 'string' },
     },
   }

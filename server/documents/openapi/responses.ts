@@ -64,7 +64,7 @@ export function problemResponses(): Json {
           },
           content: {
             'application/problem+json': { schema: ref(schemaNameOf(status)) },
-            'text/html': { schema: { type: 'string', description: 'The same for people.' } },
+            'text/html': { schema: { type: 'string', description: 'The same as an HTML page.' } },
           },
         },
       ]
@@ -86,15 +86,15 @@ const problemProperties = {
   type: {
     type: 'string',
     format: 'uri',
-    description: '`urn:acervo:problem:` and a code that never means anything else, or the one that IANA has.',
+    description: '`urn:acervo:problem:` and a stable code, or the type that IANA registers.',
   },
   title: { type: 'string' },
   status: { type: 'integer' },
-  detail: { type: 'string', description: 'A sentence for the reader: what, where, and what to do.' },
-  instance: { type: 'string', description: 'Names this occurrence, as the log of the service does.' },
+  detail: { type: 'string', description: 'Explanation: what failed, where, and what to do.' },
+  instance: { type: 'string', description: 'Id of this occurrence, also in the log of the service.' },
   errors: {
     type: 'array',
-    description: 'Each parameter that is not right.',
+    description: 'All invalid parameters.',
     items: {
       type: 'object',
       properties: { parameter: { type: 'string' }, message: { type: 'string' } },
@@ -107,7 +107,7 @@ const problemProperties = {
 const quotaProperties: Json = {
   'violated-policies': {
     type: 'array',
-    description: 'Which of those that RateLimit-Policy names is used up.',
+    description: 'Names of exceeded policies of RateLimit-Policy.',
     items: { type: 'string' },
   },
   file: {
@@ -121,7 +121,7 @@ const quotaProperties: Json = {
     required: ['address', 'bytes', 'sha512'],
     additionalProperties: false,
   },
-  duckdb: { type: 'string', description: 'Lines for a DuckDB client, which give the same.' },
+  duckdb: { type: 'string', description: 'The same query for a DuckDB client.' },
 }
 
 export const problemSchema: Json = {
@@ -136,25 +136,25 @@ const text = { type: 'string' }
 
 /** Headers of responses, with their meanings. */
 const headerRows = {
-  'Acervo-Count': [{ type: 'integer', minimum: 0 }, 'How many rows the query chooses, over all pages.'],
+  'Acervo-Count': [{ type: 'integer', minimum: 0 }, 'Number of rows of the query, over all pages.'],
   'Acervo-Hint': [
     text,
-    'Of an answer without rows: the values nearest to those asked for, percent-encoded, and what finds them.',
+    'If there are no rows: the values nearest to the requested ones, percent-encoded, with the parameters that find them.',
   ],
-  'Acervo-Moved': [text, 'Why another file answers than the one that was asked for.'],
-  'Acervo-Notice': [text, 'Asks to use the API sparingly.'],
-  'Acervo-Snapshot': [text, 'The snapshot that answered; `snapshot=` stays on it.'],
-  'Cache-Control': [text, 'How long a cache may answer with it.'],
-  'Content-Disposition': [text, 'What it is called when it is saved.'],
-  ETag: [text, 'Strong; send it back in If-None-Match, and what has not changed is a 304 at no cost.'],
-  'Last-Modified': [text, 'When the file was published; send it back in If-Modified-Since.'],
-  Link: [text, 'To the other pages, the other formats and the whole file (RFC 8288).'],
-  Location: [text, 'Where it is.'],
-  RateLimit: [text, 'What is left to this client in each window of time.'],
-  'RateLimit-Policy': [text, 'How much one client may ask for.'],
-  'Retry-After': [{ type: 'integer', minimum: 0 }, 'Seconds after which it is worth asking again.'],
-  'Server-Timing': [text, 'What the making of it took, in milliseconds.'],
-  'X-Request-Id': [text, 'What the log of the service calls the request.'],
+  'Acervo-Moved': [text, 'Reason for a redirect to another file.'],
+  'Acervo-Notice': [text, 'Request to use the API sparingly.'],
+  'Acervo-Snapshot': [text, 'Snapshot of the response, for `snapshot=`.'],
+  'Cache-Control': [text, 'Time for which caches may reuse the response.'],
+  'Content-Disposition': [text, 'Suggested file name.'],
+  ETag: [text, 'Strong. Send it in If-None-Match to get 304 at no cost if nothing changed.'],
+  'Last-Modified': [text, 'Time of publication of the file, for If-Modified-Since.'],
+  Link: [text, 'Links to other pages, other formats and the whole file (RFC 8288).'],
+  Location: [text, 'Address of the redirect.'],
+  RateLimit: [text, 'Remaining quota of this client in each window of time.'],
+  'RateLimit-Policy': [text, 'Quotas of one client.'],
+  'Retry-After': [{ type: 'integer', minimum: 0 }, 'Seconds to wait before the next attempt.'],
+  'Server-Timing': [text, 'Duration of each step in milliseconds.'],
+  'X-Request-Id': [text, 'Id of the request in the log of the service.'],
 } as const satisfies Record<string, readonly [Json, string]>
 
 export type HeaderName = keyof typeof headerRows
@@ -190,7 +190,7 @@ export function redirect(description: string): Json {
 }
 
 export const unchanged: Json = {
-  description: 'What If-None-Match names is still what there is.',
+  description: 'Not modified since the copy that If-None-Match names.',
   headers: referred([
     ...cachedNames,
     'Acervo-Count',
@@ -204,6 +204,6 @@ export const unchanged: Json = {
 
 export const jsonOf = (schema: Json): Json => ({
   'application/json': { schema },
-  'text/html': { schema: { type: 'string', description: 'The same for people.' } },
+  'text/html': { schema: { type: 'string', description: 'The same as an HTML page.' } },
 })
 export const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })

@@ -42,14 +42,14 @@ const summary: Shape = {
   license_name: orNull(text),
   license_url: orNull(uri),
   name: text,
-  slug: { ...text, description: 'What it is called in addresses.' },
+  slug: { ...text, description: 'Name in addresses.' },
   source_name: orNull(text),
   source_url: orNull(uri),
 }
 
 const value = {
   type: ['string', 'number', 'boolean', 'null'],
-  description: 'As a row has it.',
+  description: 'Written as in a row.',
 }
 
 const field: Json = {
@@ -57,22 +57,22 @@ const field: Json = {
   properties: {
     name: text,
     type,
-    precision: { ...count, description: 'Of decimals: digits in all.' },
-    scale: { ...count, description: 'Of decimals: digits after the point.' },
+    precision: { ...count, description: 'Total number of digits of a decimal.' },
+    scale: { ...count, description: 'Digits of a decimal after the point.' },
     title: orNull(text),
     description: orNull(text),
     nullable: { type: ['boolean', 'null'], description: 'Whether the current snapshot has nulls.' },
     nulls: orNull(count),
     distinct_estimate: {
       ...orNull(count),
-      description: 'How many different values: exact in tables of up to a million rows, else about.',
+      description: 'Number of different values: exact in tables of up to a million rows, else approximate.',
     },
     min: value,
     max: value,
-    choices: { type: ['array', 'null'], items: value, description: 'All values, where they are few.' },
+    choices: { type: ['array', 'null'], items: value, description: 'All values, if there are few.' },
     operators: listOf({ type: 'string', enum: Object.keys(operators) }),
     ordering: { type: 'boolean', description: 'Whether rows may be ordered by it.' },
-    search: { type: 'boolean', description: 'Whether a search looks through it.' },
+    search: { type: 'boolean', description: 'Whether a search includes it.' },
   },
   required: ['name', 'type', 'title', 'description', 'nullable', 'operators', 'ordering', 'search'],
   additionalProperties: false,
@@ -89,8 +89,8 @@ const table = object({
   order: listOf(object({ field: text, direction: { type: 'string', enum: ['asc', 'desc'] } })),
   search: listOf(text),
   fields: listOf(field),
-  operators: { ...meanings(operators), description: 'What each operator of its fields means.' },
-  parameters: { ...meanings(parameterRows), description: 'What each parameter means.' },
+  operators: { ...meanings(operators), description: 'Meaning of each operator of its fields.' },
+  parameters: { ...meanings(parameterRows), description: 'Meaning of each parameter.' },
   page_size: object({ default: count, max: count }),
   formats: listOf(object({ name: text, media_type: text })),
   dataset_url: uri,
@@ -132,7 +132,7 @@ export const commonSchemas: Shape = {
   DatasetSummary: object(summary),
   DatasetList: object(
     {
-      count: { ...count, description: 'Datasets of the list.' },
+      count: { ...count, description: 'Number of datasets.' },
       next: { type: ['string', 'null'] },
       previous: { type: ['string', 'null'] },
       results: listOf(ref('DatasetSummary')),
@@ -148,7 +148,7 @@ export const commonSchemas: Shape = {
         name: text,
         fields: listOf(object({ name: text, type })),
         data_url: uri,
-        import_date: { ...orNull(moment), description: 'Null where it is not published.' },
+        import_date: { ...orNull(moment), description: 'Null if it is not published.' },
       }),
     ),
   }),
@@ -159,7 +159,10 @@ export const commonSchemas: Shape = {
     status: { type: 'string', enum: ['ok', 'degraded'] },
     published: count,
     unpublished: count,
-    catalog_fault: { ...orNull(text), description: 'Why the catalog that was written last does not serve.' },
+    catalog_fault: {
+      ...orNull(text),
+      description: 'Error of the current catalog, if a previous one is used.',
+    },
     faults: listOf(object({ table: text, serving: orNull(text), fault: text })),
     stale: listOf(
       object({

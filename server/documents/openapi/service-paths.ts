@@ -37,9 +37,9 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
   const tag = 'Catalog'
   const index = {
     tag,
-    summary: 'Where the datasets and the documents of the API are.',
+    summary: 'Addresses of datasets and documents.',
     parameters: asJson,
-    answers: named('Addresses to begin with.', jsonOf(ref('Index')), ['not-acceptable', 'invalid-parameter']),
+    answers: named('Entry points of the API.', jsonOf(ref('Index')), ['not-acceptable', 'invalid-parameter']),
   }
   return [
     { path: '/', id: 'index', ...index },
@@ -72,7 +72,7 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
 const range: Json = {
   name: 'Range',
   in: 'header',
-  description: 'Such as `bytes=0-1023`; what is no range of bytes is not looked at.',
+  description: 'For example `bytes=0-1023`; other units are ignored.',
   schema: { type: 'string' },
 }
 
@@ -81,8 +81,8 @@ function ranged(content: Json): Json {
   const headers = ['Content-Disposition', 'Last-Modified', 'Link'] as const
   return {
     ...named('The file.', content, [...ofFiles, 'unsatisfiable-range'], headers),
-    206: answer('A range of it.', content, headers),
-    412: { description: 'It is not what If-Match names any more.' },
+    206: answer('A range of the file.', content, headers),
+    412: { description: 'The file differs from the one that If-Match names.' },
   }
 }
 
@@ -111,10 +111,13 @@ export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
     answers: { 200: answer(description, jsonOf(ref(schema))), ...problemAnswers([]) },
   })
   const listed = 'Names, addresses, sizes and sums.'
-  const current = { 302: redirect('To the file of the current snapshot.'), ...problemAnswers(ofFiles) }
+  const current = {
+    302: redirect('Redirect to the file of the current snapshot.'),
+    ...problemAnswers(ofFiles),
+  }
   const sums = { 'text/plain; charset=utf-8': { schema: { type: 'string' } } }
-  const notReady = answer('It is not, or the service is stopping.', jsonOf(ref('Readiness')), ['Retry-After'])
-  const ready = state('readyz', 'Whether all that is published is loaded.', 'It is.', 'Readiness')
+  const notReady = answer('Not ready, or stopping.', jsonOf(ref('Readiness')), ['Retry-After'])
+  const ready = state('readyz', 'Readiness: all published tables are loaded.', 'It is.', 'Readiness')
   return [
     file(
       '/warehouse.duckdb',
@@ -131,7 +134,7 @@ export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
       named(listed, jsonOf(ref('DatasetFiles')), ofFiles, []),
     ),
     file('/{dataset}/SHA512SUMS', 'sums', 'SHA-512 sums of the files of a dataset.', [], {
-      200: answer('As sha512sum -c reads them.', sums),
+      200: answer('In the format of sha512sum -c.', sums),
       ...problemAnswers(ofFiles),
     }),
     file(
@@ -161,13 +164,13 @@ export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
           'application/json': { schema: { type: 'object', description: 'The report of the ingest.' } },
         }),
         302: redirect(
-          'To a public address of the warehouse, where the operator names one; or to the current file, where the snapshot is not kept any more.',
+          'Redirect to a public address of the warehouse, if configured, or to the current file if the snapshot is no longer kept.',
         ),
       },
     ),
-    state('limits', 'What is left to the client that asks.', 'How it stands with each limit.', 'Standings'),
-    state('livez', 'That the process answers.', 'It answers.', 'Liveness'),
+    state('limits', 'Remaining quotas of the client.', 'State of each limit.', 'Standings'),
+    state('livez', 'Liveness: the process responds.', 'It answers.', 'Liveness'),
     { ...ready, answers: { ...ready.answers, 503: notReady } },
-    state('health', 'How the service is.', 'It answers.', 'Health'),
+    state('health', 'State of the service.', 'It answers.', 'Health'),
   ]
 }

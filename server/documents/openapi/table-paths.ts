@@ -78,8 +78,8 @@ export function tablePart(
         parameters: [parameter('json-format'), parameter('known')],
         id: id('describe'),
         tag,
-        summary: `What ${table.name} is`,
-        description: 'Its fields, and what may be asked of them.',
+        summary: `Details of ${table.name}`,
+        description: 'Its fields, with their filters and orders.',
         answers: {
           200: answer('The table.', jsonOf(ref('Table')), ['Link']),
           304: unchanged,
@@ -99,7 +99,7 @@ export function tablePart(
         description: `${table.description ?? ''} ${rules} ${examplesOf(view, data, false)}`.trim(),
         answers: {
           200: rows,
-          206: { ...rows, description: 'A range of the bytes of it.' },
+          206: { ...rows, description: 'A range of its bytes.' },
           304: unchanged,
           ...problemAnswers([...ofRows, 'invalid-page', 'unsatisfiable-range']),
         },
@@ -110,10 +110,10 @@ export function tablePart(
         tag,
         summary: `All rows of a query of ${table.name}, as one stream`,
         description:
-          `${rules} \`parquet\` is for all rows and fields alone. ${examplesOf(view, all, true)}`.trim(),
+          `${rules} \`parquet\` is only for all rows and fields. ${examplesOf(view, all, true)}`.trim(),
         answers: {
           200: stream,
-          206: { ...stream, description: 'A range of the bytes of them.' },
+          206: { ...stream, description: 'A range of its bytes.' },
           302: redirect('To the Parquet of all rows.'),
           304: unchanged,
           ...problemAnswers([...ofRows, 'unsatisfiable-range', 'http-version']),
@@ -124,9 +124,9 @@ export function tablePart(
 }
 
 const rules =
-  `All conditions hold at the same time, at most ${conditionsMax} of them; an empty value asks for nothing. ` +
-  'A field by its own name is the same as its `__eq`, and only one of the two may be given; so it is with `ordering` and `order-by`. ' +
-  'In a list, a value that holds a comma or a quote stands in double quotes.'
+  `All conditions must be met, at most ${conditionsMax} of them; a condition with an empty value is ignored. ` +
+  'The name of a field alone means its `__eq`; use only one of the two. Use only one of `ordering` and `order-by`. ' +
+  'In a list, put a value that contains a comma or a quote in double quotes.'
 
 /** Lists example links, with their meanings. */
 function examplesOf({ table, report }: TableDescription, address: string, isExport: boolean): string {
@@ -150,7 +150,7 @@ function pageSchema(prefix: string): Json {
   return {
     type: 'object',
     properties: {
-      count: { type: 'integer', minimum: 0, description: 'Rows of the query, over all pages.' },
+      count: { type: 'integer', minimum: 0, description: 'Number of rows of the query, over all pages.' },
       next: { ...link, description: 'The page after this one; null on the last.' },
       previous: { ...link, description: 'The page before this one; null on the first.' },
       results: { type: 'array', items: item(prefix) },
@@ -166,7 +166,7 @@ function rowsContent(prefix: string): Json {
   return {
     'application/json': { schema: ref(`${prefix}Page`) },
     ...Object.fromEntries(others.map(({ contentType }) => [contentType, { schema: textOf(contentType) }])),
-    'text/html': { schema: { type: 'string', description: 'The same for people.' } },
+    'text/html': { schema: { type: 'string', description: 'The same as an HTML page.' } },
   }
 }
 

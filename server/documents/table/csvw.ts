@@ -8,7 +8,7 @@ import type { TableDescription, Writing } from '../description.ts'
 export const csvw: TableDocument = {
   file: 'csv-metadata.json',
   name: 'CSVW',
-  description: 'What the columns of its CSV are, as CSV on the Web.',
+  description: 'The columns of its CSV, as CSV on the Web.',
   contentType: 'application/csvm+json',
   write: (writing, view) => JSON.stringify(csvwOf(writing, view)),
 }

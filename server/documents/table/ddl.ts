@@ -7,7 +7,7 @@ import type { TableDocument } from '../document.ts'
 export const ddl: TableDocument = {
   file: 'schema.sql',
   name: 'SQL',
-  description: 'The statement that makes a table for its rows, for DuckDB and PostgreSQL.',
+  description: 'The statement that creates a table for its rows, in DuckDB and PostgreSQL.',
   contentType: 'application/sql; charset=utf-8',
   write: ({ files }, { dataset, table }) => {
     const name = `${quotedName(dataset.slug)}.${quotedName(table.name)}`

@@ -4,7 +4,7 @@ import type { WholeDocument } from '../document.ts'
 export const apiCatalog: WholeDocument = {
   file: '.well-known/api-catalog',
   name: 'API Catalog',
-  description: 'Where the APIs are, and what describes them.',
+  description: 'Addresses and descriptions of the APIs.',
   contentType: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
   write: ({ catalog, base, documents, page }) => {
     const apis = catalog.families.map(({ prefix }) => `${base}${prefix}`)

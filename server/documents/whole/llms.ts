@@ -4,7 +4,7 @@ import type { WholeDocument } from '../document.ts'
 export const llms: WholeDocument = {
   file: 'llms.txt',
   name: 'llms.txt',
-  description: 'What there is, in Markdown.',
+  description: 'Overview in Markdown, for language models.',
   contentType: 'text/markdown; charset=utf-8',
   write: ({ catalog, base, documents, rows, files }, views) => {
     const listed = views.filter(({ dataset }) => dataset.listedIn.size > 0)
@@ -30,7 +30,7 @@ export const llms: WholeDocument = {
           .filter(({ manifest }) => manifest !== null)
           .map(
             ({ table }) =>
-              `- [${dataset.slug}/${table.name}](${rows.table(dataset, table)}): fields and what may be asked; [rows](${rows.data(dataset, table)}), [whole table as CSV](${files.download(table)})`,
+              `- [${dataset.slug}/${table.name}](${rows.table(dataset, table)}): fields, filters and orders; [rows](${rows.data(dataset, table)}), [whole table as CSV](${files.download(table)})`,
           ),
       ),
       '',
@@ -40,13 +40,13 @@ export const llms: WholeDocument = {
         ({ name, prefix }) =>
           `- [OpenAPI, ${name}](${base}${prefix}/openapi.json): all addresses, parameters and errors`,
       ),
-      `- [API catalog](${documents.whole('.well-known/api-catalog')}): links to all of it`,
+      `- [API catalog](${documents.whole('.well-known/api-catalog')}): links to all of them`,
       '',
       '## Optional',
       '',
       `- [DCAT-AP](${documents.catalog('jsonld')}): the catalog for harvesters`,
-      `- [What changed](${documents.feed()}): an Atom feed`,
-      `- [DuckDB](${files.base}/warehouse.duckdb): a view per table, to attach`,
+      `- [Changes](${documents.feed()}): an Atom feed`,
+      `- [DuckDB](${files.base}/warehouse.duckdb): a file to attach, with a view per table`,
       '',
     ].join('\n')
   },

@@ -9,7 +9,7 @@ const [shortMax, descriptionMax] = [16, 1024]
 export const openSearch: WholeDocument = {
   file: 'opensearch.xml',
   name: 'OpenSearch',
-  description: 'How browsers search in the catalog.',
+  description: 'Search description for browsers.',
   contentType: 'application/opensearchdescription+xml',
   write: ({ catalog, page }) => {
     const description = catalog.description === '' ? catalog.title : catalog.description

@@ -5,7 +5,7 @@ import type { WholeDocument } from '../document.ts'
 export const robots: WholeDocument = {
   file: 'robots.txt',
   name: 'Robots',
-  description: 'What crawlers may fetch, and how often.',
+  description: 'Rules for crawlers.',
   contentType: 'text/plain; charset=utf-8',
   write: ({ catalog, base, documents }) => {
     const below = new URL(base).pathname.replace(/\/$/, '')
@@ -17,7 +17,7 @@ export const robots: WholeDocument = {
     return [
       `# ${catalog.notice}`,
       ...catalog.limits.rows.map(({ requests, per }) => `# Rows: at most ${requests} requests in ${per}.`),
-      '# Whole tables are files: the links of each dataset page, the sitemap and the catalog lead to them.',
+      '# Whole tables are files: the links of each dataset page, the sitemap and the catalog link to them.',
       'User-agent: *',
       ...[...rows, ...pages].map((path) => `Disallow: ${below}${path}`),
       ...(limit === undefined

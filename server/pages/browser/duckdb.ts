@@ -60,7 +60,7 @@ export function engineFiles(runtime: Runtime): Resource {
         doubt: () => packed.delete(key),
       }
       res.setHeader('Content-Security-Policy', found.policy)
-      // A browser starts a worker only if it is as strict as its page.
+      // A browser starts a worker only if it has the same embedder policy as the page.
       res.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
       await transfers.during(client, () => sendFile(req, res, served, sendBudget))
     },

@@ -32,7 +32,7 @@ interface ChartView extends QueryView {
   readonly groups: readonly Group[]
 }
 
-/** Most bars; others are summarized. */
+/** Maximum number of bars; others are summarized. */
 const barsMax = 40
 
 function chartHtml(setting: PageSetting, view: ChartView): Html {

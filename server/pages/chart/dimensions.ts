@@ -27,7 +27,7 @@ export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimen
 }
 
 const dayMs = 86_400_000
-/** Most points of a line that remain distinguishable. */
+/** Maximum number of points of a line that remain distinguishable. */
 const pointsMax = 800
 
 /** Returns the leading characters of a day that form the step of a time line: the day, its month or its year. */

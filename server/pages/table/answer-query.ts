@@ -55,7 +55,7 @@ export async function answerQuery(
   )
   const query = parseRowQuery(table, `?${rest.toString()}`, without, pageSize?.default)
   if (pageSize !== undefined && query.pageSize > pageSize.max) {
-    const message = `The parameter "page_size" must be a whole number from 1 to ${pageSize.max} on a page for people.`
+    const message = `The parameter "page_size" must be a whole number from 1 to ${pageSize.max} on an HTML page.`
     throw unacceptableParameters([{ parameter: 'page_size', message }])
   }
   await withSnapshot(service, table, query.snapshot, (snapshot) =>

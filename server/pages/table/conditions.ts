@@ -51,7 +51,7 @@ export function describeCondition({ field, operator, values }: Condition, words:
   return words.conditions[operator](name, list(values, operator === 'range' ? 'conjunction' : 'disjunction'))
 }
 
-/** Most controls that are open; others are folded. */
+/** Maximum number of controls that are open; others are folded. */
 const openMax = 5
 
 /**

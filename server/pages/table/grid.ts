@@ -7,7 +7,7 @@ import { profilePart } from './profile.ts'
 import { withParameters, isNumber, queryLink, titleOf, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
-/** Most characters of a cell; the page of a row has all. */
+/** Maximum number of characters of a cell; the page of a row has all. */
 const cellShownMax = 300
 /** Longer cells are folded. */
 const cellLongMin = 120
@@ -78,7 +78,7 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
 function cellPart({ words }: PageSetting, field: Field | undefined, value: string | null): Html {
   if (value === null) return html`<td class="null">–</td>`
   if (field !== undefined && isNumber(field))
-    // Short class, since a page has most of these.
+    // The class is short, since most cells of a page have it.
     return html`<td class="n">${writtenIn(words).digits(value)}</td>`
   const address = safeAddress(value)
   if (address !== null && value.length <= cellShownMax)

@@ -164,7 +164,7 @@ export class Metrics implements Meter {
     delay.enable()
     this.#gauge(
       'acervo_event_loop_delay_seconds',
-      'Longest delay of the event loop since the last scrape.',
+      'Maximum delay of the event loop since the last scrape.',
       (gauge) => {
         gauge.set(delay.max / 1e9)
         delay.reset()

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { bind } from '../../http/listen.ts'
 import type { ToWorker } from './messages.ts'
 
-/** Most connections that wait while there is no worker; further ones are closed. */
+/** Maximum number of connections that wait while there is no worker; further ones are closed. */
 const waitingMax = 10_000
 
 /**

@@ -14,16 +14,16 @@ import { relievingVariable } from './worker.ts'
 
 /** Pause before replacing a worker that never served. */
 const pauseMs = 1000
-/** Longest time for a replaced worker to finish responses, such as downloads. */
+/** Maximum time for a replaced worker to finish responses, such as downloads. */
 const drainMs = 600_000
 /** Time beyond that until it is killed. */
 const tardinessMs = 3000
 
-const notReplaced = 'a new worker did not start: the old ones go on'
+const notReplaced = 'new worker failed to start; the old ones stay'
 
 /**
- * The primary: passes connections to workers in turn, counts for the limits, replaces dead workers, and on
- * SIGHUP all of them, one after the other. It serves nothing itself.
+ * The primary: passes connections to workers in turn, counts requests for the limits, and replaces dead
+ * workers. On SIGHUP it replaces all workers, one after the other. It answers no requests itself.
  */
 export async function runPrimary(settings: Settings): Promise<void> {
   const log = openLog(settings.logLevel, {}, await terminalLines())
@@ -43,7 +43,7 @@ export async function runPrimary(settings: Settings): Promise<void> {
   if (keeper.isStopping || !(await keeper.start())) return
   followCatalog(settings, version, keeper, log)
   startWatchdog(log)
-  log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers serve')
+  log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers started')
   printUrl(settings.publicUrl)
 }
 
@@ -62,7 +62,7 @@ function followCatalog(
     return true
   }
   followVersions(catalog, version, catalogPollMs, new AbortController().signal, changed).catch(
-    (error: unknown) => log.error({ err: error }, 'the catalog is not followed any more'),
+    (error: unknown) => log.error({ err: error }, 'catalog is no longer watched'),
   )
 }
 
@@ -146,7 +146,7 @@ class Keeper {
   }
 
   async #replaceEach(): Promise<void> {
-    this.#log.info('replacing all workers')
+    this.#log.info('replacing workers')
     for (const old of Object.values(cluster.workers ?? {})) {
       if (old === undefined || ending.has(old) || old.isDead()) continue
       const fresh = this.#fork(true)
@@ -204,7 +204,7 @@ class Keeper {
       }
     })
     worker.on('error', (error) => {
-      this.#log.error({ worker: worker.id, err: error }, 'a worker could not be started or told something')
+      this.#log.error({ worker: worker.id, err: error }, 'failed to start or message a worker')
       if (!worker.isDead()) return
       // A worker that failed to start has no exit event, and would stay in the list.
       Reflect.deleteProperty(cluster.workers ?? {}, worker.id)
@@ -225,7 +225,7 @@ class Keeper {
     void serving(worker).finally(() => (hasServed = true))
     worker.once('exit', (code, signal) => {
       if (ending.has(worker) || this.#isStopping) return
-      this.#log.error({ worker: worker.id, code, signal }, 'a worker died; another takes its place')
+      this.#log.error({ worker: worker.id, code, signal }, 'worker died; starting another')
       this.onDeath()
       void this.#replaceAfter(hasServed ? 0 : pauseMs)
     })
@@ -237,7 +237,7 @@ class Keeper {
     try {
       this.#keep(this.#fork(true))
     } catch (error) {
-      this.#log.error({ err: error }, 'the system starts no worker; tried again in a second')
+      this.#log.error({ err: error }, 'failed to start a worker; trying again in a second')
       await this.#replaceAfter(pauseMs)
     }
   }

@@ -34,7 +34,7 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
       if (chosen === undefined) {
         throw new Problem(
           'not-acceptable',
-          'The Accept header excludes JSON-LD and Turtle, which are offered here.',
+          'The Accept header excludes the available types: JSON-LD and Turtle.',
         )
       }
       const shown = all.slice((page - 1) * catalogPageSize, page * catalogPageSize)
@@ -58,7 +58,7 @@ export function sitemap(service: DocumentService): Resource {
   return {
     path: '/sitemap.xml',
     name: 'Sitemap',
-    description: 'All pages for people.',
+    description: 'All HTML pages.',
     offers: [offerOf(xml)],
     find: ({ target }) => {
       parseQuery(target, [])
@@ -81,7 +81,7 @@ export function sitemapFile(service: DocumentService): Resource {
   return {
     path: '/sitemap-:number.xml',
     name: 'Sitemap Part',
-    description: 'Some of the pages for people.',
+    description: 'Part of the HTML pages.',
     offers: [offerOf(xml)],
     find: ({ params, target }) => {
       parseQuery(target, [])
@@ -97,5 +97,5 @@ export function sitemapFile(service: DocumentService): Resource {
 }
 
 function noSuchPart(): Problem {
-  return new Problem('unknown-address', 'There is no such part of the sitemap; see /sitemap.xml.')
+  return new Problem('unknown-address', 'The sitemap has no such part; see /sitemap.xml.')
 }

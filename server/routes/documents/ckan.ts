@@ -22,7 +22,7 @@ const methods = `${allowedMethods}, POST`
 const bodyBytesMax = 100_000
 /** Deepest nesting of a request body: parsers and writers of JSON recurse. */
 const bodyDepthMax = 32
-/** Most concurrent bodies; one client may send half of them. */
+/** Maximum number of concurrent bodies; one client may send half of them. */
 const bodiesMax = 40
 
 /**
@@ -41,7 +41,7 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
       const known = Object.keys(actions).join(', ')
       try {
         if (act === undefined) {
-          throw new ActionError(400, 'Bad Request', `Action name not known: ${name}; known here: ${known}`)
+          throw new ActionError(400, 'Bad Request', `Unknown action: ${name}; known actions: ${known}`)
         }
         const asked = askedOf(req)
         const about = { key: ['ckan', name, keyOf(asked)], tables: null }
@@ -165,7 +165,7 @@ function recordOf(body: unknown): ActionParameters {
   // An empty body has no parameters.
   if (body === undefined) return {}
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as ActionParameters
-  throw new ActionError(400, 'Bad Request', 'The body must be an object of JSON, such as {"id": "covid19"}.')
+  throw new ActionError(400, 'Bad Request', 'The body must be a JSON object, such as {"id": "covid19"}.')
 }
 
 /** Answers a body that is no JSON, or too large. */

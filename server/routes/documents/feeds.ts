@@ -43,7 +43,7 @@ export function datasetFeed(service: DocumentService): Resource {
     ...common,
     path: '/:dataset/atom.xml',
     name: 'Dataset Feed',
-    description: 'What changed in a dataset, as Atom.',
+    description: 'Changes of a dataset as Atom.',
     find: ({ params, target }) => {
       const dataset = findDataset(catalog, params)
       parseQuery(target, [])
@@ -71,7 +71,7 @@ export function tableFeed(service: DocumentService): Resource {
     ...common,
     path: '/:dataset/:table/atom.xml',
     name: 'Table Feed',
-    description: 'What changed in a table, as Atom.',
+    description: 'Changes of a table as Atom.',
     find: ({ params, target }) => {
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)

@@ -18,7 +18,7 @@ export function familyReference(family: Family, service: DocumentService): Resou
   return {
     path: '/openapi.json',
     name: 'OpenAPI',
-    description: 'All that may be asked here, as OpenAPI 3.1.',
+    description: 'The whole API as OpenAPI 3.1.',
     offers: [openApiOffer],
     find: ({ target, headers }) => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [openApiOffer])
@@ -40,7 +40,7 @@ export function tableReference(family: Family, service: DocumentService): Resour
   return {
     path: '/dataset/:dataset/:table/openapi.json',
     name: 'Table OpenAPI',
-    description: 'All that may be asked of a table, as OpenAPI 3.1.',
+    description: 'The API of a table as OpenAPI 3.1.',
     offers: [openApiOffer],
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)

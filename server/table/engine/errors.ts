@@ -2,7 +2,7 @@
 export class TooLarge extends Error {
   constructor() {
     super(
-      'The rows of this page need more memory than a page may use: ask for fewer with page_size, or for fewer fields with fields.',
+      'The rows of this page need more memory than a page may use: request fewer rows with page_size, or fewer fields with fields.',
     )
     this.name = 'TooLarge'
   }
@@ -22,7 +22,7 @@ export class DamagedTable extends Error {
   readonly table: string
 
   constructor(table: string) {
-    super(`the files of ${table} are not as they were published`)
+    super(`the files of ${table} are damaged, or changed after they were published`)
     this.name = 'DamagedTable'
     this.table = table
   }

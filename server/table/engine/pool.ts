@@ -10,7 +10,7 @@ export interface PoolLimits {
   readonly connections: number
   /** Timeout for a connection. */
   readonly queueTimeoutMs: number
-  /** Most waiting statements. */
+  /** Maximum number of waiting statements. */
   readonly queueLengthMax: number
   /** Timeout of a statement. */
   readonly queryTimeoutMs: number
@@ -225,5 +225,5 @@ export class Pool {
 const theEnd = 'the end'
 
 function full(): QueueFull {
-  return new QueueFull('Too many readers ask for rows at this moment.')
+  return new QueueFull('Too many requests for rows are waiting.')
 }

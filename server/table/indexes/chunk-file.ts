@@ -78,7 +78,8 @@ export class ChunkFile {
     const all = this.#read(first.start, last.start + last.length - first.start, this.#allocate)
     return chunks.map(({ start, length, sum }) => {
       const bytes = all.subarray(start - first.start, start - first.start + length)
-      if (zlib.crc32(bytes) !== sum) throw this.#damaged(`its bytes from ${start} on have another sum`)
+      if (zlib.crc32(bytes) !== sum)
+        throw this.#damaged(`its bytes from ${start} on do not match their checksum`)
       return bytes
     })
   }
@@ -96,7 +97,8 @@ export class ChunkFile {
     const sections = this.#sections()
     const { start, length, sum } = sections.directory(section)
     const directory = this.#read(start, length, allocateUnsafe)
-    if (zlib.crc32(directory) !== sum) throw this.#damaged('its directory has another sum')
+    if (zlib.crc32(directory) !== sum)
+      throw this.#damaged('the checksum of its directory of chunks does not match')
     const found = sections.locations(section, directory)
     locations.set(key, found)
     return found
@@ -111,7 +113,7 @@ export class ChunkFile {
     // The file of another table may be intact in itself.
     const isOurs = end.readUInt32LE(length - 4) === directorySum
     const sections = isOurs ? Sections.read(end, { chunks: this.#chunks, bytes }) : null
-    if (sections === null) throw this.#damaged('its directory has another sum')
+    if (sections === null) throw this.#damaged('the checksum of its directory of chunks does not match')
     allSections.set(this.#file, sections)
     return sections
   }
@@ -123,7 +125,7 @@ export class ChunkFile {
       this.#descriptor ??= openSync(path.join(this.#snapshot.folder, this.#file.file), 'r')
       for (let filled = 0; filled < length;) {
         const read = readSync(this.#descriptor, bytes, filled, length - filled, start + filled)
-        if (read === 0) throw this.#damaged('it is cut short')
+        if (read === 0) throw this.#damaged('it is truncated')
         filled += read
       }
     } catch (error) {
@@ -137,7 +139,7 @@ export class ChunkFile {
   /** Withdraws the snapshot. */
   #damaged(what: string): DamagedTable {
     const { withdraw: takeOut, table } = this.#snapshot
-    takeOut(new DamagedFile(`${this.#file.file} is not as it was written: ${what}`))
+    takeOut(new DamagedFile(`${this.#file.file} is damaged: ${what}`))
     return new DamagedTable(tableId(table))
   }
 }

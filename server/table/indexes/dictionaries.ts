@@ -148,7 +148,7 @@ export class Dictionaries {
         this.#verified.add(snapshot)
         return
       }
-      snapshot.withdraw(new DamagedFile(`${dictionary.file} is not as it was written`))
+      snapshot.withdraw(new DamagedFile(`${dictionary.file} is damaged`))
     } catch (error) {
       snapshot.recheck(messageOf(error))
     } finally {

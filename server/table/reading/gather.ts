@@ -35,7 +35,7 @@ export async function gather(
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
   const read: Awaited<ReturnType<typeof work>>[] = []
-  // One per connection, so that none waits in the queue behind its own.
+  // One query per connection at a time, so that queries of one request do not wait for each other.
   const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
   for await (const texts of inWork) read.push(texts)
   const timings = read.map(({ timing }) => timing)
@@ -134,7 +134,7 @@ function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
     })
 }
 
-/** Most bytes of rows per statement: DuckDB briefly needs twenty times as much memory to write them. */
+/** Maximum number of bytes of rows per statement: DuckDB briefly needs twenty times as much memory to write them. */
 const batchBytesMax = 2_000_000
 
 /** Joins pieces, since a socket sends one faster than thousands. */

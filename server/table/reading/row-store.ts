@@ -234,5 +234,5 @@ export class ByteBuilder {
 }
 
 const longBytes = 100
-/** Most UTF-8 bytes per code unit of UTF-16. */
+/** Maximum number of UTF-8 bytes per code unit of UTF-16. */
 const utf8BytesMax = 3

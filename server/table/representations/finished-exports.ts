@@ -12,7 +12,7 @@ interface Finished {
 }
 
 const chunkBytes = 262_144
-/** Most retained exports; each takes a descriptor. */
+/** Maximum number of retained exports; each takes a descriptor. */
 export const retainedExportsMax = 16
 
 /**
@@ -87,7 +87,7 @@ export class FinishedExports {
     for (let at = start; at <= end;) {
       const chunk = Buffer.alloc(Math.min(chunkBytes, end + 1 - at))
       const { bytesRead } = await handle.read(chunk, 0, chunk.length, at)
-      if (bytesRead === 0) throw new Error('a finished export has lost its end')
+      if (bytesRead === 0) throw new Error('finished export is truncated')
       yield chunk.subarray(0, bytesRead)
       at += bytesRead
     }

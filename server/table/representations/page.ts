@@ -122,7 +122,7 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
   const isStored = isLineForm(form) && engine.rowStore.has(snapshot, form, positions.length)
   const decoded = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
-    // A small page was paid for when it was requested.
+    // The cost of a small page was charged when it was requested.
     const more = costOfScan(isStored ? 0 : decoded()) + costOfRows(bytes) - costOfRows(0)
     if (more > costOfRows(0)) await requester.pay(more)
   }

@@ -13,7 +13,7 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { foldedText } from './folding.ts'
 import type { Grouping, Hint, Selection, Selections } from './selections.ts'
 
-/** Most values of a field that are compared one by one; a field with more gives no hints. */
+/** Maximum number of values of a field that are compared one by one; a field with more gives no hints. */
 const listedMax = 20_000
 const hintsMax = 2
 /** Longer texts are not suggested, since hints are headers. */
@@ -67,7 +67,7 @@ export class ListedSelections implements Selections {
       const isListed = lookupIn(listed)
       if (!isListed(unquoted) || values.every(isListed)) continue
       const [parameter, spelling] = [`${field.name}__in`, formatList([unquoted])]
-      const message = `The parameter "${parameter}" has a value that holds a comma, which stands in quotes: ${parameter}=${spelling}.`
+      const message = `The parameter "${parameter}" has a value that contains a comma: put it in quotes, as in ${parameter}=${spelling}.`
       throw new InvalidQuery([{ parameter, message }])
     }
   }

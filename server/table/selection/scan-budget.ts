@@ -20,9 +20,9 @@ export async function checkScanBudget(
   const [million, most] = [values, max].map((number) => Math.ceil(number / 1e6).toLocaleString('en'))
   const lead = leadingField(snapshot)
   const advice =
-    lead === null ? 'ask for less' : `add a condition on "${lead.name}", by which its rows are ordered`
+    lead === null ? 'request less' : `add a condition on "${lead.name}", which leads the order of the table`
   throw new TooCostly(
-    `This would read about ${million ?? ''} million values, and one query may read ${most ?? ''} million: ${advice}.`,
+    `The query would read about ${million ?? ''} million values, and may read ${most ?? ''} million: ${advice}.`,
   )
 }
 

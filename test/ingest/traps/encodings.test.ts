@@ -15,10 +15,10 @@ const notIn = (byte: string, encoding: string): Came =>
   bad(`line 2: the byte ${byte} is not ${encoding}: declare the encoding of the source as source.encoding`)
 const half = (unit: string): Came => bad(`line 2: half of a character (${unit}) is not UTF-16`)
 const isUtf8 = (encoding: string): Came =>
-  refused(`t.csv is declared ${encoding}, and all of it is UTF-8: declare utf-8 as source.encoding`)
+  refused(`t.csv is declared ${encoding}, but is valid UTF-8: declare utf-8 as source.encoding`)
 const isUtf16 = refused('t.csv is UTF-16 text: declare utf-16 as source.encoding')
 const noMark = refused('t.csv has no UTF-16 byte order mark: declare utf-16le or utf-16be as source.encoding')
-const cutOff = refused('t.csv ends within a character of UTF-16: it is cut off')
+const cutOff = refused('t.csv ends within a UTF-16 character: it is cut off')
 
 // Files are read a MiB at a time, which ends within one of these characters in any encoding.
 const long = `\uFEFFa,b\n${'😀'.repeat(300_000)},1\n`
@@ -130,7 +130,7 @@ describe('encodings', () => {
       'a mark alone',
       'utf-16',
       Buffer.from('\uFEFF', 'utf16le'),
-      refused('t.csv is empty: it must at least have a header'),
+      refused('t.csv is empty: it needs at least a header'),
     ],
   ])('%s as %s', async (_what, encoding, content, came) => {
     await expect(whatCame({ fields: ab, source: { encoding } }, content)).resolves.toEqual(came)

@@ -55,7 +55,7 @@ describe('what files tell by their names, and for themselves', () => {
       'a name that does not fit',
       named('x{b}.csv', 'd/*'),
       { 'd/x1.csv': 'a\nk\n', 'd/y1.csv': 'a\nk\n' },
-      refused('y1.csv is not named as source.from_name says, which is x{b}.csv'),
+      refused('y1.csv does not match source.from_name, which is x{b}.csv'),
     ],
     [
       'a name that can be read in two ways',
@@ -166,7 +166,7 @@ describe('several files', () => {
           ['x', 1],
           ['y', 2],
         ],
-        told: ['  warning: the last line of 10.csv is not ended: see that it is not cut off'],
+        told: ['  warning: the last line of 10.csv has no line ending: check that the file is complete'],
       },
     ],
     [
@@ -185,7 +185,7 @@ describe('several files', () => {
       'one of them empty',
       'd/*.csv',
       { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': '' },
-      refused('2.csv is empty: it must at least have a header'),
+      refused('2.csv is empty: it needs at least a header'),
     ],
     [
       'columns in another order in one',
@@ -338,7 +338,7 @@ describe('several files', () => {
     const shop = await workshop(declared({ fields: ab, source: { files } }), { 'd/1.csv': 'a,b\nx,1\n' })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'failed') throw new Error(`expected a failure, got ${String(outcome?.status)}`)
-    expect(outcomeLines(outcome)[0]).toMatch(/gone|there is no/)
+    expect(outcomeLines(outcome)[0]).toMatch(/missing|there is no/)
   })
 
   test('headers that differ only in where a line feed stands', async () => {
@@ -388,14 +388,14 @@ describe('packings', () => {
       'd/t.csv.gz',
       Buffer.concat([gzipSync(text), Buffer.from('\0\0z,3\n')]),
       {},
-      refused('t.csv.gz holds more after the end of its packed data: pack it anew'),
+      refused('t.csv.gz has data after the end of its compressed data: compress it again'),
     ],
     [
       'gz of nothing',
       'd/t.csv.gz',
       gzipSync(''),
       {},
-      refused('t.csv.gz is empty: it must at least have a header'),
+      refused('t.csv.gz is empty: it needs at least a header'),
     ],
     [
       'gz of gz',
@@ -405,13 +405,19 @@ describe('packings', () => {
       refused('t.csv.gz is a gzip file: let its name end in .gz'),
     ],
     ['gz named csv', 'd/t.csv', gzipSync(text), {}, refused('t.csv is a gzip file: let its name end in .gz')],
-    ['csv named gz', 'd/t.csv.gz', text, {}, refused('t.csv.gz is not a gzip file, as its name says')],
+    [
+      'csv named gz',
+      'd/t.csv.gz',
+      text,
+      {},
+      refused('t.csv.gz is not a gzip file, although its name says so'),
+    ],
     [
       'no bytes named gz',
       'd/t.csv.gz',
       Buffer.alloc(0),
       {},
-      refused('t.csv.gz is not a gzip file, as its name says: it is empty'),
+      refused('t.csv.gz is not a gzip file, although its name says so: it is empty'),
     ],
     ['zip with one file', 'd/t.csv.zip', zipOf(one), {}, rows(['x', 1])],
     [
@@ -426,7 +432,7 @@ describe('packings', () => {
       'd/t.csv.zip',
       zipOf(two, one),
       {},
-      refused('t.csv.zip holds several files (in/u.csv, t.csv): declare source.member to say which to read'),
+      refused('t.csv.zip contains several files (in/u.csv, t.csv): declare the one to read as source.member'),
     ],
     ['zip with several, one named', 'd/t.csv.zip', zipOf(two, one), { member: 't.csv' }, rows(['x', 1])],
     [
@@ -448,7 +454,7 @@ describe('packings', () => {
       'd/t.csv.zip',
       zipOf(one, two),
       { member: 'v*.csv' },
-      refused('t.csv.zip holds no v*.csv, but: in/u.csv, t.csv'),
+      refused('t.csv.zip contains no v*.csv, only: in/u.csv, t.csv'),
     ],
     [
       'zip with another header in one',
@@ -464,14 +470,14 @@ describe('packings', () => {
       'd/t.csv.zip',
       zipOf({ ...one, crc: 1 }),
       {},
-      damaged('t.csv.zip', 't.csv has another check sum than it was packed with'),
+      damaged('t.csv.zip', 't.csv does not match its checksum'),
     ],
     [
       'zip with a wrong check sum of what is not packed',
       'd/t.csv.zip',
       zipOf({ ...one, crc: 1, method: 0 }),
       {},
-      damaged('t.csv.zip', 't.csv has another check sum than it was packed with'),
+      damaged('t.csv.zip', 't.csv does not match its checksum'),
     ],
     [
       'zip that is encrypted',
@@ -498,8 +504,8 @@ describe('packings', () => {
       zipOf({ ...one, method: Number(method) }),
       {},
       refused(
-        `t.csv.zip/t.csv is packed ${how}, which is not read here: pack it anew with deflate, as zip programs do by ` +
-          'default, or as .csv.gz or .csv.zst',
+        `t.csv.zip/t.csv is compressed ${how}, which is not supported: compress it again with deflate, the default of zip ` +
+          'programs, or as .csv.gz or .csv.zst',
       ),
     ]),
     ['zip that is not packed', 'd/t.csv.zip', zipOf({ ...one, method: 0 }), {}, rows(['x', 1])],
@@ -529,7 +535,7 @@ describe('packings', () => {
       'd/t.csv.zip',
       lastOfSeveral(zipOf(one)),
       {},
-      refused('t.csv.zip is one of several parts of a zip: put them together, or unpack it'),
+      refused('t.csv.zip is one of several parts of a zip file: join them, or unpack it'),
     ],
     [
       'zip cut off',
@@ -560,7 +566,7 @@ describe('packings', () => {
       'd/t.csv.zip',
       zipOf({ name: '[Content_Types].xml', content: '<' }, { name: 'xl/workbook.xml', content: '<' }),
       {},
-      refused('t.csv.zip holds no .csv file, but: [Content_Types].xml, xl/workbook.xml'),
+      refused('t.csv.zip contains no .csv file, only: [Content_Types].xml, xl/workbook.xml'),
     ],
     [
       'xlsx named csv',

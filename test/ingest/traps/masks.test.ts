@@ -12,8 +12,7 @@ const ab = ['a:string', 'b:integer']
 const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 or -7'
 
 const masked: Declaration = { fields: [{ name: 'cpf', type: 'string', mask: 'cpf' }, 'b:string'] }
-const notCpf =
-  'a CPF (11 digits, or 000.000.000-00), nor one that is hidden already, nor a CNPJ; it is not shown here'
+const notCpf = 'a CPF (11 digits, or 000.000.000-00), a masked CPF or a CNPJ; it is not shown here'
 
 /** Every byte below a folder, unpacked where it is packed. */
 async function everythingIn(folder: string): Promise<string> {
@@ -58,7 +57,7 @@ describe('masks', () => {
       'd/t.csv',
       `cpf,b\n${secret},x\n`,
       [
-        'a row is not what the catalog declares; nothing was published',
+        'a row does not match the catalog; nothing was published',
         `  line 2: the value of "cpf" is not ${notCpf}`,
       ],
     ],
@@ -67,7 +66,7 @@ describe('masks', () => {
       'd/t.csv',
       `cpf,b\n${secret}9 ,x\n`,
       [
-        'a row is not what the catalog declares; nothing was published',
+        'a row does not match the catalog; nothing was published',
         `  line 2: the value of "cpf" is not ${notCpf}`,
       ],
     ],
@@ -76,8 +75,8 @@ describe('masks', () => {
       'd/t.csv',
       `cpf,b\n${secret}9,x,y\n`,
       [
-        'a row is not what the catalog declares; nothing was published',
-        '  line 2: the row has 3 values, and the header 2: a value that holds "," must be enclosed in quotes',
+        'a row does not match the catalog; nothing was published',
+        '  line 2: the row has 3 values, and the header 2: a value that contains "," must be enclosed in quotes',
       ],
     ],
     [
@@ -86,7 +85,7 @@ describe('masks', () => {
       `cpf,b\n${secret}9",x\n`,
       [
         'the source cannot be read as CSV; nothing was published',
-        '  line 2: a quote stands inside a value that does not start with one',
+        '  line 2: a quote is inside a value that does not start with one',
       ],
     ],
     [
@@ -94,7 +93,7 @@ describe('masks', () => {
       'd/t.csv',
       `cpf,b\n${secret}9,x\n`,
       [
-        'a row is not what the catalog declares; nothing was published',
+        'a row does not match the catalog; nothing was published',
         `  line 2, field "b": the value ${notInteger}`,
       ],
       { fields: [{ name: 'cpf', type: 'string', mask: 'cpf' }, 'b:integer'] },
@@ -163,7 +162,7 @@ describe('masks', () => {
   test('a constant is not hidden, so the catalog does not take one', async () => {
     const constant = { ...masked, source: { constants: { cpf: `${secret}9` } } }
     await expect(whatCame(constant, 'b\nx\n')).rejects.toThrow(
-      'a constant cannot be masked: write it as it is to be shown',
+      'a constant cannot be masked: write the value to be shown',
     )
   })
 })
@@ -209,7 +208,7 @@ describe('rejects that are allowed', () => {
       dataset: 'd',
       table: 't',
       at: '2026-01-02T03:04:05.678Z',
-      problem: '3 rows are not what the catalog declares, and the catalog allows 2; nothing was published',
+      problem: '3 rows do not match the catalog, and the catalog allows 2; nothing was published',
       rejects: 3,
       first_rejects: rejects,
     })
@@ -220,7 +219,7 @@ describe('rejects that are allowed', () => {
       refused(
         'the source cannot be read as CSV; nothing was published',
         '  line 2: the row has 1 values, and the header 2',
-        '  line 3: a quote stands inside a value that does not start with one',
+        '  line 3: a quote is inside a value that does not start with one',
       ),
     )
   })

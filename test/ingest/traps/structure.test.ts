@@ -16,8 +16,8 @@ import { testSampled } from '../../support/runs.ts'
 const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 or -7'
 const ab = ['a:string', 'b:integer']
 const loneReturn =
-  'a carriage return without a line feed: lines must end in LF or CRLF, or the value be quoted; line_terminator: cr is for lines that all end so'
-const quoteInside = 'a quote stands inside a value that does not start with one'
+  'a carriage return without a line feed: end lines with LF or CRLF, quote the value, or declare line_terminator: cr if all lines end this way'
+const quoteInside = 'a quote is inside a value that does not start with one'
 
 describe('structure', () => {
   testSampled<
@@ -91,7 +91,7 @@ describe('structure', () => {
       'fewer lines than are left out',
       { skip_last: 3 },
       'a,b\nx,1\n',
-      refused('t.csv is empty: it must at least have a header'),
+      refused('t.csv is empty: it needs at least a header'),
     ],
     [
       'a line at which the rows end',
@@ -112,7 +112,7 @@ describe('structure', () => {
       {
         rows: [['x', 1]],
         told: [
-          '  warning: no line of t.csv begins with "Total", where its rows were to end: see that it is not cut off',
+          '  warning: no line of t.csv begins with "Total", where its rows should end: check that the file is complete',
         ],
       },
     ],
@@ -138,13 +138,13 @@ describe('structure', () => {
       'fewer lines than are to be skipped',
       { skip_lines: 3 },
       'a,b\nx,1\n',
-      refused('t.csv has no more than the 3 lines to be skipped'),
+      refused('t.csv ends within the 3 skipped lines'),
     ],
     [
       'fewer lines than are to be skipped, the last not ended',
       { skip_lines: 3 },
       'title\na,b',
-      refused('t.csv has no more than the 3 lines to be skipped'),
+      refused('t.csv ends within the 3 skipped lines'),
     ],
     // Files are read a MiB at a time.
     [
@@ -171,7 +171,7 @@ describe('structure', () => {
       {},
       'a,b\nx,1,\n',
       bad(
-        'line 2: the row has 3 values, and the header 2: those beyond are empty, and source.drop_empty_extra_cells: true drops them',
+        'line 2: the row has 3 values, and the header 2: the extra ones are empty, and source.drop_empty_extra_cells: true drops them',
       ),
     ],
     ['blank lines', {}, '\n\na,b\n\r\nx,1\n\n\n', rows(['x', 1])],
@@ -187,13 +187,13 @@ describe('structure', () => {
     ['no line feed at the end', {}, 'a,b\nx,1', unended('t.csv', ['x', 1])],
     ['a header alone that is not ended', {}, 'a,b', unended('t.csv')],
     ['a header alone', {}, 'a,b\r\n', rows()],
-    ['no bytes', {}, '', refused('t.csv is empty: it must at least have a header')],
-    ['a byte order mark alone', {}, '\uFEFF', refused('t.csv is empty: it must at least have a header')],
+    ['no bytes', {}, '', refused('t.csv is empty: it needs at least a header')],
+    ['a byte order mark alone', {}, '\uFEFF', refused('t.csv is empty: it needs at least a header')],
     [
       'no bytes, no header line',
       { header: ['a', 'b'] },
       '',
-      refused('t.csv is empty: it must at least have a header'),
+      refused('t.csv is empty: it needs at least a header'),
     ],
     [
       'a page',
@@ -317,7 +317,7 @@ describe('structure', () => {
       'a,b\nx,2\n',
       misfit('the column "b" is not a field of d/t (did you mean "a"?)'),
     ],
-    ['a column twice', {}, 'a,b,a\nx,1,y\n', misfit('the column "a" is there twice')],
+    ['a column twice', {}, 'a,b,a\nx,1,y\n', misfit('the column "a" appears twice')],
     [
       'a column that differs in case',
       {},

@@ -8,7 +8,7 @@ const expects = {
   decimal: 'is not a decimal number with at most 4 digits before and 2 after the point, such as -12.50',
   float: 'is not a finite number with a decimal point and at most 17 digits, such as 0.0189 or 1e-7',
   bool: 'is not true, True, TRUE or false, False, FALSE',
-  date: 'is not a date of the calendar as YYYY-MM-DD, such as 2020-06-12',
+  date: 'is not a calendar date as YYYY-MM-DD, such as 2020-06-12',
   datetime: 'is not a date and time without offset, such as 2020-06-12 18:05:00 or 2020-06-12T18:05:00',
 }
 const comma = ' (with a decimal comma, digits not grouped)'
@@ -554,7 +554,7 @@ describe('values that are not', () => {
     const told = plain.map((text, index) => `  line ${lines[index]}, field "x": ${text} ${expected}`)
     await expect(whatCame({ fields: ['n:integer', field], source }, content)).resolves.toEqual(
       refused(
-        `${texts.length} rows are not what the catalog declares; nothing was published`,
+        `${texts.length} rows do not match the catalog; nothing was published`,
         ...told.slice(0, 10),
         ...(texts.length > 10 ? [`  and ${texts.length - 10} more`] : []),
       ),

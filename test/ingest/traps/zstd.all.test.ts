@@ -16,7 +16,7 @@ describeWith(zstdCompressSync === undefined, 'a Node without zstd, before 22.15'
     test('is refused, with what to do', async () => {
       await expect(came(Buffer.from([0x28, 0xb5, 0x2f, 0xfd]))).resolves.toEqual(
         refused(
-          `t.csv.zst needs Node 22.15 or newer, and this is ${process.version}: pack it with gzip instead`,
+          `t.csv.zst needs Node 22.15 or newer, and this is ${process.version}: compress it with gzip instead`,
         ),
       )
     })
@@ -29,7 +29,7 @@ describeWith(zstdCompressSync !== undefined, 'zstd of Node 22.15 or newer')('a z
   const checked = { params: { [constants['ZSTD_c_checksumFlag'] ?? 201]: 1 } }
   const whole = zstdCompressSync?.(text, checked) ?? Buffer.alloc(0)
   const cutOff = refused('t.csv.zst is damaged or cut off: fetch it again')
-  const more = refused('t.csv.zst holds more after its first zstd frame: pack it anew as one')
+  const more = refused('t.csv.zst has data after its first zstd frame: compress it again as one')
 
   test('that is whole loads', async () => {
     const expected = rows(
@@ -46,7 +46,7 @@ describeWith(zstdCompressSync !== undefined, 'zstd of Node 22.15 or newer')('a z
     [
       'without a check sum',
       zstdCompressSync?.(text) ?? whole,
-      refused('t.csv.zst has no check sum, so damage could not be seen: pack it with zstd --check'),
+      refused('t.csv.zst has no checksum, so damage could not be detected: compress it with zstd --check'),
     ],
   ])('%s is refused', async (_what, content, told) => {
     await expect(came(content)).resolves.toEqual(told)

@@ -242,7 +242,7 @@ describe('of what is published', () => {
     const feed = await textAt(service.app, '/feeds/d/t/atom.xml')
     const titles = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
     expect(titles).toEqual(['d/t: 4 rows, 3 before (+1).', 'd/t: 3 rows.'])
-    expect(feed).toContain('1 rows of the source are no rows here, and were left out.')
+    expect(feed).toContain('1 rows of the source were rejected.')
     expect([...feed.matchAll(/<updated>([^<]*)/g)].map(([, moment]) => moment)).toEqual([
       '2026-06-02T00:00:00.000Z',
       '2026-06-02T00:00:00.000Z',
@@ -305,15 +305,15 @@ describe('of what is published', () => {
   describe('CKAN', () => {
     test.each([
       ['nofield:x', 'there is no field "nofield" here; known: '],
-      ['name:', 'it ends where something more is due'],
-      ['(a', 'it ends where something more is due'],
-      ['a)', '")" is out of place'],
-      ['metadata_modified:[yesterday TO *]', '"yesterday" is no moment, such as 2026-01-31T00:00:00Z'],
+      ['name:', 'it ends too early'],
+      ['(a', 'it ends too early'],
+      ['a)', '")" is unexpected'],
+      ['metadata_modified:[yesterday TO *]', '"yesterday" is not a time such as 2026-01-31T00:00:00Z'],
       ['metadata_modified:[* AND * *]', 'a range is written [from TO until]'],
-      ['"open', '""" is out of place'],
+      ['"open', '""" is unexpected'],
       ['x'.repeat(4001), 'it is longer than 4000 characters'],
       [Array.from({ length: 501 }, () => 'a').join(' '), 'it has more than 500 words'],
-      ['- ', 'it ends where something more is due'],
+      ['- ', 'it ends too early'],
     ])('refuses the search %.40s', async (q, message) => {
       const { status, body } = await search({ q })
       expect([status, body.success, body.error['__type']]).toEqual([400, false, 'Search Query Error'])

@@ -74,7 +74,7 @@ describe('the limits of the catalog', () => {
       type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
       title: 'Too many requests',
       status: 429,
-      detail: `At most 2 pages of rows in 1m are allowed; try again in 60 s. All rows are in one file: ${file}.`,
+      detail: `At most 2 pages of rows per 1m are allowed; try again in 60 s. All rows are in one file: ${file}.`,
       instance: expect.stringMatching(/^urn:uuid:/),
       'violated-policies': ['rows-1m'],
       file: {
@@ -126,7 +126,7 @@ describe('the limits of the catalog', () => {
     const refused = answers.find(({ status }) => status === 429)
     expect(refused?.body).toMatchObject({
       'violated-policies': ['rows-1h'],
-      detail: expect.stringMatching(/^At most 2 pages of rows in 1h are allowed; try again in 3600 s\./),
+      detail: expect.stringMatching(/^At most 2 pages of rows per 1h are allowed; try again in 3600 s\./),
     })
     // A request refused by one policy counts in no other.
     const { limits } = (await request(app).get('/limits')).body as {
@@ -279,7 +279,7 @@ describe('what an ask counts', () => {
     const answer = await request(app).get(`${exported}?format=ndjson`).expect(422)
     expect(answer.body).toMatchObject({
       type: 'urn:acervo:problem:query-too-costly',
-      detail: expect.stringContaining('At most 0.002 seconds of work for one client in 1s are allowed'),
+      detail: expect.stringContaining('At most 0.002 seconds of processor time per 1s are allowed'),
     })
   })
 
@@ -323,7 +323,7 @@ test('documents and pages are charged the time that writing them took, and cache
   }
 })
 
-test('a client is told how it stands with all limits, at no cost', async () => {
+test('the remaining quotas of a client with all limits, at no cost', async () => {
   const { app } = await limited({ rows: [{ requests: 5, ...minute }], files: [{ requests: 9, ...minute }] })
   await request(app).get(rows).expect(200)
   for (let time = 0; time < 3; time += 1) {
@@ -339,7 +339,7 @@ test('a client is told how it stands with all limits, at no cost', async () => {
           window_seconds: 60,
           remaining: 4,
           reset_seconds: expect.any(Number),
-          meaning: 'At most 5 pages of rows in 1m are allowed.',
+          meaning: 'At most 5 pages of rows per 1m are allowed.',
         },
         expect.objectContaining({ policy: 'files-1m', quota: 9, remaining: 9 }),
         {
@@ -350,7 +350,7 @@ test('a client is told how it stands with all limits, at no cost', async () => {
           window_seconds: 60,
           remaining: 60_000 - 9,
           reset_seconds: expect.any(Number),
-          meaning: 'At most 60 seconds of work for one client in 1m are allowed.',
+          meaning: 'At most 60 seconds of processor time per 1m are allowed for one client.',
         },
       ],
     })

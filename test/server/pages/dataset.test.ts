@@ -70,16 +70,16 @@ const said = (markup: string): string => textIn(markup).replaceAll(/\s+/g, ' ')
 
 test('a dataset sets what was promised beside what is so, each date by its name', async () => {
   const text = said(await page('/en/dataset/rain/'))
-  expect(text).toContain('Promised: new every day. The rows last changed on Feb 2, 2026.')
-  expect(text).toMatch(/The promise is not kept: nothing new for \d+ days\./)
-  expect(text).toContain('daily Jan 1, 2026 Feb 2, 2026 Feb 3, 2026 nothing new Feb 2, 2026 1')
-  expect(text).toContain('1 row was left out because it is not what is declared')
+  expect(text).toContain('Update frequency: daily. The rows last changed on Feb 2, 2026.')
+  expect(text).toMatch(/Late: no update for \d+ days\./)
+  expect(text).toContain('daily Jan 1, 2026 Feb 2, 2026 Feb 3, 2026 unchanged Feb 2, 2026 1')
+  expect(text).toContain('1 row was left out because it does not match its declaration')
   expect(text).toContain('Line 7, mm: <b>much</b>')
   // The old snapshot stays, and the failed update is reported.
   await shop.write('rain/daily.csv', 'date;uf\n')
   await shop.ingest({ now: () => new Date('2026-02-04T12:00:00Z') })
   expect(said(await page('/en/dataset/rain/'))).toContain(
-    'daily Jan 1, 2026 Feb 2, 2026 Feb 4, 2026 it could not be taken in Feb 2, 2026 1',
+    'daily Jan 1, 2026 Feb 2, 2026 Feb 4, 2026 failed Feb 2, 2026 1',
   )
 })
 
@@ -142,9 +142,9 @@ describe('texts of the catalog', () => {
     expect(JSON.parse(body.toString())).toMatchObject({ name: 'Rain & {snow}', description: 'Rain by day.' })
   })
 
-  test('are found by any of their words, whatever their case and accents', async () => {
+  test('are found by any of their words, ignoring case and accents', async () => {
     expect(said(await page('/pt/?q=CHUVA+dia'))).toContain('1 conjunto de dados encontrado')
-    expect(said(await page('/pt/?q=snow'))).toContain('Nada tem todas essas palavras.')
+    expect(said(await page('/pt/?q=snow'))).toContain('Nenhum resultado contém todas essas palavras.')
   })
 })
 
@@ -159,10 +159,10 @@ test('the limits are those of the catalog', async () => {
   const { app } = await serve(shop, { rateLimits: true })
   const limits = async (language: string): Promise<string> =>
     said((await rawGet(app, `/${language}/limits/`, { Accept: 'text/html' })).body.toString())
-  expect(await limits('en')).toContain('Rows, and pages of them 30 requests in 1 minute')
-  expect(await limits('pt')).toContain('30 pedidos em 1 minuto')
+  expect(await limits('en')).toContain('Pages of rows 30 requests in 1 minute')
+  expect(await limits('pt')).toContain('30 requisições em 1 minuto')
   // Without limits, no limit is mentioned.
-  expect(said(await page('/en/limits/'))).toContain('Rows, and pages of them no limit')
+  expect(said(await page('/en/limits/'))).toContain('Pages of rows no limit')
 })
 
 /** The table of a chart: its names and numbers. */

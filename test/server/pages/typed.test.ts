@@ -111,7 +111,7 @@ describe.each(['en', 'pt'])('in %s', (language) => {
     const text = textIn(markup).replaceAll(/\s+/g, ' ')
     const [said, unknown] =
       language === 'pt'
-        ? ['price__gte deve ser um número, como 20,90.', 'nope não foi entendido.']
+        ? ['price__gte deve ser um número, como 20,90.', 'nope é inválido.']
         : ['price__gte must be a number, such as 20.90.', 'There is no parameter "nope" here']
     expect(text).toContain(said)
     expect(text).toContain(unknown)

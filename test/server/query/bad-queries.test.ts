@@ -234,22 +234,20 @@ describe('several at once', () => {
   })
 
   test('a table that allows nothing says so', async () => {
-    expect(await saidOf('n=1')).toBe(
-      'The field "n" of d/mute cannot be filtered by; the fields that can: none.',
-    )
+    expect(await saidOf('n=1')).toBe('The field "n" of d/mute is not a filter; filters: none.')
     expect(await saidOf('search=a')).toBe('The table d/mute has no fields to search.')
     expect(await saidOf('ordering=n')).toBe(
-      'The parameter "ordering" names "n", which cannot be ordered by; those that can be ordered by: none.',
+      'The parameter "ordering" names "n", which cannot be ordered by; fields that can be ordered by: none.',
     )
   })
 })
 
 test.each<[query: string, sentence: string]>([
   ['stat=1', 'There is no parameter "stat" here'],
-  ['d<2020-05-01', 'A condition is written with its name: d__lt=2020-05-01'],
-  ['d%3E%3D2020-05-01', 'A condition is written with its name: d__gte=2020-05-01'],
-  ['d<=2020-05-01', 'A condition is written with its name: d__lte=2020-05-01'],
-  ['n!=7', 'A condition is written with its name: n__ne=7'],
+  ['d<2020-05-01', 'Write a condition with its operator: d__lt=2020-05-01'],
+  ['d%3E%3D2020-05-01', 'Write a condition with its operator: d__gte=2020-05-01'],
+  ['d<=2020-05-01', 'Write a condition with its operator: d__lte=2020-05-01'],
+  ['n!=7', 'Write a condition with its operator: n__ne=7'],
   ['n<', 'There is no parameter "n<" here'],
   ['zz>1', 'There is no parameter "zz>1" here'],
   ['dd=1', 'There is no parameter "dd" here (did you mean "d"?)'],
@@ -259,8 +257,8 @@ test.each<[query: string, sentence: string]>([
     'The field "s" has no operator "contain" (did you mean "contains"?); its operators: eq, ne',
   ],
   ['n__contains=1', 'The field "n" has no operator "contains", since its type is integer; its operators: eq'],
-  ['ordering=hiden', '"hiden", which is no field; those that can be ordered by: n, s, w'],
-  ['fields=hiden', '"hiden", which is no field (did you mean "hidden"?); those that can be shown: s, w'],
+  ['ordering=hiden', '"hiden", which is not a field; fields that can be ordered by: n, s, w'],
+  ['fields=hiden', '"hiden", which is not a field (did you mean "hidden"?); fields that can be shown: s, w'],
   [
     'format=ndjsn',
     `must be one of: ${rowFormats.map(({ name }) => name).join(', ')} (did you mean "ndjson"?)`,

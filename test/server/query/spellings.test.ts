@@ -221,7 +221,7 @@ describe('a list', () => {
   test.each(['(SP,RJ)', "['SP']", 'SP;RJ'])('%s is refused with the right spelling', async (text) => {
     const said = await counted([['city__in', text]])
     expect(said).toMatch(
-      /^400: .*must be values with commas between, such as SP(,RJ)?; a value with brackets/,
+      /^400: .*must be values separated by commas, such as SP(,RJ)?; put a value with brackets/,
     )
   })
 })
@@ -285,7 +285,7 @@ describe('a list without quotes', () => {
   test.each(['Peru, Lima', ' Peru, Lima '])(
     '%j that is one value is refused with its quotes',
     async (text) => {
-      const right = `400: .*stands in quotes: city__in="Peru, Lima"`
+      const right = `400: .*put it in quotes, as in city__in="Peru, Lima"`
       // Cached pages of the same values do not answer it either.
       expect(
         await counted([

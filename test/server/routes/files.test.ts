@@ -162,7 +162,7 @@ describe('what is not there is a problem', () => {
   test.each<[target: string, status: number, detail: RegExp]>([
     ['/files/none/t.csv.gz', 404, /^There is no dataset "none"\.$/],
     ['/files/d/none.csv.gz', 404, /^There is no table "none" in d; its tables: t, absent\.$/],
-    ['/files/d/absent.csv.gz', 503, /^The table d\/absent is not published: the operator runs/],
+    ['/files/d/absent.csv.gz', 503, /^The table d\/absent is not published: its operator must run/],
     ['/files/d/absent/', 503, /^The table d\/absent is not published/],
     [
       '/files/d/t/x/t.csv.gz',
@@ -172,7 +172,7 @@ describe('what is not there is a problem', () => {
     [
       '/files/d/t/20200101T000000Z-0123456789ab/report.json',
       410,
-      /^The snapshot .* is not kept here any more; the current files are at/,
+      /^The snapshot .* is no longer kept; the current files are at/,
     ],
     ['/files/d/absent.parquet', 503, /^The table d\/absent is not published/],
     ['SNAPSHOT/manifest.json', 404, /^There is no such file/],
@@ -266,7 +266,7 @@ describe('health', () => {
             const { snapshot } = JSON.parse(await readFile(pointer, 'utf8')) as { snapshot: string }
             await rm(path.join(path.dirname(pointer), snapshot, 'part-00000.parquet'))
           },
-          /^part-00000\.parquet is gone/,
+          /^part-00000\.parquet is missing/,
         ],
       ],
       4,
@@ -309,8 +309,7 @@ describe('health', () => {
         {
           table: 'd/t',
           serving: expect.stringMatching(/^20260101T000000Z-/),
-          fault:
-            'part-00000.parquet is not as it was written: its bytes have another hash than in the manifest',
+          fault: 'part-00000.parquet is damaged: its hash differs from that in the manifest',
         },
       ],
       stale: [],

@@ -46,12 +46,12 @@ test('a scrub says how far it is', async () => {
   await snapshots.refresh()
   const total = await snapshots.bytes()
   await new Scrub(snapshots, log).once(1)
-  const told = [...lines.matchAll(/"bytes":(\d+),"of":(\d+),"msg":"reading files again"/g)]
+  const told = [...lines.matchAll(/"bytes":(\d+),"of":(\d+),"msg":"checking files"/g)]
   const read = told.map(([, bytes]) => Number(bytes))
   expect(read.length).toBeGreaterThan(0)
   expect(read).toEqual(read.toSorted((a, b) => a - b))
   expect(told.every(([, bytes, of]) => Number(of) === total && Number(bytes) <= total)).toBe(true)
-  expect(lines).toContain('files read again')
+  expect(lines).toContain('files checked')
 })
 
 describe('a service that starts', () => {
@@ -96,7 +96,7 @@ describe('a service that starts', () => {
     const { body } = await request(app).get('/readyz').expect(503)
     expect(body).toEqual({
       status: 'starting',
-      missing: [{ table: 'd/t', why: expect.stringMatching(/^part-00000\.parquet is gone/) }],
+      missing: [{ table: 'd/t', why: expect.stringMatching(/^part-00000\.parquet is missing/) }],
     })
     await back()
     const pointer = path.join(home, 'current.json')

@@ -137,7 +137,7 @@ describe('a pinned walk', () => {
       `<${newest}>; rel="latest-version"`,
       'no-store',
       'urn:acervo:problem:snapshot-gone',
-      `The snapshot ${gone} of d/t is not kept here any more; the current one is at ${newest}.`,
+      `The snapshot ${gone} of d/t is no longer kept; the current one is at ${newest}.`,
     ])
   })
 
@@ -205,7 +205,7 @@ describe('addresses that were harvested', () => {
     const gone = [`/files/d/t/${first}/t.csv.gz`, `/files/d/t/${first}/part-00000.parquet`]
     for (const target of [...harvested, ...gone]) {
       const { leads, reason, status, body } = await followed(service, target)
-      const isGone = reason.includes('is not kept any more')
+      const isGone = reason.includes('is no longer kept')
       expect([target, leads, isGone, status]).toEqual([target, true, gone.includes(target), 200])
       const rowsOf = target.endsWith('.gz') ? gunzipSync(body).toString() : csv(4)
       expect(rowsOf).toBe(csv(4))
@@ -377,7 +377,7 @@ test.each(
   const [status] = service.snapshots.statuses
   expect(status).toMatchObject({
     snapshot: ids[0],
-    fault: expect.stringContaining(`${file} is not as it was written`),
+    fault: expect.stringContaining(`${file} is damaged`),
   })
   const page = await json(service, rows)
   expect([page.status, page.headers['acervo-snapshot']]).toEqual([200, ids[0]])

@@ -17,7 +17,7 @@ interface Cells {
   readonly flag: boolean
 }
 
-/** Most distinct values that still get codes. */
+/** Maximum number of distinct values that still get codes. */
 const [cities, prices] = isQuick ? [1501, 2001] : [3001, 4001]
 
 const cellsOf = (n: number): Cells => ({

@@ -136,7 +136,7 @@ test.each([
   ],
   ...['1,2,3', 'a,b,c,d', '-181,0,0,0', '0,10,0,-10', '0,0,0,91', '0;0;0;0', '1e1,0,0,0'].map((box) => [
     `place__within=${box}`,
-    'The parameter "place__within" must be four numbers of degrees with commas between: west, south, east, north; such as -47,-24,-46,-23.',
+    'The parameter "place__within" must be four degrees separated by commas: west, south, east, north, such as -47,-24,-46,-23.',
   ]),
 ])('%s is refused', async (query, message) => {
   const shop = shops[0]?.shop

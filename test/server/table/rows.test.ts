@@ -216,7 +216,7 @@ describe('a refresh', () => {
     await snapshots.refresh()
     await snapshots.refresh()
     expect((await getPage(app, address)).count).toBe(3)
-    expect(logged().split('snapshot refused; the one before goes on serving')).toHaveLength(2)
+    expect(logged().split('snapshot rejected; still serving the previous one')).toHaveLength(2)
     await rename(`${part}.away`, part)
     await snapshots.refresh()
     expect((await getPage(app, address)).count).toBe(4)
@@ -241,7 +241,7 @@ describe('a refresh', () => {
     await writeFile(pointer, change(text))
     const whole = await serve(shop)
     expect((await getPage(whole.app, address)).count).toBe(3)
-    expect(whole.logged()).toContain('current.json is damaged or of an unknown format')
+    expect(whole.logged()).toContain('current.json is damaged or has an unknown format')
     const id = (await readdir(home)).find((name) => name.startsWith('2026')) ?? ''
     await rm(path.join(home, id, 'part-00000.parquet'))
     const { app } = await serve(shop)
@@ -260,7 +260,7 @@ describe('a refresh', () => {
     await writeFile(part, bytes)
     const { app, logged } = await serve(shop)
     await request(app).get(address).expect(503)
-    expect(logged()).toContain('part-00000.parquet is not as it was written')
+    expect(logged()).toContain('part-00000.parquet is damaged')
   })
 
   test('with other fields than the catalog declares is not taken', async () => {
@@ -332,9 +332,9 @@ test('a bug answers 500 without a word of its own, and logs all', async () => {
   const response = await request(app).get(address).expect(500)
   expect(response.body).toEqual({
     type: 'urn:acervo:problem:internal-error',
-    title: 'Something went wrong in the service',
+    title: 'Internal error of the service',
     status: 500,
-    detail: 'The service failed to answer; the operators find the reason in its log.',
+    detail: 'The service failed; its log has the reason.',
     instance: `urn:uuid:${String(response.headers['x-request-id'])}`,
   })
   expect(JSON.stringify(response.headers)).not.toContain('SELECT')

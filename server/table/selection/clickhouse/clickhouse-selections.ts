@@ -38,7 +38,7 @@ import { clickHouseDialect, NamedParameters } from './dialect.ts'
 
 export interface ClickHouseLimits {
   readonly queryTimeoutMs: number
-  /** Most values that a query may read. */
+  /** Maximum number of values that a query may read. */
   readonly scanValuesMax: number
 }
 
@@ -137,7 +137,7 @@ export class ClickHouseSelections implements Selections {
           if (found === null) return (await others()).slice(first, rows, reading)
           const some = found.subarray(within, within + positions.length - filled)
           if (some.length === 0)
-            throw new Error(`ClickHouse gave fewer rows than the ${count} that it counted`)
+            throw new Error(`ClickHouse returned fewer rows than the ${count} that it counted`)
           positions.set(some, filled)
           filled += some.length
         }
@@ -227,7 +227,7 @@ export class ClickHouseSelections implements Selections {
     } catch (error) {
       const code = error instanceof ClickHouseError ? error.code : null
       if (error instanceof ClickHouseUnreachable || (code !== null && notNow.has(code)))
-        throw Object.assign(new QueueFull('What looks for the rows of this table cannot be asked now.'), {
+        throw Object.assign(new QueueFull('ClickHouse, which filters this table, is not available now.'), {
           cause: error,
         })
       if (code === null) throw error
@@ -235,12 +235,9 @@ export class ClickHouseSelections implements Selections {
       if (timeIsOver.has(code))
         throw Object.assign(new QueryTimeout(this.#limits.queryTimeoutMs), { cause: error })
       if (tooCostly.has(code))
-        throw Object.assign(
-          new TooCostly('This is more than one query may read: ask for fewer by a condition.'),
-          {
-            cause: error,
-          },
-        )
+        throw Object.assign(new TooCostly('The query exceeds the limits of ClickHouse: add a condition.'), {
+          cause: error,
+        })
       throw error
     }
   }

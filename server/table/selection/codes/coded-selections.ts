@@ -33,11 +33,11 @@ import { OrderedTable } from '../../indexes/ordered-table.ts'
 export interface CodedLimits {
   /** Limit of decompressed codes in memory, in bytes; 0 disables codes. */
   readonly codesBytesMax: number
-  /** Most values that a query may read. */
+  /** Maximum number of values that a query may read. */
   readonly scanValuesMax: number
 }
 
-/** Most rows sorted here, since a sort blocks other requests. */
+/** Maximum number of rows sorted here, since a sort blocks other requests. */
 const sortedMax = 500_000
 /** In larger tables DuckDB's threads scan fields faster. */
 const scannedRowsMax = 32_000_000
@@ -218,7 +218,7 @@ export class CodedSelections implements Selections {
     })
   }
 
-  /** Opens codes for the duration of some work. */
+  /** Opens the file of codes while `work` runs. */
   async #reading<T>(
     snapshot: Snapshot,
     codes: CodesFile | undefined,

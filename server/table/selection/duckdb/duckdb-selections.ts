@@ -40,7 +40,7 @@ import { positionsIn, sortedBy, spansOf, type Span } from '../sorted-rows.ts'
 export interface SelectionLimits {
   /** Limit of all cached selections together, in bytes; 0 disables the cache. */
   readonly selectionBytesMax: number
-  /** Most values that a query may read. */
+  /** Maximum number of values that a query may read. */
   readonly scanValuesMax: number
 }
 
@@ -50,9 +50,9 @@ interface Rows extends Selection {
   readonly rowSet: RowSet | null
 }
 
-/** Most candidates that are checked one by one. */
+/** Maximum number of candidates that are checked one by one. */
 const candidatesMax = 2000
-/** Most positions read from an order at once: sorting them delays other requests. */
+/** Maximum number of positions read from an order at once: sorting them delays other requests. */
 const indexedMax = 200_000
 /** First rows of an order that are found without sorting all others. */
 const prefixRows = 5000
@@ -102,7 +102,7 @@ export class DuckDbSelections implements Selections {
     const { rows } = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
     if (rows.length > groupsMax) {
       throw new TooCostly(
-        `There are more than ${groupsMax.toLocaleString('en')} different values of "${by.name}": take fewer rows by a condition.`,
+        `There are more than ${groupsMax.toLocaleString('en')} different values of "${by.name}": add a condition.`,
       )
     }
     return rows.map(([key, count, sum]) => ({
@@ -258,7 +258,7 @@ export class DuckDbSelections implements Selections {
     if (isAsFound && end <= unkeptDepthMax) return cut(await read(`${slice.first} ${slice.rows}`, slice), 0)
     throw new TooCostly(
       `In this order, rows past the first ${unkeptDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
-        'ask for fewer by a condition, or in the order of the table.',
+        'add a condition, or use the order of the table.',
     )
   }
 
@@ -294,7 +294,7 @@ async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
-    throw new TooCostly('This needs more memory than it may use: ask for fewer by a condition.')
+    throw new TooCostly('The query needs more memory than it may use: add a condition.')
   }
 }
 
