@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Rules of CONTRIBUTING.md for names and comments. Each fault is listed with its file, line and rule. */
+/** Rules of CONTRIBUTING.md for names, comments, messages and docs. Each fault is listed with its file, line and rule. */
 
 const rooms = ['core', 'ingest', 'server']
 const folders = [...rooms, 'test', 'bench', 'deploy']
@@ -28,6 +28,7 @@ interface Comment {
 }
 
 const texts = new Map<string, string>()
+const papers = new Map<string, string>()
 
 beforeAll(async () => {
   for (const folder of folders) {
@@ -36,7 +37,45 @@ beforeAll(async () => {
       if (file.endsWith('.ts')) texts.set(file, await readFile(file, 'utf8'))
     }
   }
+  for (const folder of ['.', 'docs', 'test/corpus', 'warehouse']) {
+    for (const name of await readdir(folder)) {
+      const file = path.posix.join(folder, name)
+      if (file.endsWith('.md')) papers.set(file, await readFile(file, 'utf8'))
+    }
+  }
 })
+
+/** Returns the paragraphs, list items and table cells of Markdown, without code. */
+function paragraphsIn(markdown: string): Comment[] {
+  const found: { line: number; text: string }[] = []
+  let isCode = false
+  let isOpen = false
+  for (const [index, line] of markdown.split('\n').entries()) {
+    if (line.startsWith('```')) isCode = !isCode
+    const text = line.replaceAll(/`[^`]+`/g, '`').trim()
+    const isText = !isCode && text !== '' && !/^(```|#)/.test(line)
+    if (isText && text.startsWith('|')) {
+      for (const cell of text.split('|')) found.push({ line: index + 1, text: cell.trim() })
+    } else if (isText && isOpen && !/^([-*]|\d+\.) /.test(text)) {
+      const last = found.at(-1)
+      if (last !== undefined) last.text += ` ${text}`
+    } else if (isText) found.push({ line: index + 1, text })
+    isOpen = isText && !text.startsWith('|')
+  }
+  return found
+}
+
+/** Returns the texts in quotes of a file, without the code in templates. */
+function messagesIn(text: string): Comment[] {
+  return text.split('\n').flatMap((line, index) =>
+    /^\s*(\/\/|\/?\*)/.test(line)
+      ? []
+      : [...line.matchAll(/'([^']*)'|`([^`]*)`/g)].map((match) => ({
+          line: index + 1,
+          text: (match[1] ?? match[2] ?? '').replaceAll(/\$\{[^}]*\}/g, ''),
+        })),
+  )
+}
 
 /** Returns the comments that stand on lines of their own; consecutive lines are one comment. */
 function commentsIn(text: string): Comment[] {
@@ -89,6 +128,40 @@ test('sentences of comments are short', () => {
   ).toEqual([])
 })
 
+test('messages contain no word that makes a reader guess', () => {
+  const found = [...texts].flatMap(([file, text]) =>
+    rooms.includes(file.split('/')[0] ?? '')
+      ? messagesIn(text)
+          .filter((message) => message.text.includes(' ') && unclear.test(message.text))
+          .map((message) => `${file}:${message.line}: ${message.text}`)
+      : [],
+  )
+  expect(found).toEqual([])
+})
+
+test('docs have short sentences and cells, and no word that makes a reader guess', () => {
+  const cellMax = 200
+  const found = [...papers].flatMap(([file, text]) => {
+    const fromCells = text
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .flatMap((line) => line.split('|'))
+      .filter((cell) => cell.trim().length > cellMax)
+      .map((cell) => `${file}: a cell has more than ${cellMax} characters: ${cell.trim()}`)
+    const fromTexts = paragraphsIn(text).flatMap((paragraph) => {
+      const word = unclear.exec(paragraph.text)?.[0]
+      const long = paragraph.text.split(/(?<=[.!?:;])\s+/).find(isLong)
+      const at = `${file}:${paragraph.line}`
+      return [
+        ...(word === undefined ? [] : [`${at}: replace "${word}": ${paragraph.text}`]),
+        ...(long === undefined ? [] : [`${at}: has more than ${sentenceMax} words: ${long}`]),
+      ]
+    })
+    return [...fromCells, ...fromTexts]
+  })
+  expect(found).toEqual([])
+})
+
 test('an exported name is defined once', () => {
   const places = new Map<string, string[]>()
   for (const [file, text] of texts) {
@@ -115,4 +188,16 @@ test('faults of comments are found', () => {
     { line: 3, text: 'What is told' },
     { line: 5, text: 'Returns it.\n@param b c' },
   ])
+})
+
+test('faults of docs and messages are found', () => {
+  expect(paragraphsIn('# told\n\nOne `told`\ntwo\n- three\n\n| a | b |\n```\ntold\n```\n')).toEqual([
+    { line: 3, text: 'One ` two' },
+    { line: 5, text: '- three' },
+    { line: 7, text: '' },
+    { line: 7, text: 'a' },
+    { line: 7, text: 'b' },
+    { line: 7, text: '' },
+  ])
+  expect(messagesIn("// 'of a'\nconst told = 'at hand'\n")).toEqual([{ line: 2, text: 'at hand' }])
 })
