@@ -17,7 +17,7 @@ export async function* inOrder<T, R>(
   try {
     for await (const item of items) {
       const begun = work(item, stop)
-      // The error is thrown in order, and stops earlier items.
+      // The error is thrown when its item is due, and stops all items now.
       begun.catch((error: unknown) => own.abort(error))
       running.push(begun)
       const first = running.length < max ? undefined : running.shift()

@@ -126,7 +126,7 @@ describe('the server program', () => {
       { PORT: 'http' },
       /^PORT is "http", and must be a port number from 1 to 65535\n$/,
     ],
-    ['a catalog that is none', { CATALOG: 'Makefile' }, /^Makefile has .* faults?:\nMakefile:\d+:\d+: /],
+    ['a catalog that is none', { CATALOG: 'Makefile' }, /^Makefile has .* errors?:\nMakefile:\d+:\d+: /],
   ])('does not start with %s', async (_what, extra, err) => {
     const ended = await run('server/process/main', [], { ...settings, ...extra })
     expect([ended.code, ended.out, ended.err]).toEqual([1, '', expect.stringMatching(err)])

@@ -96,7 +96,7 @@ export async function followVersions(
   let seen = taken
   while (await pause()) {
     const now = await versionNow()
-    // The system may be short of a resource: check again later.
+    // A file could not be read, perhaps for a moment only: check again later.
     if (now === null) continue
     taken ??= now
     if (now !== taken && now === seen) {

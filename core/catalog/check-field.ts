@@ -15,7 +15,7 @@ export function checkFieldName(name: string, path: Path, report: ReportFault): v
     const asked = JSON.stringify(name.slice(1))
     report(
       path,
-      `"${name}" begins with -, which means descending order of ${asked} in requests: choose another name`,
+      `"${name}" begins with "-", which means descending order by ${asked} in requests: choose another name`,
     )
   } else if (ownNames.has(name.toLowerCase())) {
     report(path, `"${name}" is reserved for the position of a row: choose another name`)

@@ -72,7 +72,7 @@ function checkPrefixes(prefixes: readonly (readonly [Path, unknown])[], report: 
       if (typeof other !== 'string') continue
       const taken = [`${other}/dataset`, `${other}/datasets`].find((place) => isWithin(prefix, place))
       if (taken !== undefined)
-        report(path, `"${prefix}" is below the datasets of the family at ${other}: choose another`)
+        report(path, `"${prefix}" is below the addresses of datasets at ${other}: choose another prefix`)
     }
   }
 }

@@ -81,7 +81,7 @@ const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readon
 export function parseDateFormat(format: string, type: MomentType): DateFormat | null {
   const groups = new Map<Part, { number: number; word: Word }>()
   let pattern = ''
-  // True after a part of one digit or two, whose end would be a guess without a literal.
+  // True after a part that may have one or two digits: only a literal shows where it ends.
   let isOpen = false
   for (const [found] of format.matchAll(wordPattern)) {
     if (!isWord(found)) {
@@ -179,7 +179,7 @@ function hourOf(hour: string, half: string): string {
     lpad((${number} % 12 + if(lower(${half})[1] = 'p', 12, 0))::varchar, 2, '0') end`
 }
 
-/** SQL: converts a time with an offset into local time of a zone; null if there is none. */
+/** SQL: converts a time with an offset into local time of a zone; null if no such time exists. */
 function inZone(local: string, offset: string, timezone: string): string {
   const digits = `replace(${offset}, ':', '')`
   const minutes = `case when lower(${offset}) = 'z' then 0 else

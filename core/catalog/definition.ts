@@ -445,7 +445,7 @@ export type TableDefinition = DatasetDefinition['tables'][number]
 /** Returns the schema as JSON Schema, for editors. */
 export function catalogJsonSchema(): unknown {
   const { required = [], ...schema } = z.toJSONSchema(catalogDefinition, { io: 'input' })
-  // Included files may contain all of them.
+  // `datasets` is not required, since included files may contain all datasets.
   return { title: 'Acervo catalog', ...schema, required: required.filter((key) => key !== 'datasets') }
 }
 

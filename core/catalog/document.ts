@@ -49,7 +49,7 @@ export function readDocument(text: string): PlacedDocument {
   const problems = [...document.errors, ...document.warnings].map((problem) => {
     return { ...placeAt(problem.pos[0]), message: problem.message }
   })
-  // With a duplicate key the rest can still be checked; after other errors nothing is certain.
+  // With a duplicate key, the rest can still be checked; after other errors, it cannot.
   let readable = document.errors.every((error) => error.code === 'DUPLICATE_KEY')
   let root: unknown = null
   try {

@@ -63,9 +63,9 @@ export class ClickHouse {
         request_timeout: patienceMs,
         max_open_connections: 16,
         compression: { response: false, request: false },
-        // Callers report failures.
+        // The client does not log: callers report failures.
         log: { level: ClickHouseLogLevel.OFF },
-        // Keeps proxies from closing connections of long statements.
+        // Keeps proxies from closing connections during long statements.
         clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '20000' },
       })
       return new ClickHouse(client, cluster === '' ? null : cluster)
@@ -123,7 +123,7 @@ export class ClickHouse {
     const ends = new AbortController()
     const end = (): void => ends.abort()
     signal?.addEventListener('abort', end)
-    // A hung server reports no timeout.
+    // If the server hangs, it does not report the timeout itself.
     const late = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs + graceMs)
     try {
       return await told(async () => {
@@ -137,7 +137,7 @@ export class ClickHouse {
             // statements alone.
             readonly: '2',
             cancel_http_readonly_queries_on_client_close: 1,
-            // Reports errors during the query as failures, and never returns a part of a result.
+            // Reports errors during the query as failures, and never returns a partial result.
             wait_end_of_query: 1,
             timeout_overflow_mode: 'throw',
             read_overflow_mode: 'throw',

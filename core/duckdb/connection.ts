@@ -82,7 +82,7 @@ export class Connection {
         return blob.getItemBytes(0) ?? new Uint8Array()
       }
       const texts = { bytes: blobAt(0), lengths: parseNumbers(blobAt(1)), rows: parseNumbers(blobAt(2)) }
-      // A null text would be missing from one of them.
+      // A null text would be missing from one of the two lists.
       if (texts.lengths.length !== texts.rows.length) throw new TypeError('expected a length of each row')
       return texts
     })

@@ -237,7 +237,7 @@ export const settingRows = {
     name: 'SCAN_MILLIONS',
     default: '2000',
     meaning:
-      'Limit of one query in million values: a filter counts one per row, a search about six, an order ten, or thirty by a text. Above it, the status is 422.',
+      'Limit on the cost of one query, in millions of values: a filter counts one per row, a search about six, an order ten, or thirty by a text field. A query above it gets 422.',
     parse: (text) => multiple(wholeNumber(text, 1, 1_000_000), 1_000_000),
     expects: 'a whole number from 1 to 1000000',
   }),

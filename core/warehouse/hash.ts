@@ -32,7 +32,7 @@ async function aside<T>(
     const { threads, failure } = await (opening ??= openThreads())
     return await Promise.race([threads.run(file, { name }) as Promise<T>, failure])
   } catch {
-    // Errors of the file occur again; a thread may have failed to start.
+    // The thread may have failed to start; if the file is at fault, the error occurs again here.
     return here(file)
   }
 }

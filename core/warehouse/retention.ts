@@ -17,7 +17,7 @@ export function removable(
   { count, graceMs }: Retention,
 ): SnapshotId[] {
   const newestFirst = [...new Set([...ids, current])].toSorted().toReversed()
-  // Newer ones were rolled back, and count for nothing.
+  // Newer ones were rolled back, and are ignored.
   const from = newestFirst.indexOf(current)
   return newestFirst.filter((id, index) => {
     const successor = newestFirst[index - 1]

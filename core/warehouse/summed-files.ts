@@ -10,7 +10,7 @@ import type { Store } from './stores/store.ts'
 export async function replaceSummed(store: Store, file: string, name: string): Promise<void> {
   const line = lineOf(name, (await sumsOf(file)).sha256)
   const before = String((await store.get(layout.sumOf(name))) ?? (await lineOfUnsummed(store, name)))
-  // Both sums stand there during the exchange: if the job is killed, one of the lines is right.
+  // Both checksums are listed during the exchange: if the job is killed, one of the lines is right.
   await store.put(layout.sumOf(name), line + before)
   await store.moveIn(file, name)
   await store.put(layout.sumOf(name), line)

@@ -103,7 +103,7 @@ async function countedByHash(db: Connection, own: ValueColumn): Promise<Counted[
     const [hashes = []] = await db.rows(`select count(*) ${often}`)
     if (numberOf(hashes[0]) > distinctMax) return null
     const [found = []] = await countedIn(db, [own], `and hash(value) in (select hash ${often})`)
-    // Values that share a hash may each occur less often than it.
+    // Values with the same hash may each occur less often than the hash.
     const last = found[most - 1]
     return last !== undefined && last.rows >= numberOf(least[0]) ? found : null
   } finally {

@@ -101,7 +101,7 @@ async function writeWords(
     const file = fileNames.wordIndex(part)
     written.push({ kind: 'words', fields: table.search, file, part })
     if (taken.has(file)) continue
-    // Folded once, for the file and its proof: that is most of the work.
+    // Fold the texts once, for the file and its verification, since folding is most of the work.
     await db.rows(`create or replace temp table words as select ${words} as words,
       file_row_number - ${firstRow} as position from ${sortedRowsSql(work, firstRow, count)}`)
     await db.rows(`copy (select words from words order by position) to ${quotedText(path.join(folder, file))}

@@ -51,9 +51,9 @@ export function matchHeader(
   const drift = [
     ...(areOfOthers ? [] : missing.map(missingColumn)),
     ...unknown.map((name, index) => {
-      // A first row in place of the header contains values, which must not be shown if some are to be hidden.
+      // The header may be a row of values, which must not be shown if some are to be hidden.
       if (isHidden) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
-      // Similar names take time to find, which an invalid header must not cost.
+      // Finding similar names takes time, so only the columns that are reported get a hint.
       const hint = index < problemsShown ? didYouMean(name, read) : ''
       return `the column ${shown(name)} is not a field of ${tableId(table)}${hint}`
     }),

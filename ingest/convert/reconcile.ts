@@ -88,7 +88,7 @@ export async function reconcilePublished(
   parts: readonly DuePart[],
   staged: Staged,
 ): Promise<void> {
-  // Hashes from before the sort, in the order of the rows.
+  // Row hashes that were computed before the sort, and moved with the rows.
   const sorted = await hashes(work, sortedFileSql(work), 'row_hash', 0)
   const names = work.fields.map(({ field }) => quotedName(field.name))
   let [rows, whole, positioned] = [0n, 0n, 0n]

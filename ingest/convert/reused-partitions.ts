@@ -59,7 +59,7 @@ export async function findReusable(
 ): Promise<Reusable | null> {
   const { partitions, parts, sources, tools } = before
   if (table.partition === null || partitions === undefined) return null
-  // Another version may write the same rows in other bytes.
+  // Another version of DuckDB or Node may write the same rows as different bytes.
   if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
   if (!areUnique(files) || !areUnique(sources)) return null
   // A name alone does not show which of several patterns matched a file, and so which constants it has.
@@ -67,7 +67,7 @@ export async function findReusable(
   const isTold = fromName !== null || named?.some((some) => some.constants.size > 0) === true
   if (isTold && (named?.length ?? 0) > 1) return null
   const report = await readReport(store, table, before)
-  // Drift that was accepted once is not accepted again without asking.
+  // Drift was accepted for one ingest only, so all files are read again.
   if (report === null || report.accepted_drift.length > 0) return null
   const members = report.download_members
   if (members?.length !== parts.length + 1) return null

@@ -133,7 +133,7 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
   const keys = ({ one, rank }: (typeof ranked)[number]): number[] => [
     Number(!cutsValues(one, enclosing)),
     Number(one.firstLine.length > 1),
-    // A line that fits is not skipped: after it, a decimal comma may pass for a delimiter.
+    // Skip few lines: below a skipped header, decimal commas could look like delimiters.
     -one.skipLines,
     rank,
     one.firstLine.length,
@@ -170,7 +170,7 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   if (marked.length === 0) return null
   const best = bestOf(candidatesIn(text, isComplete, commentMark))
   if (best === null || best.firstLine.length === 1) return null
-  // A reading that takes rows for comments has to skip the rest.
+  // If it skips more lines than a reading without comments, it took rows for comments.
   const plain = bestOf(candidatesIn(text, isComplete))
   if (plain !== null && plain.firstLine.length > 1 && plain.skipLines < best.skipLines) return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length

@@ -9,7 +9,7 @@ export interface Way {
   readonly comment: string | null
 }
 
-/** A sample as one way reads it. */
+/** Result of reading a sample with one candidate dialect. */
 export interface SampleReading {
   /** Values of the first line that is read. */
   readonly firstLine: readonly string[]
@@ -49,10 +49,10 @@ export interface Candidate extends SampleReading, QuoteSigns {
 /** Minimum share of rows of the sample that have as many values as the first line, and no value cut in two. */
 export const consistentShare = 0.98
 
-/** Most of a sample that may be an incomplete value at its end. */
+/** Maximum share of a sample that may be an incomplete value at its end. */
 const unreadShareMax = 0.1
 
-/** More lines are not the end of a table, but lines that do not fit. */
+/** Maximum number of lines that are a footer; if there are more, the dialect does not fit. */
 const lastLinesMax = 10
 
 /**

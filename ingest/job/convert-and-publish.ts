@@ -178,7 +178,7 @@ async function publishAndReport(
   const manifest = await label(labelled, named, folder, beside)
   const same = new Map([...taken].map(([file, { key }]) => [file, key]))
   const written = new Set(filesOf(manifest).map(({ file }) => file))
-  // For example texts of fields that have codes by now.
+  // Some files are not needed any more, for example texts of fields that now have codes.
   for (const file of [...same.keys()].filter((one) => !written.has(one))) {
     await rm(path.join(folder, file))
     same.delete(file)

@@ -71,7 +71,7 @@ export function partitionsOf(
 
 /** Returns warnings for the operator. */
 export function warningsOf({ table, files }: Job, { unended, endless }: ReadSource): string[] {
-  // Compressed files and files with checksums show themselves that they are complete.
+  // Compressed files and files with checksums can be verified without a length.
   const unmeasured = files.filter(
     ({ name, isUnmeasured }) =>
       isUnmeasured === true && packingOf(name) === null && table.source.checksums === null,

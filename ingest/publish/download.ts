@@ -180,7 +180,7 @@ async function pack({ file, rows }: Rendered): Promise<Piece> {
 
 /** Returns the number of line feeds in values. */
 async function breaksIn(work: Work, hasBreaks: boolean): Promise<number> {
-  // Constants were not read from files.
+  // A constant column may have line breaks even if the files have none.
   const canHave = hasBreaks || work.fields.some(({ column }) => column === null)
   const texts = work.fields.flatMap(({ field }, index) => (isQuoted(field) ? [`f${index}`] : []))
   if (!canHave || texts.length === 0) return 0

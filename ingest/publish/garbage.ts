@@ -28,7 +28,7 @@ export async function removeGarbage(
     else await removeQuarantined(store, table, id, now, graceMs + readersMs)
   }
   const withdrawn = new Set((await readRollbacks(store, table)).map(({ snapshot }) => snapshot))
-  // Clocks may have been set back since they were published.
+  // Clocks may have been set back: a published snapshot can have a later id than the current one.
   const published = new Set<SnapshotId>()
   for await (const { snapshot } of publishedBefore(store, table, current)) published.add(snapshot)
   const orphans = ids.filter(

@@ -28,7 +28,7 @@ export async function withTableLock<T>(store: Store, table: Table, work: () => P
 const lockEveryMs = 50
 const lockTriesMax = 6000
 
-/** Runs work on the files beside the tables under their lock, waiting for it. */
+/** Waits for the lock of the files that belong to no table, such as `warehouse.duckdb`, and runs `work` with it. */
 export async function withWarehouseLock<T>(store: Store, work: () => Promise<T>): Promise<T> {
   return releasing(await patientLock(store), work)
 }

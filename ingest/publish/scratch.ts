@@ -43,7 +43,7 @@ export async function sweepScratch({ scratchFolder }: Store): Promise<void> {
   for (const name of await namesIn(scratchFolder)) {
     const home = path.join(scratchFolder, name)
     const hasLock = (await namesIn(home)).includes(lockName)
-    // The job has not locked it yet, or was killed before.
+    // The job has not locked the folder yet, or was killed before it could.
     if (!hasLock && (await mayBeginIn(home))) continue
     try {
       await (hasLock ? removeAbandoned(home, lockName) : rm(home, { recursive: true, force: true }))

@@ -42,7 +42,7 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
       )
     }
     await verifyFiles(filesInStore(store, layout.snapshot(table, earlier.snapshot)), earlier)
-    // First, so that a concurrent job cannot publish it again.
+    // Record the rollback first, so that a concurrent job cannot publish the snapshot again.
     await recordRollback(store, table, current, now)
     await pointTo(store, table, earlier.snapshot)
     return { from: current.snapshot, to: earlier.snapshot, rows: earlier.rows }

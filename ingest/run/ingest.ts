@@ -125,7 +125,7 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
       const outcome = await ingestOrFail(table, options, progress)
       if (options.retention !== undefined && 'manifest' in outcome) {
         await removeGarbage(options.store, table, outcome.manifest, options.now(), options.retention).catch(
-          // Published tables stay published.
+          // A failed removal must not fail the ingest: the table stays published.
           (error: unknown) =>
             progress.say(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
         )
@@ -142,7 +142,7 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
     const failure = asFailure(error, options.memoryBytes)
     return { status: 'failed', table, failure, report: 'none, the source was not read' }
   } finally {
-    // Before the outcome, so that it is not printed behind the line that is updated.
+    // End the progress line before the outcome is printed.
     progress.end()
   }
 }
@@ -225,7 +225,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     }
     if (obtained === 'unchanged') throw new Error('the source is unchanged, but the table is not published')
     const { acceptsDrift = false } = options
-    // Another converter alone is no reason to publish a rolled back source again.
+    // A new version of the converter is no reason to publish a rolled back source again.
     const definitions = definitionsUntil(table, partRows, converter)
     for (const withdrawn of acceptsDrift ? [] : await readRollbacks(store, table)) {
       if (!definitions.includes(withdrawn.definition) || !(await hashes.are(withdrawn.sources))) continue
@@ -240,7 +240,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
           `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it again`,
       )
     }
-    // Before they are replaced, so that a killed job leaves no manual work.
+    // Quarantine damaged snapshots before they are replaced, so that a killed job leaves no manual work.
     await quarantine(store, table, found.damaged, options.now()).catch((error: unknown) =>
       progress.say(`${tableId(table)}: damaged files were not set aside: ${messageOf(error)}`),
     )

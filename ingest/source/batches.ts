@@ -93,7 +93,7 @@ export class BatchWriter {
    * @param tallyOf returns counts of all records so far with the same columns, including these
    */
   async write(records: Buffer, tallyOf: () => Tally): Promise<void> {
-    // One write behind, so that the disk works while the next records are read.
+    // Wait for the previous write only, so that the disk works while the next records are read.
     await this.#writing
     this.#file ??= await this.#begin()
     this.#bytes += records.length

@@ -128,7 +128,7 @@ function utf16(encoding: Encoding, name: string): Decoder {
       },
       end: () => {
         if (bytes % 2 !== 0) throw new TableFailure(`${name} ends within a UTF-16 character: it is cut off`)
-        // Its end may contain half of a pair.
+        // The end of the file may be half of a surrogate pair.
         const rest = half + (decoder?.end() ?? '')
         return bytesOf(rest, loneSurrogate, (at) => rest.charCodeAt(at))
       },

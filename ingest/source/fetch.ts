@@ -93,7 +93,7 @@ class Download {
   constructor(address: URL, options: FetchOptions) {
     this.#address = address
     this.#options = options
-    // Not the name in the address, which may be too long or missing.
+    // The name in the address may be too long or missing.
     this.#file = path.join(options.folder, 'fetched')
     this.#name = nameIn(address)
   }

@@ -80,7 +80,7 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
   }
   const paths = file.includes('*') ? await matchingFiles(sources, file) : [file]
   if (paths.length === 0) return [{ kind: 'nowhere', path: path.join(sources, file) }]
-  // From the first different segment on, so that files of the same name can be distinguished.
+  // Show paths from the first different segment on, so that files of the same name can be distinguished.
   const segments = file.split('/')
   const first = segments.findIndex((segment) => segment.includes('*'))
   const depth = first === -1 ? 1 : segments.length - first

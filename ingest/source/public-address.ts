@@ -30,7 +30,7 @@ export function requirePublicLiteral({ hostname }: URL): void {
 /** Checks the very addresses to connect to, so that DNS cannot change in between. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, found) => {
-    // On an error there is no list at all.
+    // On an error, `found` is undefined.
     const hidden = error === null ? found.find(({ address }) => !isPublic(address)) : undefined
     if (error !== null) callback(error, [])
     else if (hidden !== undefined) callback(new PrivateAddress(`${hostname} (${hidden.address})`), [])

@@ -197,7 +197,7 @@ function constantsOf({ source }: Table, { place, constants }: PlacedFile, member
 function namedBy(pattern: string | null, place: string, { name, inner }: Member): Constants {
   if (pattern === null) return new Map()
   const whole = inner === null ? place : `${place}/${inner}`
-  // For example t.csv.gz, which t.csv may mean too.
+  // A source named t.csv may also be the file t.csv.gz.
   const packing = packingOf(whole)
   const unpacked = packing === null ? [] : [whole.slice(0, -packing.ending.length)]
   for (const one of [whole, ...unpacked]) {

@@ -170,7 +170,7 @@ export class CsvScanner {
   push(chunk: Buffer): Buffer {
     this.#waiting.push(chunk)
     this.#waitingBytes += chunk.length
-    // A long record is scanned from its start each time, so only after it has doubled.
+    // A long record is scanned from its start each time, so wait until it has doubled.
     if (this.#rest.length > longRecordBytes && this.#waitingBytes < this.#rest.length) return nothing
     return this.#scanWaiting()
   }
@@ -207,7 +207,7 @@ export class CsvScanner {
     let start = 0
     let [lastStart, lastEnd, lastLine] = [0, 0, 0]
     while (start < data.length && !this.#isStopped()) {
-      // Called for millions of rows, of which few sources have others.
+      // This runs for millions of rows, and few sources have other lines beside them.
       const next = this.#hasMarks ? this.#besideRows(data, start, isLast, kept) : start
       if (next === null || this.#isAtEnd()) break
       if (next > start) {

@@ -43,7 +43,7 @@ async function readThrough(
     },
   })
   const takeText = async (text: Buffer): Promise<void> => {
-    // After this call, so that the next text starts decompressing later.
+    // Yield first, so that the next text starts decompressing later.
     await Promise.resolve()
     requireBounds(text.length, packed)
     await sink.onText(text)

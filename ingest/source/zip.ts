@@ -75,7 +75,7 @@ async function openWhole(file: PackedFile): Promise<ZipFile> {
 /** Messages of yauzl about valid but unsupported files. */
 const unread = [
   [/^strong encryption/, 'is encrypted: unpack it'],
-  [/^multi-disk/, 'is one of several parts of a zip file: join them, or unpack it'],
+  [/^multi-disk/, 'is one part of a split zip file: join the parts, or unpack them'],
 ] as const
 
 function notZip(file: PackedFile, cause: unknown): TableFailure {

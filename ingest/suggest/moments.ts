@@ -187,7 +187,7 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
   const formats = [...new Set(all.flatMap((found) => found.map(({ format }) => format)))]
   const fitting = (format: string): number =>
     all.filter((found) => found.some((one) => one.format === format)).length
-  // Narrower formats first, as two digits before one or two.
+  // Put narrower formats first, for example two digits before one or two.
   const ranked = formats.toSorted((a, b) => fitting(b) - fitting(a) || b.length - a.length)
   const whole = ranked.filter((format) => fitting(format) === all.length)
   const [first] = whole
@@ -236,7 +236,7 @@ function several(
     const beside = chosen.filter((format) => !own.includes(format))
     return { type, example: doubtful, formats: own, beside, areAll: false }
   }
-  // Beside the others, one of them may have a second reading.
+  // With several formats, one value may match two of them and mean two different dates.
   for (const format of chosen) {
     const own = all.filter((found) => hasFormat(found, format))
     for (const other of ranked) {

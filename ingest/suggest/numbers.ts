@@ -38,7 +38,7 @@ const marked = new RegExp(
 interface Bare {
   readonly digits: string
   readonly sign: string
-  /** Spelling of a negative number; null for -5 and in parentheses. */
+  /** Notation of a negative number; null for `-5` and `(5)`. */
   readonly minus: MinusForm | null
   /** Marks, including parentheses. */
   readonly marks: readonly string[]
@@ -105,7 +105,7 @@ export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumb
     if (one === null) return null
     bare.push(one)
   }
-  // In all texts they are no minus, but a note, or a part of a code.
+  // If all values have parentheses, these do not mean a minus, but a note or a part of a code.
   if (bare.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bare)) return null
   const all = bare.map(({ digits }) => digits)
   const forms = allForms.filter(({ pattern }) => all.every((digits) => pattern.test(digits)))

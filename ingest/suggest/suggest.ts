@@ -23,7 +23,7 @@ interface SuggestOptions {
   readonly scratch: string
   readonly limits: UnpackLimits
   readonly progress: Progress
-  /** Location of the source in the entry, such as `files` and `member`. */
+  /** Keys of the entry that locate the source, such as `files` and `member`. */
   readonly source: Readonly<Record<string, unknown>> & { readonly member?: string }
   /** Name of the table, by default that of its file. */
   readonly name?: string

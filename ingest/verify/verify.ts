@@ -37,7 +37,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
     if (ids.length === 0 && pointer === null) continue
     yield { table, what: 'current.json', bytes: 0, fault: pointer }
     for (const id of ids) {
-      // Its damage is known, and repaired by the snapshot that replaced it.
+      // Its damage is known, and the snapshot was replaced.
       if (id !== current?.snapshot && (await quarantinedAt(store, table, id)) !== null) continue
       let bytes = 0
       const fault = await faultOf(async () => {
@@ -57,7 +57,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
 /** Explains the damage of a file that belongs to no snapshot; null if it is intact, or missing. */
 export async function faultOfSummed(store: Store, name: string): Promise<string | null> {
   return faultOf(async () => {
-    // A job may replace it between two checks.
+    // A job may replace the file during the first check, so a failed check is repeated once.
     if (!(await isAsSummed(store, name)) && !(await isAsSummed(store, name)))
       throw new Error('it is damaged: `make ingest` writes it again')
   })

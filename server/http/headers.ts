@@ -46,7 +46,7 @@ export function commonHeaders(
   ]
   const preflight: Headers = [
     ['Access-Control-Allow-Methods', allowedMethods],
-    // `*` does not include this one.
+    // `*` does not include Authorization.
     ['Access-Control-Allow-Headers', '*, Authorization'],
     ['Access-Control-Max-Age', preflightSeconds],
   ]

@@ -60,7 +60,7 @@ export class OpenConnections {
    */
   inTurn(connection: Duplex, response: ServerResponse, answer: () => void): void {
     const state = this.#states.get(connection)
-    // Behind a skipped request, none would ever get the socket.
+    // If a request is skipped, later ones on the connection never get the socket.
     if (state === undefined || this.#ending.has(connection)) return
     state.latest = response.req
     const begin = (): void => {
@@ -137,7 +137,7 @@ export class OpenConnections {
     if (next !== undefined) next.begin()
     else if (this.#ending.has(connection)) end(connection)
     else if (this.#stopping) {
-      // Its client may be sending the next request, unless the response says close.
+      // The client may be sending the next request, unless the response says close.
       if (state.answer?.getHeader('Connection') === 'close') end(connection)
       else this.#endWhenSilent(connection)
     }

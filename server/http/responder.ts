@@ -87,7 +87,7 @@ export class Responder {
   async send(req: IncomingMessage, res: ServerResponse, response: NamedResponse): Promise<void> {
     const account = accountFor(res)
     const accepted = encodingsFor(req, response)
-    // No Last-Modified: a second is too coarse to tell two imports apart, and a rollback goes back in time.
+    // There is no Last-Modified: two imports may be in the same second, and a rollback goes back in time.
     const known = matchingTag(
       req.headers['if-none-match'],
       accepted.map((encoding) => tagOf(response, encoding)),
@@ -157,7 +157,8 @@ export class Responder {
       this.#keepWanted(response, body)
       return { ...body, encoding }
     }
-    // A client that accepts only this coding does not share work with clients that accept others.
+    // Clients that refuse uncompressed bodies share work only with each other: for other clients, a body may stay
+    // uncompressed.
     const isStrict = !accepted.includes(identity)
     const key = keyOf(response, encoding)
     return this.#compressions.join(isStrict ? `${key} only` : key, gone(), async (stop) => {

@@ -210,7 +210,7 @@ function middlewareOf(
     // a twentieth of a cached page.
     standardHeaders: false,
     legacyHeaders: false,
-    // Its checks expect proxies to be configured in Express, but this server configures them itself.
+    // The library's checks expect proxies to be configured in Express; this server handles them itself.
     validate: false,
     handler: (_req, _res, next) => next(),
   })

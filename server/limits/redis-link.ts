@@ -61,7 +61,7 @@ export class RedisLink implements Link {
 
   async #connect(): Promise<void> {
     const client = newClient(this.#url)
-    // Callers see failures of their commands; this is for a connection that ends by itself.
+    // Callers see failures of their commands; this is for a connection that drops.
     client.on('error', (error: unknown) => {
       if (this.#client === client) this.failed(error)
     })

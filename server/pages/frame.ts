@@ -26,7 +26,7 @@ export interface Framed {
   readonly inLanguage: ((language: Language) => string) | null
   /** Steps from the home page; absent if there are none. */
   readonly trail?: readonly Step[]
-  /** Further script, besides that of all pages. */
+  /** Additional script, besides the one that every page loads. */
   readonly script?: Asset
   /** Structured data (schema.org). */
   readonly data?: Readonly<Record<string, unknown>>

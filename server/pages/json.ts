@@ -161,7 +161,7 @@ function pageOf(
     ...page,
     cacheControl: answer.cacheControl,
     headers: { ...answer.headers, ...page.headers, Vary: varied },
-    // The JSON is built first.
+    // The page shows the JSON, so its cost is that of the JSON.
     ...(answer.cost !== undefined && { cost: answer.cost }),
     body: async (signal) => {
       const { pieces, headers, serverTiming } = await responder.bodyOf(answer, signal)

@@ -74,7 +74,7 @@ function writtenBy(locale: string): Written {
     digits,
     typed: (text, isWhole) => {
       const bare = text.trim()
-      // 1.234 may be a fraction in the form of the API, as in links; a whole number has none.
+      // In links, 1.234 is a fraction as in the API; for a whole number, the point separates thousands.
       const isOfApi = !isWhole && /^[-+]?\d+\.\d+$/.test(bare)
       return isOfApi ? bare : (hasGroups.test(bare) ? bare.replaceAll(group, '') : bare).replace(decimal, '.')
     },

@@ -29,7 +29,7 @@ export function provenancePart(
 ): Html | null {
   if (tables.length === 0) return null
   const { words } = setting
-  // Without any change, the data is as old as its collection date.
+  // If the source never changed, the data is as old as its collection date.
   const changed = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
   const latest = changed.at(-1)
   const isNew = tables.every(({ manifest }) => manifest.previous === null)

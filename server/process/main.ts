@@ -5,7 +5,7 @@ import { readSettings, workerShare } from '../../core/settings/read.ts'
 /** Starts one process that serves, or a primary with several workers. */
 try {
   const settings = readSettings(process.env)
-  // The primary opens nothing that workers use.
+  // The primary process opens no files for the workers.
   if (settings.workers > 1 && cluster.isPrimary) {
     const { runPrimary: keepWorkers } = await import('./workers/primary.ts')
     await keepWorkers(settings)

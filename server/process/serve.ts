@@ -24,7 +24,7 @@ export async function serve(settings: ProcessSettings): Promise<void> {
       longestAnswerMs: settings.queueTimeoutMs + settings.queryTimeoutMs,
       ...(worker !== null && { receive: worker.receive }),
     })
-  // While other workers serve, it accepts no request before it can answer.
+  // While other workers serve, a new worker accepts no request before it can answer.
   const isRelieving = worker?.isRelieving === true
   let listening: Listening | null = isRelieving ? null : await listenNow()
   // Loading these modules takes most of the time of a start.

@@ -199,7 +199,7 @@ export async function openService(
       const loaded = current.load()
       swapping = loaded.catch(() => undefined)
       await loaded
-      // Tables whose published fields differ are opened again.
+      // Wait until tables whose published fields differ are opened again.
       await swapping
       // With several workers, the primary replaces them.
       if (worker === null) watch.begin(settings.catalogPollMs, version)

@@ -89,7 +89,7 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
   switch (operatorRow(operator).takes) {
     case 'value': {
       if (periodUnit(field) !== null) return periodCondition(field, operator, text)
-      // Sources have texts in NFC, with few exceptions, sorted by code point.
+      // Nearly all sources have texts in NFC, and texts are compared by code point. Equality needs the text as given.
       const isEqual = operator === 'eq' || operator === 'ne'
       const value =
         isEqual && text === emptyText && typeRow(field.type).isText
@@ -186,7 +186,7 @@ function valuesOf(field: Field, operator: Operator, text: string): readonly stri
   const period = parsePeriod(field, text)
   if (period === null) return null
   if (operator === 'range' || period.first === period.last) return [period.first, period.last]
-  // A list contains single values: all days of a month, but not all moments of one.
+  // A list has single values: a month can mean all its days, but not all its times.
   return period.first < period.last && unit === 'day' ? daysIn(period) : null
 }
 
@@ -239,7 +239,7 @@ export function parameterFor(
 ): [name: string, text: string] {
   const [first = '', last = first] = values
   const isWhole = operator === 'eq' || operator === 'ne'
-  // As a single value it would be the empty text.
+  // The text `""` as a value: after `=`, it would mean the empty text, so it is written as a list.
   if (operator === 'eq' && first === emptyText) return [`${field.name}__in`, formatList(values)]
   if (isWhole && first === '' && typeRow(field.type).isText && values.length === 1)
     return [

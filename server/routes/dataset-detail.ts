@@ -29,7 +29,7 @@ export function datasetDetail(family: Family, service: Runtime): Resource {
       const shown = tables.map((table) => snapshots.current(table))
       const found = {
         answer: detailOf(family, service, dataset, shown),
-        // Only a refresh changes a detail.
+        // A detail stays current until a refresh.
         isCurrent: () => tables.every((table, index) => snapshots.current(table) === shown[index]),
       }
       made.set(dataset, found)
@@ -67,7 +67,7 @@ function detailOf(
     name: contentName(body),
     cacheControl: freshness.changing,
     mediaType: jsonType,
-    // The body is that of the spec; the files are linked in a header.
+    // The specification defines the body, so the files are linked in a header.
     headers: {
       Link: [
         `<${fileAddresses(publicUrl).dataset(dataset)}>; rel="describedby"; type="application/json"`,

@@ -34,7 +34,7 @@ export function tableDetail(family: Family, service: Runtime): Resource {
       const known = made.get(table)
       if (known?.snapshot === snapshot) return known.answer
       const answer = detailOf(family, service, dataset, table, snapshot)
-      // Only a refresh changes it.
+      // It stays valid until a refresh.
       made.set(table, { snapshot, answer })
       return answer
     },

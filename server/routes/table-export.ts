@@ -116,7 +116,7 @@ async function streamRows(
     res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
   }
   const exported = { snapshot, query, form, selection }
-  // The export is paid for as a whole.
+  // The export was charged as a whole.
   const paid = { ...requester, pay: async () => undefined }
   const wantsLength = req.method === 'HEAD' || req.headers.range !== undefined
   if (wantsLength && service.finished.fits(selection.count * snapshot.rowBytes)) {
@@ -237,7 +237,7 @@ function noParquet(listing: string): Problem {
 function tooMany({ exportRowsMax }: Table, count: number, wholeFile: string): Problem {
   const [rows, most] = [count, exportRowsMax].map((number) => number.toLocaleString('en'))
   return queryTooCostly(
-    `The query has ${rows ?? ''} rows, and an export may have ${most ?? ''}: add a condition.`,
+    `The query has ${rows ?? ''} rows, but an export may have at most ${most ?? ''}: add a condition.`,
     wholeFile,
   )
 }

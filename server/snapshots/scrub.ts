@@ -29,7 +29,7 @@ export class Scrub {
       void this.once()
         .catch((error: unknown) => {
           // A scrub that was stopped says nothing about the files.
-          if (!this.#stop.signal.aborted) this.#log.error({ err: error }, 'check of files failed')
+          if (!this.#stop.signal.aborted) this.#log.error({ err: error }, 'file check failed')
         })
         .finally(() => this.begin(everyMs))
     }

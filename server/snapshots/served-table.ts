@@ -130,7 +130,7 @@ export class ServedTable {
         this.#trouble = null
         this.#fault = null
       } catch (error) {
-        // Other reasons may pass: poll again.
+        // Other errors may be temporary: the next poll tries again.
         if (error instanceof DamagedFile) this.#seen = seen
         this.#fault = reasonOf(error)
         this.#tell(error, 'snapshot rejected; still serving the previous one')
@@ -279,7 +279,7 @@ export class ServedTable {
     this.#readingAgain.add(snapshot)
     const { folder, manifest } = snapshot
     const about = { table: tableId(this.table), snapshot: manifest.snapshot, why }
-    // Taken before reading, so that a later change cannot pass for the verified version.
+    // Record the versions before reading, so that a later change is noticed.
     const versions = filesOf(manifest).map(({ file }) => [file, versionOf(path.join(folder, file))] as const)
     try {
       await verifyFiles(filesInFolder(folder), manifest)
@@ -304,7 +304,7 @@ export class ServedTable {
       const manifest = await manifestOf(this.#common.store, table, id)
       return manifest === null ? null : await this.#open(manifest, kept)
     } catch (error) {
-      // Other reasons may pass: poll again.
+      // Other errors may be temporary: the next poll tries again.
       if (!(error instanceof DamagedFile)) kept.opened = null
       this.#common.log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot rejected')
       return null

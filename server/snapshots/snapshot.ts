@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly rowBytes: number
   /** Report of the ingest; null if it cannot be read. */
   readonly report: SnapshotReport | null
-  /** All values of fields that have few, by field. */
+  /** All values of each field that has few distinct ones, by field. */
   readonly choices: ReadonlyMap<string, readonly string[]>
   /** Withdraws the snapshot because a file is damaged. */
   readonly withdraw: (error: DamagedFile) => void

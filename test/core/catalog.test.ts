@@ -245,7 +245,7 @@ describe('the loader', () => {
       'name: value, type',
       'name: -city, type',
       [
-        'c.yaml:28:21: "-city" begins with -, which means descending order of "city" in requests: choose another name',
+        'c.yaml:28:21: "-city" begins with "-", which means descending order by "city" in requests: choose another name',
       ],
     ],
     [
@@ -270,7 +270,7 @@ describe('the loader', () => {
         `a family at ${prefix}`,
         'datasets:\n',
         `  v2: { prefix: ${prefix}, scheme: http, trailing_slash: true }\ndatasets:\n`,
-        [`c.yaml:9:17: "${prefix}" is below the datasets of the family at /api/v1: choose another`],
+        [`c.yaml:9:17: "${prefix}" is below the addresses of datasets at /api/v1: choose another prefix`],
       ],
     ),
     ...['/file', '/filesystem', '/healthy', '/api', '/api/v1/data', '/x/files'].map(

@@ -173,7 +173,7 @@ describe('the programs', () => {
       for (const [number, text] of others.entries()) {
         await writeFile(catalog, text)
         const { out } = await run('ingest/init/main', [], settings)
-        expect(out).toContain(`${catalog} already existed, and was renamed to ${catalog}.${number + 1} now\n`)
+        expect(out).toContain(`${catalog} already existed, and was renamed to ${catalog}.${number + 1}\n`)
       }
       expect(
         await Promise.all(others.map((_, number) => readFile(`${catalog}.${number + 1}`, 'utf8'))),
@@ -192,7 +192,7 @@ describe('the programs', () => {
       const wind = path.join(SOURCES, 'wind', 'w.csv')
       await writeFile(wind, `a,b\n${'1,2\n'.repeat(99)}3\n`)
       const { code, err } = await run('ingest/add/main', [wind], settings)
-      expect([code, err]).toEqual([1, expect.stringContaining('is as it was')])
+      expect([code, err]).toEqual([1, expect.stringContaining('was not changed')])
       expect(await readFile(catalog, 'utf8')).toBe(before)
     },
     60_000,
@@ -212,7 +212,7 @@ describe('the programs', () => {
       expect((await run('ingest/add/main', [file, '--dataset=rain'], settings)).code).toBe(0)
       const added = await readFile(catalog, 'utf8')
       const refusals: [args: string[], message: RegExp][] = [
-        [[file, '--dataset=rain'], /^rain\/chuvas_2020 is in the catalog already/],
+        [[file, '--dataset=rain'], /^rain\/chuvas_2020 is already in the catalog/],
         [[file, '--dataset=Rain'], /^DATASET is "Rain", and must be/],
         [[path.join(folder, 'none.csv')], /^there is no file /],
         [[file], /^rain\/chuvas_2020 already uses this file: /],
@@ -229,7 +229,7 @@ describe('the programs', () => {
       await until(() => stopped.out().includes(' is copied to '))
       stopped.child.kill('SIGTERM')
       const { code: ended, err: said } = await stopped.ended
-      expect([ended, said]).toEqual([1, expect.stringContaining('is as it was')])
+      expect([ended, said]).toEqual([1, expect.stringContaining('was not changed')])
       expect(await readFile(catalog, 'utf8')).toBe(added)
       expect(await readdir(path.join(SOURCES, 'stopped'))).toEqual([])
     },

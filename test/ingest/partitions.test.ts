@@ -91,7 +91,7 @@ test(
       else files.set(name, { month: known?.month ?? month, rows: rowsOf(random) })
       const found = await both(shop, files).catch((error: unknown) => {
         // A source that shrinks much, or loses a file, is refused unasked; what is refused changes nothing.
-        if (!/is gone|there are .* rows, and|are null, and/.test(String(error))) throw error
+        if (!/is missing|there are .* rows instead|are null, but/.test(String(error))) throw error
         return null
       })
       if (found === null) {

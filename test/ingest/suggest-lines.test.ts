@@ -127,7 +127,7 @@ testSampled<[what: string, content: string | Buffer, source: object, told: RegEx
     'units below the header',
     pair(',[mm]', '2024-01-01,1', '2024-02-01,2'),
     { comment: ',[mm]' },
-    /lines that begin with ",\[mm\]" are no rows/,
+    /lines that begin with ",\[mm\]" are comments/,
   ],
   [
     'UTF-16 without a mark',

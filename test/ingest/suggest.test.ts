@@ -224,8 +224,12 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ['x.csv', '<html></html>', /^x\.csv is a page of HTML/],
   ['x.csv', Buffer.from('PK\u0003\u0004'), /^x\.csv is a zip or xlsx file/],
   ['x.csv', 'Not Found\n', /^it is a message, perhaps an error, instead of a table: "Not Found": fetch/],
-  ['x.csv', 'Error 404\nno file, sorry\n', /^it is no table but a message/],
-  ['x.csv', 'Arquivo não encontrado, tente de novo', /^it is no table but a message/],
+  ['x.csv', 'Error 404\nno file, sorry\n', /^it is a message, perhaps an error/],
+  [
+    'x.csv',
+    'Arquivo não encontrado, tente de novo',
+    /^it is a message, perhaps an error, instead of a table/,
+  ],
   ['x.csv', '', /^it is empty: it needs at least a header/],
   [
     'x.csv',
@@ -241,7 +245,7 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   [
     'commas.csv',
     `id,note\n${Array.from({ length: 100 }, (_, n) => `${n},a\\, b ${n}\n`).join('')}`,
-    /^line 1 is a header of 2 columns, and the rows below have 3: a backslash before "," is none/,
+    /^line 1 is a header of 2 columns, and the rows below have 3: a backslash before "," is not an escape/,
   ],
   [
     'commas.csv',

@@ -108,11 +108,11 @@ describe('a source unlike the one before', () => {
         {
           table: 'd/t',
           snapshot: expect.stringMatching(/^20260102/),
-          fault: expect.stringContaining('is gone'),
+          fault: expect.stringContaining('is missing'),
         },
       ])
       const refused = await refresh(shop, csv(2), onDay(3))
-      expect(outcomeLines(refused)[0]).toContain('there are 2 rows, and 11 before')
+      expect(outcomeLines(refused)[0]).toContain('there are 2 rows instead of 11')
       const healed = await refresh(shop, csv(12), onDay(4))
       expect(healed.status).toBe('published')
       expect((await rollback(shop.store, tableOf(shop), new Date())).rows).toBe(11)

@@ -15,9 +15,9 @@ export type MomentType = 'date' | 'datetime' | 'time'
  * SQL is that of DuckDB, and takes the name of a column or an expression.
  */
 export interface FieldTypeRow {
-  // Declaration, and spellings in a source.
+  // Part 1: how the type is declared, and how sources write its values.
 
-  /** True for texts, which can be searched, masked, and filtered by a part. */
+  /** True for texts, which can be searched, masked, and filtered by a substring. */
   readonly isText: boolean
   /** Kind of parts that values can be filtered by; null for none. */
   readonly parts: 'texts' | 'degrees' | null
@@ -32,7 +32,7 @@ export interface FieldTypeRow {
   /** Describes valid values in reports: "expected ...". */
   readonly expects: (digits: Digits) => string
 
-  // Cast, and reconciliation with the source.
+  // Part 2: how values are cast and compared with the source.
 
   /** DuckDB type of the column in Parquet. */
   readonly stored: (digits: Digits) => string
@@ -42,7 +42,7 @@ export interface FieldTypeRow {
   readonly alike?: (text: string, rendered: string) => readonly string[]
   /** SQL: tests whether the stored type can represent a text, if its rendering does not tell. */
   readonly held?: (text: string, value: string) => string
-  /** SQL: stored value, from one cast to the stored type. */
+  /** SQL: value to store, from an expression that is already cast to the stored type. */
   readonly value: (cast: string) => string
   /**
    * SQL: source text rewritten as `rendered` would write its value. Works on text alone, never by a cast
@@ -54,7 +54,7 @@ export interface FieldTypeRow {
   /** True if it may be stored in fewer bits while rows are sorted. */
   readonly isNarrowed: boolean
 
-  // Statistics of its values.
+  // Part 3: statistics.
 
   /** Histogram of a measure: SQL of a value as a number, and the inverse in the form of `rendered`. */
   readonly measure: {
@@ -65,7 +65,7 @@ export interface FieldTypeRow {
   /** True if sums are exact in any order of addition. */
   readonly isSummed: boolean
 
-  // Queries.
+  // Part 4: queries.
 
   /** True if values can be compared in queries. */
   readonly isOrdered: boolean
@@ -76,7 +76,7 @@ export interface FieldTypeRow {
   /** Compares canonical texts as DuckDB orders the values; negative if `a` comes before `b`. */
   readonly compare: (a: string, b: string) => number
 
-  // Output.
+  // Part 5: output formats.
 
   /** SQL: argument of `to_json`; or, if `wire` is JSON, the JSON as text. */
   readonly json: (column: string, digits: Digits) => string
@@ -93,7 +93,7 @@ export interface FieldTypeRow {
   readonly isQuotedInCsv: boolean
   readonly arrow: ArrowMapping
 
-  // Documents for machines.
+  // Part 6: machine-readable documents.
 
   /** JSON Schema of a value in a row. */
   readonly schema: JsonSchema

@@ -21,7 +21,7 @@ export const list: FieldTypeRow = {
   certain: always,
   held: always,
   value: written,
-  // Escapes as one reader of JSON resolves them.
+  // Escapes are resolved as in stored values, so that `"\u0061"` and `"a"` compare as equal.
   canonical: written,
   expectsInQuery: expected,
   parse: (asked) => {

@@ -83,7 +83,7 @@ export class FolderStore implements Store {
   }
 
   markSuspect(): void {
-    // Its callers check it themselves.
+    // Nothing to do: a folder has no local copies that could be fetched again.
   }
 
   async lock(folder: string): Promise<() => Promise<void>> {

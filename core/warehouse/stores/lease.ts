@@ -83,7 +83,7 @@ export class Lease {
 
   async release(): Promise<void> {
     clearTimeout(this.#timer)
-    // Near its end, another process may have it when the request arrives.
+    // Near its end, the lease may have passed to another process before the request arrives.
     if (!this.#isLost && performance.now() - this.#renewedAt < this.#leaseMs / 2)
       await this.#leased.remove().catch(() => undefined)
     this.#isLost = true
@@ -104,7 +104,7 @@ export class Lease {
       this.#tag = await this.#leased.replace(`${this.#owner} ${this.#beats}\n`, this.#tag)
       this.#renewedAt = began
     } catch (error) {
-      // Other errors may pass before it expires.
+      // Other errors may be temporary: a later renewal can succeed before the lease expires.
       if (error instanceof WriteConflict) this.#isLost = true
     }
   }

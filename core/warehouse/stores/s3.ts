@@ -219,7 +219,7 @@ export class S3Store implements Store {
         )
         return answer.ETag ?? ''
       } catch (error) {
-        // Two writes at the same moment.
+        // Two writes at the same moment conflict: try again.
         if (errorName(error) === 'ConditionalRequestConflict' && attempt < attemptsMax) continue
         if (!isRefused(error)) throw new StoreFailure(`${this.address}/${key}`, error)
         // The file may come from this very request, whose answer was lost.
@@ -348,7 +348,7 @@ export class S3Store implements Store {
 
   /** Import on demand, since most warehouses are folders. */
   #open(): Promise<{ sdk: Sdk; client: S3Client }> {
-    // Its version is pinned, and tested on each supported version of Node.
+    // The SDK warns about old Node versions; its version is pinned and tested on each supported one.
     process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
     this.#client ??= import('@aws-sdk/client-s3').then((sdk) => ({
       sdk,

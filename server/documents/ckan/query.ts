@@ -90,7 +90,7 @@ function parseTokens(tokens: readonly string[]): Test {
   const peek = (): string | undefined => tokens[at]
   const take = (): string => {
     const token = tokens[at]
-    if (token === undefined) throw new InvalidSearch('it ends too early')
+    if (token === undefined) throw new InvalidSearch('it is incomplete')
     at += 1
     return token
   }

@@ -67,7 +67,7 @@ function resourceOf(writing: Writing, view: TableDescription): Json | null {
     compression: 'gz',
     mediatype: 'text/csv',
     encoding: 'utf-8',
-    // No size: the reference reader cannot check that of a file compressed in transfer.
+    // `bytes` is left out: the reference reader cannot check the size of a file that is compressed in transfer.
     hash: `sha256:${download.sha256}`,
     rows: manifest.rows,
     dialect: {

@@ -64,7 +64,7 @@ export function problemResponses(): Json {
           },
           content: {
             'application/problem+json': { schema: ref(schemaNameOf(status)) },
-            'text/html': { schema: { type: 'string', description: 'The same as an HTML page.' } },
+            'text/html': { schema: { type: 'string', description: 'The same content as an HTML page.' } },
           },
         },
       ]
@@ -204,6 +204,6 @@ export const unchanged: Json = {
 
 export const jsonOf = (schema: Json): Json => ({
   'application/json': { schema },
-  'text/html': { schema: { type: 'string', description: 'The same as an HTML page.' } },
+  'text/html': { schema: { type: 'string', description: 'The same content as an HTML page.' } },
 })
 export const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })

@@ -166,7 +166,7 @@ function rowsContent(prefix: string): Json {
   return {
     'application/json': { schema: ref(`${prefix}Page`) },
     ...Object.fromEntries(others.map(({ contentType }) => [contentType, { schema: textOf(contentType) }])),
-    'text/html': { schema: { type: 'string', description: 'The same as an HTML page.' } },
+    'text/html': { schema: { type: 'string', description: 'The same content as an HTML page.' } },
   }
 }
 

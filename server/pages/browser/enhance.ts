@@ -28,7 +28,7 @@ export function enhance(): void {
       try {
         localStorage.setItem(key, next)
       } catch {
-        // Applies until the page is left.
+        // Without storage, the choice applies until the page is left.
       }
     })
   }

@@ -138,7 +138,7 @@ function shapePart(setting: PageSetting, view: ChartView, drawn: Dimension, labe
     )}
     ${others.length > 0 && html`<p class="facts">${words.notDrawn(writtenIn(words).list(others))}</p>`}`
   }
-  // Years and the like have an order of their own.
+  // Fields such as years are shown in their own order.
   const isCounted = drawn.field.type === 'integer'
   const ranked = view.groups.toSorted((a, b) =>
     isCounted ? Number(a.key ?? Infinity) - Number(b.key ?? Infinity) : valueOf(view, b) - valueOf(view, a),

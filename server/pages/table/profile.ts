@@ -46,7 +46,7 @@ function histogramPart(
     const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / highest))
     return `M${index * 10 + 1} ${height}v${-tall}h8v${tall}z`
   })
-  // Full height, so that small bars can be pointed at.
+  // The target has full height, so that small bars can be selected.
   const reaches = bars.map(({ from, to, rows }, index) => {
     const title = html`<title>${words.between(shown(from), shown(to))}: ${words.rows(count(rows))}</title>`
     const reach = `M${index * 10} 0h10v${height}h-10z`

@@ -93,7 +93,7 @@ export function tablePage(service: PageService): Resource {
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
-          // Rows of a selection are charged when they are known.
+          // The cost of a selection is charged when its rows are known.
           cost: costOfRows((page.range?.rows ?? 0) * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, request, signal)

@@ -140,7 +140,7 @@ function viewFrom(
   service: PageService,
 ): TableView {
   const shown = table.fields.filter((field) => query.fields.includes(field))
-  // They are read in the alphabetical order of the fields.
+  // The values have the alphabetical order of the fields.
   const places = shown.map((field) => query.fields.indexOf(field))
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const texts = JSON.parse(Buffer.concat(bytes).toString()) as (string | null)[][]

@@ -245,7 +245,7 @@ export class Metrics implements Meter {
           this.reset()
           for (const table of publishedTables(tables())) {
             const value = valueOf(table)
-            // Unserved tables have no values.
+            // Tables that are not served have no values.
             if (!Number.isNaN(value)) this.set({ table: table.table }, value)
           }
         },

@@ -25,7 +25,7 @@ export async function openCounts(
   const ofAllWorkers = (policy: Policy): Counts =>
     workers?.of(policy.name) ?? new MemoryCounts(clientsMax, policy)
   if (rateLimitStore === 'memory') return { countsFor: ofAllWorkers, isUp: () => true, close: nothing }
-  // Import on demand: it is a fifth of a start.
+  // Import on demand: loading it takes a fifth of the start-up time.
   const { RedisLink } = await import('../../limits/redis-link.ts')
   const { RedisCounts } = await import('../../limits/redis-counts.ts')
   const link = new RedisLink(rateLimitStore, log)

@@ -53,7 +53,7 @@ export class WorkersMetrics {
       const texts = await Promise.all([workers.metrics(), this.#own.metrics()])
       return texts.join('\n')
     })
-    // Must not keep the process alive.
+    // The server must not keep the process alive.
     server.unref()
   }
 

@@ -157,7 +157,7 @@ class Keeper {
         return
       }
       this.#keep(fresh, true)
-      // A dead one already has its successor. Nobody waits for the downloads of old ones.
+      // If the old worker died, its successor already exists. Downloads of old workers are not awaited.
       void this.#end([old.isDead() ? fresh : old], drainMs)
     }
     this.#log.info('all workers replaced')
@@ -166,7 +166,7 @@ class Keeper {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#reception.close()
-    // Not queued: it also ends workers that are being started.
+    // The stop is not queued, so that it also ends workers that are being started.
     await this.#end(
       Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []),
       stopWithinMs,

@@ -28,7 +28,7 @@ export const relievingVariable = 'ACERVO_RELIEVING'
 export function thisWorker(): Worker | null {
   const { worker } = cluster
   if (worker === undefined) return null
-  // The process ends with the channel.
+  // If the channel is closed, this process is about to end.
   const send = (message: FromWorker): void => void worker.send(message, () => undefined)
   const counts = new CountsChannel(send)
   let take: ((socket: Socket) => void) | null = null

@@ -72,7 +72,7 @@ export function sitemap(service: DocumentService): Resource {
 /** A part of a sitemap that needs several files. */
 export function sitemapFile(service: DocumentService): Resource {
   let [version, known] = [-1, 0]
-  // Counted once per state of the snapshots, since a file may have 50,000 pages.
+  // Counted again only when snapshots change, since there may be many thousand pages.
   const files = (): number => {
     if (version !== service.snapshots.version) known = sitemapFiles(service.writing, datasetViews(service))
     version = service.snapshots.version

@@ -110,7 +110,7 @@ export class ChunkFile {
     const { bytes, directory_sum: directorySum } = this.#file
     const length = Sections.bytes(this.#chunks)
     const end = this.#read(bytes - length, length, allocateUnsafe)
-    // The file of another table may be intact in itself.
+    // The checksum also detects an intact file of another table.
     const isOurs = end.readUInt32LE(length - 4) === directorySum
     const sections = isOurs ? Sections.read(end, { chunks: this.#chunks, bytes }) : null
     if (sections === null) throw this.#damaged('the checksum of its directory of chunks does not match')

@@ -95,7 +95,7 @@ export class Dictionaries {
     const columns = {
       json: isQuoted || wire.kind === 'json' ? value : `to_json(${value})`,
       plain: csv(stands),
-      // As in the dictionary.
+      // Values are written as in the dictionary.
       rendered: 'value',
     }
     const before = written.before(field)

@@ -131,7 +131,7 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
     const stored = isStored ? await engine.rowStore.read(snapshot, form, positions, requester) : null
     if (stored !== null) return { pieces: [stored.bytes], timings: [stored.timing] }
-    // Its chunks were too large, which the cost did not include.
+    // The chunks are too large to read from the row store: charge the cost of reading with DuckDB.
     if (isStored && selection !== null) await requester.pay(costOfScan(decoded()))
     return gather(snapshot, form, positions, engine.pool, requester)
   }

@@ -39,7 +39,7 @@ export class ListedSelections implements Selections {
     await this.#requireSeparateValues(snapshot, filter, requester)
     const selection = await this.#others.find(snapshot, filter, requester)
     if (selection.count > 0) return selection
-    // The result is known: a failed hint must not fail it.
+    // Hints are optional: an error must not fail the response.
     const hints = await this.#hints(snapshot, filter, requester).catch(() => [])
     return { ...selection, hints }
   }

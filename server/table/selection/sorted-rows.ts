@@ -168,7 +168,7 @@ async function reading<T>(
       const text = chunk.hasTexts(place) ? chunk.text(place, row) : chunk.decimal(place, row)
       return text === null ? null : read(text)
     }
-    // Bisections for several values begin with the same ranks.
+    // Bisections for several values start with the same ranks, so their values are cached.
     const known = new Map<number, string | null>()
     return await work((at) => {
       const seen = known.get(at)

@@ -13,9 +13,9 @@ const bytes = (...parts: (string | number[])[]): Buffer =>
 const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16()
 const notIn = (byte: string, encoding: string): Came =>
   bad(`line 2: the byte ${byte} is not ${encoding}: declare the encoding of the source as source.encoding`)
-const half = (unit: string): Came => bad(`line 2: half of a character (${unit}) is not UTF-16`)
+const half = (unit: string): Came => bad(`line 2: an unpaired surrogate (${unit}) is not UTF-16`)
 const isUtf8 = (encoding: string): Came =>
-  refused(`t.csv is declared ${encoding}, but is valid UTF-8: declare utf-8 as source.encoding`)
+  refused(`t.csv is declared as ${encoding}, but is valid UTF-8: declare utf-8 as source.encoding`)
 const isUtf16 = refused('t.csv is UTF-16 text: declare utf-16 as source.encoding')
 const noMark = refused('t.csv has no UTF-16 byte order mark: declare utf-16le or utf-16be as source.encoding')
 const cutOff = refused('t.csv ends within a UTF-16 character: it is cut off')

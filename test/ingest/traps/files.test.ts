@@ -535,7 +535,7 @@ describe('packings', () => {
       'd/t.csv.zip',
       lastOfSeveral(zipOf(one)),
       {},
-      refused('t.csv.zip is one of several parts of a zip file: join them, or unpack it'),
+      refused('t.csv.zip is one part of a split zip file: join the parts, or unpack them'),
     ],
     [
       'zip cut off',

@@ -305,15 +305,15 @@ describe('of what is published', () => {
   describe('CKAN', () => {
     test.each([
       ['nofield:x', 'there is no field "nofield" here; known: '],
-      ['name:', 'it ends too early'],
-      ['(a', 'it ends too early'],
+      ['name:', 'it is incomplete'],
+      ['(a', 'it is incomplete'],
       ['a)', '")" is unexpected'],
       ['metadata_modified:[yesterday TO *]', '"yesterday" is not a time such as 2026-01-31T00:00:00Z'],
       ['metadata_modified:[* AND * *]', 'a range is written [from TO until]'],
       ['"open', '""" is unexpected'],
       ['x'.repeat(4001), 'it is longer than 4000 characters'],
       [Array.from({ length: 501 }, () => 'a').join(' '), 'it has more than 500 words'],
-      ['- ', 'it ends too early'],
+      ['- ', 'it is incomplete'],
     ])('refuses the search %.40s', async (q, message) => {
       const { status, body } = await search({ q })
       expect([status, body.success, body.error['__type']]).toEqual([400, false, 'Search Query Error'])

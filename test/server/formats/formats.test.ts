@@ -439,7 +439,7 @@ describe('an export', () => {
   test('of more rows than the catalog allows is refused with the way to the file', async () => {
     const { body } = await request(service.app).get('/api/v1/dataset/d/small/export/?place=SP').expect(422)
     expect((body as { detail: string }).detail).toBe(
-      'The query has 900 rows, and an export may have 100: add a condition. All rows are in one file: http://localhost:8000/files/d/small.csv.gz.',
+      'The query has 900 rows, but an export may have at most 100: add a condition. All rows are in one file: http://localhost:8000/files/d/small.csv.gz.',
     )
     await request(service.app).get('/api/v1/dataset/d/small/export/?place=SP&n__lt=100').expect(200)
   })

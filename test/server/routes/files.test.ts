@@ -246,7 +246,7 @@ describe('health', () => {
     sampled<[what: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>(
       [
         ['is cut off', (pointer) => truncate(pointer, 40), /^its manifest is damaged/],
-        ['is gone', (pointer) => rm(pointer), /^current\.json is gone/],
+        ['is gone', (pointer) => rm(pointer), /^current\.json is missing/],
         [
           'is no file',
           async (pointer) => {

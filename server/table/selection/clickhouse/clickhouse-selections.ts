@@ -172,7 +172,7 @@ export class ClickHouseSelections implements Selections {
     for (const word of words) folded.set(word, await foldedText(word, this.#pool, requester))
     const parameters = new NamedParameters()
     const dialect = clickHouseDialect(columns, parameters, (part) => folded.get(part) ?? part)
-    // Fields that the table is sorted by, or that have one value in all rows, order nothing.
+    // Neither the order of the file nor a field that the filter fixes to one value needs a sort.
     const settled = fixedFields(filter)
     const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !settled.has(field))
     const terms = [

@@ -129,7 +129,7 @@ function chosenValues({ values }: Dictionary, isChosen: (value: string) => boole
 
 /** Tests lists as JSON: a quote in a text has a backslash before it. */
 function hasItem(item: string): (list: string) => boolean {
-  // Behind a text that ends with a comma it would be found where it is not.
+  // A search for this item would also match the end of a text that ends with a comma.
   if (item === ',') return (list) => (JSON.parse(list) as string[]).includes(item)
   const quoted = quotedJson(item)
   return (list) => list.startsWith(`[${quoted}`) || list.includes(`,${quoted}`)

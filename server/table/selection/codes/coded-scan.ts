@@ -123,7 +123,7 @@ function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number)
     const now = rightIn(table, clause, group)
     if (right === null) right = now
     else for (let row = 0; row < now.length; row += 1) right[row] = (right[row] ?? 0) & (now[row] ?? 0)
-    // Further clauses cannot add rows.
+    // No row is left: other clauses cannot add any.
     if (!right.includes(1)) return null
   }
   if (right === null) return null

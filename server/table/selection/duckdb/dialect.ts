@@ -23,12 +23,12 @@ export function duckDbDialect(parameters: Parameters, column: string | null = nu
     startsWith: (text, part) => `starts_with(${text}, ${part})`,
     parts: {
       has: (text, item) => {
-        // Behind a text that ends with a comma it would be found where it is not.
+        // A search for this item would also match the end of a text that ends with a comma.
         if (item === ',')
           return `list_contains(from_json(${text}, '["varchar"]'), ${parameters.add(',')}::varchar)`
         const quoted = `${parameters.add(quotedJson(item))}::varchar`
-        // Only the start of a text follows a bracket or a comma like this: a quote in a text has a backslash
-        // before it.
+        // The list is JSON: `["` and `,"` occur only where an item starts, since a quote within an item has a
+        // backslash before it.
         return `(starts_with(${text}, '[' || ${quoted}) or contains(${text}, ',' || ${quoted}))`
       },
       within: (text, box) =>

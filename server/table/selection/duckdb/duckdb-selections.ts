@@ -151,7 +151,7 @@ export class DuckDbSelections implements Selections {
     const left: Condition[] = []
     for (const condition of conditions) {
       const positions = await this.#sortedPositions(snapshot, condition, requester)
-      // Very many rows are found faster in the parts, as bits.
+      // If there are very many rows, scanning the parts is faster.
       if (positions === null) left.push(condition)
       else found.push(RowSet.of(positions, parts))
     }
@@ -237,7 +237,7 @@ export class DuckDbSelections implements Selections {
     const everything = await this.#scan(snapshot, filter, requester)
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
     const scan = isFew ? restrictTo(everything, rowSet.slice(0, count)) : everything
-    // The rows with the words are known.
+    // The rows that contain the words are already known.
     const asked = rowSet === null ? filter : { ...filter, words: [] }
     const cost = costOf(snapshot, scan, asked, filter.ordering)
     const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)

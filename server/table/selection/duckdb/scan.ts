@@ -128,7 +128,7 @@ export function planGroups(
   const whole = typeRow(by.type).rendered(quotedName(by.name))
   const key = length === null ? whole : `left(${whole}, ${length})`
   const sum = measure === null ? 'null' : `sum(${quotedName(measure.name)})`
-  // Bytes arrive unchanged.
+  // `encode` returns the key as bytes, which arrive unchanged.
   return {
     sql: `select encode(key), rows, total from (select ${key} as key, count(*)::double as rows, (${sum})::varchar as total from ${from}
       where ${where} group by 1) order by key nulls last limit ${max + 1}`,
