@@ -36,7 +36,7 @@ export interface RunOptions {
 /** Interrupts are repeated, since one is lost on a statement that still waits for a thread. */
 const interruptEveryMs = 50
 
-/** Runs one statement at a time; callers that share a connection queue elsewhere. */
+/** A connection to DuckDB. It runs one statement at a time, so callers that share it must queue. */
 export class Connection {
   readonly #connection: DuckDBConnection
 

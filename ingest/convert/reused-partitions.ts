@@ -13,8 +13,8 @@ import type { SortedPartition } from './partitions.ts'
 
 /**
  * Incremental refresh of a table whose source has a file per partition: only changed partitions are read,
- * sorted, proved and compressed. The parts of the others are those of the previous snapshot, identical to
- * what a full ingest would write.
+ * sorted, verified and compressed. The other parts are those of the previous snapshot, identical to those of
+ * a full ingest.
  */
 
 /** A partition of the previous snapshot whose files have not changed. */

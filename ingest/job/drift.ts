@@ -13,7 +13,7 @@ const rowsMin = 0.5
 
 /**
  * Reports a source without rows, which is more likely truncated than correct, even for a new table. A source
- * whose rows were all rejected is not empty: those count against the limit of the catalog.
+ * whose rows were all rejected is not empty: rejected rows count towards `max_rejects`.
  */
 export function emptySourceProblem(
   { mayBeEmpty }: Table,

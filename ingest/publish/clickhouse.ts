@@ -63,8 +63,8 @@ export async function loadClickHouse(
 }
 
 /**
- * Compares each column on both sides: number of values, least and greatest, and the bytes of texts or the sum
- * of whole numbers.
+ * Compares each column on both sides: its number of values, minimum and maximum, and the bytes of its texts
+ * or the sum of its integers.
  */
 async function prove(work: Work, link: ClickHouse, name: string, rows: number): Promise<void> {
   const { table, db } = work

@@ -14,8 +14,8 @@ const usage =
   'name a file, such as `make suggest FILE=sources/rain/daily.csv.gz`, a pattern in quotes, an address, or - for standard input'
 
 /**
- * `npm run suggest -- FILE... [--member=PATTERN]`: prints a catalog entry for a CSV, to paste under `tables:`
- * of a dataset.
+ * `npm run suggest -- FILE... [--member=PATTERN]`: prints a catalog entry for a CSV, for the `tables` of a
+ * dataset.
  */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
