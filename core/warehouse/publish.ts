@@ -1,7 +1,6 @@
-import type { TableName } from './layout.ts'
+import { type TableName, fileNames, isSnapshotId, layout, type SnapshotId } from './layout.ts'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { fileNames, isSnapshotId, layout, type SnapshotId } from './layout.ts'
 import { manifestText, parseManifest, type Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 import { recordVerified, versionsIn } from './state-files.ts'

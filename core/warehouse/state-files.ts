@@ -1,6 +1,5 @@
-import type { TableName } from './layout.ts'
+import { type TableName, isSnapshotId, layout, type SnapshotId } from './layout.ts'
 import { z } from 'zod'
-import { isSnapshotId, layout, type SnapshotId } from './layout.ts'
 import { filesOf, type Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 

@@ -1,5 +1,4 @@
-import type { Field, SourceForm, Table } from '../../core/catalog/catalog.ts'
-import { hidesText, tableId } from '../../core/catalog/catalog.ts'
+import { type Field, type SourceForm, type Table, hidesText, tableId } from '../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 import { TableFailure } from '../base/rejects.ts'
 

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Table } from '../../core/catalog/catalog.ts'
-import { tableId } from '../../core/catalog/catalog.ts'
+import { type Table, tableId } from '../../core/catalog/catalog.ts'
 import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../../core/warehouse/manifest.ts'
 import { readReport, type DownloadMember } from '../../core/warehouse/report.ts'

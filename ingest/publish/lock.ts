@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Table } from '../../core/catalog/catalog.ts'
-import { tableId } from '../../core/catalog/catalog.ts'
+import { type Table, tableId } from '../../core/catalog/catalog.ts'
 import { LockHeld } from '../../core/errors.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'

@@ -1,5 +1,4 @@
-import type { Table } from '../../core/catalog/catalog.ts'
-import { tableId } from '../../core/catalog/catalog.ts'
+import { type Table, tableId } from '../../core/catalog/catalog.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, pointTo, publishedOf } from '../../core/warehouse/publish.ts'

@@ -1,6 +1,5 @@
-import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import { type Dataset, type Table, tableId } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
-import { tableId } from '../../core/catalog/catalog.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'

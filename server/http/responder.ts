@@ -1,9 +1,15 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { smallCost, type Cost } from '../limits/costs.ts'
-import { CompressionGate, acceptedEncodings, identity, type ContentCoding } from './negotiation.ts'
+import {
+  CompressionGate,
+  acceptedEncodings,
+  identity,
+  type ContentCoding,
+  matchingTag,
+  type EntityTag,
+} from './negotiation.ts'
 import { rangeOf } from './range.ts'
-import { matchingTag, type EntityTag } from './negotiation.ts'
 import { SingleFlight } from '../base/single-flight.ts'
 import { accountFor } from './limits.ts'
 import { type CacheStats, ResponseCache } from '../base/cache.ts'

@@ -1,17 +1,21 @@
-import { tableId, type Dataset, type Table } from '../../core/catalog/catalog.ts'
+import {
+  tableId,
+  type Dataset,
+  type Table,
+  type Catalog,
+  type CatalogTexts,
+} from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { findDataset, findTable } from '../routes/find.ts'
 import { parseQuery } from '../query/parameters.ts'
-import type { ResourceRequest } from '../http/resource.ts'
+import type { ResourceRequest, Resource } from '../http/resource.ts'
 import { mainFamily } from '../routes/documents/service.ts'
 import type { Runtime } from '../routes/runtime.ts'
-import type { Catalog, CatalogTexts } from '../../core/catalog/catalog.ts'
 import type { Language } from '../../core/catalog/names.ts'
 import { addressesOf, type Addresses, type FileAddresses } from '../http/addresses.ts'
 import { pageHeaders } from '../http/headers.ts'
 import { contentName, timed, type Body, type NamedResponse } from '../http/responder.ts'
 import type { Offer } from '../http/negotiation.ts'
-import type { Resource } from '../http/resource.ts'
 import { pageAddresses } from '../documents/page-addresses.ts'
 import { assetsIn } from './assets.ts'
 import type { Writing } from '../documents/description.ts'

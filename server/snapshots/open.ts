@@ -1,17 +1,26 @@
 import { codeOf } from '../../core/errors.ts'
-import { DamagedManifest } from '../../core/warehouse/manifest.ts'
-import { DamagedFile, MissingFile } from '../../core/warehouse/verify-files.ts'
+import {
+  DamagedManifest,
+  filesOf,
+  holdsFields,
+  type Manifest,
+  type StoredFile,
+} from '../../core/warehouse/manifest.ts'
+import {
+  DamagedFile,
+  MissingFile,
+  verifyFiles,
+  type SnapshotFiles,
+} from '../../core/warehouse/verify-files.ts'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import { fingerprintNow, versionOf } from '../../core/warehouse/fingerprint.ts'
 import { fileNames, layout } from '../../core/warehouse/layout.ts'
-import { filesOf, holdsFields, type Manifest, type StoredFile } from '../../core/warehouse/manifest.ts'
 import { parseReport, readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/state-files.ts'
-import { verifyFiles, type SnapshotFiles } from '../../core/warehouse/verify-files.ts'
 import { rowBytesOf, type Snapshot } from './snapshot.ts'
 
 /** Progress of reading files that must be verified. */

@@ -1,5 +1,4 @@
-import type { Addresses } from '../../http/addresses.ts'
-import { withQuery } from '../../http/addresses.ts'
+import { type Addresses, withQuery } from '../../http/addresses.ts'
 import { rowFormats } from '../../formats/registry.ts'
 import { exampleQueries } from '../../query/examples.ts'
 import { conditionsMax } from '../../query/query.ts'

@@ -1,8 +1,7 @@
 import Negotiator from 'negotiator'
-import { en } from './en.ts'
+import { en, type Words } from './en.ts'
 import { pt } from './pt.ts'
 import { languages, type Language } from '../../../core/catalog/names.ts'
-import type { Words } from './en.ts'
 
 /** Texts by language; a new language is a file and a line here. */
 export const wordsOf: Readonly<Record<Language, Words>> = { pt, en }

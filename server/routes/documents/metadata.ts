@@ -1,7 +1,6 @@
 import { tableId } from '../../../core/catalog/catalog.ts'
 import type { DatasetDocument, TableDocument, WholeDocument } from '../../documents/document.ts'
-import type { Offer } from '../../http/negotiation.ts'
-import { negotiate } from '../../http/negotiation.ts'
+import { type Offer, negotiate } from '../../http/negotiation.ts'
 import type { Resource } from '../../http/resource.ts'
 import { parseQuery } from '../../query/parameters.ts'
 import { findDataset, findTable } from '../find.ts'
