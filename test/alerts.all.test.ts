@@ -60,7 +60,7 @@ test('every metric of ours stands in the documents, with what it is', async () =
   const due = [...told.matchAll(/^# HELP (acervo_\w+) (.*)$/gm)].map(
     ([, name = '', help = '']) => `${name} | ${kinds.get(name) ?? ''} | ${help}`,
   )
-  const documented = (await readFile('docs/operations.md', 'utf8'))
+  const documented = (await readFile('docs/reference/monitoring.md', 'utf8'))
     .split('\n')
     .filter((line) => line.startsWith('| `acervo_'))
     .map((line) =>

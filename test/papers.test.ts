@@ -20,7 +20,7 @@ import { testAll } from './support/runs.ts'
 let papers: string
 let names: string[]
 beforeAll(async () => {
-  const docs = (await readdir('docs')).filter((name) => name.endsWith('.md'))
+  const docs = (await readdir('docs', { recursive: true })).filter((name) => name.endsWith('.md')).toSorted()
   names = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map((name) => `docs/${name}`)]
   papers = (await Promise.all(names.map((name) => readFile(name, 'utf8')))).join('\n')
 })
@@ -159,13 +159,13 @@ test('the keys of the catalog are those of its schema', async () => {
   expect(keys.length).toBeGreaterThan(70)
   const described = keys.filter(([key, text]) => text !== undefined && !key.includes('source.'))
   expect(tableUnder('catalog key')).toEqual(described.map(([key, text = '']) => [key, words(text)]))
-  const paper = await readFile('docs/catalog.md', 'utf8')
+  const paper = await readFile('docs/reference/catalog.md', 'utf8')
   const untold = keys.filter(([key]) => !new RegExp(`\\b${key.split('.').at(-1) ?? ''}\\b`).test(paper))
   expect(untold).toEqual([])
 })
 
 test('the packings are those of the code', async () => {
-  for (const name of ['docs/catalog.md', 'docs/operations.md']) {
+  for (const name of ['docs/reference/catalog.md', 'docs/reference/ingest.md']) {
     const paper = await readFile(name, 'utf8')
     const [list = ''] = /Put [^\n]*/.exec(paper) ?? []
     expect([name, [...list.matchAll(/\.csv(\.\w+)/g)].map((match) => match[1])]).toEqual([
@@ -183,7 +183,8 @@ test('the types are those of the code', () => {
 })
 
 test('the example of a dataset is one that the loader takes', async () => {
-  const [, example = ''] = /```yaml\n(.*?)```/s.exec(papers) ?? []
+  const page = await readFile('docs/reference/catalog.md', 'utf8')
+  const [, example = ''] = /```yaml\n(.*?)```/s.exec(page) ?? []
   const head = (await readFile('catalog.yaml', 'utf8')).split('\ndatasets:\n')[0] ?? ''
   const catalog = parseCatalog(`${head}\ndatasets:\n${example.replaceAll(/^/gm, '  ')}`, 'readme.yaml')
   expect([...catalog.datasets.keys()]).toEqual(['rainfall'])
@@ -197,7 +198,7 @@ test('each choice names something that exists', async () => {
     }
   }
   const everything = texts.join('\n')
-  const choices = await readFile('docs/decisions.md', 'utf8')
+  const choices = await readFile('docs/explanation/decisions.md', 'utf8')
   const holders = [...choices.matchAll(/\| ([^|]*) \|$/gm)]
     .slice(2)
     .flatMap((match) => [...(match[1] ?? '').matchAll(/`([\w]+)`/g)])
@@ -208,7 +209,7 @@ test('each choice names something that exists', async () => {
 })
 
 test('files that are named are there, and links lead to files', async () => {
-  const named = [...papers.matchAll(/`((?:core|server|ingest|test)\/[\w./-]+\.ts)`/g)].map(
+  const named = [...papers.matchAll(/`((?:core|server|ingest|test|docs)\/[\w./-]+\.(?:ts|md))`/g)].map(
     (match) => match[1] ?? '',
   )
   const links: string[] = []

@@ -38,8 +38,8 @@ beforeAll(async () => {
     }
   }
   for (const folder of ['.', 'docs', 'test/corpus', 'warehouse']) {
-    for (const name of await readdir(folder)) {
-      const file = path.posix.join(folder, name)
+    for (const name of await readdir(folder, { recursive: folder === 'docs' })) {
+      const file = path.posix.join(folder, name.replaceAll('\\', '/'))
       if (file.endsWith('.md')) papers.set(file, await readFile(file, 'utf8'))
     }
   }

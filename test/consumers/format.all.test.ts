@@ -6,7 +6,7 @@ import { describeWith, pythonClients } from '../support/needs.ts'
 import { serve, walk } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 
-/** A reader in another language that follows docs/format.md has the rows that the API has. */
+/** A reader in another language that follows docs/reference/format.md has the rows that the API has. */
 
 const clients = process.env['ACERVO_CLIENTS'] ?? ''
 const run = promisify(execFile)

@@ -1,4 +1,4 @@
-"""Reads the rows of a table from rows.bin, as docs/format.md says: python format.py FOLDER_OF_A_TABLE"""
+"""Reads the rows of a table from rows.bin, as docs/reference/format.md says: python format.py FOLDER_OF_A_TABLE"""
 
 import json
 import struct
