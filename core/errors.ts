@@ -6,7 +6,7 @@ export class StartError extends Error {
   }
 }
 
-/** Returns the text to print for a fatal error: a stack only for bugs. */
+/** Returns what to print for a fatal error: the message of an expected one, or the error with its stack for a bug. */
 export function lastWords(error: unknown): unknown {
   const isExpected = error instanceof StartError || codeOf(error)?.startsWith('ERR_PARSE_ARGS') === true
   return isExpected ? messageOf(error) : error
@@ -23,9 +23,9 @@ export function messageOf(error: unknown): string {
   return hasMessage ? String(error.message) : String(error)
 }
 
-/** Another process holds a lock. */
+/** A lock is held by another process, or elsewhere in this one. */
 export class LockHeld extends Error {
-  /** Id of the other process; null if unknown. */
+  /** Id of the process that holds the lock; null if unknown. */
   readonly pid: number | null
 
   constructor(pid: number | null) {

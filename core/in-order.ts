@@ -1,9 +1,9 @@
 /**
- * Processes a few items concurrently and yields results in the order of the items. The first error stops the
- * others, and so does a consumer that ends early; nothing runs any more after the end.
- * @param max most items in progress, including finished ones that wait for their turn
- * @param work stops when its signal fires, and then throws its reason
- * @param signal stops everything
+ * Processes several items concurrently and yields the results in the order of the items. An error stops the
+ * remaining work, and so does a consumer that ends early. When the generator ends, no work runs any more.
+ * @param max maximum number of items in progress, including finished ones that wait for their turn
+ * @param work must stop when its signal fires, and then throw the reason
+ * @param signal stops all work
  */
 export async function* inOrder<T, R>(
   items: Iterable<T> | AsyncIterable<T>,
@@ -17,7 +17,7 @@ export async function* inOrder<T, R>(
   try {
     for await (const item of items) {
       const begun = work(item, stop)
-      // The error is thrown when its item is due, and stops all items now.
+      // Stops all work immediately; the error itself is thrown when its item is due.
       begun.catch((error: unknown) => own.abort(error))
       running.push(begun)
       const first = running.length < max ? undefined : running.shift()
@@ -25,7 +25,7 @@ export async function* inOrder<T, R>(
     }
     for (const left of running) yield await left
   } catch (error) {
-    // Work stopped by an error may throw errors of its own.
+    // Throws the first error, since the work that it stopped may throw other ones.
     throw own.signal.aborted ? own.signal.reason : error
   } finally {
     own.abort()

@@ -3,7 +3,10 @@ export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** Quotes one of our constants (a path, a name of the catalog) as an SQL text; values of clients are parameters. */
+/**
+ * Quotes a trusted value, such as a path or a name of the catalog, as an SQL string. Values of clients must
+ * be parameters.
+ */
 export function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
@@ -17,8 +20,8 @@ export function orderTerm(
 }
 
 /**
- * SQL: folds a text in case and accents: decomposed, without combining marks, in lower case. Search texts are
- * folded by the same expression, so that both agree on every character.
+ * SQL: folds a text: removes accents, and converts it to lower case. Search texts are folded by the same
+ * expression, so that they match stored texts.
  */
 export function foldedSql(text: string): string {
   return `lower(strip_accents(${text}))`

@@ -53,7 +53,10 @@ export function wildcard(pattern: string): (text: string) => boolean {
   }
 }
 
-/** Does the same for file names: hidden ones, which start with a dot, match only a pattern that does too. */
+/**
+ * Returns a test of file names, like `wildcard`. Hidden files, which start with a dot, match only a pattern
+ * that starts with a dot.
+ */
 export function fileWildcard(pattern: string): (name: string) => boolean {
   const fits = wildcard(pattern)
   return (name) => fits(name) && (pattern.startsWith('.') || !name.startsWith('.'))
@@ -67,7 +70,7 @@ export function escapedPattern(text: string): string {
 // oxlint-disable-next-line no-control-regex
 const escapedByNumber = /([\0-\x07\x0b\x0e-\x1f])/
 
-/** Quotes a text with the escapes of DuckDB, which writes hexadecimal digits in capitals. */
+/** Quotes a text as JSON, with the escapes of DuckDB, which writes hexadecimal digits in capitals. */
 export function quotedJson(text: string): string {
   if (!escapedByNumber.test(text)) return JSON.stringify(text)
   const pieces = text

@@ -1,7 +1,7 @@
 import { isMap, isSeq, parseDocument, type Document, type Pair, type YAMLSeq } from 'yaml'
 import { StartError } from '../errors.ts'
 
-/** Position of a new table in a catalog. */
+/** Dataset that receives a new table, and the values to create it if it is missing. */
 interface Place {
   readonly dataset: string
   /** Title of the dataset if it must be created. */
@@ -12,9 +12,9 @@ interface Place {
 }
 
 /**
- * Adds a table to the text of a catalog, and keeps all else unchanged.
- * @param table the entry, as an unindented list of one item
- * @throws StartError if datasets or tables are not block sequences
+ * Adds a table to the text of a catalog, and leaves the rest unchanged.
+ * @param table YAML list with the table as its only item, unindented
+ * @throws StartError if `datasets` or `tables` is missing, or is a list with items on one line
  */
 export function addTable(text: string, table: string, place: Place): string {
   const document = parseDocument(text, { version: '1.2' })
@@ -35,7 +35,7 @@ export function holdsDataset(text: string, slug: string): boolean {
   return text.includes(slug) && pathOf(parseDocument(text, { version: '1.2' }), slug) !== null
 }
 
-/** Returns the path of a dataset: in the catalog, or in an included file. */
+/** Returns the path of a dataset in the catalog or in an included file; null if it is missing. */
 function pathOf(document: Document, slug: string): (string | number)[] | null {
   const { contents } = document
   const isIt = (item: unknown): boolean => isMap(item) && item.get('slug') === slug
@@ -79,7 +79,7 @@ function columnOf(text: string, at: number): number {
 }
 
 function indented(text: string, columns: number): string {
-  // Not /^/m, which also matches after line separators within values.
+  // Not /^/m: it also matches after U+2028 and U+2029, which values may contain.
   return text.replaceAll(/(?<=^|\n)(?=[^\n])/g, ' '.repeat(columns))
 }
 
@@ -99,7 +99,7 @@ function datasetText(table: string, { dataset, title, today, families }: Place):
 ${indented(table, 4)}`
 }
 
-/** Writes a value as YAML on one line, which may be JSON: plain for single words. */
+/** Writes a value as YAML on one line: a single word without quotes, everything else as JSON. */
 export function inlineYaml(value: unknown): string {
   const isPlain =
     typeof value === 'string' &&
@@ -108,7 +108,10 @@ export function inlineYaml(value: unknown): string {
   return isPlain ? value : JSON.stringify(value)
 }
 
-/** Writes a comment at the end of a YAML line. Escapes control characters and line separators, which would end it. */
+/**
+ * Writes a comment at the end of a YAML line. Escapes control characters and line separators, since they
+ * would end the comment.
+ */
 export function yamlComment(text: string): string {
   return `# ${text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (found) => escaped(found))}`
 }

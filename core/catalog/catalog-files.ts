@@ -19,7 +19,7 @@ type PlaceInFiles = LineAndColumn & { readonly file: string }
 /** The combined document of all files. */
 export interface JoinedDocument {
   readonly root: unknown
-  /** Parsed value by the text of each file. */
+  /** Parsed value of each file, by its text. */
   readonly roots: ReadonlyMap<string, unknown>
   readonly problems: readonly (PlaceInFiles & { message: string })[]
   readonly readable: boolean
@@ -28,8 +28,8 @@ export interface JoinedDocument {
 }
 
 /**
- * Reads the catalog and the files that it includes, sorted by name.
- * @throws StartError if a file cannot be read
+ * Reads the catalog, then the files that it includes: pattern by pattern, sorted by name.
+ * @throws StartError if the catalog cannot be read, or a pattern matches no file
  */
 export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
@@ -54,8 +54,8 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
 }
 
 /**
- * Returns a version of the files that changes when one is edited, added or removed.
- * @throws the error of the system if a file cannot be checked
+ * Returns a hash that changes when a file of the catalog is edited, added or removed.
+ * @throws a system error if a file cannot be checked
  */
 export async function catalogVersion(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(unlessGone)
@@ -70,17 +70,18 @@ export async function catalogVersion(file: string): Promise<string> {
   return createHash('sha256').update(seen.join('\n')).digest('hex')
 }
 
-/** Returns null for a missing file; a file that cannot be checked may exist. */
+/** Returns null if the file is missing. Rethrows other errors, since the file may exist. */
 function unlessGone(error: unknown): null {
   if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null
   throw error
 }
 
 /**
- * Reports changed files until stopped. Waits until they stop changing, since one may be half written.
+ * Calls `changed` after files of the catalog have changed, until the signal fires. Waits until two checks in
+ * a row agree, since a file may be half written.
  * @param from version of the files when they were read; null if unknown
  * @param everyMs interval of checks; 0 for never
- * @param changed returns whether the change was accepted; if not, it is reported again
+ * @param changed returns whether the change was handled; if not, it is called again at a later check
  */
 export async function followVersions(
   file: string,
@@ -106,7 +107,7 @@ export async function followVersions(
   }
 }
 
-/** Patterns of the text that was checked last, since it is checked every few seconds. */
+/** Cached patterns of the latest catalog text, since it is checked every few seconds. */
 let last: { readonly text: string; readonly patterns: readonly string[] } | null = null
 
 function patternsIn(text: string): readonly string[] {
@@ -114,7 +115,10 @@ function patternsIn(text: string): readonly string[] {
   return last.patterns
 }
 
-/** Returns the patterns below the folder of the catalog; others are faults, reported with their position. */
+/**
+ * Returns the `include` patterns that stay below the folder of the catalog. The schema reports the other
+ * ones, with their position.
+ */
 function patternsOf(text: string): string[] {
   if (!/^["']?include["']?\s*:/m.test(text)) return []
   const { root } = readDocument(text)
@@ -122,12 +126,15 @@ function patternsOf(text: string): string[] {
   return said.filter((one): one is string => typeof one === 'string' && isBelow(one))
 }
 
-/** Returns whether a path stays below the folder it is read in. */
+/** Returns whether a path is relative and cannot leave its folder. */
 export function isBelow(pattern: string): boolean {
   return !path.isAbsolute(pattern) && !/(^|\/)(\.\.?|)(\/|$)|\\/.test(pattern)
 }
 
-/** Returns paths of files below a folder, where `*` stands for any part of a name. */
+/**
+ * Returns the paths of files below a folder that match a pattern, given as its steps; `*` matches any part of
+ * a name.
+ */
 async function filesLike(folder: string, [step = '', ...rest]: readonly string[]): Promise<string[]> {
   const fits = fileWildcard(step)
   const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
@@ -140,8 +147,8 @@ async function filesLike(folder: string, [step = '', ...rest]: readonly string[]
 }
 
 /**
- * Combines all files of a catalog: included files add datasets, one each or a list.
- * @param known parsed values of texts without problems, which need no parsing
+ * Combines the files of a catalog: each included file adds one dataset, or a list of them.
+ * @param known values of texts that were parsed before, without problems
  */
 export function joinDocuments(
   files: readonly CatalogFile[],
@@ -169,7 +176,7 @@ export function joinDocuments(
     ? { datasets: [], ...main.document.root }
     : main.document.root
   const own = isMap(root, 'datasets') && Array.isArray(root.datasets) ? (root.datasets as unknown[]) : null
-  /** Owners by index in the list of all datasets. */
+  /** File of each dataset, by the index of the dataset in the combined list. */
   const owners = (own ?? []).map((_, index) => ({ ...main, prefix: ['datasets', index] as Path }))
   const datasets = [...(own ?? [])]
   for (const { file, document } of included) {
@@ -207,7 +214,7 @@ export function joinDocuments(
   }
 }
 
-/** Parses a known text only to find positions. */
+/** Returns a document with a known value. Parses the text only when a position is requested. */
 function knownDocument(text: string, root: unknown): PlacedDocument {
   let read: PlacedDocument | null = null
   const document = (): PlacedDocument => (read ??= readDocument(text))

@@ -6,9 +6,9 @@ import { languages, type Language } from './names.ts'
 export type { OrderKey } from './order-key.ts'
 
 /**
- * The catalog as the server and the ingest use it, built from a checked `CatalogDefinition`: texts are in one
- * language, searched lists are maps, and datasets, tables and fields have inherited settings. Types are
- * inferred from the functions that build it, so each key is written once.
+ * The catalog as the server and the ingest use it, built from a checked `CatalogDefinition`. Texts are in one
+ * language, lists are maps if they are searched by name, and inherited settings are resolved. Types are
+ * inferred from the functions that build it, so that each key is written once.
  */
 
 type Frozen<T> =
@@ -34,7 +34,7 @@ export type Contact = NonNullable<Frozen<ReturnType<typeof contactOf>>>
 export type Dataset = Frozen<ReturnType<typeof datasetOf>>
 export type Place = NonNullable<Dataset['spatial']>
 export type Period = NonNullable<Dataset['temporal']>
-/** Form of a dataset's addresses and times in a family. */
+/** Final slashes of a dataset's addresses, and its time zone, in one family. */
 export type AddressForm = Frozen<ReturnType<typeof formOf>>
 export type Table = Frozen<ReturnType<typeof tableOf>>
 export type Field = Frozen<ReturnType<typeof fieldOf>>
@@ -46,7 +46,7 @@ export type SourceForm = Frozen<ReturnType<typeof sourceOf>>
 export type SomeFiles = Frozen<ReturnType<typeof filesOf>>
 export type Encoding = SourceForm['encoding']
 
-/** The catalog. Each text is in the first language that it is written in. */
+/** The catalog, with each text in its default language, which is the first one declared. */
 export interface Catalog extends CatalogTexts {
   /** The same catalog in each language of the pages; texts without a translation stay in their first language. */
   readonly inLanguage: ReadonlyMap<Language, CatalogTexts>
@@ -90,7 +90,7 @@ function catalogIn(definition: CatalogDefinition, say: Say) {
     publisher: partyOf(definition.publisher, say),
     contact: contactOf(definition.contact, say),
     colours: definition.colours,
-    /** Requests of each class per client, and the share of processor time for all of them. */
+    /** Limits per client: requests of each class, and the share of processor time for all its requests. */
     limits: {
       rows: limits.rows.map(limitOf),
       catalog: limits.catalog.map(limitOf),
@@ -161,11 +161,11 @@ function datasetOf(
             /** West, south, east and north, in degrees. */
             bbox: spatial.bbox ?? null,
           },
-    /** Days as `YYYY-MM-DD`, both included; the end is null if it continues. */
+    /** First and last day, as `YYYY-MM-DD`; the end is null for a period that continues. */
     temporal: temporal === undefined ? null : { start: temporal.start, end: temporal.end ?? null },
     /** BCP 47 tags of the languages of its texts. */
     language: definition.language,
-    /** Families that list the dataset; its detail answers in all families. */
+    /** Families whose list of datasets has this one. Its own address exists in all families. */
     listedIn: new Set(definition.listed_in),
     /** Address forms by family. */
     forms: new Map(families.map((family) => [family.name, formOf(definition, family)])),
@@ -189,7 +189,10 @@ function formOf(
   }
 }
 
-/** Tables with more fields have no row store by default: their rows are long, and it is written field by field. */
+/**
+ * Tables with more fields have no row store by default: their rows are long, and writing it takes time for
+ * each field.
+ */
 const rowStoreFieldsMax = 200
 
 function tableOf(definition: TableDefinition, dataset: string, say: Say) {
@@ -200,9 +203,12 @@ function tableOf(definition: TableDefinition, dataset: string, say: Say) {
     name: definition.name,
     description: sayOrNull(definition.description, say),
     fields,
-    /** The declared order; the ingest makes it total by the position in the source. */
+    /** Declared order of the rows. The ingest orders ties by their position in the source. */
     order: definition.order.map((key) => orderKeyOf(key, names)),
-    /** First field of the order, if it has one value in each source file; null if the catalog names none. */
+    /**
+     * Field that separates partitions: the first one of the order, with one value in each source file; null
+     * for none.
+     */
     partition: definition.partition ?? null,
     engine: definition.engine ?? 'duckdb',
     /** Fields that clients may filter and order by. */
@@ -216,13 +222,13 @@ function tableOf(definition: TableDefinition, dataset: string, say: Say) {
     orders: definition.orders.map((keys) => ({ keys: keys.map((key) => signedKey(key)) })),
     /** Integer and decimal fields whose sums are meaningful. */
     measures: definition.measures,
-    /** Value that marks rows which are totals of others, by field. */
+    /** Values that mark a row as the total of other rows, by field. */
     totals: new Map(Object.entries(definition.totals)),
     /** Maximum number of rows of an export. */
     exportRowsMax: definition.export_rows,
     /** Maximum number of rows that may be rejected. */
     rejectsMax: definition.max_rejects,
-    /** Schedule of new data; null if there is none. */
+    /** Interval at which the source changes; null if it is not declared. */
     refreshed: definition.refreshed ?? null,
     /** True if a source without rows is accepted. */
     mayBeEmpty: definition.may_be_empty,
@@ -247,7 +253,7 @@ function fieldOf(definition: FieldDefinition, source: SourceDefinition, say: Say
     description: sayOrNull(definition.description, say),
     /** Unit of its numbers, such as `BRL`. */
     unit: sayOrNull(definition.unit, say),
-    /** Kind of its texts, such as a state or a city; null for others. */
+    /** Meaning of its texts for charts: a date, or the code of a Brazilian state; null for others. */
     kind: definition.kind ?? null,
     precision: definition.precision,
     scale: definition.scale,
@@ -260,7 +266,7 @@ function fieldOf(definition: FieldDefinition, source: SourceDefinition, say: Say
 
 const booleansDefault = { true: ['true', 'True', 'TRUE'], false: ['false', 'False', 'FALSE'] }
 
-/** As in POSIX. */
+/** First of the two-digit years, as in POSIX: 69 means 1969, and 68 means 2068. */
 const twoDigitYearsFromDefault = 1969
 
 /** Returns the spelling of a field's values: by the field, else by its source. */
@@ -276,13 +282,13 @@ function readingOf(field: FieldDefinition | null, source: SourceDefinition) {
     decimal: field?.decimal ?? source.decimal ?? '.',
     /** Separator of groups of three digits; null for none. */
     groups: groups === 'none' ? null : groups,
-    /** Texts beside a number that are ignored, such as R$. */
+    /** Texts before or after a number that are ignored, such as R$; `()` makes it negative. */
     marks: field?.marks ?? source.marks ?? [],
     /** Spellings of numbers below zero besides -5. */
     minus: field?.minus ?? source.minus ?? [],
     /** Power of ten that multiplies each number: -2 for cents. */
     tenfolds: Math.round(Math.log10(field?.factor ?? 1)),
-    /** Separator of the texts of a list; null if it is JSON. */
+    /** Separator of texts in a list; null if lists are JSON. */
     separator: field?.separator ?? null,
     booleans: field?.booleans ?? source.booleans ?? booleansDefault,
     /** Formats of dates and times; empty for ISO 8601. */
@@ -296,13 +302,13 @@ function readingOf(field: FieldDefinition | null, source: SourceDefinition) {
 
 function sourceOf(source: SourceDefinition) {
   return {
-    /** Null for `<dataset>/<table>.csv`, plain or compressed. */
+    /** Declared files; null for the default, `<dataset>/<table>.csv`, plain or compressed. */
     files: source.files === undefined ? null : [source.files].flat().map(filesOf),
-    /** Pattern of fields in the path of a file, as `parseNamePattern` reads it. */
+    /** Pattern that takes values of fields from the path of a file; see `parseNamePattern`. */
     fromName: source.from_name ?? null,
-    /** True if files may have other columns than the first one, in another order. */
+    /** True if files may differ in the order of their columns, and may lack some. */
     unionByName: source.union_by_name,
-    /** File in a zip, with `*` for any part of a name; null for the only one. */
+    /** Name of the files to read in a zip, with `*` for any part; null if it has only one file. */
     member: source.member ?? null,
     /** Name of a file of checksums beside the source. */
     checksums: source.checksums ?? null,
@@ -326,14 +332,14 @@ function sourceOf(source: SourceDefinition) {
     skipRepeatedHeaders: source.skip_repeated_headers,
     /** True if empty cells beyond the columns of the header are dropped instead of refused. */
     dropEmptyExtraCells: source.drop_empty_extra_cells,
-    /** Names of the columns, if the source has no header line or another one. */
+    /** Names of the columns, if the source has no header line or they replace it. */
     header: source.header ?? null,
     /** Header line in the file, if `header` replaces it; else null. */
     headerInFile: source.header_in_file ?? null,
     /** Field names by header name in the source. */
     rename: new Map(Object.entries(source.rename)),
     ignore: new Set(source.ignore),
-    /** Values of all rows by field, as the source would write them. */
+    /** Constant values by field, the same in all rows, in the spelling of the source. */
     constants: new Map(Object.entries(source.constants)),
   }
 }
@@ -343,7 +349,10 @@ function filesOf(files: string | { path: string; constants: Record<string, strin
   return { path: files.path, constants: new Map(Object.entries(files.constants)) }
 }
 
-/** Freezes plain objects and arrays; Maps and Sets stay read-only by their type. */
+/**
+ * Freezes objects and arrays. Maps and Sets are read-only only by their types, since `Object.freeze` does not
+ * protect their contents.
+ */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   const inner = value instanceof Map ? value.values() : Object.values(value)
@@ -356,7 +365,10 @@ export function tableId(table: Pick<Table, 'dataset' | 'name'>): string {
   return `${table.dataset}/${table.name}`
 }
 
-/** Returns datasets that some family lists. Others can be read only by their address. */
+/**
+ * Returns the datasets that at least one family lists. Clients can read the other ones only if they know the
+ * address.
+ */
 export function listedDatasets({ datasets }: CatalogTexts): Dataset[] {
   return [...datasets.values()].filter(({ listedIn }) => listedIn.size > 0)
 }
@@ -365,7 +377,10 @@ export function allTables(catalog: CatalogTexts): Table[] {
   return [...catalog.datasets.values()].flatMap((dataset) => [...dataset.tables.values()])
 }
 
-/** Returns whether messages must not quote the source, since some of its values are masked. */
+/**
+ * Returns whether messages must not quote the source: true if a field is masked, since its original values
+ * would appear.
+ */
 export function hidesText({ fields }: Pick<Table, 'fields'>): boolean {
   return fields.some(({ mask }) => mask !== null)
 }

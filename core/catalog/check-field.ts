@@ -2,7 +2,7 @@ import { parseDateFormat } from './date-format.ts'
 import { at, reportRepeats, rowOf, strings, typesWith, type Path, type ReportFault } from './raw-document.ts'
 import { digitsDefault, type FieldTypeRow, type MomentType } from './types/field-type.ts'
 
-/** Columns besides the fields when rows are read. */
+/** Columns that queries have in addition to the fields, so no field may have their names. */
 const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
 
 /** Reports names that DuckDB or a JSON object cannot contain unchanged. */
@@ -75,7 +75,7 @@ function placed(holder: unknown, key: string, path: Path): (readonly [Path, stri
   return strings(holder, key).map(([index, text]) => [[...path, key, index], text])
 }
 
-/** Keys of a spelling, and the types of fields that may have them. */
+/** Keys that only some types of fields may have, and a test for these types. */
 const ofTypes: readonly (readonly [keys: readonly string[], belongs: (row: FieldTypeRow) => boolean])[] = [
   [['mask', 'kind'], (row) => row.isText],
   [['decimal'], (row) => row.dialect === 'number' || row.dialect === 'degrees'],
@@ -105,7 +105,7 @@ export function checkFieldReading(field: unknown, source: unknown, path: Path, r
   checkBooleans(field, path, report)
 }
 
-/** Checks signs of numbers that would be ambiguous. */
+/** Reports equal separators of fractions and of digit groups, since numbers would be ambiguous. */
 export function checkSigns(holder: unknown, beneath: unknown, path: Path, report: ReportFault): void {
   const said = (key: string): unknown => at(holder, key) ?? at(beneath, key)
   const [decimal, groups] = [said('decimal') ?? '.', said('groups')]

@@ -41,7 +41,7 @@ export function checkSource(
   }
 }
 
-/** Returns each file with its path: a single one, in a list, or with constants of its own. */
+/** Returns the declared files of a source, each with its position in the document. */
 function filesOf(source: unknown, path: Path): (readonly [Path, string])[] {
   const one = at(source, 'files')
   if (typeof one === 'string') return [[[...path, 'files'], one]]
@@ -68,7 +68,7 @@ function checkFiles(source: unknown, path: Path, report: ReportFault): void {
   }
 }
 
-/** Returns fields that no column fills, at least in some files. */
+/** Returns the fields whose values come from constants or file names, at least in some files. */
 export function givenFields(source: unknown): string[] {
   const pattern = at(source, 'from_name')
   const told = typeof pattern === 'string' ? (parseNamePattern(pattern)?.fields ?? []) : []

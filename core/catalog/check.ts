@@ -19,8 +19,8 @@ import {
 import { languages } from './names.ts'
 
 /**
- * Checks rules that the schema in definition.ts cannot express: names that must exist and be unique. Reads
- * the raw document and skips values of a wrong shape, so that all faults are reported at once.
+ * Checks rules that the schema in definition.ts cannot express: names that must exist or be unique. Reads the
+ * raw document and skips values of a wrong shape, so that one run reports all faults.
  */
 export function checkNames(root: unknown, report: ReportFault): void {
   const families = entries(root, 'families')
@@ -46,7 +46,7 @@ export function checkNames(root: unknown, report: ReportFault): void {
   for (const [index, dataset] of datasets) checkDataset(dataset, ['datasets', index], names, report)
 }
 
-/** Addresses besides the families. */
+/** Addresses of other resources, which no family may use. */
 const ownPlaces: readonly (readonly [place: string, what: string])[] = [
   ['/files', 'files'],
   ['/health', 'the state of the service'],
@@ -62,7 +62,7 @@ const ownPlaces: readonly (readonly [place: string, what: string])[] = [
   ...languages.map((language) => [`/${language}`, 'the HTML pages'] as const),
 ]
 
-/** Checks that no two resources have the same address. */
+/** Reports families whose addresses would collide with other resources, or with the datasets of another family. */
 function checkPrefixes(prefixes: readonly (readonly [Path, unknown])[], report: ReportFault): void {
   for (const [path, prefix] of prefixes) {
     if (typeof prefix !== 'string') continue
@@ -165,7 +165,7 @@ function checkPartition({ table, path, fields, known, report }: Written): void {
     report(own, 'needs several source files: list them in source.files')
 }
 
-/** Checks other orders, of fields that clients may order by. */
+/** Checks the additional orders: clients must be allowed to order by each of their fields. */
 function checkOrders({ table, path, known, report }: Written): void {
   const filters = strings(table, 'filters').map(([, name]) => name)
   const allowed = at(table, 'filters') === undefined ? known : filters
@@ -203,7 +203,7 @@ function checkSearch({ table, path, fields, known, report }: Written): void {
   }
 }
 
-/** With this many digits, sums of 10 thousand million rows fit into 38. */
+/** Maximum precision of a measure: sums of 10 billion rows then fit into the 38 digits of a decimal. */
 const summedDigitsMax = 28
 
 function checkMeasures({ table, path, fields, known, report }: Written): void {
@@ -224,7 +224,7 @@ function checkMeasures({ table, path, fields, known, report }: Written): void {
   }
 }
 
-/** Clients choose between totals and their parts by a condition, so the field must be a filter with texts. */
+/** Checks that each field with totals is a text and a filter, so that clients can exclude totals by a condition. */
 function checkTotals({ table, path, fields, known, report }: Written): void {
   const filters =
     isRecord(table) && 'filters' in table ? strings(table, 'filters').map(([, name]) => name) : known

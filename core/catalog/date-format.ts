@@ -6,13 +6,13 @@ import type { MomentType } from './types/field-type.ts'
 interface DateFormat {
   /** RE2 pattern of the complete text, with a group for each part. */
   readonly pattern: string
-  /** Number of the group of each part, from 1, and its spelling. */
+  /** Group of each part in the pattern, from 1, and its word in the format. */
   readonly groups: ReadonlyMap<Part, { readonly number: number; readonly word: Word }>
 }
 
 type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'offset'
 
-/** Names in Portuguese and English, in lower case; their first three letters are the short form. */
+/** Names of months in Portuguese and English, in lower case. Short names are the first three letters, or `sept`. */
 const months: readonly (readonly string[])[] = [
   ['janeiro', 'january'],
   ['fevereiro', 'february'],
@@ -55,7 +55,7 @@ const words = {
 
 type Word = keyof typeof words
 
-/** Words between the parts of a date, in lower case; nothing else in lower case is allowed. */
+/** Words allowed between the parts of a date; other lower-case letters are allowed only as parts. */
 const between = new Set([' de ', ' of '])
 
 const wordPattern = / de | of |yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
@@ -172,7 +172,7 @@ function month(text: string, word: Word | undefined): string {
   return `case ${cases.join(' ')} end`
 }
 
-/** SQL: converts an hour of a 12-hour clock; null for an invalid hour. */
+/** SQL: converts an hour of a 12-hour clock into two digits of a 24-hour clock; null for an invalid hour. */
 function hourOf(hour: string, half: string): string {
   const number = `${hour}::integer`
   return `case when ${number} between 1 and 12 then
@@ -184,7 +184,7 @@ function inZone(local: string, offset: string, timezone: string): string {
   const digits = `replace(${offset}, ':', '')`
   const minutes = `case when lower(${offset}) = 'z' then 0 else
     (${digits}[1] || '1')::integer * (${digits}[2:3]::integer * 60 + coalesce(nullif(${digits}[4:5], ''), '0')::integer) end`
-  // A cast would round a fraction with more digits.
+  // A timestamp has six digits of a fraction, and a cast would round any further ones.
   const isHeld = `length(split_part(${local}, '.', 2)) <= 6`
   const utc = `try_cast(case when ${isHeld} then ${local} end as timestamp) - to_minutes(${minutes})`
   const there = timezone === 'UTC' ? utc : `timezone(${quotedText(timezone)}, timezone('UTC', ${utc}))`

@@ -15,8 +15,8 @@ import { digitsDefault } from './types/field-type.ts'
 import { address, contact, datasetMetadata, day, party, publisher, plainText, texts } from './metadata.ts'
 
 /**
- * The schema of catalog.yaml, used by the loader and for the JSON Schema of editors. Rules that a schema
- * cannot express (names that must exist, or be unique) are in check.ts.
+ * The schema of catalog.yaml. The loader checks the catalog with it, and editors use it as JSON Schema. Rules
+ * that a schema cannot express (names that must exist or be unique) are in check.ts.
  */
 
 const pathName = z
@@ -63,7 +63,7 @@ const limit = z.strictObject({
   per: span,
 })
 
-/** Limits are identified by their windows. */
+/** Returns whether each limit has a window of its own, since limits are identified by their windows. */
 const haveOwnWindows = (all: readonly { per: string }[]): boolean =>
   new Set(all.map(({ per }) => per)).size === all.length
 const ownWindows = 'must have a different window for each limit'

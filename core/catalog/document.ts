@@ -15,9 +15,12 @@ export interface PlacedDocument {
   readonly root: unknown
   /** Problems that YAML itself finds. */
   readonly problems: readonly (LineAndColumn & { message: string })[]
-  /** True if the text has a value in spite of its problems. */
+  /** True if `root` is complete enough for further checks, in spite of the problems. */
   readonly readable: boolean
-  /** Returns the position of a value, or of its key; of the nearest existing one if it is missing. */
+  /**
+   * Returns the position of a value, or of its key. For a missing value, returns that of its nearest existing
+   * parent.
+   */
   readonly placeOf: (path: Path, ofKey?: boolean) => LineAndColumn
   /** Returns the written value; undefined if there is none. */
   readonly writtenAt: (path: Path) => WrittenValue | undefined

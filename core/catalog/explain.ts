@@ -37,7 +37,7 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
   return [{ path, ofKey: false, message: wrongValue(issue, path, written) }]
 }
 
-/** Keys of earlier versions, and their replacements. */
+/** Keys of earlier versions, and the message about each. */
 const removedKeys: ReadonlyMap<string, string> = new Map([
   ['clustered', 'is not used any more, since pages are read from the row store: remove it'],
   ['scans', 'is not used any more, since searching for rows is limited by `share`: remove it'],
@@ -113,7 +113,7 @@ function formsOf(schema: unknown): unknown[] {
     : []
 }
 
-/** Returns the names of a map with fixed names. */
+/** Returns the keys of a map that may have only these keys. */
 function namesOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null || !('keyType' in schema)) return []
   return formsOf(schema.keyType).map(String)
@@ -126,7 +126,7 @@ function child(schema: unknown, step: string | number): unknown {
   return 'valueType' in schema ? schema.valueType : undefined
 }
 
-/** Returns the schema inside an optional one. */
+/** Returns the schema that an optional or default schema wraps. */
 function unwrapped(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null || 'element' in schema || !('unwrap' in schema))
     return schema

@@ -13,7 +13,7 @@ import { StartError } from '../errors.ts'
 export interface ParsedTexts {
   /** Returns the parsed value of a text; undefined if unknown. */
   get(text: string): Promise<unknown>
-  /** Receives the value of the text of a whole catalog. */
+  /** Receives the parsed value of a whole catalog, for the cache. */
   parsed(text: string, root: unknown): void
 }
 
@@ -21,7 +21,10 @@ export interface ParsedTexts {
 export class ParsedFiles {
   roots: ReadonlyMap<string, unknown> = new Map()
 
-  /** Parses unknown files, and yields the event loop after each. */
+  /**
+   * Parses the files that are not known yet. Yields to the event loop after each, so that a server continues
+   * to answer.
+   */
   async read(files: readonly CatalogFile[]): Promise<void> {
     const roots = new Map(this.roots)
     for (const { text } of files) {
@@ -49,19 +52,25 @@ export async function loadCatalog(
   const files = await readCatalogFiles(file)
   const text = wholeText(files)
   const root = await texts?.get(text)
-  // Positions of faults need the parsed text.
+  // The cache has no positions: if there is a fault, the files are parsed below to locate it.
   const known = root === undefined ? null : catalogOf(root, text)
   if (known !== null) return known
   if (files.length > 1) await parsed.read(files)
   return parseCatalogFiles(files, texts, parsed)
 }
 
-/** Works like `loadCatalog`, from a text without its includes; `file` is only its name in faults. */
+/**
+ * Builds a catalog like `loadCatalog`, but from one text without included files.
+ * @param file name of the text in faults
+ */
 export function parseCatalog(text: string, file: string): Catalog {
   return parseCatalogFiles([{ file, text }])
 }
 
-/** Works like `loadCatalog`, from texts, that of the catalog first. */
+/**
+ * Builds a catalog like `loadCatalog`, but from texts.
+ * @param files the main file first, then the included ones
+ */
 export function parseCatalogFiles(
   files: readonly CatalogFile[],
   texts: ParsedTexts | null = null,
@@ -76,14 +85,14 @@ export function parseCatalogFiles(
   return catalog
 }
 
-/** Joins the files into a text that differs for other files. */
+/** Joins the files into one text that identifies them, for the hash and the cache. */
 function wholeText(files: readonly CatalogFile[]): string {
   const [main] = files
   if (main === undefined || files.length === 1) return main?.text ?? ''
   return JSON.stringify(files.map(({ file, text }) => [relative(dirname(main.file), file), text]))
 }
 
-/** Returns null if there is a fault. */
+/** Builds a catalog from a parsed value; null if there is a fault. */
 function catalogOf(root: unknown, text: string): Catalog | null {
   const { data } = catalogDefinition.safeParse(root)
   const faults: string[] = []
@@ -115,10 +124,10 @@ interface Fault {
   readonly message: string
 }
 
-/** More than a person reads at once; one wrong indent may cause thousands. */
+/** Maximum number of faults in a message, since one wrong indent may cause thousands. */
 const toldMax = 50
 
-/** The catalog is invalid; has every fault that was found, and the first as message. */
+/** The catalog is invalid. `faults` has every fault that was found; the message lists the first ones. */
 export class CatalogError extends StartError {
   readonly faults: readonly Fault[]
 

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { languages } from './names.ts'
 
-/** Metadata for catalogs of catalogs, by the names of the standards; all of it is optional. */
+/**
+ * Schemas of texts, addresses and optional metadata. Metadata appears in documents for data portals, such as
+ * DCAT.
+ */
 
 export const plainText = z.string().min(1, 'must not be empty')
 
-/** A text for people, once or in several languages; the first one is the default. */
+/** Text for people: a string, or one per language, of which the first is the default. */
 export const texts = z.union([
   plainText,
   z
@@ -100,7 +103,7 @@ export const datasetMetadata = {
 }
 
 function isLanguage(tag: string): boolean {
-  // Unknown tags stay as they are.
+  // With `fallback: 'none'`, unknown tags have no name.
   return new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }).of(tag) !== undefined
 }
 

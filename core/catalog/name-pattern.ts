@@ -1,6 +1,6 @@
 import { escapedPattern } from '../text.ts'
 
-/** Pattern of fields in the name of a file, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
+/** Pattern that takes values of fields from the path of a file, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
 interface NamePattern {
   /** Fields in the order of the pattern. */
   readonly fields: readonly string[]
@@ -12,10 +12,13 @@ interface NamePattern {
   readonly read: (place: string) => ReadonlyMap<string, string> | 'ambiguous' | null
 }
 
-/** Maximum length of a path, in characters. Patterns of several fields take polynomial time. */
+/** Maximum length of a path, in characters, since matching several fields takes polynomial time. */
 const placeMax = 1024
 
-/** @returns null for an invalid pattern: no field, one twice, or two with nothing between */
+/**
+ * Parses a pattern of file names.
+ * @returns null if it is invalid: it has no field, repeats one, or has no text between two
+ */
 export function parseNamePattern(text: string): NamePattern | null {
   const pieces = text.split(/(\{[^{}]*\})/)
   const fields: string[] = []

@@ -20,7 +20,7 @@ export const frequencyNames = [
 export type Frequency = (typeof frequencyNames)[number]
 
 const dayMs = 86_400_000
-/** Time between two updates, in ms; null if undefined. */
+/** Longest expected time between two updates, in ms; null for frequencies without one. */
 export const spanOf: Readonly<Record<Frequency, number | null>> = {
   continuous: dayMs,
   daily: dayMs,
@@ -31,7 +31,7 @@ export const spanOf: Readonly<Record<Frequency, number | null>> = {
   irregular: null,
   never: null,
 }
-/** Frequencies with a due date. */
+/** Frequencies by which an update can be overdue. */
 export const dueFrequencies = frequencyNames.filter((name) => spanOf[name] !== null)
 
 /** Engines for filters and orders. */

@@ -1,10 +1,9 @@
-/** A sort key. */
 export interface OrderKey {
   readonly field: string
   readonly direction: 'asc' | 'desc'
 }
 
-/** Parses a key of an address: a leading minus means descending. */
+/** Parses a sort key in which a leading minus means descending. */
 export function signedKey(key: string): OrderKey {
   return key.startsWith('-') ? { field: key.slice(1), direction: 'desc' } : { field: key, direction: 'asc' }
 }

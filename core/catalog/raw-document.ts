@@ -40,7 +40,7 @@ export function isString(field: unknown): boolean {
   return rowOf(field)?.isText === true
 }
 
-/** Lists types, such as `string or text`. */
+/** Returns the names of the types with a trait, such as `string or text`. */
 export function typesWith(trait: (row: FieldTypeRow) => boolean): string {
   return fieldTypeNames.filter((name) => trait(typeRow(name))).join(' or ')
 }

@@ -3,12 +3,12 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { StartError } from '../errors.ts'
 
-/** Values of a statement by placeholder: `{name:Type}`. */
+/** Values of the placeholders of a statement, `{name:Type}`, by name. */
 export type NamedValues = Readonly<Record<string, string>>
 
 interface AskOptions {
   readonly signal?: AbortSignal
-  /** Timeout in the cluster. */
+  /** Timeout that ClickHouse enforces; the client waits slightly longer. */
   readonly timeoutMs?: number
 }
 
@@ -31,12 +31,12 @@ export class ClickHouseUnreachable extends Error {
   }
 }
 
-/** Time beyond the timeout of a statement for the cluster to report it. */
+/** Extra time after the timeout of a statement, in which ClickHouse can report it. */
 const graceMs = 1000
 /** Timeout of statements in the background, such as loading a table. */
 const patienceMs = 3_600_000
 
-/** Runs statements in a ClickHouse over HTTP, by its own client. */
+/** Runs statements in ClickHouse over HTTP, with the official client. */
 export class ClickHouse {
   readonly #client: ClickHouseClient
   /** Cluster over which tables are replicated and distributed; null for a single server. */
@@ -49,9 +49,9 @@ export class ClickHouse {
 
   /**
    * Loads the client on demand, since most services have no ClickHouse.
-   * @param address such as `http://user:password@host:8123/database`; null if empty
+   * @param address such as `http://user:password@host:8123/database`; null is returned if it is empty
    * @param cluster empty for none
-   * @throws StartError
+   * @throws StartError if the address is malformed
    */
   static async open(address: string, cluster = ''): Promise<ClickHouse | null> {
     if (address === '') return null
@@ -79,7 +79,7 @@ export class ClickHouse {
     }
   }
 
-  /** Returns the numbers of one UInt32 column, in their order. */
+  /** Returns the numbers of a result with one UInt32 column, in the order of its rows. */
   async numbers(sql: string, values: NamedValues, options: AskOptions): Promise<Uint32Array> {
     const bytes = await this.#bytes(`${sql} format RowBinary`, values, options)
     if (bytes.length % 4 !== 0) throw new Error('ClickHouse sent an incomplete number')
@@ -119,7 +119,8 @@ export class ClickHouse {
 
   async #bytes(sql: string, values: NamedValues, { signal, timeoutMs }: AskOptions): Promise<Buffer> {
     signal?.throwIfAborted()
-    // One controller for all: Node 20 forgets a timeout signal that is combined with others.
+    // One controller for the signal and the timeout: Node 20 may lose a timeout signal that is combined with
+    // others.
     const ends = new AbortController()
     const end = (): void => ends.abort()
     signal?.addEventListener('abort', end)
@@ -133,8 +134,8 @@ export class ClickHouse {
           abort_signal: ends.signal,
           clickhouse_settings: {
             ...(timeoutMs !== undefined && { max_execution_time: Math.ceil(timeoutMs / 1000) }),
-            // Cancels the statement if the client disconnects, which ClickHouse allows for read-only
-            // statements alone.
+            // Cancels the statement if the client disconnects. ClickHouse allows this only for read-only
+            // statements.
             readonly: '2',
             cancel_http_readonly_queries_on_client_close: 1,
             // Reports errors during the query as failures, and never returns a partial result.
@@ -160,13 +161,16 @@ async function drained(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** @throws ClickHouseError, ClickHouseUnreachable, or the reason of the signal */
+/**
+ * Converts errors of the client.
+ * @throws ClickHouseError, ClickHouseUnreachable, or the reason of the signal
+ */
 async function told<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await work()
   } catch (error) {
     signal?.throwIfAborted()
-    // Identifies its error class without loading it.
+    // Recognizes an error of ClickHouse by its keys, without loading the module of its class.
     if (error instanceof Error && 'type' in error && 'code' in error && /^\d+$/.test(String(error.code)))
       throw new ClickHouseError(Number(error.code), error)
     throw new ClickHouseUnreachable(error)

@@ -4,28 +4,30 @@ import type { SnapshotId } from '../warehouse/layout.ts'
 import { foldedSql } from '../sql.ts'
 
 /**
- * A field in ClickHouse. A table there has the positions of rows and the columns for conditions and orders,
- * but no other fields. Their values compare in ClickHouse as those of the Parquet files compare in DuckDB,
- * including dates, accents and nulls.
+ * Column of a field in ClickHouse. A table there has only the positions of rows, and the columns that
+ * conditions and orders need. Values compare as they do in DuckDB, including dates, accents and nulls.
  */
 export interface ClickHouseColumn {
   readonly name: string
   readonly type: string
-  /** SQL of DuckDB: the stored form of a value. */
+  /** SQL of DuckDB that converts a value into its form in ClickHouse. */
   readonly written: (value: string) => string
   /** Converts an operand into a parameter of the type. */
   readonly parameter: (value: string) => string
-  /** Column of its texts folded in case and accents; null if it has none. */
+  /** Name of the column with its folded texts; null if values are not texts. */
   readonly folded: string | null
 }
 
-/** Position of a row in its snapshot. */
+/** Name of the column with the position of a row in its snapshot. */
 export const rowColumn = 'row'
 
-/** Consecutive rows on one server of a cluster, so that a page needs one of them. */
+/** Number of consecutive rows on one server of a cluster, so that most pages need only one server. */
 const shardRows = 1_000_000
 
-/** Returns the columns of fields for filters, search and orders, by name; without types that only DuckDB supports. */
+/**
+ * Returns the columns for filters, searches and orders, by field. Omits types whose values only DuckDB
+ * compares correctly.
+ */
 export function clickHouseColumns(table: Table): Map<string, ClickHouseColumn> {
   const asked = new Set([...table.filters, ...table.search])
   const columns = table.fields.flatMap((field, index): [string, ClickHouseColumn][] => {
@@ -66,7 +68,7 @@ function formOf(field: Field): Form | null {
     default:
       return stored.startsWith('DECIMAL')
         ? { type: stored.replace('DECIMAL', 'Decimal'), written: asItIs, parameter: asItIs }
-        : // Not a number is one that DuckDB compares in its own way.
+        : // DuckDB compares NaN in its own way, so doubles have no column.
           null
   }
 }
@@ -85,17 +87,20 @@ function microsecondsOf(moment: string): string {
 /** Quotes a table name with any characters. */
 export const quotedTable = (name: string): string => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``
 
-/** Returns the name of the table of a snapshot. */
+/** Returns the name of the ClickHouse table for a snapshot. */
 export function clickHouseName(table: Pick<Table, 'dataset' | 'name'>, snapshot: SnapshotId): string {
   return `${tableId(table)}/${snapshot}`
 }
 
-/** Returns the prefix of the names of all snapshots of a table. */
+/** Returns the common prefix of the ClickHouse tables for all snapshots of a table. */
 export function clickHousePrefix(table: Pick<Table, 'dataset' | 'name'>): string {
   return `${tableId(table)}/`
 }
 
-/** Returns the columns of the Parquet file for ClickHouse; `f0`, `f1`, ... are values of rows. */
+/**
+ * Returns the columns of the Parquet file to load into ClickHouse, as SQL over the fields `f0`, `f1`, ...
+ * @param position SQL of the position of a row
+ */
 export function writtenColumns(
   table: Table,
   position: string,

@@ -11,19 +11,19 @@ import { messageOf } from '../errors.ts'
 import { OutOfMemory, QueryTimeout } from './errors.ts'
 import { itemsOf, listOf, parseNumbers, columnValues, type Items, type Value } from './vectors.ts'
 
-/** A list contains texts. */
+/** Parameter of a statement; an array is a list of texts. */
 export type Parameter = string | number | bigint | null | readonly string[]
 
 /** Rows as concatenated texts. */
 export interface RowTexts {
   readonly bytes: Uint8Array
-  /** Bytes of each text. */
+  /** Length of each text, in bytes. */
   readonly lengths: Uint32Array
   /** Row number of each text in its file, from 0. */
   readonly rows: Uint32Array
 }
 
-/** A column of a result of one row: a list or a BLOB. */
+/** Value of a column in a result of one row: the items of a list, or the bytes of a BLOB. */
 export type Answer = Items | Uint8Array
 
 export interface RunOptions {
@@ -33,7 +33,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal
 }
 
-/** Interrupts are repeated, since one is lost on a statement that still waits for a thread. */
+/** Interval of repeated interrupts: a statement that still waits for a thread ignores an interrupt. */
 const interruptEveryMs = 50
 
 /** A connection to DuckDB. It runs one statement at a time, so callers that share it must queue. */
@@ -45,7 +45,7 @@ export class Connection {
   }
 
   /**
-   * Returns all rows of a bounded result, values by column position.
+   * Returns all rows of a result of limited size, each as values in the order of the columns.
    * @throws QueryTimeout or OutOfMemory
    */
   async rows(
@@ -69,9 +69,9 @@ export class Connection {
   }
 
   /**
-   * Returns a result of one row with three BLOBs: texts; their lengths, in decimal and separated by commas;
-   * and their row numbers, likewise. The binding copies the bytes once, without creating JavaScript strings.
-   * Lists of numbers would need aggregates that allocate a table of a megabyte.
+   * Returns a result of one row with three BLOBs: texts, their lengths, and their row numbers. The numbers
+   * are decimal, separated by commas: lists of numbers would need aggregates that allocate a megabyte. The
+   * binding copies the bytes once, without creating JavaScript strings.
    * @throws QueryTimeout or OutOfMemory
    */
   async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<RowTexts> {
@@ -82,14 +82,14 @@ export class Connection {
         return blob.getItemBytes(0) ?? new Uint8Array()
       }
       const texts = { bytes: blobAt(0), lengths: parseNumbers(blobAt(1)), rows: parseNumbers(blobAt(2)) }
-      // A null text would be missing from one of the two lists.
+      // A null text would have a row number, but no length.
       if (texts.lengths.length !== texts.rows.length) throw new TypeError('expected a length of each row')
       return texts
     })
   }
 
   /**
-   * Returns a result of one row: lists of numbers, and BLOBs.
+   * Returns the columns of a result of one row, which are lists of numbers or BLOBs.
    * @throws QueryTimeout or OutOfMemory
    */
   async columns(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Answer[]> {
@@ -104,7 +104,7 @@ export class Connection {
   }
 
   /**
-   * Returns the numbers of one UINTEGER column, in their order.
+   * Returns the numbers of a result with one UINTEGER column, in the order of its rows.
    * @throws QueryTimeout or OutOfMemory
    */
   async numbers(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint32Array> {
@@ -154,9 +154,9 @@ export class Connection {
   }
 
   /**
-   * Reads a result of one large row and releases its memory at once: a materialized result stays until the
-   * garbage collector runs, which does not know its size. Only single rows are streamed, since an error ends
-   * a longer stream as if it were complete.
+   * Reads a result of one large row as a stream, to release its memory immediately. A materialized result
+   * stays until the garbage collector runs, which does not know its size. Longer results are not streamed,
+   * since after an error they would end as if complete.
    */
   async #onlyRow<T>(
     sql: string,
@@ -168,7 +168,7 @@ export class Connection {
       const result = await statement.stream()
       const chunk = await result.fetchChunk()
       if (chunk === null || chunk.rowCount !== 1) throw new TypeError('expected a row')
-      // Values are copied out of the chunk.
+      // Copies the values, since the chunk is released next.
       const row = read(chunk)
       chunk.reset()
       const end = await result.fetchChunk()
@@ -183,12 +183,12 @@ export class Connection {
     { timeoutMs, signal }: RunOptions,
     read: (statement: DuckDBPreparedStatement) => Promise<T>,
   ): Promise<T> {
-    // `prepare` refuses several statements in one text, which `run` would execute; each run has its own
-    // statement.
+    // `prepare` refuses a text with several statements, all of which `run` would execute. Statements are not
+    // shared between runs.
     const statement = await this.#connection.prepare(sql)
     const timer = this.#interruptAfter(timeoutMs, signal)
     try {
-      // It may have been cancelled while it was prepared.
+      // The signal may have fired while the statement was prepared.
       signal?.throwIfAborted()
       parameters.forEach((value, index) => bind(statement, index + 1, value))
       return await read(statement)
@@ -208,7 +208,7 @@ export class Connection {
     return percentage < 0 ? null : percentage / 100
   }
 
-  /** Closes the connection; only when no statement runs, since closing under one hangs the process. */
+  /** Closes the connection. Call it only while no statement runs: otherwise, the process hangs. */
   close(): void {
     this.#connection.closeSync()
   }

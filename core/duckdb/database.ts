@@ -14,7 +14,7 @@ interface DatabaseOptions {
   readonly scratch: string
   /** Absolute folders that statements may read and write; nothing else is accessible. */
   readonly folders: readonly string[]
-  /** Optimizers that help these statements; others only cost time. By default all are on. */
+  /** Optimizers to keep on, if the statements gain nothing from the others; by default all are on. */
   readonly optimizers?: readonly string[]
 }
 
@@ -27,7 +27,10 @@ export class Database {
     this.#instance = instance
   }
 
-  /** Opens a database that can access its folders and nothing else: no network, no extensions, no settings. */
+  /**
+   * Opens a database that can access its folders and nothing else: no network, no extensions. Call `lock`
+   * after it, since settings can still be changed.
+   */
   static async open(options: DatabaseOptions): Promise<Database> {
     await mkdir(options.scratch, { recursive: true })
     const instance = await DuckDBInstance.create(options.file ?? ':memory:', {

@@ -12,10 +12,10 @@ type Release = () => Promise<void>
 const own = new Set<string>()
 
 /**
- * Acquires a lock between processes, using DuckDB's lock on an open file: the system releases it with the
- * process, however that ends.
- * @param file created if missing, and kept
- * @throws LockHeld if another process holds it, or this one
+ * Acquires a lock between processes: DuckDB's lock on an open file, which the system releases even after a
+ * crash.
+ * @param file created if missing, and never removed
+ * @throws LockHeld if another process holds the lock, or this one
  */
 export async function acquireLock(file: string): Promise<Release> {
   const place = path.resolve(file)
@@ -35,9 +35,10 @@ export async function acquireLock(file: string): Promise<Release> {
 }
 
 /**
- * Removes a folder of a killed process. Creates nothing in it, since its owner may be removing it too.
- * @param file the lock in it
- * @throws LockHeld if the owner of the folder still runs
+ * Removes the folder of a killed process. Creates no file in the folder, since another process may be
+ * removing it too.
+ * @param file lock file in the folder
+ * @throws LockHeld if the owner still runs
  */
 export async function removeAbandoned(folder: string, file: string): Promise<void> {
   const place = path.resolve(folder, file)
@@ -78,8 +79,8 @@ async function attach(file: string, mode: 'read_write' | 'read_only' = 'read_wri
 }
 
 /**
- * Creates and locks a file; null if it exists. The file appears complete, since a truncated one could never
- * be locked, and locked, since cleanups remove folders whose lock is free.
+ * Creates a file that is locked from the start; null if the file exists. Completes and locks a draft first: a
+ * truncated file could never be locked, and cleanups remove folders whose lock is free.
  */
 async function makeHeld(file: string): Promise<Release | null> {
   if (await isThere(file)) return null
@@ -107,7 +108,7 @@ async function hold(file: string): Promise<Release> {
   }
 }
 
-/** Converts the error of a file that another process has open; returns others unchanged. */
+/** Converts an error into LockHeld if another process has the file open; returns other errors unchanged. */
 function asHeld(error: unknown): unknown {
   const found = /\(PID (\d+)\)/.exec(messageOf(error))
   if (found !== null) return new LockHeld(Number(found[1]))

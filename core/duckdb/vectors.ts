@@ -12,14 +12,14 @@ import {
 export type Value = DuckDBValue
 
 export interface Items {
-  /** Typed array as stored by DuckDB, or 16 bytes for each HUGEINT; zero for each null. */
+  /** Values as DuckDB stores them, with zero for each null; for HUGEINT, 16 bytes per value. */
   readonly values: NodeJS.TypedArray
-  /** Bits of items that are not null, the first in the lowest bit of the first byte; null if none is null. */
+  /** Bitmap of items that are not null, lowest bit first; null if no item is null. */
   readonly valid: Uint8Array | null
   readonly nulls: number
 }
 
-/** Returns the values of a column with exact texts: the binding's own reading drops a leading U+FEFF. */
+/** Returns the values of a column. Decodes texts here, since the binding drops a leading U+FEFF. */
 export function columnValues(vector: DuckDBVector): Value[] {
   const { typeId } = vector.type
   if (nestedTypes.has(typeId)) throw new TypeError('texts in lists are not read')
@@ -90,8 +90,8 @@ export function listOf(vector: DuckDBVector | null): Items {
 }
 
 /**
- * Copies values with zeros for nulls: DuckDB leaves there what its memory contained before, such as values of
- * other requests.
+ * Copies values and replaces nulls by zeros: DuckDB leaves old memory in their place, such as values of other
+ * requests.
  */
 function withoutNulls(values: NodeJS.TypedArray, valid: Uint8Array, count: number): NodeJS.TypedArray {
   const copy = values.slice()
@@ -117,7 +117,7 @@ function isValidity(value: unknown): value is { itemValid: (index: number) => bo
 }
 
 /**
- * Returns the items of a vector of UINTEGER or DOUBLE without nulls at once; reading them one by one takes
+ * Returns the items of a UINTEGER or DOUBLE vector without nulls as one array: reading them one by one takes
  * longer than many queries.
  */
 export function itemsOf<T extends Uint32Array | Float64Array>(

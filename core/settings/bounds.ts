@@ -1,4 +1,4 @@
-/** Share of a process in MEMORY and CACHE_MB, in bytes, and in the processors. */
+/** Share of one process: of MEMORY and CACHE_MB, in bytes, and of the processors. */
 interface Share {
   readonly memoryBytes: number
   /** -1 if CACHE_MB is not set: caches then take a part of the memory. */
@@ -11,10 +11,13 @@ export interface Bounds {
   /** Maximum number of concurrent statements for pages and exports, and their memory in DuckDB. */
   readonly queryConnections: number
   readonly queryBytes: number
-  /** The same for filters, searches and orders, which spill to files. */
+  /** Maximum number of concurrent filters, searches and orders, which spill to files, and their memory in DuckDB. */
   readonly scanConnections: number
   readonly scanBytes: number
-  /** Maximum number of requests that wait for a connection, and their timeout; later, most clients have given up. */
+  /**
+   * Maximum number of requests that wait for a connection, and their timeout, after which most clients have
+   * given up.
+   */
   readonly queueLengthMax: number
   readonly queueTimeoutMs: number
   /** Cached positions of rows: an order takes 4 bytes a row. */
@@ -23,19 +26,19 @@ export interface Bounds {
   readonly indexBytesMax: number
   /** Cached response bodies. */
   readonly pageCacheBytes: number
-  /** Pages being built; a larger one is built alone. */
+  /** Maximum size of all pages that are being built; a larger page is built alone. */
   readonly makingBytesMax: number
-  /** Responses that clients have not taken. */
+  /** Maximum size of responses that clients have not received yet; above it, no new body is built. */
   readonly unsentBytesMax: number
   /** Maximum number of concurrent compressions; other bodies are sent uncompressed. */
   readonly compressionsMax: number
   /** Maximum number of concurrent exports, of about 20 MB each. */
   readonly exportsMax: number
-  /** Exports stored on disk for ranges. */
+  /** Maximum size of finished exports on disk, which serve requests for ranges. */
   readonly finishedBytesMax: number
   /** Timeout of headers and bodies of requests. */
   readonly headersTimeoutMs: number
-  /** Maximum number of clients that the limits distinguish; the one not seen for longest is forgotten. */
+  /** Maximum number of clients whose requests are counted; the least recently seen one is forgotten. */
   readonly clientsMax: number
 }
 

@@ -1,16 +1,16 @@
 import os from 'node:os'
 
-/** Properties of the machine, for settings of `auto`. */
+/** Properties of the machine, from which settings with the value `auto` follow. */
 export interface Machine {
   readonly processors: number
-  /** Bytes; of the container, if it runs in one. */
+  /** Memory in bytes: of the container, if the process runs in one. */
   readonly memory: number
   /** Number of processes that serve. */
   readonly workers: number
 }
 
 export function thisMachine(): Omit<Machine, 'workers'> {
-  // Without a container, the limit is larger than any memory.
+  // Without a container, `constrainedMemory` may return more than any machine has.
   const memory = Math.min(os.totalmem(), process.constrainedMemory() || Infinity)
   return { processors: os.availableParallelism(), memory }
 }

@@ -32,14 +32,17 @@ export function baseAddress(text: string): URL | null {
   return url
 }
 
-/** Divides a number among workers, down to a minimum. */
+/** Returns a function that divides a number among workers, down to a minimum; 0 stays 0. */
 export function divided(least: number): (value: number, workers: number) => number {
   return (value, workers) => (value === 0 ? 0 : Math.max(least, Math.floor(value / workers)))
 }
 
 const namedSubnets = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
-/** Parses a list separated by commas; null if an item is no subnet, or is so wide that it includes everybody. */
+/**
+ * Parses a list separated by commas; null if an item is no subnet, or is too wide, since all its addresses
+ * are trusted.
+ */
 export function subnets(text: string): readonly string[] | null {
   const all = text.split(',').map((one) => one.trim())
   return all.every(isNarrow) ? all : null
@@ -51,12 +54,12 @@ function isNarrow(subnet: string): boolean {
   if (isIP(address) === 0 || rest.length > 0) return false
   if (prefix === undefined) return true
   if (isIP(address) === 4) return wholeNumber(prefix, 8, 32) !== null
-  // Private networks may be wider than those of any provider.
+  // Private networks (fc00::/7) may be wider than those of any provider.
   const bits = wholeNumber(prefix, /^f[cd]/i.test(address) ? 7 : 16, 128)
   return bits !== null && !holdsIpv4(address, bits)
 }
 
-/** Returns whether a network includes this many IPv4 addresses mapped into IPv6, which would be too wide. */
+/** Returns whether an IPv6 network includes more mapped IPv4 addresses than a /8, which would be too wide. */
 function holdsIpv4(network: string, bits: number): boolean {
   const list = new BlockList()
   list.addSubnet(network, bits, 'ipv6')

@@ -37,7 +37,7 @@ export function readSettings(
   return settings
 }
 
-/** Settings of one worker: its share of divided ones, and the limits derived from them. */
+/** Settings of one worker: its share of divided values, and the limits that follow from them. */
 export type ProcessSettings = Settings & Bounds
 
 export function workerShare(settings: Settings, machine = thisMachine()): ProcessSettings {

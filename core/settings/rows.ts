@@ -21,7 +21,7 @@ export interface SettingRow<T> {
   readonly parse: (text: string) => T | null
   /** Returns the value of `auto`, for all workers together. */
   readonly auto?: (machine: Machine) => T
-  /** Returns the share of one worker; by default all of it. */
+  /** Returns the share of one worker; if omitted, each worker has the whole value. */
   share?(this: void, value: T, workers: number): T
   /** Describes valid texts. */
   readonly expects: string
@@ -299,7 +299,7 @@ export const settingRows = {
     name: 'SCRUB_HOURS',
     default: '24',
     meaning: 'Interval at which the server rereads all files to find damage; 0 for never.',
-    // Node's timers end at 24 days.
+    // 500 hours are below the maximum of Node's timers, which is 24 days.
     parse: (text) => multiple(wholeNumber(text, 0, 500), 3_600_000),
     expects: 'a whole number of hours from 0 to 500',
   }),
@@ -319,7 +319,7 @@ export const settingRows = {
   }),
 } as const
 
-/** Settings of former versions, and their replacements. */
+/** Settings of earlier versions, and the advice about each. */
 export const removedSettings: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['QUERY_MEMORY', 'SCAN_MEMORY', 'INDEX_CACHE_MB', 'MAKING_MB', 'UNSENT_MB'].map((name) => [

@@ -4,13 +4,13 @@ import { promisify } from 'node:util'
 import { codeOf } from '../errors.ts'
 import type { FileState } from './stores/store.ts'
 
-// A server calls it for thousands of pointers each second; the one of `node:fs/promises` takes twice the
-// time.
+// Uses the callback version, since a server calls it thousands of times each second: `stat` of
+// `node:fs/promises` takes twice the time.
 const stat = promisify(statWith)
 
 /**
- * Returns the state of a local file; null if there is none. A rename changes its inode; a change of its bytes
- * changes its time of change, even if its times are set afterwards.
+ * Returns the size and version of a local file; null if there is none. The version changes when another file
+ * is renamed to this path (inode), or on a write (ctime, which programs cannot set).
  */
 export async function fingerprint(file: string): Promise<FileState | null> {
   const found = await stat(file).catch((error: unknown) => {
@@ -21,8 +21,8 @@ export async function fingerprint(file: string): Promise<FileState | null> {
 }
 
 /**
- * Returns the version of a file that has not changed for some milliseconds, as exactly as the system reports;
- * null for others.
+ * Returns the version of a file, as exactly as the system reports; null if it changed within `settledMs`,
+ * since a further change might go unnoticed.
  */
 export async function settledVersion(file: string, settledMs: number): Promise<string | null> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await statExactly(file, { bigint: true })
@@ -31,13 +31,13 @@ export async function settledVersion(file: string, settledMs: number): Promise<s
     : null
 }
 
-/** Does the same synchronously, for a fifth of the time: a start calls it for every file. Throws the same error. */
+/** Works like `fingerprint`, but synchronously: it takes a fifth of the time, and a start calls it for every file. */
 export function fingerprintNow(file: string): FileState | null {
   const found = statSync(file, { throwIfNoEntry: false })
   return found === undefined ? null : stateOf(found)
 }
 
-/** Returns the version alone; a constant if the file is missing, or cannot be checked. */
+/** Returns the version of a file; `none` if the file is missing or cannot be checked. */
 export function versionOf(file: string): string {
   try {
     return fingerprintNow(file)?.version ?? 'none'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 
-/** Hashing in the current thread; `hash.ts` uses threads of its own. */
+/** Functions that hash in the calling thread; the threads of `hash.ts` run this module. */
 
 const readBytes = 1024 * 1024
 
@@ -44,13 +44,15 @@ export async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
   let reading: Promise<unknown> = Promise.resolve()
   try {
     const { size } = await handle.stat()
-    // One byte more than the file has, to see its end; small, since there may be thousands of small files.
+    // One byte more than a small file, so that the first read shows its end; full buffers would add up for
+    // thousands of files.
     const length = Math.min(size + 1, readBytes)
     const chunks: Buffer[] = []
     const read = (turn: number): Promise<Buffer> => {
       const chunk = (chunks[turn] ??= Buffer.allocUnsafeSlow(length))
       const done = handle.read(chunk, 0, length).then(({ bytesRead }) => chunk.subarray(0, bytesRead))
-      // A consumer that stops early does not wait for pending reads.
+      // A consumer that stops early does not await this read: ignore its error, but close the file only
+      // afterwards.
       reading = done.catch(() => undefined)
       return done
     }

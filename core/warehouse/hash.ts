@@ -26,7 +26,7 @@ async function aside<T>(
   file: string,
   here: (file: string) => Promise<T>,
 ): Promise<T> {
-  // Source files, as in tests, have no compiled program for threads.
+  // Tests run the TypeScript sources, without the compiled module that a thread would load.
   if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return here(file)
   try {
     const { threads, failure } = await (opening ??= openThreads())
@@ -43,15 +43,15 @@ interface Threads {
   readonly failure: Promise<never>
 }
 
-/** Stays rejected if no thread could start. */
+/** Thread pool; stays rejected after a failed start, so that later files are hashed without threads. */
 let opening: Promise<Threads> | undefined
 
 async function openThreads(): Promise<Threads> {
-  // Most programs never need it.
+  // Imports on demand, since most programs hash no large file.
   const { Tinypool: Pool } = await import('tinypool')
   const threads = new Pool({
     filename: new URL('./hash-inline.js', import.meta.url).href,
-    // Options of the program are not for its threads.
+    // Threads need none of the program's Node options, such as `--enable-source-maps`.
     execArgv: [],
     minThreads: 0,
     maxThreads: Math.min(threadsMax, os.availableParallelism()),
@@ -61,7 +61,7 @@ async function openThreads(): Promise<Threads> {
     threads.on('error', (error: Error) => {
       reject(error)
       opening = failure
-      // Pending files are hashed in this thread by now.
+      // Callers wait for `failure` too, so they hash the pending files themselves.
       threads.cancelPendingTasks()
     })
   })

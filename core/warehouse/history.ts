@@ -6,12 +6,13 @@ import type { Store } from './stores/store.ts'
 import { codeOf } from '../errors.ts'
 import { filesInStore, verifyFiles } from './verify-files.ts'
 
-/** Far more than are ever retained. */
+/** Maximum number of predecessors to follow, far more than are ever retained; ends a cycle. */
 const chainMax = 1000
 
 /**
- * Yields retained snapshots published before one, the latest first; ends at a damaged manifest, since its
- * predecessor is unknown.
+ * Yields the retained predecessors of a snapshot, the latest first. Ends at a missing or damaged manifest,
+ * since
+ * its predecessor is unknown.
  */
 export async function* publishedBefore(
   store: Store,
@@ -27,8 +28,8 @@ export async function* publishedBefore(
 }
 
 /**
- * Yields snapshots that were neither rolled back nor found damaged, the newest first: the history for an
- * unreadable pointer.
+ * Yields all snapshots that were neither rolled back nor quarantined, the newest first: a replacement for
+ * `publishedBefore` if a manifest or the pointer is unreadable.
  */
 export async function* newestIn(store: Store, table: TableName): AsyncGenerator<Manifest> {
   const withdrawn = new Set((await readRollbacks(store, table)).map(({ snapshot }) => snapshot))
@@ -51,7 +52,8 @@ export async function damagedIn(store: Store, table: TableName): Promise<Snapsho
 
 /**
  * Returns whether a snapshot is damaged.
- * @throws the error of the system if its files cannot be read, which may pass and says nothing about them
+ * @throws the error of the system if a file cannot be read: such a failure may be temporary, and proves no
+ *   damage
  */
 async function isDamaged(store: Store, table: TableName, id: SnapshotId): Promise<boolean> {
   try {
@@ -65,16 +67,18 @@ async function isDamaged(store: Store, table: TableName, id: SnapshotId): Promis
   }
 }
 
-/** Returns when a job found a snapshot damaged and started to replace it; null if none did. */
+/** Returns the time at which a job quarantined a snapshot; null if none did. */
 export async function quarantinedAt(store: Store, table: TableName, id: SnapshotId): Promise<Date | null> {
   const bytes = await store.get(layout.quarantine(table, id))
   return bytes === null ? null : new Date(bytes.toString())
 }
 
 /**
- * Quarantines damaged snapshots: no fallback leads to them, and they are no fault of the warehouse once they
- * are replaced. They stay for their retention time, since clients may be reading intact parts of them. Call
- * it only under the lock of the table.
+ * Quarantines damaged snapshots: no fallback uses them, and `make verify` ignores them once they are
+ * replaced.
+ * They stay for their retention time, since clients may be reading intact parts. Call it only under the lock
+ * of
+ * the table.
  */
 export async function quarantine(
   store: Store,
@@ -86,8 +90,9 @@ export async function quarantine(
 }
 
 /**
- * Removes snapshots that were quarantined long enough ago, if they are still damaged: an intact one is never
- * lost by a temporary fault of a disk.
+ * Removes a snapshot after its time in quarantine, if it is still damaged. Ends the quarantine of an intact
+ * one:
+ * a temporary fault of a disk may have made it look damaged.
  */
 export async function removeQuarantined(
   store: Store,

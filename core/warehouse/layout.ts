@@ -13,7 +13,10 @@ export function timeOf(id: SnapshotId): Date {
   return new Date(`${century}${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
 }
 
-/** Rows of a row group, which is what a page must decode; measured (docs/performance.md). */
+/**
+ * Rows of a row group. A page decodes whole groups, so larger ones would slow it down: see
+ * docs/explanation/performance.md.
+ */
 export const rowGroupRows = 16_384
 
 export type TableName = Pick<Table, 'dataset' | 'name'>
@@ -27,7 +30,7 @@ export const layout = {
   /** The manifest beside the parts, since the pointer has only the current one. */
   manifest: (table: TableName, snapshot: SnapshotId): string =>
     `${layout.snapshot(table, snapshot)}/${fileNames.manifest}`,
-  /** Marks a snapshot that a job found damaged, with the time. */
+  /** Quarantines a snapshot: contains the time at which a job found it damaged. */
   quarantine: (table: TableName, snapshot: SnapshotId): string =>
     `${layout.snapshot(table, snapshot)}/damaged.txt`,
   /** Versions of the files of each snapshot when a job last verified them. */
@@ -38,13 +41,13 @@ export const layout = {
   failure: (table: TableName): string => `${layout.table(table)}/failure.json`,
   /** Time of the last check of a source that gave no new snapshot. */
   looked: (table: TableName): string => `${layout.table(table)}/looked.json`,
-  /** Versions of source files when they were hashed. */
+  /** SHA-256 of source files, with the version that each file had when it was hashed. */
   hashed: (table: TableName): string => `${layout.table(table)}/hashed.json`,
   /** Parsed YAML of the catalog, for the next start: see `ParsedCatalog`. */
   parsedCatalog: '.catalog',
   /** Views of all published tables, for analysts. */
   views: 'warehouse.duckdb',
-  /** SHA-256 of the views, for `sha256sum -c`. */
+  /** Checksum of a file that belongs to no snapshot, for `sha256sum -c`. */
   sumOf: (file: string): string => `${file}.sha256`,
 }
 
@@ -52,18 +55,18 @@ export const layout = {
 export const fileNames = {
   manifest: 'manifest.json',
   part: (number: number): string => `part-${digits(number)}.parquet`,
-  /** The extension keeps patterns for Parquet from matching them: see `Index`. */
+  /** Word index of a part, in Parquet. The extension keeps it out of patterns for parts, such as `*.parquet`. */
   wordIndex: (part: number): string => `words-${digits(part)}.index`,
   /** All distinct values of fields that have few, in their order; Parquet. */
   dictionary: 'dictionary.index',
-  /** Code of each row: see `format/codes.ts`. */
+  /** Codes of the values in coded fields, row by row: see `format/codes.ts`. */
   codes: 'codes.bin',
   /** All rows, for reading few at a time: see `format/row-store.ts`. */
   rowStore: 'rows.bin',
   /** Positions of the rows in another order, and their codes. */
   orderPositions: (order: number): string => `order-${digits(order)}.bin`,
   orderCodes: (order: number): string => `order-${digits(order)}-codes.bin`,
-  /** Findings and proofs of the ingest. */
+  /** Statistics, warnings and counts of the ingest. */
   report: 'report.json',
   download: (table: TableName): string => `${table.name}.csv.gz`,
 }

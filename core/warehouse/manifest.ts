@@ -20,7 +20,7 @@ const fileShape = z.object({ file: fileName, bytes: positions, sha256, sha512 })
 
 /** A file that the server reads by chunks: `format/codes.ts`, `format/row-store.ts`, `format/positions.ts`. */
 const piecewiseShape = fileShape.extend({
-  /** 2: see `format/chunk-file.ts`. Files of other formats are not read. */
+  /** Version of the layout in `format/chunk-file.ts`; files with another one are ignored. */
   container: z.literal(2),
   /** Last four bytes of the file: CRC-32 of the sections before them. */
   directory_sum: positions,
@@ -40,15 +40,16 @@ const indexShape = fileShape.extend({
 })
 
 /**
- * All distinct values of fields that have few. Parquet columns: `field`, its index below; `value`, as
- * rendered; `rows` that have it; sorted by field, then by value.
+ * All distinct values of fields that have few. Parquet columns: `field`, an index into `fields`; `value`, as
+ * text;
+ * `rows`, the number of rows with the value. Sorted by field, then in the order of the values.
  */
 const dictionaryShape = fileShape.extend({
   /** Number of distinct values of each field, without null. */
   fields: z.array(z.object({ name: z.string(), values: positions })),
 })
 
-/** Codes of some of these fields: see `format/codes.ts`. */
+/** Codes of some fields of the dictionary: see `format/codes.ts`. */
 const codesShape = piecewiseShape.extend({ fields: z.array(z.string()) })
 
 /** The rows in another order than the declared one, for the server alone. */
@@ -74,17 +75,17 @@ const sourceShape = z.object({
 const partitionShape = z.object({
   /** Value as rendered. */
   value: z.string().nullable(),
-  /** The parts of a partition contain no other rows. */
+  /** Number of rows of the partition; its parts contain no others. */
   rows: z.int().min(1),
-  /** Indexes into the sources. */
+  /** Indexes into `sources` of the manifest. */
   sources: z.array(positions),
-  /** Number of records read from these. */
+  /** Number of records read from these sources, without `rejectedRows`. */
   records: positions,
   rejectedRows: positions,
   textBytes: positions,
   blankLines: positions,
   commentLines: positions,
-  /** Fields without a column in any of them. */
+  /** Fields for which no source of the partition has a column. */
   lacks: z.array(z.string()),
 })
 
@@ -103,11 +104,18 @@ const manifestShape = z.object({
   parts: z.array(partShape),
   /** Files beside the parts: the full download, the report. */
   files: z.array(fileShape),
-  /** True if a ClickHouse has the table for filters and orders: see `core/clickhouse/tables.ts`. */
+  /**
+   * True if the ingest loaded the table into ClickHouse, which answers filters and orders: see
+   * `core/clickhouse/tables.ts`.
+   */
   clickhouse: z.literal(true).optional(),
-  /** Partitions in the order of the rows, for the next ingest. */
+  /** Partitions in the order of their rows, so that the next ingest can reuse unchanged ones. */
   partitions: z.array(partitionShape).optional(),
-  /** SHA-256 of the column names as JSON, if all sources of partitions have the same columns. */
+  /**
+   * SHA-256 of the common column names as JSON: no partition is reused after a change. Absent if the columns
+   * of
+   * sources may differ.
+   */
   header: sha256.optional(),
   /** Word indexes, for the server alone; tables of one part need none. Indexes of former versions are ignored. */
   indexes: z.array(indexShape).optional().catch(undefined),
@@ -138,7 +146,7 @@ const manifestShape = z.object({
   tools: z.record(z.string(), z.string()),
 })
 
-/** Describes a snapshot; the pointer file `current.json` contains it. */
+/** Description of a snapshot; the pointer file `current.json` contains that of the published one. */
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
 export type Partition = z.infer<typeof partitionShape>
@@ -166,8 +174,8 @@ export class DamagedManifest extends Error {
 export function parseManifest(text: string, key: string): Manifest {
   try {
     const { manifest_sha256: _own, ...rest } = JSON.parse(text) as Record<string, unknown>
-    // Compares the exact bytes, so that no flipped bit passes for another date or count; unknown keys
-    // included.
+    // Compares the exact text, including keys unknown to this version, so that no flipped bit passes for
+    // another date or count.
     if (sealed(rest) !== text) throw new Error('its content differs from its checksum')
     const manifest = manifestShape.parse(rest)
     const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
@@ -184,13 +192,13 @@ export function manifestText(manifest: Manifest): string {
   return sealed(manifestShape.parse(manifest))
 }
 
-/** Writes JSON whose last key is the hash of all others. */
+/** Returns JSON whose last key is the SHA-256 of all other keys. */
 function sealed(manifest: Readonly<Record<string, unknown>>): string {
   const own = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
   return `${JSON.stringify({ ...manifest, manifest_sha256: own }, null, 2)}\n`
 }
 
-/** Returns the fields of a table as its Parquet contains them. */
+/** Returns the fields of a table with their types in Parquet. */
 export function storedFields(table: Table): Manifest['fields'] {
   return table.fields.map((field) => ({
     name: field.name,

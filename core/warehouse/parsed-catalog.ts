@@ -4,7 +4,7 @@ import type { ParsedTexts } from '../catalog/load.ts'
 import { layout } from './layout.ts'
 import type { Store } from './stores/store.ts'
 
-/** Raise this when a text is parsed into other values. */
+/** Version of the cache. Raise it when the same YAML would be parsed into other values. */
 const format = 'acervo parsed catalog 1'
 
 /** Caches the parsed YAML of a catalog in the warehouse, since parsing takes most of a start. */
@@ -28,12 +28,12 @@ export class ParsedCatalog implements ParsedTexts {
     this.#found = { text, root }
   }
 
-  /** Writes newly parsed texts for the next program. Call it only under the lock of the files beside the tables. */
+  /** Stores the parsed catalog for the next start. Call it only under the lock of the files beside the tables. */
   async keep(): Promise<void> {
     if (this.#found === null) return
     const { text, root } = this.#found
     const json = JSON.stringify(root)
-    // Values that JSON cannot represent are parsed each time.
+    // A catalog with values that JSON cannot represent is not cached.
     if (!isDeepStrictEqual(JSON.parse(json), root)) return
     await this.#store.put(layout.parsedCatalog, `${head(text, json)}\n${json}`)
   }

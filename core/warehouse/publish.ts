@@ -33,8 +33,10 @@ export async function snapshotsIn(store: Store, table: TableName): Promise<Snaps
 }
 
 /**
- * Moves a finished local folder into the warehouse and points to it. Before that the old snapshot serves,
- * after it the new one; a crash leaves one or the other. Call it only under the lock of the table.
+ * Moves a finished local folder into the warehouse, then replaces the pointer. Servers use the old snapshot
+ * until
+ * the pointer is replaced; after a crash, the pointer is the old or the new one. Call it only under the lock
+ * of the table.
  * @param folder absolute path
  * @param same files of the folder that the warehouse already has, with their keys there
  */
@@ -47,7 +49,7 @@ export async function publish(
 ): Promise<void> {
   await writeFile(path.join(folder, fileNames.manifest), manifestText(manifest))
   await store.moveIn(folder, layout.snapshot(table, manifest.snapshot), same)
-  // Every file was verified while it was hashed, here or at its origin.
+  // All files have been hashed, new ones by this job, reused ones in their previous snapshot.
   await recordVerified(store, table, manifest.snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, manifest.snapshot)
 }
@@ -57,7 +59,7 @@ export async function pointTo(store: Store, table: TableName, id: SnapshotId): P
   await copy(store, layout.manifest(table, id), layout.pointer(table))
 }
 
-/** Rewrites a lost manifest beside the parts from the pointer. */
+/** Restores the manifest beside the parts from the pointer if it is missing or differs. */
 export async function mendManifest(store: Store, table: TableName, id: SnapshotId): Promise<void> {
   const [own, pointer] = [await store.get(layout.manifest(table, id)), await store.get(layout.pointer(table))]
   if (own === null || pointer?.equals(own) === false)

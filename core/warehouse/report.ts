@@ -45,13 +45,16 @@ const reportShape = z.object({
   rejected_rows: z.int().default(0),
   first_rejects: z.array(rejectShape).default([]),
   blank_lines: z.int().default(0),
-  /** Sentences, like the warnings. */
+  /** Accepted differences from the previous snapshot or the catalog. */
   accepted_drift: z.array(z.string()).default([]),
   warnings: z.array(z.string()).default([]),
   fields: z.array(fieldShape),
   /** Duration of each step of the ingest. */
   seconds: z.record(z.string(), z.number()).default({}),
-  /** Each can be decompressed alone, so that reading the end does not need the start. */
+  /**
+   * Gzip members of the download: each can be decompressed alone, so that reading the end does not need the
+   * start.
+   */
   download_members: z.array(memberShape).optional(),
 })
 
@@ -68,7 +71,7 @@ export async function readReport(
   return parseReport(await store.get(key).catch(() => null), manifest)
 }
 
-/** Returns the report in these bytes; null if they are not what the manifest describes. */
+/** Parses a report; null if its SHA-256 differs from that in the manifest, or if it is invalid. */
 export function parseReport(bytes: Buffer | null, manifest: Manifest): SnapshotReport | null {
   const due = manifest.files.find(({ file }) => file === fileNames.report)?.sha256
   try {

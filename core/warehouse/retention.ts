@@ -1,15 +1,18 @@
 import { timeOf, type SnapshotId } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 
-/** Retention of old snapshots, for pinned requests and for readers of files. */
+/** Retention of old snapshots, which requests may name and clients may still be reading. */
 export interface Retention {
   /** Number of newest snapshots that always stay. */
   readonly count: number
-  /** Time that a replaced snapshot stays at least. */
+  /** Minimum time for which a replaced snapshot is retained. */
   readonly graceMs: number
 }
 
-/** Returns snapshots of a table that may be removed; never the current one, nor the target of a rollback. */
+/**
+ * Returns snapshots of a table that may be removed; never the current one, nor its predecessor, to which a
+ * rollback would return.
+ */
 export function removable(
   ids: readonly SnapshotId[],
   { snapshot: current, previous }: Pick<Manifest, 'snapshot' | 'previous'>,
@@ -17,7 +20,7 @@ export function removable(
   { count, graceMs }: Retention,
 ): SnapshotId[] {
   const newestFirst = [...new Set([...ids, current])].toSorted().toReversed()
-  // Newer ones were rolled back, and are ignored.
+  // Newer snapshots were rolled back: they are neither counted nor removed.
   const from = newestFirst.indexOf(current)
   return newestFirst.filter((id, index) => {
     const successor = newestFirst[index - 1]

@@ -4,8 +4,9 @@ import { filesOf, type Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 
 /**
- * Reads small JSON files beside the snapshots of a table, in which jobs record what later jobs and the server
- * can skip. Jobs write them under the lock of the table. A file that is missing, damaged or of another
+ * Small JSON files beside the snapshots of a table: records of verified files, source hashes, checks,
+ * failures
+ * and rollbacks. Jobs write them under the lock of the table. A file that is missing, damaged or of another
  * version counts as empty, except for the list of rollbacks.
  */
 
@@ -35,8 +36,8 @@ type Versions = ReadonlyMap<string, string>
 const verifiedShape = z.record(z.string(), z.record(z.string(), z.string()))
 
 /**
- * Returns the current versions of the files of a snapshot. Call it before reading the files, so that no later
- * change passes for the verified version.
+ * Returns the current versions of the files of a snapshot. Call it before reading the files, so that a later
+ * change is not recorded as verified.
  */
 export async function versionsIn(store: Store, table: TableName, manifest: Manifest): Promise<Versions> {
   const versions = new Map<string, string>()
@@ -92,7 +93,7 @@ export async function recordHashes(store: Store, table: TableName, hashed: Recor
 export interface SourceCheck {
   /** UTC. */
   readonly at: string
-  /** `held`: it is the source of a snapshot that was rolled back. */
+  /** `held`: the source is not published again, since its snapshot was rolled back. */
   readonly outcome: 'unchanged' | 'held' | 'failed'
 }
 
@@ -120,7 +121,7 @@ export async function clearFailure(store: Store, table: TableName): Promise<void
   await store.remove(layout.failure(table))
 }
 
-/** Returns the last check without changes, and the last failed one, the later one first. */
+/** Returns the last check that published nothing, and the last failure, the later one first. */
 export async function readChecks(store: Store, table: TableName): Promise<SourceCheck[]> {
   const unchanged = await read(store, layout.looked(table), unchangedShape)
   const failure = await read(store, layout.failure(table), failureShape)
@@ -133,7 +134,7 @@ const withdrawnShape = z.strictObject({
   snapshot: z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id)),
   /** UTC. */
   at: z.iso.datetime(),
-  /** SHA-256 of its sources, and how they were read: while both are the same, it is not published again. */
+  /** SHA-256 of the sources. A source with the same hashes and the same definition is not published again. */
   sources: z.array(z.string()),
   definition: z.string(),
 })
@@ -143,7 +144,7 @@ type Withdrawn = z.infer<typeof withdrawnShape>
 
 /**
  * Returns the snapshots rolled back since the last publication.
- * @throws Error with the name of a damaged file, since a rolled back snapshot might be published again
+ * @throws Error if the list is damaged, since without it a rolled back snapshot might be published again
  */
 export async function readRollbacks(store: Store, table: TableName): Promise<Withdrawn[]> {
   const key = layout.withdrawn(table)

@@ -16,7 +16,7 @@ export async function replaceSummed(store: Store, file: string, name: string): P
   await store.put(layout.sumOf(name), line)
 }
 
-/** Returns the line of a file that an older version wrote without a sum; empty if there is no file. */
+/** Returns the checksum line of a file for which an older version wrote none; empty if there is no file. */
 async function lineOfUnsummed(store: Store, name: string): Promise<string> {
   return (await store.stat(name)) === null ? '' : lineOf(name, await hashBytes(store.read(name)))
 }
@@ -28,7 +28,7 @@ export async function isAsSummed(store: Store, name: string): Promise<boolean> {
 }
 
 /**
- * Returns whether this is the SHA-256 that was written beside a file.
+ * Returns whether the checksum file of a file is valid and lists this SHA-256.
  * @param sha256 hash of the file in the store; null if there is no file
  */
 async function hasSum(store: Store, name: string, sha256: string | null): Promise<boolean> {

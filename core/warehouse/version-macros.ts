@@ -2,14 +2,15 @@ import type { Connection } from '../duckdb/connection.ts'
 import { quotedName, quotedText } from '../sql.ts'
 import type { Manifest } from './manifest.ts'
 
-/** Times that a macro takes, in UTC: a year, month, day or more, such as `2026-01-31 12:00`. */
+/** Times in UTC that a macro accepts: a year, or more exact ones such as `2026-01-31 12:00`. */
 const timePattern = String.raw`\d{4}(-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d+)?)?)?Z?)?)?)?`
 
 /**
- * Writes two table macros for a table `t` into a DuckDB file. `t_at(version)` returns the rows of a version by its id, or of
- * the version that was current at the end of a day or at another time. `t_versions()` lists the versions.
- * @param manifests of the versions that are kept, the newest first
- * @param locationSql SQL of the location of a file, from SQL of its path below the base
+ * Writes two table macros for a table `t` into a DuckDB file. `t_at(version)` returns the rows of a version,
+ * by its id
+ * or by a time at which it was current; a date means its end. `t_versions()` lists the versions.
+ * @param manifests of the retained versions, the newest first
+ * @param locationSql converts SQL of a path below the base into SQL of a location
  */
 export async function writeVersionMacros(
   db: Connection,

@@ -8,7 +8,6 @@ import type { Manifest } from './manifest.ts'
 import { quotedName, quotedText } from '../sql.ts'
 import { writeVersionMacros } from './version-macros.ts'
 
-/** A published table. */
 export interface PublishedTable {
   readonly dataset: Dataset
   readonly table: Table
@@ -26,19 +25,24 @@ interface ViewsOptions {
   readonly scratch: string
 }
 
-/** A table with unreadable parts, without a view; other tables have theirs. */
+/** A table without a view, since its parts are unreadable; the other tables have their views. */
 export interface OmittedTable {
   readonly published: PublishedTable
   readonly error: unknown
 }
 
-/** Users who have moved the parts set their location: `set variable acervo_files = '/mnt/warehouse'`. */
+/**
+ * DuckDB variable with the location of the parts, for users who have moved them: `set variable acervo_files =
+ * '/mnt/warehouse'`.
+ */
 const baseVariable = 'acervo_files'
 
 /**
- * Writes a DuckDB file with a schema per dataset, and per table a view over its parts, with comments from the
- * catalog, and macros for its versions. A view is bound when it is created: over the local files, by the
- * variable that users have not set; or, without local files, over empty ones with the same columns.
+ * Writes a DuckDB file with a schema per dataset. Each table has a view over its parts, with comments from
+ * the
+ * catalog, and macros for its versions. DuckDB reads the parts when it creates a view. So the variable points
+ * to
+ * local files meanwhile: the parts, or empty files with the same columns.
  */
 export async function writeViews(
   file: string,
@@ -109,7 +113,7 @@ async function writeView(db: Connection, published: PublishedTable, base: string
   await commentFields(db, name, table.fields)
 }
 
-/** Each comment copies DuckDB's data about all columns of a table. */
+/** Maximum number of commented columns: each comment copies DuckDB's data about all columns. */
 const commentedFieldsMax = 500
 
 /**
@@ -137,7 +141,10 @@ function rowsSql({ dataset, table, manifest }: PublishedTable, base: string): st
   return `select ${names.join(', ')} from read_parquet([${parts.join(', ')}])`
 }
 
-/** SQL: the location of a file, from SQL of its path below the base. */
+/**
+ * SQL: the location of a file.
+ * @param below SQL of its path below the base
+ */
 function locationSql(below: string, base: string): string {
   return `coalesce(getvariable(${quotedText(baseVariable)}), ${quotedText(base)}) || ${below}`
 }

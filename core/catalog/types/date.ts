@@ -2,7 +2,10 @@ import { asText, plainType, type FieldTypeRow, type SampleRandom } from './field
 
 const expected = 'a calendar date as YYYY-MM-DD, such as 2020-06-12'
 
-/** Parses a valid date as YYYY-MM-DD. Clients of Brasil.IO also write DD/MM/YYYY. */
+/**
+ * Returns a valid date as YYYY-MM-DD; null for other texts. Also accepts DD/MM/YYYY, which clients of
+ * Brasil.IO use.
+ */
 export function dateOf(text: string): string | null {
   const iso = text.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1')
   if (!/^\d{4}-\d{2}-\d{2}$/.test(iso)) return null
@@ -10,24 +13,24 @@ export function dateOf(text: string): string | null {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(iso) ? iso : null
 }
 
-/** Formats seconds since 1970 as ISO 8601. */
+/** Formats seconds since 1970 as the first `length` characters of ISO 8601. */
 export function momentText(seconds: number, length: number): string {
   return new Date(1000 * seconds).toISOString().slice(0, length)
 }
 
-/** Returns a day of the years 2010 to 2025. */
+/** Returns a random date from 2010 to 2025. */
 export function sampleDate({ between }: SampleRandom): string {
   return new Date(Date.UTC(between(2010, 2025), between(0, 11), between(1, 28))).toISOString().slice(0, 10)
 }
 
-/** Days of the calendar, of the years 0001 to 9999. */
+/** Calendar dates from year 0001 to 9999. */
 export const date: FieldTypeRow = {
   ...plainType,
   moment: 'date',
   pattern: () => '[0-9]{4}-[0-9]{2}-[0-9]{2}',
   expects: () => expected,
   stored: () => 'DATE',
-  // Years after 9999 and before Christ are longer, infinity is shorter.
+  // DuckDB writes years after 9999 or before Christ with more characters, and infinity with fewer.
   certain: (text) => `strlen(${text}) = 10`,
   measure: { number: (value) => `epoch(${value})`, text: (seconds) => momentText(seconds, 10) },
   parse: dateOf,

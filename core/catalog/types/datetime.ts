@@ -5,7 +5,7 @@ const expected = 'a date and time without offset, such as 2020-06-12 18:05:00 or
 
 const inJson = (column: string): string => `replace(${column}::varchar, ' ', 'T')`
 
-/** Moments without an offset, in microseconds. */
+/** Dates with a time of day, without an offset, to the microsecond. */
 export const datetime: FieldTypeRow = {
   ...plainType,
   moment: 'datetime',
@@ -32,7 +32,7 @@ export const datetime: FieldTypeRow = {
   wire: { kind: 'text', text: (rendered) => rendered.replace(' ', 'T') },
   csv: inJson,
   arrow: { type: 'timestamp', values: (column) => `epoch_us(${column})` },
-  // RFC 3339 without an offset, in the registry of OpenAPI.
+  // `date-time-local` is RFC 3339 without an offset, from the format registry of OpenAPI.
   schema: { type: 'string', format: 'date-time-local' },
   askedSchema: () => ({ type: 'string', format: 'date-time-local' }),
   called: {

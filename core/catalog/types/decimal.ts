@@ -39,13 +39,14 @@ export const decimal: FieldTypeRow = {
     const number = `${whole}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
     return /[1-9]/.test(number) ? `${minus}${number}` : number
   },
-  // Both have the same number of decimal places.
+  // Canonical texts of a field have the same number of decimal places, so their digits compare like the
+  // numbers.
   compare: (a, b) => compareWhole(BigInt(a.replace('.', '')), BigInt(b.replace('.', ''))),
   // to_json would write 12.0 for a decimal without fraction.
   json: (column, { scale }) => (scale === 0 ? `${column}::hugeint` : column),
   wire: plainNumber,
   isPlainInJson: false,
-  // Digits without the point, since a cast would round.
+  // Removes the point from the text, since a cast to an integer would round.
   arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },
   schema: { type: 'number' },
   // A text, since a double would lose digits.

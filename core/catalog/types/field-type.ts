@@ -1,4 +1,4 @@
-/** Digits that a decimal field is declared with; other types ignore them. */
+/** Declared digits of a decimal field, in total and after the point; other types ignore them. */
 export interface Digits {
   readonly precision: number
   readonly scale: number
@@ -7,25 +7,28 @@ export interface Digits {
 /** Digits of a decimal without a declaration. */
 export const digitsDefault: Digits = { precision: 18, scale: 2 }
 
-/** Types that are written in a format of days and times. */
+/** Types whose format in the source may be declared. */
 export type MomentType = 'date' | 'datetime' | 'time'
 
 /**
- * Properties of a field type. To add a type, write a file with this object, and a line in `field-types.ts`.
- * SQL is that of DuckDB, and takes the name of a column or an expression.
+ * Properties of a field type. To add a type, write a file with this object, and add a line to
+ * `field-types.ts`. Functions for SQL take a column or an expression, and return SQL of DuckDB.
  */
 export interface FieldTypeRow {
   // Part 1: how the type is declared, and how sources write its values.
 
   /** True for texts, which can be searched, masked, and filtered by a substring. */
   readonly isText: boolean
-  /** Kind of parts that values can be filtered by; null for none. */
+  /** Parts of a value that conditions can test: texts of a list, or degrees of a point; null for none. */
   readonly parts: 'texts' | 'degrees' | null
   /** True if the catalog may declare the number of digits. */
   readonly hasDigits: boolean
-  /** Type whose source formats it accepts besides ISO 8601; null for none. */
+  /** Kind of declared formats that the type accepts in addition to ISO 8601; null for none. */
   readonly moment: MomentType | null
-  /** Further dialect of a source: spelling of numbers, words for true and false, separators of texts. */
+  /**
+   * Part of the dialect that applies to the type, such as the spelling of numbers or words for true and
+   * false; null for none.
+   */
   readonly dialect: 'number' | 'integer' | 'words' | 'list' | 'degrees' | null
   /** RE2 pattern of the complete source text; null if any text is a value. */
   readonly pattern: (digits: Digits) => string | null
@@ -36,27 +39,39 @@ export interface FieldTypeRow {
 
   /** DuckDB type of the column in Parquet. */
   readonly stored: (digits: Digits) => string
-  /** SQL: tests whether a text that equals its own rendering matches the pattern; most values need no other test. */
+  /**
+   * SQL: tests whether a text that equals its rendered value is valid. Most values then need no slower
+   * pattern match.
+   */
   readonly certain: (text: string, value: string) => string
-  /** SQL: further tests that a text equals a rendering and matches the pattern; they save more pattern matches. */
+  /**
+   * SQL: further signs that a text is equivalent to its rendered value. With `certain`, they also replace the
+   * pattern match.
+   */
   readonly alike?: (text: string, rendered: string) => readonly string[]
-  /** SQL: tests whether the stored type can represent a text, if its rendering does not tell. */
+  /**
+   * SQL: tests whether the stored type can represent a text, for types where a comparison with the rendered
+   * value cannot show it.
+   */
   readonly held?: (text: string, value: string) => string
   /** SQL: value to store, from an expression that is already cast to the stored type. */
   readonly value: (cast: string) => string
   /**
-   * SQL: source text rewritten as `rendered` would write its value. Works on text alone, never by a cast
-   * (except for float, whose digits are compared after the cast, and list, whose escapes are resolved).
+   * SQL: source text in the spelling of `rendered`. Works on the text alone, since it verifies the cast.
+   * Exceptions are float, whose digits are compared after the cast, and list, whose escapes are resolved.
    */
   readonly canonical: (text: string, digits: Digits) => string
   /** SQL: text of a stored value. */
   readonly rendered: (column: string) => string
-  /** True if it may be stored in fewer bits while rows are sorted. */
+  /** True if values may be stored in fewer bits while rows are sorted, which makes the sort cheaper. */
   readonly isNarrowed: boolean
 
   // Part 3: statistics.
 
-  /** Histogram of a measure: SQL of a value as a number, and the inverse in the form of `rendered`. */
+  /**
+   * Conversions for histograms: SQL of a value as a number, and back into the form of `rendered`; null for no
+   * histogram.
+   */
   readonly measure: {
     readonly number: (value: string) => string
     readonly text: (number: number) => string
@@ -67,11 +82,11 @@ export interface FieldTypeRow {
 
   // Part 4: queries.
 
-  /** True if values can be compared in queries. */
+  /** True if queries can compare values by order, as in less than. */
   readonly isOrdered: boolean
   /** Parses an operand into its canonical text; null if it is invalid. */
   readonly parse: (text: string, digits: Digits) => string | null
-  /** Describes valid operands, as the end of a sentence; by default those of a source. */
+  /** Describes valid operands, as the end of a sentence; if omitted, `expects` does. */
   readonly expectsInQuery?: string
   /** Compares canonical texts as DuckDB orders the values; negative if `a` comes before `b`. */
   readonly compare: (a: string, b: string) => number
@@ -80,16 +95,19 @@ export interface FieldTypeRow {
 
   /** SQL: argument of `to_json`; or, if `wire` is JSON, the JSON as text. */
   readonly json: (column: string, digits: Digits) => string
-  /** Form and kind of a value in JSON, from its rendering. */
+  /** Kind of a value in JSON, and its JSON text from the rendered value; texts are without quotes. */
   readonly wire: {
     readonly kind: 'text' | 'number' | 'truth' | 'json'
     readonly text: (rendered: string) => string
   }
-  /** True if JSON and CSV have the same digits of a number; always true for texts, booleans and JSON. */
+  /**
+   * True if a value has the same digits in JSON and CSV, so that CSV can be written from the JSON in the row
+   * store.
+   */
   readonly isPlainInJson: boolean
   /** SQL: value in the published CSV, before quoting. */
   readonly csv: (column: string) => string
-  /** True if that may contain characters that CSV quotes. */
+  /** True if the value in CSV may contain characters that require quotes. */
   readonly isQuotedInCsv: boolean
   readonly arrow: ArrowMapping
 
@@ -116,21 +134,21 @@ export interface FieldTypeRow {
       | 'json'
     /** https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html#datatypes */
     readonly croissant: 'sc:Text' | 'sc:Integer' | 'sc:Float' | 'sc:Boolean' | 'sc:Date' | 'sc:DateTime'
-    /** Type in JSON. */
+    /** Type in TypeScript of the value in JSON. */
     readonly typescript: string
     readonly python: 'str' | 'int' | 'float' | 'bool' | 'list' | 'dict' | 'object'
-    /** Type in R; for numbers, the one with the most digits. */
+    /** Type in R. Numbers are `numeric`, since `integer` has only 32 bits. */
     readonly r: 'character' | 'numeric' | 'logical' | 'Date'
   }
 
-  /** Returns a value as a source may write it, for a sample of an undescribed table. */
+  /** Returns a random value as a source may write it, for the sample of a table without a description. */
   readonly sample: (random: SampleRandom, digits: Digits) => string
 }
 
 /** https://json-schema.org/draft/2020-12 */
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Random source of samples: the same numbers from the same seed. */
+/** Random number generator for samples, which repeats its numbers for the same seed. */
 export interface SampleRandom {
   /** Number from 0 to 1, excluding 1. */
   readonly next: () => number
@@ -142,7 +160,7 @@ export interface SampleRandom {
   readonly digits: (count: number) => string
 }
 
-/** Arrow type, and SQL of values as numbers with the same bytes, or as texts. */
+/** Arrow type, and SQL that converts values into numbers with the bytes of this type, or into texts. */
 export interface ArrowMapping {
   readonly type: 'utf8' | 'int64' | 'float64' | 'decimal' | 'bool' | 'date' | 'timestamp'
   readonly values: (column: string) => string
@@ -168,7 +186,7 @@ export function compareWhole(a: bigint, b: bigint): number {
   return a < b ? -1 : Number(a > b)
 }
 
-/** Returns whether a text is a valid spelling in a source. */
+/** Returns whether a whole text matches the pattern of a field type. */
 export function matches(pattern: string, text: string): boolean {
   return new RegExp(`^(?:${pattern})$`).test(text)
 }

@@ -2,10 +2,10 @@ import { asNumber, matches, plainNumber, plainType, same, type FieldTypeRow } fr
 
 const pattern = '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?'
 
-/** More digits than any double has. */
+/** Maximum number of significant digits: a double has no more. */
 const significantMax = 17
 
-// A column with both zeros would contain only one of them after Parquet's dictionary.
+// Stores -0 as 0, since the dictionary of a Parquet column would keep only one of the two.
 const oneZero = (number: string): string => `case when ${number} = 0 then 0.0::double else ${number} end`
 
 /** Doubles, except for NaN and Infinity. */
@@ -15,7 +15,7 @@ export const float: FieldTypeRow = {
   pattern: () => pattern,
   expects: () => 'a finite number with a decimal point and at most 17 digits, such as 0.0189 or 1e-7',
   stored: () => 'DOUBLE',
-  // Infinity and NaN are rendered as themselves.
+  // The texts `inf` and `nan` equal their rendered values, but are not valid.
   certain: (_text, value) => `isfinite(${value})`,
   // Texts that differ from the rendered value only in zeros at the end. After a point, these do not change
   // the number. In an exponent they would, but then the rendered value has another exponent.
@@ -23,7 +23,8 @@ export const float: FieldTypeRow = {
     `${rendered} = ${text} || '.0'`,
     `rtrim(${rendered}, '0') = rtrim(${text}, '0')`,
   ],
-  // Not more digits than a double has, and zero only for zero.
+  // A text must not have more digits than a double, and only a zero may become zero, since tiny numbers do
+  // too.
   held: (text, value) => {
     const digits = `regexp_replace(regexp_extract(${text}, '^-?([0-9.]*)', 1), '[.]|^[0.]+|[0.]+$', '', 'g')`
     return `isfinite(${value}) and length(${digits}) <= ${significantMax} and (${value} <> 0 or ${digits} = '')`

@@ -32,7 +32,6 @@ export const integer: FieldTypeRow = {
   wire: plainNumber,
   arrow: { type: 'int64', values: same },
   schema: { type: 'integer', format: 'int64' },
-  // Limited to numbers that every client can represent; operands may have up to 64 bits.
   askedSchema: () => ({ type: 'integer', format: 'int64' }),
   called: {
     tableSchema: 'integer',

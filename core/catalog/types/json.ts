@@ -3,10 +3,12 @@ import { plainJson, plainType, same, type FieldTypeRow } from './field-type.ts'
 
 const expected = 'JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}'
 
-// In JSON they stand only between values, and a line of NDJSON must not contain any.
+// Replaces tabs and line breaks by spaces: valid JSON has them only between values, and NDJSON needs one line
+// per row.
 const inOneLine = (text: string): string => `translate(${text}, chr(9) || chr(10) || chr(13), '   ')`
 
-// DuckDB accepts NaN, Infinity and a comma after the last item as JSON.
+// DuckDB's `json_valid` also accepts NaN, Infinity and a trailing comma, so these are excluded outside of
+// strings.
 const bare = (text: string): string => `regexp_replace(${text}, '"(?:[^"\\\\]|\\\\.)*"', '""', 'g')`
 const isJson = (text: string): string =>
   `json_valid(${text}) and not regexp_matches(${bare(text)}, '(?i)nan|inf|,\\s*[\\]}]')`

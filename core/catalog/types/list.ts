@@ -7,7 +7,7 @@ const expected = 'a list of texts as JSON, such as ["water", "soil, air"]'
 const text = '"(?:[^"\\\\]|\\\\.)*"'
 const pattern = `\\s*\\[\\s*(?:${text}\\s*(?:,\\s*${text}\\s*)*)?\\]\\s*`
 
-/** Writes each text with the escapes of DuckDB, without spaces; null for an invalid list. */
+/** SQL: a list as JSON with the escapes of DuckDB and without spaces; null if it is invalid. */
 const written = (list: string): string =>
   `case when json_valid(${list}) and regexp_full_match(${list}, '${pattern}') then to_json(from_json(${list}, '["varchar"]'))::varchar end`
 

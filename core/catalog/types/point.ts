@@ -13,7 +13,7 @@ const pattern = `${pair}|${wellKnown}`
 /** Maximum length of an operand. */
 const lengthMax = 200
 
-/** Replacements that shorten a number, in their order. */
+/** Replacements that remove redundant characters from a number, applied in this order. */
 const shortenings = [
   ['^\\+', ''],
   ['^(-?)0+([0-9])', '\\1\\2'],

@@ -11,7 +11,7 @@ export const string: FieldTypeRow = {
   stored: () => 'VARCHAR',
   rendered: same,
   parse: same,
-  // DuckDB compares bytes.
+  // Compares the bytes of UTF-8, as DuckDB does; `<` would compare UTF-16.
   compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
   isQuotedInCsv: true,
   schema: { type: 'string' },

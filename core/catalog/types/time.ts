@@ -4,13 +4,13 @@ const pattern = '[0-9]{1,2}:[0-5][0-9]:[0-5][0-9]'
 
 const padded = (text: string): string => `lpad(${text}, 8, '0')`
 
-/** Times of day in seconds; timetables continue counting after midnight, so hours go to 99. */
+/** Times of day, to the second. Hours go up to 99, since timetables continue counting after midnight. */
 export const time: FieldTypeRow = {
   ...plainType,
   moment: 'time',
   pattern: () => pattern,
   expects: () => 'a time of day as hh:mm:ss, such as 18:05:00, or 25:10:00 past midnight',
-  // Text, since a TIME ends at 24:00; its order is the same.
+  // Stored as text, since TIME ends at 24:00. Padded texts sort like the times.
   stored: () => 'VARCHAR',
   certain: (text) => `regexp_full_match(${text}, '[0-9]{2}:[0-5][0-9]:[0-5][0-9]')`,
   value: padded,

@@ -18,7 +18,7 @@ export interface Chunk {
   readonly sum: number
 }
 
-/** Chunks of a section of the directory, except the last one. */
+/** Number of chunks in a section of the directory; the last section may have fewer. */
 export const sectionChunks = 2048
 
 const entryBytes = 8
@@ -63,7 +63,7 @@ export class Sections {
     this.#bytes = bytes
   }
 
-  /** Bytes of the sections at the end of a file, with their CRC-32. */
+  /** Returns the size of the sections and their CRC-32 at the end of a file, in bytes. */
   static bytes(chunks: number): number {
     return Math.ceil(chunks / sectionChunks) * sectionBytes + sumBytes
   }
@@ -75,7 +75,7 @@ export class Sections {
     return isIntact ? new Sections(shape, bytes) : null
   }
 
-  /** The part of the directory with the chunks of a section. */
+  /** Returns the location of the part of the directory that describes a section. */
   directory(section: number): Chunk {
     const { chunks, bytes } = this.#shape
     const first = section * sectionChunks
@@ -86,7 +86,10 @@ export class Sections {
     }
   }
 
-  /** @param directory the part of the directory with the chunks of the section */
+  /**
+   * Returns the locations of the chunks of a section.
+   * @param directory bytes of its part of the directory
+   */
   locations(section: number, directory: Buffer): ChunkLocations {
     return new ChunkLocations(directory, Number(this.#bytes.readBigUInt64LE(section * sectionBytes)))
   }

@@ -1,19 +1,23 @@
 import zlib from 'node:zlib'
 
 /**
- * The layout of the codes of a snapshot. Each value of a coded field has a number, its code: its place among all
- * distinct values of the field in their order, from 0; null comes last. The chunks, each of which is deflated (RFC 1951):
+ * The layout of the codes of a snapshot. The code of a value is its index in the sorted distinct values of
+ * the field, from 0; null comes last. The chunks follow each other in this order, each of them deflated (RFC
+ * 1951):
  *
- *     section 0:  field 0: counts, group 0, group 1, ...   field 1: counts, group 0, ...
- *     section 1:  ...
+ * - section 0: counts and groups of field 0 (counts, group 0, group 1, ...), then of field 1, ...
+ * - section 1: the same for the next 16 groups of rows, ...
  */
 
-/** Rows of a group, except the last one. */
+/** Number of rows in a group; the last group may have fewer. */
 export const groupRows = 16_384
 export const sectionGroups = 16
 export const sectionRows = groupRows * sectionGroups
 
-/** Fields with more distinct values have no codes: a code has at most two bytes, and the last one means null. */
+/**
+ * Maximum number of distinct values of a field with codes: a code has at most two bytes, and the last code
+ * means null.
+ */
 export const codedValuesMax = 65_535
 
 /** Maximum number of bytes of the distinct values of a coded field, since a server keeps them in memory. */
@@ -32,12 +36,12 @@ export function sectionCount(rows: number): number {
   return Math.ceil(rows / sectionRows)
 }
 
-/** Allocates codes for a number of values. */
+/** Allocates the codes of some rows, for a field with this many distinct values. */
 export function codesOf(values: number, rows: number): Codes {
   return isNarrow(values) ? new Uint8Array(rows) : new Uint16Array(rows)
 }
 
-/** Packs the low bytes of all codes, then the high ones: each compresses better beside its like. */
+/** Writes the low bytes of all codes, then the high bytes, since similar bytes compress better side by side. */
 export function packGroup(codes: Codes): Uint8Array {
   if (codes instanceof Uint8Array) return codes
   const planes = new Uint8Array(2 * codes.length)
@@ -49,7 +53,11 @@ export function packGroup(codes: Codes): Uint8Array {
   return planes
 }
 
-/** @param planes result of `packGroup`, for a field with this many values */
+/**
+ * Restores the codes of a group.
+ * @param planes result of `packGroup`
+ * @param values number of distinct values of the field
+ */
 export function unpackGroup(planes: Uint8Array, values: number): Codes {
   if (isNarrow(values)) return planes
   const rows = planes.length / 2
@@ -59,8 +67,8 @@ export function unpackGroup(planes: Uint8Array, values: number): Codes {
 }
 
 /**
- * Counts the rows of a section by code: per group if codes are narrow, else for all groups together.
- * @param groups codes of the section
+ * Counts the rows of a section by code: in each group if codes take one byte, else in the whole section.
+ * @param groups codes of each group of the section
  * @returns counts of the first group, then of the next one
  */
 export function countCodes(groups: readonly Codes[], values: number): Uint32Array {
@@ -68,7 +76,7 @@ export function countCodes(groups: readonly Codes[], values: number): Uint32Arra
   const counts = new Uint32Array(width * countsOf(groups.length, values))
   for (const [index, codes] of groups.entries()) {
     const from = isNarrow(values) ? index * width : 0
-    // By index: iterating over an array of numbers takes several times as long.
+    // Loops by index, since iterating over a typed array takes several times as long.
     for (let row = 0; row < codes.length; row += 1) {
       const place = from + (codes[row] ?? 0)
       counts[place] = (counts[place] ?? 0) + 1
@@ -82,12 +90,12 @@ export function countsOf(groups: number, values: number): number {
   return isNarrow(values) ? groups : 1
 }
 
-/** Returns the same for all sections of this many rows. */
+/** Returns the number of counts per code in all sections of a field with this many rows. */
 export function countsOfAll(rows: number, values: number): number {
   return isNarrow(values) ? groupCount(rows) : sectionCount(rows)
 }
 
-/** Higher levels take more than twice the time for about 4 % of the bytes. */
+/** Compression level: higher ones take more than twice the time, and save about 4 %. */
 const deflateLevel = 4
 
 export const deflated = (bytes: Uint8Array): Promise<Uint8Array> =>
@@ -107,13 +115,13 @@ export function codesChunks({ rows, fields }: Shape): number {
   return fields * (sectionCount(rows) + groupCount(rows))
 }
 
-/** Returns the number of the chunk with the counts of a section. */
+/** Returns the index of the chunk with the counts of a section. */
 export function countsChunk({ rows, fields }: Shape, field: number, section: number): number {
   const groups = Math.min(sectionGroups, groupCount(rows) - section * sectionGroups)
   return section * fields * (1 + sectionGroups) + field * (1 + groups)
 }
 
-/** Returns the number of the chunk with the codes of a group. */
+/** Returns the index of the chunk with the codes of a group. */
 export function groupChunk(shape: Shape, field: number, group: number): number {
   return countsChunk(shape, field, Math.floor(group / sectionGroups)) + 1 + (group % sectionGroups)
 }

@@ -1,13 +1,14 @@
 import type { Field } from '../../catalog/catalog.ts'
 
 /**
- * The layout of the positions of rows in another order: UINT32, little endian, in that order; 1,024 of them are a chunk.
+ * Number of positions in a chunk of a file for another order. Positions are UINT32, little endian, sorted by
+ * that order.
  */
 export const chunkPositions = 1024
 
 export const positionBytes = 4
 
-/** JSON has decimals with more digits as the nearest double. */
+/** Maximum precision that JSON preserves; it has longer decimals as the nearest double. */
 const precisionMax = 15
 
 /**

@@ -1,28 +1,31 @@
 import zlib from 'node:zlib'
 
 /**
- * The layout of the row store, from which any few rows are read at little cost: chunks of 128 rows, each with all fields of
- * them. A chunk has, for each field in the order of declaration, if the values of the field are in the dictionary:
+ * The layout of the row store, from which a few rows are read at little cost. Each chunk has 128 rows with
+ * all their fields, in the order of declaration. For a field with a dictionary, a chunk has:
  *
- *     width of a number in bits (UINT8), least number (UINT16)
- *     numbers: the code of each row
+ * - width of a number in bits (UINT8), least number (UINT16)
+ * - numbers: the code of each row
  *
- * and otherwise the texts that JSON has for its values, those of a text field without quotes and escapes. If all are decimals:
+ * For other fields, it has the texts of the values in JSON; text fields are without quotes and escapes. If
+ * all of these texts are decimals, a chunk has:
  *
- *     1 + digits after the point (UINT8), width of a number in bits (UINT8), least number (DOUBLE)
- *     numbers: per row 0 for null, or 1 + the digits as an integer - the least number
+ * - 1 + digits after the point (UINT8), width of a number in bits (UINT8), least number (DOUBLE)
+ * - numbers: per row 0 for null, or 1 + the digits as an integer - the least number
  *
- * zeros at the end are left out, as JSON does, except one directly after the point. If each text has all of its digits instead,
- * the first byte is 101 + digits. Or else:
+ * Zeros at the end are omitted, as in JSON, except one directly after the point. If each text has all digits
+ * instead, the first byte is 101 + digits. For other texts, a chunk has:
  *
- *     0 (UINT8), width of a number in bits (UINT8), least number (UINT32), bytes of the texts as they are stored (UINT32)
- *     numbers: per row 0 for null, or 1 + the bytes of the text
- *     texts: in UTF-8, one after the other; if the first byte is 255, their bytes (UINT32), then the texts deflated (RFC 1951)
+ * - 0 (UINT8), width of a number in bits (UINT8), least number (UINT32), size of the stored texts in bytes
+ *   (UINT32)
+ * - numbers: per row 0 for null, or 1 + the bytes of the text
+ * - texts: in UTF-8, one after the other. If the first byte is 255 instead of 0, their size in bytes
+ *   (UINT32), then the texts deflated (RFC 1951)
  *
- * A number is stored as its difference from the least, bit after bit, the lowest first.
+ * A number is stored as its difference from the least one, bit after bit, the lowest bit first.
  */
 
-/** Rows of a chunk, except the last one. */
+/** Number of rows in a chunk; the last chunk may have fewer. */
 export const chunkRows = 128
 
 /** Texts of consecutive rows. */
@@ -35,16 +38,16 @@ export interface ColumnTexts {
 
 /** Decimals of consecutive rows, all with the same number of digits after the point. */
 export interface Integers {
-  /** Without their points; NaN for null. */
+  /** Decimals without their points; NaN for null. */
   readonly integers: Float64Array
-  /** After the point. */
+  /** Number of digits after the point. */
   readonly digits: number
 }
 
 /** The values of a field in some rows, to be stored in a chunk. */
 export type ChunkColumn = { readonly codes: Uint8Array | Uint16Array } | Integers | ColumnTexts
 
-/** @param columns of at most 128 rows, all of the same number */
+/** @param columns columns of the same rows, at most 128 */
 export function encodeChunk(columns: readonly ChunkColumn[]): Buffer {
   return Buffer.concat(
     columns.flatMap((column) => {
@@ -57,7 +60,7 @@ export function encodeChunk(columns: readonly ChunkColumn[]): Buffer {
 
 const codedHead = 3
 const otherHead = 10
-/** Wider numbers would be inexact. */
+/** Maximum width of a packed number, in bits: wider ones would be inexact in a double. */
 const widthMax = 45
 const deflatedForm = 255
 const fixedForm = 101
@@ -98,7 +101,7 @@ const digitsMax = 15
 const integers = new Float64Array(chunkRows)
 const fractions = new Uint8Array(chunkRows)
 
-/** Returns null if a text is no decimal, or not the text that a decimal is read back as. */
+/** Returns null if a text is not a decimal, or would be read back differently. */
 function encodeDecimals({ bytes: texts, lengths }: ColumnTexts): Buffer[] | null {
   let [start, digits, digitsMin, hasTrailingZero] = [0, 0, digitsMax, false]
   for (let row = 0; row < lengths.length; row += 1) {
@@ -125,7 +128,7 @@ function encodeDecimals({ bytes: texts, lengths }: ColumnTexts): Buffer[] | null
 /** Differences from the least integer: shared, since one chunk is encoded at a time. */
 const differences = new Float64Array(chunkRows)
 
-/** Returns null if they are too wide. */
+/** Encodes integers as differences from the least; null if a difference is too wide. */
 function encodeIntegers({ integers: all, digits }: Integers, isFixed = true): Buffer[] | null {
   let least = Infinity
   for (let row = 0; row < all.length; row += 1) if ((all[row] ?? 0) < least) least = all[row] ?? 0
@@ -143,7 +146,7 @@ function encodeIntegers({ integers: all, digits }: Integers, isFixed = true): Bu
   return [head, bytes]
 }
 
-/** Returns integers as the texts that JSON has for them. */
+/** Returns decimals as texts, with all digits after the point. */
 export function textsOf({ integers: all, digits }: Integers): ColumnTexts {
   const texts = Array.from(all, (integer) =>
     Number.isNaN(integer) ? null : decimalText(integer, digits, true),
@@ -154,7 +157,10 @@ export function textsOf({ integers: all, digits }: Integers): ColumnTexts {
   }
 }
 
-/** Stores the digits of a decimal as an integer; returns how many are after the point, or -1 if the text is none. */
+/**
+ * Parses a decimal into `integers` and returns its number of digits after the point; -1 if the text is no
+ * decimal.
+ */
 function readDecimal(texts: Uint8Array, start: number, end: number, row: number): number {
   const isNegative = texts[start] === minus
   const first = isNegative ? start + 1 : start
@@ -177,7 +183,10 @@ function readDecimal(texts: Uint8Array, start: number, end: number, row: number)
   return fraction
 }
 
-/** @param digits after the point, all of them if they are fixed, else without zeros at the end, but for the first one */
+/**
+ * @param digits number of digits after the point
+ * @param isFixed false to omit zeros at the end, except one directly after the point
+ */
 function decimalText(integer: number, digits: number, isFixed: boolean): string {
   if (digits === 0) return String(integer)
   const all = String(Math.abs(integer)).padStart(digits + 1, '0')
@@ -187,10 +196,16 @@ function decimalText(integer: number, digits: number, isFixed: boolean): string 
   return `${integer < 0 ? '-' : ''}${all.slice(0, pointAt)}.${all.slice(pointAt, end)}`
 }
 
-/** Numbers of this width or less fit into 32 bits with what is left of the byte before. */
+/**
+ * Maximum width in bits for integer operators: with up to 7 bits of the byte before, such numbers fit into 32
+ * bits.
+ */
 const narrowMax = 24
 
-/** @param known the least number, if it is known */
+/**
+ * Packs numbers as differences from the least.
+ * @param known the least number, if it is known
+ */
 function encodeNumbers(
   numbers: ArrayLike<number>,
   count: number,
@@ -206,7 +221,7 @@ function encodeNumbers(
   const width = range < 2 ** 31 ? 32 - Math.clz32(range) : range.toString(2).length
   const bytes = Buffer.alloc(bytesOf(width, count))
   if (width === 0) return { least, width, bytes }
-  // Bits of the incomplete byte.
+  // Bits of the incomplete byte, their number, and the index of the byte.
   let [pending, filled, at] = [0, 0, 0]
   if (width <= narrowMax) {
     for (let row = 0; row < count; row += 1) {
@@ -235,7 +250,7 @@ const bytesOf = (width: number, rows: number): number => Math.ceil((width * rows
 const head = {
   width: 0,
   least: 1,
-  /** First byte of its packed numbers, and the byte after them. */
+  /** Position of the first byte of the packed numbers, and of the byte after them. */
   first: 2,
   end: 3,
   form: 4,
@@ -244,7 +259,7 @@ const headNumbers = 5
 
 /** Rows that were read from the row store. */
 export class RowChunk {
-  /** Bytes of its deflated texts in memory after inflating. */
+  /** Size of its deflated texts after inflating, in bytes. */
   readonly inflatedBytes: number
   readonly #bytes: Buffer
   readonly #rows: number
@@ -292,8 +307,8 @@ export class RowChunk {
   }
 
   /**
-   * Decodes a field of all rows at once: its codes, its decimals without their points (NaN for null), or the lengths of its
-   * texts (0 for null, else 1 + bytes).
+   * Decodes a field in all rows: its codes, its decimals without their points (NaN for null), or the lengths
+   * of its texts (0 for null, else 1 + bytes).
    * @returns numbers that the next call overwrites
    */
   decode(field: number): Float64Array {
@@ -314,7 +329,7 @@ export class RowChunk {
     return isTextForm(this.#of(field, head.form))
   }
 
-  /** Returns the decimal of a row, for a field that is not stored as texts here; null for null. */
+  /** Returns the decimal of a row as text; null for null. Only for a field that this chunk stores as decimals. */
   decimal(field: number, row: number): string | null {
     const number = this.#number(field, row)
     if (number === 0) return null
@@ -323,7 +338,7 @@ export class RowChunk {
     return decimalText(number - 1 + this.#of(field, head.least), form - (isFixed ? fixedForm : 1), isFixed)
   }
 
-  /** Returns the text of a row, for a field that is stored as texts here; null for null. */
+  /** Returns the text of a row; null for null. Only for a field that this chunk stores as texts. */
   text(field: number, row: number): string | null {
     if (this.isNull(field, row)) return null
     const { bytes, ends } = this.texts(field)
@@ -331,14 +346,14 @@ export class RowChunk {
     return Buffer.from(bytes.buffer, bytes.byteOffset + from, (ends[row] ?? 0) - from).toString()
   }
 
-  /** Returns whether the text of a row is null, for a field that is stored as texts here. */
+  /** Returns whether the text of a row is null. Only for a field that this chunk stores as texts. */
   isNull(field: number, row: number): boolean {
     return this.#of(field, head.least) + this.#number(field, row) === 0
   }
 
   /**
-   * Returns the texts of a field that is stored as texts here: concatenated in UTF-8, with the end of each
-   * row's. A null ends where it begins.
+   * Returns the texts of all rows, concatenated in UTF-8, and where each ends. A null ends where it begins.
+   * Only for a field that this chunk stores as texts.
    */
   texts(field: number): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
     const known = this.#texts[field]
@@ -360,7 +375,7 @@ export class RowChunk {
     return texts
   }
 
-  /** Length of the stored texts, which is the last number before the numbers of the rows. */
+  /** Returns the size of the stored texts, from the four bytes before the packed numbers. */
   #storedBytes(field: number): number {
     return this.#bytes.readUInt32LE(this.#of(field, head.first) - 4)
   }
@@ -375,7 +390,7 @@ export class RowChunk {
     return found
   }
 
-  /** Returns the number of a row minus the least one. */
+  /** Returns the packed number of a row, which is its difference from the least one. */
   #number(field: number, row: number): number {
     const width = this.#of(field, head.width)
     if (width === 0) return 0

@@ -7,13 +7,14 @@ import type { FileState, PinnedFile, Store } from './store.ts'
 const folderName = '.remembered'
 
 /**
- * A remote warehouse for reading: keeps the last content of its small files on this machine, and returns it
- * while the store is unavailable, even after a restart. Files of a snapshot, which never change, are returned
- * after one failed read. Checks for changes are never answered from memory: their callers see the failure.
+ * A read-only remote warehouse that caches the last content of its small files on disk, even across restarts.
+ * While the store is unavailable, it returns the cached content. Files of a snapshot never change, so for
+ * them
+ * one failed read is enough. `stat` is never cached, so that a failed check for changes is noticed.
  */
 export class CachedStore implements Store {
   readonly #store: Store
-  /** Known content by local file name. */
+  /** Hash of the cached content by local path; empty for a missing file. */
   readonly #known = new Map<string, string>()
   readonly #listed = new Map<string, readonly string[]>()
 
@@ -98,7 +99,7 @@ export class CachedStore implements Store {
     return readOnly()
   }
 
-  /** Deletes the memory of removed snapshots. */
+  /** Deletes the cached files of removed snapshots. */
   async #forgetBut(folder: string, names: readonly string[]): Promise<void> {
     const gone = (this.#listed.get(folder) ?? []).filter((name) => !names.includes(name))
     this.#listed.set(folder, names)
@@ -110,7 +111,10 @@ export class CachedStore implements Store {
       }
   }
 
-  /** A store that answers is available: one failed read must not make an old text pass for the current one. */
+  /**
+   * Returns whether the store is unavailable. If it is not, a failed read must not be answered with content
+   * that may be outdated.
+   */
   async #isAway(key: string): Promise<boolean> {
     return this.#store.stat(key).then(
       () => false,
@@ -142,7 +146,7 @@ export class CachedStore implements Store {
     return answer
   }
 
-  /** A failed write of the memory does not fail the read. */
+  /** Caches the content of a file; if the local disk fails, the read still succeeds. */
   async #remember(file: string, text: string | null): Promise<void> {
     if (this.#known.get(file) === (text === null ? '' : digest(text))) return
     try {

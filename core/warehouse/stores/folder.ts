@@ -7,12 +7,13 @@ import { fingerprint } from '../fingerprint.ts'
 import type { FileState, Store } from './store.ts'
 
 const readBytes = 1024 * 1024
-/** Extension of files that a killed process leaves behind. */
+/** Extension of files that are being written; a killed process may leave some behind. */
 const draftEnding = '.draft'
 
 /**
- * A warehouse in a local folder. A file is synced before its rename, and a rename by syncing its folder, so
- * that renamed files survive a power cut.
+ * A warehouse in a local folder. Files are synced before they are renamed, and their folders afterwards, so
+ * that
+ * they survive a power cut.
  */
 export class FolderStore implements Store {
   readonly address: string

@@ -8,7 +8,10 @@ import { WriteConflict } from './store.ts'
 export interface LeaseFile {
   /** For messages. */
   readonly address: string
-  /** Both return the tag of the written file, and throw WriteConflict if the condition fails. */
+  /**
+   * Returns the tag of the written file, like `replace`. Both throw WriteConflict if another process has
+   * written it meanwhile.
+   */
   readonly create: (text: string) => Promise<string>
   readonly replace: (text: string, tag: string) => Promise<string>
   readonly look: () => Promise<{ readonly text: string; readonly tag: string } | null>
@@ -23,8 +26,10 @@ export interface LeaseOptions {
 const leaseMsDefault = 15_000
 
 /**
- * A lock in a file of a remote store. Its holder renews it regularly; if no renewal comes for the duration of
- * a lease, by the clock of the waiting process, another process takes it. No clocks are compared.
+ * A lock in a file of a remote store, which its holder renews regularly. A waiting process takes it after
+ * seeing
+ * no renewal for the duration of a lease. It uses only its own clock, since the clocks of machines may
+ * differ.
  */
 export class Lease {
   readonly #leased: LeaseFile
@@ -73,7 +78,10 @@ export class Lease {
     }
   }
 
-  /** @throws Error if another process has it by now, or may have it */
+  /**
+   * Requires that this process still holds the lease.
+   * @throws Error if another process has taken it, or may have
+   */
   require(): void {
     if (this.#isLost || performance.now() - this.#renewedAt > this.#leaseMs)
       throw new Error(

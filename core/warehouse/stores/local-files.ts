@@ -19,7 +19,7 @@ interface LocalFilesOptions {
 /** A local file, or one being fetched. */
 interface Here {
   bytes: number
-  /** Number of users; it stays while there are some. */
+  /** Number of users; the file is not evicted while there are any. */
   holders: number
   /** Version of the local file when it was verified; null if unknown. */
   version: string | null
@@ -28,7 +28,7 @@ interface Here {
 
 /** Verified files, one per line, for the next start. */
 const noteName = '.verified'
-/** A store may have returned truncated or changed bytes. */
+/** Maximum number of fetches of a file, since a store may return truncated or changed bytes. */
 const triesMax = 2
 /** Timeout if all local files are in use. */
 const roomPatienceMs = 10_000
@@ -94,7 +94,7 @@ export class LocalFiles {
     for (const [key, here] of this.#files) if (key.startsWith(`${folder}/`)) here.version = null
   }
 
-  /** Deletes files below a key as soon as nobody uses them. */
+  /** Deletes the files below a key that are not in use. */
   forget(folder: string): void {
     for (const [key, here] of this.#files)
       if (key.startsWith(`${folder}/`) && here.holders === 0) this.#drop(key, here)
@@ -189,7 +189,7 @@ export class LocalFiles {
     this.#freed.delete(stopWaiting)
   }
 
-  /** Synchronously, so that nobody finds it in between. */
+  /** Deletes a file synchronously, so that no other call runs while it is half removed. */
   #drop(key: string, here: Here): void {
     this.#files.delete(key)
     this.#count(here, 0)

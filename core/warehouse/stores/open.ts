@@ -12,11 +12,11 @@ interface StoreOptions {
   readonly isOnlyRead?: boolean
   /** Limit of fetched files, in bytes. */
   readonly localBytesMax?: number
-  /** Time after which the lock of a silent job is free, if the system does not release it. */
+  /** Time after which the lock of a silent job expires, unless the operating system releases it earlier. */
   readonly leaseMs?: number
 }
 
-/** Kinds of stores by the scheme of their address; a `WAREHOUSE` without one is a folder. */
+/** Functions that open a store, by the scheme of its address; a `WAREHOUSE` without a scheme is a folder. */
 const kinds: Readonly<Record<string, (address: string, options: StoreOptions) => Store>> = {
   file: (address) => new FolderStore(fileURLToPath(address)),
   s3: (address, { localFolder: folder, localBytesMax: bytesMax, leaseMs, isOnlyRead }) => {

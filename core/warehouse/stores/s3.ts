@@ -20,12 +20,12 @@ type Sdk = typeof import('@aws-sdk/client-s3')
 
 /** Size of a piece of an upload in bytes; a store accepts 10,000 pieces. */
 const pieceBytes = 16 * 1024 * 1024
-/** Maximum number of concurrent transfers or removals. */
+/** Maximum number of files that are removed concurrently. */
 const transfersMax = 4
 /** Maximum number of attempts of a request that failed in transfer, or by a fault of the store. */
 const attemptsMax = 4
 const connectMs = 3000
-/** Timeout without a byte. */
+/** Timeout of a request that transfers no byte. */
 const silenceMs = 20_000
 
 interface S3Options {
@@ -40,8 +40,9 @@ interface S3Options {
  * A warehouse in an object store with the S3 protocol. Credentials, region and endpoint come from the
  * variables `AWS_...` of the environment and other standard sources of the SDK.
  *
- * A small file is replaced only if it is still the one this process last saw, so that of two concurrent jobs
- * one fails. After a lost, late or repeated request, reading shows what it did.
+ * A small file is replaced only if it has not changed since this process last read it, so that one of two
+ * concurrent jobs fails. If a write is repeated after a lost answer, reading the file shows whether it
+ * succeeded.
  */
 export class S3Store implements Store {
   readonly address: string
@@ -52,7 +53,7 @@ export class S3Store implements Store {
   readonly isRemote = true
   readonly #files: LocalFiles
   readonly #lease: LeaseOptions
-  /** Tag of each file as last seen; null if there was none. */
+  /** ETag of each file as last read or written; null for a missing file. */
   readonly #seen = new Map<string, string | null>()
   readonly #held = new Map<string, Lease>()
   #client: Promise<{ sdk: Sdk; client: S3Client }> | null = null
@@ -138,7 +139,7 @@ export class S3Store implements Store {
     const names = await readdir(from)
     const others = names.filter((name) => name !== fileNames.manifest)
     for (const name of [...others, ...names.filter((one) => one === fileNames.manifest)]) {
-      // Another job that has taken the lock would treat these files as left behind.
+      // Another job that has taken the lock would remove these files as remains of a killed job.
       this.#requireHeld(key)
       const known = same.get(name)
       const isCopied = known !== undefined && (await this.#copy(known, `${key}/${name}`))
@@ -204,8 +205,8 @@ export class S3Store implements Store {
   }
 
   /**
-   * Writes a file on a condition.
-   * @param tag of the file to replace; null for none
+   * Writes a file if its tag is still the expected one.
+   * @param tag of the file to replace; null for a new file
    * @returns the new tag
    * @throws WriteConflict
    */
@@ -324,7 +325,7 @@ export class S3Store implements Store {
     } while (token !== undefined)
   }
 
-  /** Returns null if there is no such file. */
+  /** Sends a request about a file; returns null if there is no such file. */
   async #ask<T>(
     key: string,
     request: (open: { sdk: Sdk; client: S3Client }, at: { Bucket: string; Key: string }) => Promise<T>,
@@ -354,7 +355,7 @@ export class S3Store implements Store {
       sdk,
       client: new sdk.S3Client({
         region: process.env['AWS_REGION'] ?? process.env['AWS_DEFAULT_REGION'] ?? 'us-east-1',
-        // Only Amazon's buckets have host names of their own.
+        // Stores other than Amazon's may not have a host name for each bucket.
         forcePathStyle: hasEndpoint(process.env),
         maxAttempts: attemptsMax,
         // Not every store supports the checksums that the SDK would add.

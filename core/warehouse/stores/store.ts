@@ -2,22 +2,22 @@ import { codeOf, messageOf } from '../../errors.ts'
 
 /**
  * A place for the files of a warehouse: a local folder, or any other storage of named files. The modules
- * beside this folder build all guarantees of the warehouse (a snapshot is published completely or not at all,
- * and published files never change) from these few methods, for every kind alike; `test/core/store.test.ts`
- * tests each method.
+ * beside this folder build all guarantees of the warehouse from these few methods. A snapshot is published
+ * completely or not at all, and published files never change. `test/core/store.test.ts` tests each method.
  *
- * A key is the name of a file or folder in the warehouse: names of `layout` joined by '/', never a path of
- * the machine and never a part of a request. Folders exist as long as they contain files. A kind may have
- * files of its own under names that begin with a dot. A kind on a disk may use `core/duckdb/file-lock.ts` and
- * `fingerprint.ts`; packages that a kind needs are listed in `test/imports.test.ts`.
+ * A key is the name of a file or folder in the warehouse: names of `layout` joined by '/'. It is never a
+ * local
+ * path and never a part of a request. Folders exist as long as they contain files. An implementation may have
+ * files of its own under names that begin with a dot. On a disk, it may use `core/duckdb/file-lock.ts` and
+ * `fingerprint.ts`. Packages that it needs are listed in `test/imports.test.ts`.
  *
- * Failures throw the error of the system. Writes are atomic: after an interruption, even a kill, a file is
- * complete or absent, and after a call returns its file survives a power cut.
+ * Methods throw the error of the system, or a StoreFailure. Writes are atomic: after an interruption, even a
+ * kill, a file is complete or absent. Once a call has returned, its file survives a power cut.
  */
 export interface Store {
   /** Address for messages, and prefix of keys for analysts. */
   readonly address: string
-  /** Absolute local folder with all `held` files: the only one that a server's DuckDB may read. */
+  /** Absolute local folder with all pinned files: the only one that a server's DuckDB may read. */
   readonly localFolder: string
   /** Absolute local folder for work in progress, from which `moveIn` is cheap. It may be missing. */
   readonly scratchFolder: string
@@ -37,8 +37,9 @@ export interface Store {
   put(key: string, text: string): Promise<void>
   /**
    * Moves a local file, or a folder of files, into the warehouse. A file replaces the previous one. A folder
-   * is new; its `manifest.json` comes last, and without it the folder counts as incomplete.
-   * @param from absolute path; nothing is left there
+   * must
+   * be new there; its `manifest.json` appears last, and without it the folder counts as incomplete.
+   * @param from absolute path, which no longer exists afterwards
    * @param same files of the folder that the warehouse already has, with their keys: they need no transfer
    */
   moveIn(from: string, key: string, same?: ReadonlyMap<string, string>): Promise<void>
@@ -49,8 +50,9 @@ export interface Store {
   /** Returns the local path of a file or folder below `localFolder`, whether or not it is present. */
   place(key: string): string
   /**
-   * Fetches files that never change if necessary, and pins them until released. Remote files are verified;
-   * callers verify local ones.
+   * Pins files, which must never change, until they are released. Fetches missing ones first and verifies
+   * them;
+   * callers verify the files of a local store.
    * @returns a function that releases them
    * @throws FileUnavailable
    */
@@ -60,8 +62,9 @@ export interface Store {
   /** Marks fetched files below a key as possibly damaged: they are verified before their next use. */
   markSuspect(folder: string): void
   /**
-   * Locks a folder ('' for the files beside the tables) for the only process that changes it. The lock ends
-   * with the process, however that ends; incomplete files of others are removed when it is acquired.
+   * Locks a folder ('' for the files beside the tables), so that only this process changes it. The lock ends
+   * with
+   * the process, even after a kill. Acquiring it removes incomplete files of earlier processes.
    * @returns a function that releases the lock
    * @throws LockHeld
    */
