@@ -35,7 +35,8 @@ async function main(): Promise<number> {
   const tables = chosenTables(catalog, positionals)
   const began = new Date()
   const board = new Board(process.stderr)
-  // For people; in a log the line is enough, and the report has everything.
+  // Print the table of fields only on a terminal, for people: a log needs one line, and the report has
+  // everything.
   const withFields = process.stdout.isTTY && !values.unpublished
   const outcomes: Outcome[] = []
   const clickHouse = await ClickHouse.open(settings.clickHouseUrl, settings.clickHouseCluster)
@@ -54,7 +55,7 @@ async function main(): Promise<number> {
     outcomes.push(outcome)
     board.above(() => {
       const lines = outcomeLines(outcome, withFields && !values.quiet)
-      // Further lines of a published table are warnings.
+      // Lines after the first one are warnings and other notes, which `--quiet` prints too.
       if (
         values.quiet &&
         (outcome.status !== 'published' || lines.length === 1) &&
@@ -85,7 +86,7 @@ async function main(): Promise<number> {
   return rest.every((isDone) => isDone) ? code : 1
 }
 
-/** Runs work that depends on all tables; a failed part does not prevent the others. */
+/** Runs a task that depends on all tables; returns false if it fails, so that the other tasks still run. */
 async function afterwards(otherwise: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work()

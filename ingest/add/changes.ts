@@ -1,7 +1,7 @@
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import type { Suggestion } from '../suggest/suggest.ts'
 
-/** Types of numbers; values of each are valid for all later ones. */
+/** Types of numbers; each accepts all values of the earlier ones. */
 const numbers = ['integer', 'decimal', 'float']
 
 /**

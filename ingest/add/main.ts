@@ -22,8 +22,9 @@ import { copiesOf, place, placingOf, requireNewFile, takeAway } from './placing.
 import { runProgram } from '../base/program.ts'
 
 /**
- * `npm run add -- FILE... [--dataset=SLUG] [--table=NAME] [--member=PATTERN]`: suggests, writes the entry
- * into the catalog, and ingests; after a failure or a stop, restores the catalog.
+ * `npm run add -- FILE... [--dataset=SLUG] [--table=NAME] [--member=PATTERN]`: suggests a catalog entry,
+ * writes it
+ * into the catalog, and ingests the table. After a failure or a stop, it restores the catalog.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -42,7 +43,7 @@ async function main(): Promise<number> {
   const catalog = parseCatalogFiles(files)
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-add-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(first)
-  // Before long work; a terminal shows progress.
+  // Prints a line before long work, unless a terminal shows progress.
   if (!process.stderr.isTTY) progress.say(`reading ${first}`)
   try {
     const given = await namedFiles(positionals, scratch, settings, progress)
@@ -70,7 +71,7 @@ async function main(): Promise<number> {
       throw new StartError(changesFor(known, suggestion, copy?.to ?? null))
     }
     const { file, before, after, dataset } = withEntry(files, catalog, suggestion.entry, names)
-    // From here on, a failure must be undone.
+    // The following changes are undone after a failure or a stop, so signals must not end the program.
     const stop = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
     if (placing !== null) await place(placing)
@@ -97,8 +98,8 @@ async function main(): Promise<number> {
 }
 
 /**
- * Returns the file of the catalog for the entry, with its text before and after; the complete catalog stays
- * valid.
+ * Returns the catalog file to which the entry belongs, with its text before and after the addition. Throws if
+ * the whole catalog would become invalid.
  */
 function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: string, names: Names) {
   const holder = files.find(({ text }) => holdsDataset(text, names.dataset)) ?? files[0]

@@ -29,7 +29,7 @@ export function namesOf(
   return { dataset, table }
 }
 
-/** Formats a slug for people. */
+/** Turns a slug into a title. */
 export function titled(slug: string): string {
   const words = slug.replaceAll(/[_-]+/g, ' ').trim()
   return words.charAt(0).toUpperCase() + words.slice(1)

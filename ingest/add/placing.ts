@@ -8,10 +8,10 @@ import type { PlacedFile } from '../source/member.ts'
 import { packingOf } from '../source/packings.ts'
 import type { Names } from './names.ts'
 
-/** Copies of files from outside SOURCES into it. */
+/** Files outside SOURCES that are copied into it. */
 interface Placing {
   readonly copies: readonly { readonly from: string; readonly to: string }[]
-  /** Key `files` of the source; null if the default location needs none. */
+  /** Value of the key `files` in the catalog entry; null if the default location needs none. */
   readonly files: string | null
 }
 
@@ -43,7 +43,7 @@ export function copiesOf(
 }
 
 /**
- * Refuses a file that another table of the catalog has already, by its bytes.
+ * Rejects a file with the same bytes as the file of another table in the catalog.
  * @throws StartError naming that table
  */
 export async function requireNewFile(

@@ -3,9 +3,9 @@ import { didYouMean } from '../../core/text.ts'
 import { StartError } from '../../core/errors.ts'
 
 /**
- * Returns the tables named on the command line; all without a name.
+ * Returns the tables named on the command line; without names, all tables.
  * @param names each `dataset/table`, or `dataset` for all its tables
- * @throws StartError naming the one that the catalog lacks
+ * @throws StartError with the first name that is not in the catalog
  */
 export function chosenTables(catalog: Catalog, names: readonly string[]): Table[] {
   const tables = allTables(catalog)

@@ -6,7 +6,7 @@ export interface Progress {
   readonly advance: (state: State) => void
   /** Prints a permanent line. */
   readonly say: (line: string) => void
-  /** Ends the progress. */
+  /** Removes the table from the progress line. */
   readonly end: () => void
 }
 
@@ -22,7 +22,7 @@ interface Screen {
   write: (text: string) => unknown
 }
 
-/** A terminal gets one line that is updated; other outputs get a line from time to time. */
+/** Time between updates of the progress line of a terminal; other outputs get a new line less often. */
 const terminalEveryMs = 100
 const plainEveryMsDefault = 5000
 

@@ -4,7 +4,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 /** Values of a field: a column of the rows in `from`. */
 export interface ValueColumn {
   readonly field: Field
-  /** SQL. */
+  /** SQL after FROM. */
   readonly from: string
   readonly column: string
 }

@@ -3,7 +3,7 @@ import zlib from 'node:zlib'
 import { directoryOf, type Chunk } from '../../core/warehouse/format/chunk-file.ts'
 import { TableFailure } from '../base/rejects.ts'
 
-/** Bytes that are compared at once. */
+/** Maximum number of bytes that one read verifies. */
 const readBytesMax = 4_000_000
 
 /** Writes a file of chunks: see `core/warehouse/format/chunk-file.ts`. */
@@ -57,7 +57,10 @@ export class ChunkWriter {
     await this.#handle.write(bytes, 0, bytes.length, start)
   }
 
-  /** @param chunks consecutive ones */
+  /**
+   * Verifies chunks by reading them back.
+   * @param chunks consecutive ones
+   */
   async #prove(chunks: readonly Chunk[]): Promise<void> {
     const [first, last] = [chunks[0], chunks.at(-1)]
     if (first === undefined || last === undefined) return

@@ -26,8 +26,8 @@ export class CodesWriter {
   }
 
   /**
-   * @param columns the next section of each field
-   * @throws TableFailure if they decode to other codes
+   * @param columns codes of the next section, by field
+   * @throws TableFailure if their chunks decode to other codes
    */
   async add(columns: readonly Codes[]): Promise<void> {
     const encoded = this.#fields.map(async (field, place) => {
@@ -48,7 +48,7 @@ export class CodesWriter {
     await this.#file.add((await Promise.all(encoded)).flat())
   }
 
-  /** @throws TableFailure */
+  /** @throws TableFailure if the disk returns other bytes */
   async finish(): Promise<void> {
     await this.#file.finish()
   }

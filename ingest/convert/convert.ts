@@ -23,16 +23,18 @@ import { valuesSql } from './values.ts'
  */
 
 /**
- * Bump this when the same source would be cast, sorted, profiled or written differently, so that a fix
- * reaches sources that did not change. The first version lost a leading U+FEFF of values in the profile; the
- * third omitted trailing zeros of decimals in the row store, and took times of wide tables for texts in the
+ * Version of the conversion. Raise it when the same source would be cast, sorted, profiled or written
+ * differently,
+ * so that unchanged sources are converted again. Version 1 lost a leading U+FEFF of values in the profile.
+ * Version 3
+ * omitted trailing zeros of decimals in the row store, and treated times of wide tables as texts in the
  * profile.
  */
 export const converterVersion = 4
 
 /**
- * Rows of a part, whose footer a query must read. Measured on tables of 3, 18 and 45 fields
- * (docs/performance.md).
+ * Rows of a part. A query must read the footer of each part, which is longer for more rows: see
+ * docs/explanation/performance.md for tables of 3, 18 and 45 fields.
  */
 export const partRowsDefault = 16 * rowGroupRows
 /** Row group size of temporary files, where fewer and larger groups are cheaper. */
@@ -47,11 +49,14 @@ export interface Work {
   readonly columns: number
   /** Weights of the columns that are read. */
   readonly weights: readonly ColumnWeights[]
-  /** Folder of the files between the steps. */
+  /** Folder of temporary files that one step writes for the next. */
   readonly scratch: string
-  /** Fields in rows sorted in another order than the declared one, besides `position`; without this, all fields. */
+  /**
+   * Indexes of the fields in a file that is sorted in another order, besides `position`; undefined if it has
+   * all fields.
+   */
   readonly held?: ReadonlySet<number>
-  /** Parts with all rows, if only some rows are sorted here; else null. */
+  /** Parts from which all rows are read, if not all of them were sorted here; else null. */
   readonly parts: readonly RowsOfPart[] | null
 }
 
@@ -90,9 +95,11 @@ export function together(one: Staged, other: Staged): Staged {
 export const numberOf = (value: unknown): number => Number(value)
 
 /**
- * SQL: the rows of a batch as texts, empty ones as null, with the columns that fields need. All options are
- * set, so that DuckDB guesses nothing. It reads with several threads only if no value has a line feed, since
- * it would split such values.
+ * SQL: the rows of a batch as texts, with the columns that fields need; empty texts are null. All options are
+ * set,
+ * so that DuckDB guesses nothing. Several threads read only files without line feeds in values, since they
+ * would
+ * split such values.
  */
 export function plainSql(
   { table, columns, weights }: Work,
@@ -117,7 +124,7 @@ const lineBytes = 8 * 1024 * 1024
 /** Column with the file of a row. */
 const pieceColumn = 'piece'
 
-/** SQL: the constant of a batch for a field without a column; an empty one as null. */
+/** SQL: the constant value of a field without a column, which may differ between files; null if it is empty. */
 export function constantSql({ pieces }: Batch): (field: string) => string {
   return (field) => {
     const texts = pieces.map(({ constants }) => constants.get(field) ?? '')
@@ -177,8 +184,11 @@ function partsSql({ fields }: Work, parts: readonly RowsOfPart[]): string {
 }
 
 /**
- * Casts every row of a batch, and returns the file. A row has its values f0, f1, ..., whether all are good,
- * their hash before anything was written, and a weighted count of the values and bytes that the reader saw.
+ * Casts all rows of a batch into a Parquet file, and returns its path. A row has its values f0, f1, ..., and
+ * their
+ * hash, computed before they are written. `is_good` is true if all values are valid. `seen` is a weighted
+ * count of
+ * the values and bytes that the reader saw.
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
   const file = `${batch.pieces[0]?.file ?? ''}.parquet`
@@ -186,7 +196,7 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
     castSql(work, batch, group),
   )
   const parts = groups.map((sql, group) => ({ sql, file: `${file}.${group}` }))
-  // Rows come in their order, so rows of one part are consecutive.
+  // Every file has the rows in the order of the batch, so a positional join completes each row.
   if (parts.length > 1)
     for (const part of parts)
       await work.db.rows(`copy (${part.sql}) to ${quotedText(part.file)} ${scratchFormat(work)}`)
@@ -204,7 +214,7 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
   return file
 }
 
-/** Maximum number of fields that are cast at once: texts and values of some thousand rows are in memory. */
+/** Maximum number of fields that one statement casts: some thousand rows are in memory, as texts and as values. */
 export const fieldsAtOnce = 500
 
 /**
@@ -225,14 +235,15 @@ function scratchFormat(work: Work): string {
   return parquetFormat(work, 'lz4_raw', Math.min(scratchGroupRows, Math.max(vectorRows, rows)))
 }
 
-/** Maximum number of values of a row group in a temporary file: each thread has one in memory. */
+/** Maximum number of values of a row group in a temporary file: each thread has a row group in memory. */
 const groupValuesMax = 16_000_000
-/** Rows that DuckDB processes at once. */
+/** Rows of a vector, the unit in which DuckDB processes rows. */
 const vectorRows = 2048
 
 /**
- * DuckDB allocates the dictionary page of each text column, 1 MB by default, before it knows the number of
- * values.
+ * Maximum size of all dictionary pages of a wide table. DuckDB allocates one per text column, 1 MB by
+ * default,
+ * before it knows the number of values.
  */
 const dictionaryBytesMax = 100_000_000
 
@@ -248,7 +259,7 @@ function castSql(work: Work, batch: Batch, group: number): string {
   return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${weightedCountSql(some, batch.records)} as seen_${group} from ${from}`
 }
 
-/** Weights of a value and a byte of a column in the weighted count of a batch. */
+/** Weights of a column in the weighted count of a batch: `filled` per value, `bytes` per byte. */
 interface ColumnWeights {
   /** Index in the header. */
   readonly column: number
@@ -256,11 +267,14 @@ interface ColumnWeights {
   readonly bytes: number
 }
 
-/** The sum of a row stays within 63 bits, which DuckDB adds fast: no line has more bytes or values than this. */
+/**
+ * Bits of a weight. A line has at most `2 * recordBytesMax` bytes and values, so its sum fits in 63 bits,
+ * which DuckDB adds fast.
+ */
 const weightBits = 63 - Math.log2(2 * (2 * recordBytesMax))
 
 /**
- * Draws random weights, so that no misreading can be prepared to add up: if two readers see a batch
+ * Draws random weights, so that no source can be crafted to hide a misreading. If two readers see a batch
  * differently, their sums are equal at most once in 2^36 times.
  */
 export function drawWeights(fields: readonly MatchedField[]): ColumnWeights[] {
@@ -301,7 +315,7 @@ export function expectedCount({ columns }: Batch, weights: readonly ColumnWeight
 
 /** A value that its declared type does not allow. */
 export interface BadValue {
-  /** Index in the source without rejected rows, from 0. */
+  /** Index in the source, from 0; rejected rows do not count. */
   readonly record: number
   readonly field: string
   readonly text: string
@@ -362,8 +376,9 @@ const narrowTypes = [
 ] as const
 
 /**
- * Returns whether the sorted values of a field are narrower than its type; in wide tables, planning the casts
- * costs more.
+ * Returns whether a field is sorted as a narrower integer than its type. Wide tables have no such fields,
+ * since
+ * planning the casts costs more than they save.
  */
 export function isNarrowed(work: Work, { type }: Field): boolean {
   return typeRow(type).isNarrowed && !isWide(work)
@@ -371,8 +386,9 @@ export function isNarrowed(work: Work, { type }: Field): boolean {
 
 /**
  * Sorts the good rows, with their hashes, by the declared order, then by their position in the source.
- * Integers are as narrow as possible meanwhile, which saves a fifth of the sort. Copies the file of a short
- * wide table that is already in order, since its plan costs more.
+ * Integers are narrowed for the sort, which makes it a fifth cheaper. A short wide table without a declared
+ * order
+ * is copied, since planning the sort would cost more.
  */
 export async function sort(work: Work, { files, goodRows, badRows, bits }: Staged): Promise<void> {
   const values = work.fields.map((_, index) => {
@@ -400,9 +416,9 @@ export interface WrittenPart {
   readonly rows: number
 }
 
-/** A part of rows that are sorted here. */
+/** A part written from the rows sorted here, unlike a reused one. */
 export interface DuePart extends WrittenPart {
-  /** Position of its first row among the sorted ones. */
+  /** Position of its first row among the rows sorted here. */
   readonly sortedRow: number
 }
 
@@ -415,8 +431,8 @@ export async function writeParts(
 ): Promise<void> {
   const columns = work.fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
   const due = parts.reduce((sum, { rows }) => sum + rows, 0)
-  // A partition may begin at any row, but its row groups must be complete: sorting makes DuckDB return
-  // complete pieces.
+  // A partition may begin inside a row group of the sorted file: without sorting, DuckDB would write
+  // incomplete row groups.
   const inOrder = work.table.partition === null ? '' : 'order by file_row_number'
   let done = 0
   for (const { file, sortedRow, rows } of parts) {

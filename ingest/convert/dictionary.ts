@@ -13,7 +13,7 @@ import { quotedText } from '../../core/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type Work } from './convert.ts'
 import { readSql, requireSame, sumOf } from './proof.ts'
 
-/** A field with few distinct values, which have numbers (codes) while a table is written. */
+/** A field with few distinct values, each of which has a number, its code. */
 export interface CodedField {
   /** Index among the fields of the table. */
   readonly index: number
@@ -26,8 +26,8 @@ export interface CodedField {
 const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index}`
 
 /**
- * @param indexes of fields estimated to have few distinct values; fields with too many or too long ones are
- *   omitted
+ * Numbers the distinct values of fields, except for fields with too many or too long ones.
+ * @param indexes of fields that are estimated to have few distinct values
  */
 export async function numberValues(work: Work, indexes: readonly number[]): Promise<CodedField[]> {
   const fields: CodedField[] = []
@@ -45,7 +45,7 @@ export async function numberValues(work: Work, indexes: readonly number[]): Prom
   return fields
 }
 
-/** Numbers the values of a field; returns null if they are too many or too long, and drops them. */
+/** Returns the field if its values are few and short enough for codes; else drops its table and returns null. */
 async function whatFits({ db }: Work, index: number, name: string): Promise<CodedField | null> {
   const table = tableOf({ index })
   const [row = []] = await db.rows(`select count(value), coalesce(sum(strlen(text)), 0) from ${table}`)
@@ -107,7 +107,7 @@ async function readSomeCodes(
   )
   // Null has the highest code. A value missing in the dictionary would get it too, which verification detects.
   const codes = fields.map((field) => `coalesce(${tableOf(field)}.code, ${field.values})::uinteger`)
-  // Joined rows have no order.
+  // A join returns rows in any order, so each row has its position.
   const [positions = new Uint32Array(), ...columns] = await work.db.numberColumns(
     `select ${[`(file_row_number - ${first})::uinteger`, ...codes].join(', ')}
       from (select * from ${sortedRowsSql(work, first, rows)}) as sorted ${joins.join(' ')}`,
@@ -121,20 +121,21 @@ async function readSomeCodes(
 }
 
 /**
- * Sums that the codes of a field must have: two per group, over part of the hash of each value times the
- * number of its row from 1. All numbers stay below 2^53.
+ * Expected sums that verify the codes of a field, two per group of rows. Each adds up a part of the hash of
+ * every
+ * value, times its row number in the group, from 1. All numbers stay below 2^53.
  */
 export interface DueSums {
   /** Two per group, from the sorted rows. */
   readonly sums: Float64Array
-  /** Two parts of the hash of each code's value. */
+  /** Two parts of the hash of each value, by its code. */
   readonly hashes: readonly Uint32Array[]
 }
 
 const halves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
-/** Returns the sums by index of the field, reading the rows once for all. */
+/** Returns the expected sums by field index, reading the rows once for all fields. */
 export async function dueSums(
   work: Work,
   fields: readonly CodedField[],
@@ -160,7 +161,7 @@ export async function dueSums(
   return due
 }
 
-/** Returns two parts of the hash of each code's value. */
+/** Returns two parts of the hash of each value, by its code. */
 async function hashesOf({ db }: Work, field: CodedField): Promise<Uint32Array[]> {
   const hashed = halves('value').map((half) => `${half}::uinteger`)
   const [codes = new Uint32Array(), ...found] = await db.numberColumns(

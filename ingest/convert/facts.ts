@@ -10,14 +10,14 @@ export interface Facts {
   /** Number of distinct values, and whether it is exact. */
   readonly distinct: number
   readonly isExact: boolean
-  /** As shown; null if there is no value. */
+  /** Text of the least value, shortened if it is long; null if there is none. */
   readonly min: string | null
   readonly max: string | null
-  /** Least and greatest values as numbers; zeros for fields without a measure. */
+  /** Least and greatest values as numbers, for the histogram; zeros for types without one. */
   readonly bounds: readonly [number, number]
 }
 
-/** Values of a range from `from` up to `to`; the first range includes its start. */
+/** A range of a histogram: values above `from` up to `to`; the first range includes `from`. */
 export interface Range {
   readonly from: string
   readonly to: string
@@ -25,8 +25,9 @@ export interface Range {
 }
 
 /**
- * Returns the facts of columns counted together, which is cheaper in short wide tables: there the plan of a
- * statement costs more than its values.
+ * Returns the facts of several columns with one statement. In short wide tables, planning a statement for
+ * each
+ * column would cost more than counting.
  * @param columns all of one type
  */
 export async function factsTogether(
@@ -61,7 +62,7 @@ export async function factsOf(db: Connection, columns: readonly ValueColumn[]): 
   return found
 }
 
-/** Numbers read for each field. */
+/** Number of result columns of each field. */
 const factsCount = 6
 
 function factsSql(field: Field, column: string, distinct: string): string {
@@ -92,7 +93,7 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 /** Longer texts are shortened. */
 export const textShownMax = 200
 
-/** SQL: a value as shown. */
+/** SQL: the text of a value, shortened if it is long. */
 export function shown(field: Field, value: string): string {
   const text = typeRow(field.type).rendered(value)
   return `case when length(${text}) > ${textShownMax} then left(${text}, ${textShownMax}) || '…' else ${text} end`

@@ -18,7 +18,7 @@ interface FrequentValues {
 const topMax = 10
 /** Fields with more values have no choices; the number is that of Brasil.IO. */
 const choicesMax = 100
-/** Maximum number of distinct values that are counted without checking the memory. */
+/** Maximum number of distinct values that are counted directly; others are counted by hash first, to save memory. */
 const distinctMax = 65_536
 
 interface CountedColumn extends ValueColumn {
@@ -26,7 +26,10 @@ interface CountedColumn extends ValueColumn {
   readonly distinct: number
 }
 
-/** @param rows of the table */
+/**
+ * Returns the most frequent values of each column.
+ * @param rows of the table
+ */
 export async function frequentOf(
   db: Connection,
   columns: readonly CountedColumn[],
@@ -59,8 +62,8 @@ interface Counted extends Frequent {
 }
 
 /**
- * Counts values of columns that can be counted together, and returns the most frequent of each: one more than
- * the limit of choices.
+ * Counts values of columns of the same type, and returns the most frequent of each. Returns one more than the
+ * limit of choices, so that a field with too many is noticed.
  * @param condition SQL that excludes values which are not among the most frequent
  */
 async function countedIn(
@@ -87,8 +90,8 @@ async function countedIn(
 }
 
 /**
- * Counts only values whose hash occurs often enough, since hashes need a fraction of the memory.
- * @returns null if hashes do not decide
+ * Counts hashes first, which need a fraction of the memory, then only values with a frequent hash.
+ * @returns null if the hashes do not determine the most frequent values
  */
 async function countedByHash(db: Connection, own: ValueColumn): Promise<Counted[] | null> {
   const { column, from } = own

@@ -7,13 +7,13 @@ import type { Range } from './facts.ts'
 export const ranges = 20
 
 interface Measure extends ValueColumn {
-  /** Converts a value to the number that is counted. */
+  /** Converts values to numbers, and numbers back to texts. */
   readonly measure: NonNullable<FieldTypeRow['measure']>
   /** The lowest and the highest number. */
   readonly bounds: readonly [number, number]
 }
 
-/** Counts the rows in ranges of equal width between the bounds of each measure, reading them once. */
+/** Counts the values of each column in ranges of equal width between its bounds, reading the rows once. */
 export async function histogramsOf(
   db: Connection,
   measures: readonly Measure[],

@@ -10,10 +10,10 @@ import type { FieldProfile } from './profile.ts'
 import { readSql, requireSame, sumOf } from './proof.ts'
 
 /**
- * Files beside the parts for fast access, for tables of several parts. They contain no row; a snapshot
- * without them gives the same answers, more slowly.
+ * Writes files beside the parts for fast access: word indexes, dictionary, codes, row store and orders. A
+ * snapshot without them gives the same answers, more slowly.
  */
-/** Folded search texts, one per row of a part: `words`. */
+/** Word index of a part: the folded search texts of each row, in the column `words`. */
 interface WrittenIndex {
   readonly kind: 'words'
   readonly fields: readonly string[]

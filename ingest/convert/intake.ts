@@ -21,7 +21,7 @@ interface IntakeOptions {
   readonly db: Connection
   readonly scratch: string
   readonly acceptsDrift: boolean
-  /** Returns whether other files have a column for the field. */
+  /** Returns whether a file of a reused partition has a column for the field. */
   readonly hasElsewhere: (field: string) => boolean
 }
 
@@ -54,7 +54,7 @@ export class Intake {
   }
 
   /**
-   * Returns the results of all batches; every readable source has one.
+   * Returns the conversion of the first batch, and the drift of all; every readable source has a batch.
    * @throws TableFailure if a column is missing in all files of a source
    */
   get taken(): { readonly work: Work; readonly drift: readonly string[] } {
@@ -71,7 +71,7 @@ export class Intake {
     return { work: first.work, drift }
   }
 
-  /** Returns fields that are null in rows with these columns, since only other files have theirs. */
+  /** Returns fields that are null in all rows with this header, since only other files have their columns. */
   lackingIn(header: readonly string[], constants: Constants): readonly string[] {
     return this.#taken.get(keyOf(header, [...constants.keys()]))?.lacking ?? []
   }

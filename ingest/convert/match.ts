@@ -19,9 +19,9 @@ interface Match {
 
 /**
  * Matches the fields of a table with the header of its source, by name.
- * @param given fields without a column
+ * @param given fields with a constant value instead of a column
  * @param acceptsDrift allows missing columns (their fields are null) and new ones (they are ignored)
- * @throws TableFailure naming every name that does not match
+ * @throws TableFailure with the names that do not match
  */
 export function matchHeader(
   table: Table,
@@ -50,7 +50,7 @@ export function matchHeader(
   const drift = [
     ...(areOfOthers ? [] : missing.map(missingColumn)),
     ...unknown.map((name, index) => {
-      // The header may be a row of values, which must not be shown if some are to be hidden.
+      // The first line may contain values instead of names, which must not be shown if the table hides texts.
       if (isHidden) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
       // Finding similar names takes time, so only the columns that are reported get a hint.
       const hint = index < problemsShown ? didYouMean(name, read) : ''

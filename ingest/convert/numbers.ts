@@ -2,16 +2,22 @@ import type { Reading } from '../../core/catalog/catalog.ts'
 import { quotedText } from '../../core/sql.ts'
 import { escapedPattern } from '../../core/text.ts'
 
-/** Rewrites numbers of a source into the plain form of their types, text to text: nothing is rounded. */
+/**
+ * Rewrites numbers of a source as text in the plain form of their types. No value becomes a number in
+ * between, so nothing is rounded.
+ */
 
-/** Separators of groups as character classes; a space may be a no-break space. */
+/**
+ * Character classes of the separators between groups of three digits: a declared space also matches no-break
+ * spaces.
+ */
 const separators: Readonly<Record<string, string>> = { ' ': '[ \\x{a0}\\x{202f}]', "'": `['\\x{2019}]` }
 const spaces = `${separators[' '] ?? ''}*`
 
-/** Among marks, means a pair of parentheses around negative numbers. */
+/** Entry of `marks` that declares parentheses around negative numbers. */
 const parentheses = '()'
 
-/** RE2: parentheses around all digits of a number, inside or outside of a mark. */
+/** RE2: a number whose digits are all within parentheses, with marks such as `R$` inside or outside of them. */
 const enclosed = String.raw`[^()0-9.,]*\([^()]*\)[^()0-9.,]*`
 
 /** SQL: digits without groups and marks, with a decimal point; null if the text has another form. */
@@ -71,7 +77,7 @@ export function tenfold(plain: string, tenfolds: number): string {
     then ${sign} || rtrim(rtrim(${moved}, '0'), '.') end`
 }
 
-/** Describes the spelling of numbers as `(...)`; empty for the common one. */
+/** Describes the declared spelling of numbers in parentheses, for messages; empty for the default spelling. */
 export function numbersSaid({ decimal, groups, marks, minus, tenfolds }: Reading, isWhole: boolean): string {
   const hasComma = decimal === ',' && !isWhole
   const grouped = groups === null ? null : `groups of three digits by ${JSON.stringify(groups)}`

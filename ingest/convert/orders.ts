@@ -14,20 +14,20 @@ import { writeRows } from './row-files.ts'
 
 type DeclaredOrder = Table['orders'][number]
 
-/** A stored order, with the names of fields that have codes in it. */
+/** A stored order, with the fields whose codes are also stored in that order. */
 export interface WrittenOrder {
   readonly keys: DeclaredOrder['keys']
   readonly codes: readonly string[] | null
 }
 
-/** Positions in memory at once. */
+/** Number of positions in memory at a time. */
 const sliceRows = 16 * sectionRows
 
 /**
- * Writes the positions of the rows in each declared order, with the codes of the filter fields in it. Does the same
- * for an order by each filter field that has no codes and leads no other order.
- * @param filters such fields, by name
- * @throws TableFailure if a proof fails
+ * Writes the positions of the rows in each declared order, and the codes of `coded` fields in the same order.
+ * Adds an order by each filter field without codes that leads no other order.
+ * @param filters names of filter fields without codes
+ * @throws TableFailure if a verification fails
  */
 export async function writeOrders(
   work: Work,
@@ -60,7 +60,7 @@ export async function writeOrders(
   return written
 }
 
-/** Sorts the needed columns with their positions, and proves that they are complete and in order. */
+/** Sorts the needed columns together with the row positions, and verifies that no row is missing or out of order. */
 async function sortInto(
   work: Work,
   scratch: string,

@@ -5,9 +5,9 @@ import { TableFailure } from '../base/rejects.ts'
 import type { ReadSource } from '../source/read.ts'
 import { numberOf, stagedSql, type Staged, type Work } from './convert.ts'
 
-/** Sorted rows with one value of the partition field; all rows if the table declares none. */
+/** Sorted rows with one value of the partition field; all rows if the table has no partition field. */
 export interface SortedPartition {
-  /** Value as rendered. */
+  /** Value of the partition field, rendered as text. */
   readonly value: string | null
   readonly rows: number
   /** Indexes of its files among the files that were read. */
@@ -15,8 +15,8 @@ export interface SortedPartition {
 }
 
 /**
- * Returns the partitions of the rows that were read, in their order.
- * @throws TableFailure if a file has rows of several
+ * Returns the partitions of the rows that were read, in the order of the table.
+ * @throws TableFailure if a file has rows of several partitions
  */
 export async function partitionsIn(work: Work, staged: Staged, read: ReadSource): Promise<SortedPartition[]> {
   const { table, fields, db } = work

@@ -15,20 +15,20 @@ export interface FieldProfile {
   readonly nulls: number
   /** Number of distinct values; an estimate by HyperLogLog in large tables. Never above the number of values. */
   readonly distinct_estimate: number
-  /** The same number if it is exact. */
+  /** Number of distinct values, only if it is exact. */
   readonly distinct?: number
-  /** As text; long ones are shortened. Null if all values are null. */
+  /** Bounds as text, shortened if long; null if all values are null, or have no order (JSON). */
   readonly min: string | null
   readonly max: string | null
   /** Most frequent values; null if nearly all occur once. */
   readonly top?: readonly Frequent[] | null
   /** All values in their order, if they are few and short. */
   readonly choices?: readonly string[]
-  /** Values above `from` up to `to`; the first range includes its start. */
+  /** Number of rows in each range of values, above `from` and up to `to`; the first range includes `from`. */
   readonly histogram?: readonly Range[]
 }
 
-/** A text with more distinct values than this share of its rows is nearly unique. */
+/** Share of distinct values above which a field is nearly unique, so its frequent values are not counted. */
 const uniqueShare = 0.5
 const alwaysCounted = 1000
 

@@ -5,13 +5,13 @@ import { TableFailure } from '../base/rejects.ts'
 import type { Work } from './convert.ts'
 import { shorten } from '../../core/text.ts'
 
-/** SQL: reads a file beside the parts, for comparing it with its rows. */
+/** SQL: reads a Parquet file that was written beside the parts, to verify it. */
 
 export function readSql(folder: string, file: string): string {
   return `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
 }
 
-/** Returns the number of rows, and the sum of the hashes of some of their values. */
+/** Returns the number of rows and the sum of the hashes of the given columns, as one text for comparison. */
 export async function sumOf({ db }: Work, from: string, values: string): Promise<string> {
   const [row = []] = await db.rows(`select count(*), sum(hash(${values}))::varchar from ${from}`)
   return row.join(' ')
@@ -26,7 +26,6 @@ export function requireSame(what: string, source: unknown, read: unknown): void 
   )
 }
 
-/** Reads some bytes of a file. */
 export async function bytesAt(handle: FileHandle, start: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length)
   await handle.read(bytes, 0, length, start)

@@ -18,9 +18,9 @@ import {
 } from './convert.ts'
 
 /**
- * Compares two readers of a batch, our scanner and DuckDB's: the number of rows and, in each column, of
- * values and their bytes. These are totals of a batch: they do not show values that moved within a column.
- * @throws TableFailure naming the column
+ * Compares what our scanner and DuckDB's reader found in a batch: the number of rows and, in each column, of
+ * values and bytes. Totals do not show values that moved within a column.
+ * @throws TableFailure naming the column that differs
  */
 export async function reconcileStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
   const ends = work.fields.map(({ field }, index) =>
@@ -42,14 +42,15 @@ export async function reconcileStaged(work: Work, batch: Batch, file: string): P
   }
 }
 
-/** Returns the bits of an integer without its sign; a negative one takes as many as the one below its opposite. */
+/** Returns the number of bits that an integer takes in two's complement, without the sign bit. */
 function bitsOf(value: unknown): number {
   const number = typeof value === 'bigint' ? value : BigInt(Number(value))
   return (number < 0n ? -1n - number : number).toString(2).length
 }
 
 /**
- * @param rows seen by DuckDB's reader, and their weighted count
+ * @param rows number of rows that DuckDB's reader saw
+ * @param seen weighted count of their values and bytes
  * @throws TableFailure naming the column on which the readers disagree
  */
 export async function requireAgreement(
@@ -77,9 +78,9 @@ async function nameColumn(work: Work, batch: Batch): Promise<never> {
 }
 
 /**
- * Rereads the written parts and compares them with the cast values: all rows by the sum of their hashes, and
- * each row's position with that in the sorted rows, which must be in order. Hashes were taken of values whose
- * rendering had been compared with the text of the source.
+ * Reads the written parts back and compares sums of row hashes, with and without positions, with those of the
+ * cast values. Checks also that the rows are in the declared order. The cast values matched the text of the
+ * source, so a match here links the parts to the source.
  * @throws TableFailure naming the field; nothing is published then
  */
 export async function reconcilePublished(
@@ -107,8 +108,8 @@ export async function reconcilePublished(
 }
 
 /**
- * Returns the number of sorted rows that belong before their predecessor; compares value by value, not as the
- * sort does.
+ * Returns the number of sorted rows that belong before their predecessor. Compares values one by one instead
+ * of sorting again, as an independent check of the sort.
  */
 async function misplaced(work: Work): Promise<number> {
   const terms = work.table.order.map(({ field, direction }) => ({
@@ -118,7 +119,10 @@ async function misplaced(work: Work): Promise<number> {
   return countMisplaced(work, sortedSql(work), terms)
 }
 
-/** Returns the same for any rows with a file_row_number. */
+/**
+ * Returns the number of rows that belong before their predecessor.
+ * @param from SQL of rows with a file_row_number
+ */
 export async function countMisplaced(
   { db }: Work,
   from: string,
@@ -138,8 +142,10 @@ export async function countMisplaced(
 }
 
 /**
- * Returns sums of the hashes of rows, which do not depend on their order and can be added over parts.
+ * Returns the number of rows, the sum of their hashes, and a sum that includes their positions. Sums of
+ * several parts can be added.
  * @param hash SQL of the hash of a row
+ * @param firstRow position of the first row
  */
 async function hashes(work: Work, from: string, hash: string, firstRow: number) {
   const [row = []] = await work.db.rows(`select count(*), ${sumOf('whole')},

@@ -25,9 +25,9 @@ interface KeptPartition {
 
 interface KeptPart {
   readonly part: Part
-  /** Its folded texts, if there are some. */
+  /** File with the folded search texts of the part; null if there is none. */
   readonly words: StoredFile | null
-  /** Member of the download: compressed and uncompressed bytes, and its offset. */
+  /** Gzip member of the part in the download: its compressed and uncompressed bytes; `memberStart` is its offset. */
   readonly member: DownloadMember
   readonly memberStart: number
 }
@@ -40,16 +40,15 @@ export interface Reusable {
   readonly read: readonly number[]
 }
 
-/** A file of a source, with its identity. */
 interface KnownFile {
   readonly name: string
   readonly sha256: string
 }
 
 /**
- * Returns what can be reused from the previous snapshot; null if everything must be read.
- * @param before intact, and with the same definition
- * @param files of the current source
+ * Returns the files that can be reused from the previous snapshot; null if everything must be read.
+ * @param before manifest of an intact snapshot with the current definition
+ * @param files all files of the current source
  */
 export async function findReusable(
   store: Store,
@@ -59,10 +58,12 @@ export async function findReusable(
 ): Promise<Reusable | null> {
   const { partitions, parts, sources, tools } = before
   if (table.partition === null || partitions === undefined) return null
-  // Another version of DuckDB or Node may write the same rows as different bytes.
+  // Another version of DuckDB or Node may write other bytes for the same rows, so reused parts would differ
+  // from a full ingest.
   if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
   if (!areUnique(files) || !areUnique(sources)) return null
-  // A name alone does not show which of several patterns matched a file, and so which constants it has.
+  // With several patterns, the name of a file does not show which pattern matched it, so its constants may
+  // have changed.
   const { files: named, fromName } = table.source
   const isTold = fromName !== null || named?.some((some) => some.constants.size > 0) === true
   if (isTold && (named?.length ?? 0) > 1) return null
@@ -79,20 +80,24 @@ export async function findReusable(
       const source = sources[place]
       return source === undefined ? -1 : (places.get(`${source.name} ${source.sha256}`) ?? -1)
     })
-    // Ties keep the order of their files.
+    // Rows with equal keys follow the order of their files, so a partition whose files changed places is not
+    // reused.
     const isSame = now.every((place, nth) => place > (now[nth - 1] ?? -1))
     if (isSame) kept.push({ partition: { ...partition, sources: now }, parts: own[index] ?? [] })
   }
   return requiringOne({ before, partitions: kept, read: [] }, files.length)
 }
 
-/** Excludes partitions of which other files were read. */
+/** Removes partitions whose values also occur in files that were read; returns null if none remains. */
 export function without(kept: Reusable, values: ReadonlySet<string | null>, files: number): Reusable | null {
   const partitions = kept.partitions.filter(({ partition }) => !values.has(partition.value))
   return requiringOne({ ...kept, partitions }, files)
 }
 
-/** Reads at least one file, since it shows the header of all. */
+/**
+ * Requires that at least one file is read, to check the header: removes the last partitions until then;
+ * returns null if none remains.
+ */
 function requiringOne(kept: Reusable, files: number): Reusable | null {
   const { partitions } = kept
   const known = new Set(partitions.flatMap(({ partition }) => partition.sources))
@@ -105,7 +110,7 @@ function areUnique(files: readonly { readonly name: string }[]): boolean {
   return new Set(files.map(({ name }) => name)).size === files.length
 }
 
-/** Returns parts by partition. */
+/** Returns the parts of each partition, with their folded texts and download members. */
 function partsOf(
   { partitions = [], parts, indexes = [] }: Manifest,
   members: readonly DownloadMember[],
@@ -144,10 +149,10 @@ export interface Planned {
 }
 
 /**
- * Returns the partitions of the new snapshot in their order, and its parts, none of which has rows of two
- * partitions.
- * @param read partitions in their order
- * @param partRows most rows of a part
+ * Merges reused and read partitions in the order of the table, and divides their rows into parts. No part has
+ * rows of two partitions.
+ * @param read partitions in the order of the table
+ * @param partRows maximum number of rows of a part
  */
 export function planned(
   table: Table,
@@ -239,7 +244,7 @@ export function previousDownload(table: Table, { before }: Reusable): PinnedFile
   }
 }
 
-/** Returns all files that are read of the previous snapshot. */
+/** Returns all files of the previous snapshot that an ingest with reuse reads, for pinning. */
 export function pinnedFiles(table: Table, kept: Reusable): PinnedFile[] {
   const { snapshot } = kept.before
   const folder = layout.snapshot(table, snapshot)
@@ -253,14 +258,15 @@ export function pinnedFiles(table: Table, kept: Reusable): PinnedFile[] {
 }
 
 /**
- * Copies files of the warehouse into a local folder, as clones if the file system can. A hard link would
- * change a file that is being served, and damage of one snapshot would damage the other.
+ * Copies files of the warehouse into a local folder, as clones if the file system supports them. Hard links
+ * are not used: linking changes the ctime of a served file, and damage to one snapshot would also damage the
+ * other.
  */
 export async function copyReused(store: Store, files: Iterable<ReusedFile>, folder: string): Promise<void> {
   for (const { key, file } of files) {
     const target = path.join(folder, file)
     await copyFile(store.place(key), target, constants.COPYFILE_FICLONE)
-    // Synced while other work is done, so that publishing need not wait for it.
+    // Sync each copy now, so that little is left to flush when the snapshot is published.
     const handle = await open(target, 'r+')
     try {
       await handle.sync()

@@ -7,10 +7,11 @@ import { requireSame } from './proof.ts'
 import { RowStoreWriter } from './row-store.ts'
 
 /**
- * Writes codes and the row store, reading the sorted rows once.
- * @param files targets; without a row store if it is null
- * @param fields with codes in the row store; of which `coded` have a file of them
- * @throws TableFailure if a proof fails
+ * Writes the file of codes and the row store, reading the sorted rows once.
+ * @param files target files; no row store is written if `rowStore` is null
+ * @param fields fields with codes in the row store
+ * @param coded fields with codes in the file of codes
+ * @throws TableFailure if a verification fails
  */
 export async function writeRows(
   work: Work,

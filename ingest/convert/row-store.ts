@@ -13,15 +13,15 @@ interface StoredField {
   readonly kind: 'codes' | 'integers' | 'texts'
   /** Decimal places of numbers. */
   readonly digits: number
-  /** Rows that are read at once if it has texts. */
+  /** Number of rows that are read at a time; Infinity unless the field is stored as texts. */
   readonly rowsAtOnce: number
 }
 
-/** Approximate bytes of a field's texts in memory at once. */
+/** Approximate maximum size of a field's texts in memory, in bytes. */
 const textBytesMax = 32_000_000
 /**
- * A number with more digits is inexact, or JSON writes it otherwise than DuckDB; the same goes for more
- * decimal places.
+ * Limits of numbers that are stored as integers. Beyond either limit, a double is inexact, or JSON writes a
+ * number otherwise than DuckDB.
  */
 const integerMax = 1e15
 const digitsMax = 4
@@ -53,17 +53,17 @@ export class RowStoreWriter {
   }
 
   /**
-   * Reads the values without codes of some rows ahead; null if they do not fit into memory, and `add` has to
-   * read them.
+   * Reads the values without codes of some rows in advance; null if they do not fit into memory, so that
+   * `add` reads them in steps.
    */
   async read(first: number, rows: number): Promise<Columns | null> {
     return rows > this.#rowsAtOnce ? null : this.#read(first, rows)
   }
 
   /**
-   * @param codes of the next rows, by the index of the field; of a multiple of 128 rows, except for the
-   *   last ones
-   * @param others result of `read` for them
+   * Adds the next rows: a multiple of 128, except at the end.
+   * @param codes codes of these rows, by the index of the field
+   * @param others result of `read` for these rows
    */
   async add(codes: ReadonlyMap<number, Codes>, others: Columns | null, rows: number): Promise<void> {
     const atOnce = Math.min(rows, this.#rowsAtOnce)
@@ -79,7 +79,7 @@ export class RowStoreWriter {
     this.#rows += rows
   }
 
-  /** @throws TableFailure */
+  /** @throws TableFailure if the file differs when it is read back */
   async finish(): Promise<void> {
     await this.#file.finish()
   }
@@ -122,7 +122,7 @@ function fieldAt({ fields }: Work, index: number) {
   return field
 }
 
-/** SQL: a value without its point. */
+/** SQL: a value as a whole number, without its decimal point. */
 const integerSql = (index: number, digits: number): string =>
   digits === 0 ? `f${index}::double` : `round(f${index}::double * ${10 ** digits})`
 
@@ -134,7 +134,7 @@ function textSql(work: Work, index: number): string {
   return wire.kind === 'text' || wire.kind === 'json' ? value : `to_json(${value})::varchar`
 }
 
-/** Returns a multiple of 128 rows whose texts fit into memory. */
+/** Returns the number of rows to read at a time, so that their texts fit into memory: a multiple of 128. */
 async function rowsAtOnceOf(work: Work, index: number): Promise<number> {
   const [row = []] = await work.db.rows(
     `select max(bytes)::double from (select sum(strlen(${textSql(work, index)})) as bytes from ${sortedSql(work)}
@@ -144,7 +144,7 @@ async function rowsAtOnceOf(work: Work, index: number): Promise<number> {
   return chunkRows * Math.min(sectionChunks, Math.max(1, chunks))
 }
 
-/** Reads the values of fields as numbers without their points, in the order of the rows; NaN for null. */
+/** Reads the values of fields as whole numbers without decimal points, in the order of the rows; NaN for null. */
 async function readIntegers(
   work: Work,
   fields: readonly StoredField[],

@@ -1,6 +1,6 @@
 /**
- * Tables with more fields have one expression for all fields that are converted alike: DuckDB takes
- * milliseconds to plan each.
+ * Short tables with more fields use one list expression for all fields that are converted alike, since DuckDB
+ * takes milliseconds to plan each expression.
  */
 const wideFields = 100
 const shortRows = 1000
@@ -17,14 +17,15 @@ export class Steps {
 
   readonly #rows: number
 
-  /** @param rows approximate number: with many rows, a column in a list costs more than its plan */
+  /** @param rows approximate number; with many rows, lists cost more than the planning that they save */
   constructor(from: string, rows: number) {
     this.from = from
     this.#rows = rows
   }
 
   /**
-   * Computes a column from each input, unless the result is a plain column.
+   * Adds a subquery that computes a column from each input; a result that is already a column is not computed
+   * again.
    * @param make SQL of the result for an input
    * @returns names of the columns
    */
@@ -38,12 +39,15 @@ export class Steps {
     return names
   }
 
-  /** Returns an expression for each input, as a column in wide tables. */
+  /** Returns an expression for each input; in short wide tables, the name of a column with its result. */
   last(prefix: string, inputs: readonly string[], make: Make): string[] {
     return areListed(inputs.length, this.#rows) ? this.next(prefix, inputs, make) : inputs.map(make)
   }
 
-  /** Computes all columns with the same expression as one list, and refers to its elements. */
+  /**
+   * Computes columns that have the same expression as one list, and replaces their `expressions` by elements
+   * of the list.
+   */
   #makeAlike(prefix: string, inputs: readonly string[], expressions: string[], make: Make): void {
     const alike = new Map<string, number[]>()
     for (const [index, input] of inputs.entries()) {

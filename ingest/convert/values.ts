@@ -13,7 +13,7 @@ interface ValueSql {
   readonly text: string
   /** Stored value; null if the text is invalid. */
   readonly value: string
-  /** True if the text is a valid value, or null, and is rendered like the text. */
+  /** SQL condition: the text is null, or a valid value whose rendering matches the text. */
   readonly isGood: string
   /** Describes valid texts. */
   readonly expects: string
@@ -29,11 +29,11 @@ export interface ValuesSql {
 const whiteSpace = quotedText(' \t\n\r\u00a0\u202f\u3000')
 
 /**
- * Converts text to value in steps, each of which can lose a text only by rejecting it: remove white space and
- * words for null, rewrite the dialect into the plain form of the type (text to text), cast, and compare the
- * rendering with the text. The result of a step is a column for the next one.
- * @param from SQL of the texts of the source, c0, c1, ...
- * @param constantOf SQL of the text of a field without a column
+ * Converts texts to values in steps. A text that a step cannot convert is rejected, never changed silently.
+ * The steps: trim, replace words for null, rewrite the dialect into the plain form of the type, cast, and
+ * compare the rendering with the text. The result of each step is a column for the next one.
+ * @param from SQL of rows with the texts of the source: c0, c1, ...
+ * @param constantOf returns SQL of the text of a field without a column
  */
 export function valuesSql(
   matched: readonly MatchedField[],
@@ -76,7 +76,10 @@ function withoutSpace(text: string, { reading }: Field): string {
   return reading.trims ? `nullif(trim(${text}, ${whiteSpace}), '')` : text
 }
 
-/** SQL: null for words that mean null; the reader makes empty texts null. */
+/**
+ * SQL: null for words that mean null. DuckDB's reader returns empty texts as null, so they are restored
+ * unless declared as null.
+ */
 function withoutNulls(text: string, nulls: readonly string[]): string {
   const words = nulls.filter((word) => word !== '')
   const whole = nulls.includes('') ? text : `coalesce(${text}, '')`
@@ -85,7 +88,10 @@ function withoutNulls(text: string, nulls: readonly string[]): string {
     : `case when ${whole} not in (${words.map(quotedText).join(', ')}) then ${whole} end`
 }
 
-/** Returns SQL of the plain form of a text; null if it is not in the dialect. */
+/**
+ * Returns SQL of the plain form of a text, null for texts that are not in the dialect; and a description of
+ * valid texts.
+ */
 function dialectOf(text: string, field: Field): { plain: string; expects: string } {
   const { reading } = field
   const type = typeRow(field.type)
@@ -121,7 +127,7 @@ function wordsSaid({ booleans }: Reading): string {
   return `${booleans.true.join(', ')} or ${booleans.false.join(', ')}`
 }
 
-/** SQL: a moment in one of the formats; null if two of them match differently. */
+/** SQL: the plain form of a date or time; null unless exactly one of the formats matches. */
 function momentOf(
   text: string,
   moment: MomentType,

@@ -18,8 +18,8 @@ const skippedMax = 10
 
 /**
  * Returns the best way to read a sample.
- * @param text in UTF-8; its last line is terminated if it is the complete file
- * @throws TableFailure if there is none, or if it would be a guess
+ * @param text in UTF-8; a complete file must end with a line feed
+ * @throws TableFailure if no way fits, or the choice would be a guess
  */
 export function bestWay(text: Buffer, isComplete: boolean): Candidate {
   if (text.toString('latin1').trim() === '') throw new TableFailure('it is empty: it needs at least a header')
@@ -32,14 +32,14 @@ export function bestWay(text: Buffer, isComplete: boolean): Candidate {
 
 /**
  * Returns whether a cell contains the unit of its column, such as `[cm]` or `(mm)`; numbers and lists in
- * brackets are none.
+ * brackets are not units.
  */
 function isUnit(cell: string): boolean {
   const [inner, ends] = [cell.slice(1, -1), `${cell[0] ?? ''}${cell.at(-1) ?? ''}`]
   return ['[]', '()'].includes(ends) && !/[[\]()",]/.test(inner) && /[\p{L}%°‰]/u.test(inner)
 }
 
-/** Treats the line below the header as a comment if it contains units of columns of numbers. */
+/** Treats the line below the header as a comment if it contains the units of numeric columns. */
 function withoutUnits(text: Buffer, best: Candidate): Candidate {
   const { skipLines, firstLine, delimiter, comment } = best
   if (comment !== null || firstLine.length < 2) return best
@@ -81,11 +81,11 @@ function candidatesIn(
 }
 
 /**
- * Returns whether the skipped lines may stand above a header: none of them has as many values and is filled
- * like it.
+ * Returns whether the skipped lines may precede a header: none of them has as many values as the header and
+ * several filled cells.
  */
 function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: SampleReading): boolean {
-  // Any last line would be a header without rows.
+  // Otherwise the last line of any file would pass as a header without rows.
   if (rows === 0) return false
   const isHeader = looksLikeHeader(firstLine)
   if (!isHeader && isTable(text, skipLines)) return false
@@ -97,7 +97,8 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
     const cells = bounds.find(text.subarray(at, end + 1), 0)
       ? recordValues(text.subarray(at, at + bounds.end), marks)
       : []
-    // If no header was found yet, an earlier line with several filled cells may be the header.
+    // If the first line does not look like a header, an earlier line with several filled cells may be the
+    // header.
     if ((cells.length === firstLine.length || !isHeader) && filledIn(cells) > 1) return false
     at = end + 1
   }
@@ -105,8 +106,8 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
 }
 
 /**
- * Returns whether some delimiter splits the first lines alike: then they are rows, with another delimiter
- * than those below.
+ * Returns whether some delimiter splits all of the first lines into equally many values. They are rows then,
+ * even if the lines below have another delimiter.
  */
 function isTable(text: Buffer, lines: number): boolean {
   const start = text.toString('latin1').split('\n', lines)
@@ -116,7 +117,7 @@ function isTable(text: Buffer, lines: number): boolean {
   })
 }
 
-/** Ranks readings of the same lines; `'` counts as an apostrophe unless it must be a quote. */
+/** Ranks a candidate by its quote; null if `'` seems to be an apostrophe instead of a quote. */
 function rankOf({ quote, firstLine, enclosed, needed, rows }: Candidate): number | null {
   if (quote === '"') return enclosed > 0 ? 3 : 1
   if (quote === null) return 0
@@ -142,7 +143,7 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
   return best?.one ?? null
 }
 
-/** Returns whether the delimiter occurs within values that another reading of the same lines finds quoted. */
+/** Returns whether the delimiter splits values that another candidate reads as quoted. */
 function cutsValues({ quote, cut, rows, skipLines }: Candidate, enclosing: readonly Candidate[]): boolean {
   return enclosing.some(
     (other) =>
@@ -161,8 +162,8 @@ function compareKeys(left: readonly number[], right: readonly number[]): number 
 const commentMark = '#'
 
 /**
- * Returns the best way with lines between the rows as comments; null if none is a comment, or one may be the
- * header or a row.
+ * Returns the best way that treats lines starting with `#` as comments. Null if there are none, or one may be
+ * the header or a row.
  */
 function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const lines = text.toString('latin1').split('\n')
@@ -170,7 +171,7 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   if (marked.length === 0) return null
   const best = bestOf(candidatesIn(text, isComplete, commentMark))
   if (best === null || best.firstLine.length === 1) return null
-  // If it skips more lines than a reading without comments, it took rows for comments.
+  // If this way skips more lines than the best one without comments, it mistook rows for comments.
   const plain = bestOf(candidatesIn(text, isComplete))
   if (plain !== null && plain.firstLine.length > 1 && plain.skipLines < best.skipLines) return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
@@ -178,8 +179,8 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
 }
 
 /**
- * Returns a way if no delimiter splits the rows alike, but one splits the header and most rows: then rows
- * that do not fit are reported, as they would not be in one column.
+ * Falls back to a delimiter that splits the header and many rows, if none splits all rows alike. Rows that do
+ * not fit are then reported; in a single column they would pass unnoticed.
  */
 function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null): Candidate | null {
   if (best !== null && best.firstLine.length > 1) return best
@@ -194,7 +195,7 @@ function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null):
   return bestOf(split) ?? best
 }
 
-/** Starts at the header if only a title stands above it: one value in a line of several. */
+/** Starts at the header if the first line is only a title: a single filled cell in a line of several. */
 function belowTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
   const { delimiter, quote, comment, skipLines, firstLine } = best
   if (firstLine.length < 3 || filledIn(firstLine) > 1) return best

@@ -12,24 +12,24 @@ export interface Dialect {
   readonly quote: string | null
   readonly lineTerminator: 'lf' | 'cr'
   readonly skipLines: number
-  /** Start of lines that are no rows. */
+  /** Start of comment lines; null if there are none. */
   readonly comment: string | null
-  /** Number of lines at the end that are no rows. */
+  /** Number of lines at the end of the file that are not rows, such as a footer. */
   readonly skipLast: number
   /** Values of the first line that is read. */
   readonly firstLine: readonly string[]
   readonly hasHeader: boolean
   readonly skipRepeatedHeaders: boolean
   readonly dropEmptyExtraCells: boolean
-  /** Reasons in words. */
+  /** Reasons for the detected dialect, as phrases for people. */
   readonly evidence: readonly string[]
 }
 
 /**
  * Detects the delimiter, the quote and the lines before the header.
  *
- * A quote that encloses something is never read as a plain character, however many columns that would give; a
- * quote that encloses nothing is none.
+ * A character that encloses values is always read as a quote, even if another reading gave more columns.
+ * Otherwise it is an ordinary character.
  */
 export function dialectOf(
   sample: Buffer,
@@ -78,7 +78,7 @@ function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
     : [`${JSON.stringify(quote)} quotes the values of ${enclosed.toLocaleString('en')} lines of the sample`]
 }
 
-/** Returns the line of the first occurrence, from 1. */
+/** Returns the number, from 1, of the line in which `sign` first occurs. */
 function lineOf(text: Buffer, sign: string): number {
   return text.toString('latin1').split(sign, 1)[0]?.split('\n').length ?? 0
 }

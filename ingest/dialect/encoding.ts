@@ -61,7 +61,7 @@ export class EncodingWitness {
       : { encoding: 'latin-1', evidence: 'it is not UTF-8, and has no bytes from 0x80 to 0x9f: latin-1' }
   }
 
-  /** Returns UTF-16 if most characters are ASCII in two bytes each; else null. */
+  /** Returns the UTF-16 encoding if most characters are ASCII, each with a NUL byte; otherwise null. */
   get #utf16WithoutMark(): Encoding | null {
     const [even, odd] = this.#nuls
     if (Math.max(even, odd) < 0.3 * this.#bytes || Math.min(even, odd) > 0.05 * this.#bytes) return null

@@ -5,7 +5,7 @@ import { LF, recordValues, type Marks } from '../source/record.ts'
 export interface Way {
   readonly marks: Marks
   readonly skipLines: number
-  /** Start of lines that are no rows. */
+  /** Start of comment lines; null if there are none. */
   readonly comment: string | null
 }
 
@@ -19,24 +19,24 @@ export interface SampleReading {
   readonly fitting: number
   /** Rows with more than one value. */
   readonly several: number
-  /** Lines at the end of the file that are no rows, since they have one value and others several. */
+  /** Number of lines at the end of the file that are not rows, since they have one value where rows have several. */
   readonly lastLines: number
 }
 
-/** Signs of quotes in the values of a reading; each counts rows, including the first line. */
+/** Evidence of quotes in a reading, as numbers of rows, including the first line. */
 interface QuoteSigns {
   /** Rows in which the quote of the reading encloses a value. */
   readonly enclosed: number
-  /** Rows in which it encloses a value that needs it, for delimiters, line breaks or quotes. */
+  /** Rows in which the quote encloses a value with a delimiter, line break or quote, which must be quoted. */
   readonly needed: number
   /**
-   * Rows with a plain value that starts with this quote and has an odd number of it, like values that were
-   * cut apart.
+   * By quote: rows with a plain value that begins with this quote and has an odd number, like half of a
+   * quoted value.
    */
   readonly cut: ReadonlyMap<string, number>
 }
 
-/** A reading whose rows have the same number of values. */
+/** A candidate dialect, with its reading of the sample. */
 export interface Candidate extends SampleReading, QuoteSigns {
   readonly delimiter: string
   readonly quote: string | null
@@ -52,12 +52,13 @@ export const consistentShare = 0.98
 /** Maximum share of a sample that may be an incomplete value at its end. */
 const unreadShareMax = 0.1
 
-/** Maximum number of lines that are a footer; if there are more, the dialect does not fit. */
+/** Maximum number of lines of a footer; if there are more, they count as rows that do not fit. */
 const lastLinesMax = 10
 
 /**
- * @param text in UTF-8; its last line is terminated if it is the complete file
- * @returns null if quotes and line ends do not fit, or there is nothing to read
+ * Reads a sample in one way, and counts its rows.
+ * @param text in UTF-8; a complete file must end with a line feed
+ * @returns null if quotes or line ends do not fit, or there is nothing to read
  */
 export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleReading | null {
   const { marks } = way
@@ -87,7 +88,7 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
     : { firstLine, ...found, rows: found.rows - tail.rows, lastLines: last }
 }
 
-/** Returns whether a line comes after a blank one, or says that it is no row; others may be truncated rows. */
+/** Returns whether a line follows a blank line or contains `: `, as footers do; other lines may be truncated rows. */
 function isSetOff(text: Buffer, start: number): boolean {
   const before = text.toString('latin1', Math.max(0, start - 3), start)
   const end = text.indexOf(LF, start)
@@ -102,7 +103,7 @@ function linesIn(text: Buffer): number {
     .filter((line) => line.trim() !== '').length
 }
 
-/** Counts signs of quotes in a valid reading. */
+/** Counts the evidence of quotes in a text that was read without faults this way. */
 export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]): QuoteSigns {
   const { marks } = way
   let [enclosed, needed] = [0, 0]
@@ -122,7 +123,7 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
   return { enclosed, needed, cut }
 }
 
-/** Returns the first fault of reading a sample this way, and its line; null if there is none. */
+/** Returns the first fault in a sample that is read with these marks, and its line; null if there is none. */
 export function faultOf(
   text: Buffer,
   isComplete: boolean,
@@ -139,8 +140,8 @@ export function faultOf(
 }
 
 /**
- * Iterates over the records; returns the end of the last complete one, or null after a fault, or without the
- * lines to skip.
+ * Calls `take` for each record. Returns the end of the last complete record; null after a fault, or if there
+ * are too few lines to skip.
  */
 function walk(
   text: Buffer,
@@ -169,13 +170,13 @@ function walk(
 }
 
 interface WrittenValue {
-  /** Bytes with quotes. */
+  /** Bytes of the value, including its quotes. */
   readonly bytes: Buffer
   readonly isEnclosed: boolean
   readonly isNeeded: boolean
 }
 
-/** Returns the values of a checked record as written. */
+/** Returns the values of a valid record as written, with their quotes. */
 function writtenValues(record: Buffer, { delimiter, quote }: Marks): WrittenValue[] {
   const values: WrittenValue[] = []
   for (let at = 0; at <= record.length; at += 1) {

@@ -13,7 +13,7 @@ export function requireReadable(text: Buffer, isComplete: boolean, best: Candida
   requireNoLostHeader(text, isComplete, best)
 }
 
-/** @throws TableFailure if values are quoted, except for some in another way */
+/** @throws TableFailure if most lines have quoted values, but some quotes are invalid */
 function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimiter }: Candidate): void {
   if (quote !== null) return
   const fault = faultOf(text, isComplete, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
@@ -31,8 +31,8 @@ function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimite
 }
 
 /**
- * @throws TableFailure if the header has fewer columns than nearly all rows: values that contain the
- *   delimiter are cut apart
+ * @throws TableFailure if the header has fewer columns than nearly all rows, so values that contain the
+ *   delimiter are probably split
  */
 function requireNoLostHeader(
   text: Buffer,
@@ -73,7 +73,10 @@ function requireNoErrorPage(text: Buffer, isComplete: boolean, { rows, firstLine
   )
 }
 
-/** @throws TableFailure if quotes in values are escaped by backslashes, which plain values may begin or end with */
+/**
+ * @throws TableFailure if quotes in values seem to be escaped by backslashes, which are ambiguous: plain
+ *   values may begin or end with them
+ */
 function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   if (quote !== null) return
   const lines = text.toString('utf8').split('\n')

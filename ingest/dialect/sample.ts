@@ -9,12 +9,15 @@ import { commonDelimiters, recordBytesMax } from '../source/soundness.ts'
 import { dialectOf, type Dialect } from './dialect.ts'
 import { EncodingWitness } from './encoding.ts'
 
-/** Bytes of the start for detecting the dialect, and for inspecting columns. */
+/** Number of bytes at the start of a text for detecting the dialect, and for inspecting columns. */
 const dialectBytes = 1024 * 1024
 const sampleBytes = 4 * 1024 * 1024
 /** Maximum number of distinct texts of a column; further ones add little. */
 const textsMax = 3000
-/** Rows between inspected ones, so that sorted sources are covered too. */
+/**
+ * Distance between successively inspected rows, so that the limited texts of a column come from the whole
+ * sample, even if sorted.
+ */
 const stride = 97
 
 /** The start of a text: its dialect, and values of its columns. */
@@ -42,7 +45,7 @@ export async function encodingOf(members: readonly Member[]): Promise<EncodingWi
   return witness.encoding
 }
 
-/** @throws TableFailure if it is no CSV that can be read without guessing */
+/** @throws TableFailure if the file is not a CSV that can be read without guessing */
 export async function sampleOf(member: Member): Promise<Sample> {
   const start = await startOf(member, sampleBytes)
   const isAll = start.isComplete && start.bytes.length <= dialectBytes
@@ -51,11 +54,11 @@ export async function sampleOf(member: Member): Promise<Sample> {
   } catch (error) {
     if (isAll || !(error instanceof TableFailure)) throw error
   }
-  // One value may fill the start.
+  // A long value may fill the whole start, so a larger start is read.
   return sampleIn(await startOf(member, sampleBytes + recordBytesMax), sampleBytes + recordBytesMax)
 }
 
-/** Returns whether half of a text is an incomplete record, perhaps with a long quoted value. */
+/** Returns whether more than half of a text is one incomplete record, probably with a long quoted value. */
 function endsInValue(text: Buffer): boolean {
   return commonDelimiters.some((delimiter) => {
     const bounds = new RecordBounds({ delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
@@ -94,7 +97,7 @@ async function startOf(member: Member, bytesMax: number): Promise<Start> {
   return { bytes: Buffer.concat(kept), isComplete, encoding: witness.encoding }
 }
 
-/** @param bytesMax for detecting the dialect */
+/** @param bytesMax maximum number of bytes for detecting the dialect */
 function sampleIn({ bytes, isComplete, encoding: { encoding, evidence } }: Start, bytesMax: number): Sample {
   const start = bytes.subarray(0, bytesMax)
   const dialect = dialectOf(start, isComplete && start.length === bytes.length, encoding, evidence)

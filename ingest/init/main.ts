@@ -3,7 +3,7 @@ import { parseCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { runProgram } from '../base/program.ts'
 
-const catalog = `# The datasets that this service publishes. docs/catalog.md describes all keys.
+const catalog = `# The datasets that this service publishes. docs/reference/catalog.md describes all keys.
 # \`make add FILE=rain.csv\` adds a table to it.
 
 title: Open data

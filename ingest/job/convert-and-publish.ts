@@ -44,13 +44,13 @@ export async function convertAndPublish(job: Job): Promise<Outcome> {
 interface Converted extends ProvedParts {
   readonly work: Work
   readonly rows: number
-  /** Files of the previous snapshot. */
+  /** Files reused from the previous snapshot, by their names in the new one. */
   readonly taken: ReadonlyMap<string, ReusedFile>
   readonly profiles: readonly FieldProfile[]
   readonly beside: IndexFiles
   /** Accepted differences between the header and the declaration. */
   readonly ofHeader: readonly string[]
-  /** Missing fields of files that are joined by name. */
+  /** Declared fields that single files lack, if columns are matched by name (`union_by_name`). */
   readonly lacking: IngestReport['missing_columns']
 }
 
@@ -92,8 +92,9 @@ async function convert(job: Job, taken: CastSource, steps: Stopwatch): Promise<C
 }
 
 /**
- * Returns accepted differences from the previous snapshot, and implausible facts, in sentences.
- * @throws TableFailure if they were not accepted
+ * Returns accepted drift as phrases: differences from the header or the previous snapshot, and an empty
+ * source.
+ * @throws TableFailure if the operator did not accept the drift
  */
 async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
   const { table, store, acceptsDrift, before } = job
@@ -178,7 +179,7 @@ async function publishAndReport(
   const manifest = await label(labelled, named, folder, beside)
   const same = new Map([...taken].map(([file, { key }]) => [file, key]))
   const written = new Set(filesOf(manifest).map(({ file }) => file))
-  // Some files are not needed any more, for example texts of fields that now have codes.
+  // Remove reused files that are no longer needed, such as folded texts of fields that now have codes.
   for (const file of [...same.keys()].filter((one) => !written.has(one))) {
     await rm(path.join(folder, file))
     same.delete(file)
@@ -190,7 +191,7 @@ async function publishAndReport(
   return { status: 'published', table, manifest, report }
 }
 
-/** Returns the lines by their use; rows with an invalid value count as rejected. */
+/** Returns the numbers of lines by their use; rows with an invalid value count as rejected. */
 function linesOf({ lineCounts }: ReadSource, badRows: number): LineCounts {
   return { ...lineCounts, rows: lineCounts.rows - badRows, rejected: lineCounts.rejected + badRows }
 }

@@ -20,9 +20,9 @@ export interface Job {
   readonly store: Store
   /** Published manifest, intact or not: a new snapshot is compared with it. */
   readonly before: Manifest | null
-  /** Reusable parts of it; null to read everything. */
+  /** Reusable partitions of the published snapshot; null to read everything. */
   readonly kept: Reusable | null
-  /** Target of a rollback of the new snapshot. */
+  /** Snapshot that a rollback of the new one restores; null if there is none. */
   readonly previous: SnapshotId | null
   /** Folder of this job alone, from which finished files move into the warehouse. */
   readonly scratch: string
@@ -33,7 +33,7 @@ export interface Job {
   readonly definition: string
   /** Filter fields with more distinct values have no codes. */
   readonly codedDistinctMax: number
-  /** Bytes of text that are cast at once. */
+  /** Size in bytes of text from which a batch is complete. */
   readonly batchBytes: number
   readonly acceptsDrift: boolean
   /** Null if there is none. */

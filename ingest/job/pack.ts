@@ -8,19 +8,19 @@ import { writeDownload, type MemberBefore } from '../publish/download.ts'
 import type { Job } from './job.ts'
 import type { CastSource } from './read-and-cast.ts'
 
-/** Proved parts in a folder. */
+/** Parts in a folder, read back and verified. */
 export interface ProvedParts extends CastSource {
   readonly folder: string
   readonly plan: Planned
 }
 
-/** The download in its folder. */
+/** Gzip members and checksums of a finished download. */
 export interface PackedDownload {
   readonly members: DownloadMember[]
   readonly sums: Sums
 }
 
-/** Writes the download, and reads it back for its sums. */
+/** Writes the download, and reads it back to compute its checksums. */
 export async function pack(
   { table, store, progress }: Job,
   { intake, folder, plan, read, kept }: ProvedParts,

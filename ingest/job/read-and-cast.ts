@@ -13,7 +13,7 @@ import { readSource, type ReadSource } from '../source/read.ts'
 import type { PlacedFile } from '../source/member.ts'
 import type { Job, Stopwatch } from './job.ts'
 
-/** Pins reusable files on this machine; if they do not fit, everything is read. */
+/** Pins reusable files on this machine; if they cannot be fetched, nothing is reused, and everything is read. */
 export async function pinReusable({
   store,
   table,
@@ -27,7 +27,7 @@ export async function pinReusable({
   }
 }
 
-/** A source after reading, and its reused partitions. */
+/** Result of reading and casting a source, with the partitions that are reused. */
 export interface CastSource {
   readonly kept: Reusable | null
   readonly intake: Intake
@@ -37,7 +37,10 @@ export interface CastSource {
   readonly partitions: readonly SortedPartition[]
 }
 
-/** Reads and casts partitions that are not reused, and reusable ones if a file turns out to belong to them. */
+/**
+ * Reads and casts all partitions that are not reused. Starts again with less reuse if a file has another
+ * header, or rows of a reusable partition.
+ */
 export async function readAndCast(job: Job, held: Reusable | null, steps: Stopwatch): Promise<CastSource> {
   const { table, files, scratch, db, progress, acceptsDrift, limits } = job
   let kept = held
@@ -66,14 +69,14 @@ export async function readAndCast(job: Job, held: Reusable | null, steps: Stopwa
   }
 }
 
-/** Returns the common header of files that are not joined by name. */
+/** Returns a hash of the header that all files share, if their columns are not matched by name. */
 export function headerOf({ headers }: ReadSource): string {
   return createHash('sha256').update(JSON.stringify(headers[0]?.header)).digest('hex')
 }
 
 /**
- * Returns the rejects of a source with no more than the catalog allows, the first ones with details.
- * @throws TableFailure with every bad row and value, and its line, if there are more
+ * Returns the first rejects with details, if the catalog allows that many rejected rows.
+ * @throws TableFailure with the first rejects and their lines, if there are more than allowed
  */
 async function requireFewRejects(
   job: Job,

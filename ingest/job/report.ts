@@ -33,7 +33,7 @@ export type Outcome =
       readonly report: string
     }
 
-/** `report.json`, beside the parts: findings and proofs of the ingest. */
+/** Content of `report.json`, beside the parts: facts that the ingest found and verified. */
 export interface IngestReport {
   readonly dataset: string
   readonly table: string
@@ -43,19 +43,21 @@ export interface IngestReport {
   readonly sources: readonly Pick<Source, 'name' | 'bytes' | 'sha256'>[]
   readonly rows_in: number
   readonly rows_out: number
-  /** Number of rejected rows. */
   readonly rejected_rows: number
   /** First faults of rejected rows. */
   readonly first_rejects: readonly Reject[]
-  /** Lines of the files by their use. */
+  /** Numbers of lines in the files by their use, such as header or row. */
   readonly lines: LineCounts
   readonly blank_lines: number
   readonly comment_lines: number
-  /** Missing fields of files that are joined by name. */
+  /** Declared fields that single files lack, if columns are matched by name (`union_by_name`). */
   readonly missing_columns: readonly { readonly file: string; readonly fields: readonly string[] }[]
   /** Lines left out at the ends of files, as the catalog declares. */
   readonly last_lines: readonly { readonly file: string; readonly text: string | null }[]
-  /** Values of reused partitions; other facts here about lines and files exclude them. */
+  /**
+   * Values of reused partitions, whose files were not read: `lines`, `last_lines`, `missing_columns` and
+   * `first_rejects` exclude them.
+   */
   readonly taken_over: readonly (string | null)[]
   /** Accepted differences from the previous snapshot, or from the catalog. */
   readonly accepted_drift: readonly string[]
@@ -72,7 +74,7 @@ export interface IngestReport {
 const rejectsShown = 10
 
 /**
- * Returns the lines about an outcome; outcomes without news are only counted.
+ * Returns the lines to print about an outcome; none for tables that are only counted at the end.
  * @param withFields adds a table of the fields
  */
 export function outcomeLines(outcome: Outcome, withFields = false): string[] {
@@ -185,7 +187,7 @@ export async function writeReport(folder: string, report: IngestReport): Promise
   await writeFile(path.join(folder, fileNames.report), `${JSON.stringify(report, null, 2)}\n`)
 }
 
-/** Returns facts of a snapshot's report about its rows, as far as it is readable. */
+/** Returns facts about the rows of a snapshot from its report; only their number if the report is unreadable. */
 export async function readPreviousReport(
   store: Store,
   table: Table,

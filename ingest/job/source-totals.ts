@@ -17,7 +17,7 @@ export function sourceTotals(
   const known = new Map(sources.map((source) => [source.name, source]))
   const fresh = new Map(read.files.map((file) => [file.name, file]))
   return {
-    // With reused partitions, a name must identify a file.
+    // If partitions are reused, file names are unique, so a name identifies a file.
     files:
       kept === null
         ? read.files
@@ -88,7 +88,10 @@ export function warningsOf({ table, files }: Job, { unended, endless }: ReadSour
   ]
 }
 
-/** Returns missing files of a source with several, since their rows would disappear silently. */
+/**
+ * Returns the missing files of a source that had several, as phrases: without this check their rows would
+ * disappear silently.
+ */
 export function missingFiles(earlier: Manifest | null, { files }: Pick<ReadSource, 'files'>): string[] {
   if (earlier === null || earlier.sources.length < 2) return []
   const names = new Set(files.map(({ name }) => name))

@@ -24,8 +24,8 @@ import { TableFailure } from '../base/rejects.ts'
 const pieceRows = 1_048_576
 
 /**
- * Loads the columns for conditions and orders into a ClickHouse table of the snapshot, from the sorted rows,
- * and compares the loaded data with them; only then the table gets its final name.
+ * Loads the columns for conditions and orders from the sorted rows into a ClickHouse table of the snapshot.
+ * The table gets its final name only after its data was compared with the rows.
  * @throws TableFailure if the loaded data differs
  */
 export async function loadClickHouse(
@@ -38,7 +38,7 @@ export async function loadClickHouse(
   const { table, db, scratch } = work
   const name = clickHouseName(table, snapshot)
   const columns = writtenColumns(table, 'file_row_number')
-  // Remains of a killed job.
+  // Drop tables that a killed job left behind.
   for (const statement of [
     ...dropStatements(name, link.cluster),
     ...createStatements(table, name, link.cluster),
@@ -63,8 +63,8 @@ export async function loadClickHouse(
 }
 
 /**
- * Compares each column on both sides: its number of values, minimum and maximum, and the bytes of its texts
- * or the sum of its integers.
+ * Compares each column in DuckDB and ClickHouse: the number of values, bytes of texts, minimum and maximum of
+ * other values, and sum of integers.
  */
 async function prove(work: Work, link: ClickHouse, name: string, rows: number): Promise<void> {
   const { table, db } = work
@@ -102,7 +102,7 @@ async function prove(work: Work, link: ClickHouse, name: string, rows: number): 
       `verification of the rows in ClickHouse failed: ${column === rowColumn ? 'rows' : column} has the checksum ${other} instead of ${one}; nothing was published`,
     )
   }
-  // All positions, each exactly once.
+  // Sums do not exclude duplicates, so each position must occur exactly once.
   const [[there] = []] = await link.rows(`select toString(uniqExact(${rowColumn})) from ${quotedTable(name)}`)
   if (Number(there) !== rows)
     throw new TableFailure(
@@ -115,7 +115,7 @@ function said(terms: readonly string[], join: string, text: (term: string) => st
   return `${join}(' ', ${terms.map(text).join(', ')})`
 }
 
-/** Removes trailing zeros of fractions, which not every system writes. */
+/** Removes trailing zeros of fractions, since DuckDB and ClickHouse differ in writing them. */
 function plain(texts: string): string {
   return texts.replaceAll(/(\.(?:\d*[1-9])?)0+(?= |$)/g, '$1').replaceAll(/\.(?= |$)/g, '')
 }

@@ -23,7 +23,7 @@ export async function removeGarbage(
 ): Promise<void> {
   const ids: SnapshotId[] = []
   for (const id of await snapshotsIn(store, table)) {
-    // Damaged snapshots do not count as replacements of intact ones.
+    // Retention ignores damaged snapshots, so that they do not displace intact ones.
     if (id === current.snapshot || (await quarantinedAt(store, table, id)) === null) ids.push(id)
     else await removeQuarantined(store, table, id, now, graceMs + readersMs)
   }
@@ -34,7 +34,8 @@ export async function removeGarbage(
   const orphans = ids.filter(
     (id) => timeOf(id) > timeOf(current.snapshot) && !withdrawn.has(id) && !published.has(id),
   )
-  // Stores without atomic folders may have incomplete ones of killed jobs.
+  // Stores that cannot publish a folder atomically may have incomplete snapshots of killed jobs, without a
+  // manifest.
   for (const id of ids) {
     const isBegun = id !== current.snapshot && !orphans.includes(id)
     if (isBegun && (await store.stat(layout.manifest(table, id))) === null) orphans.push(id)

@@ -23,9 +23,9 @@ import { bytesAt } from '../convert/proof.ts'
 import type { ReusedFile } from '../convert/reused-partitions.ts'
 
 /**
- * Returns a hash of everything that determines the rows besides the bytes of the source: if it changes, an
- * unchanged source is converted again.
- * @param converter its version, see `converterVersion`
+ * Returns a hash of everything that determines the rows, except for the bytes of the source. If the hash
+ * changes, an unchanged source is converted again.
+ * @param converter version of the conversion, see `converterVersion`
  */
 export function definitionOf(table: Table, partRows: number, converter: number): string {
   const { source, fields, order, rejectsMax, indexes, search, partition, engine, hasRowStore, orders } = table
@@ -41,7 +41,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
       mask,
     })),
     form,
-    // Files are identified by their bytes, unless their names or patterns fill fields.
+    // Paths and patterns matter only if they fill fields; otherwise files are identified by their bytes.
     fromName,
     paths: fromName === null ? null : files?.map(({ path: file }) => file),
     constants: files?.some(({ constants }) => constants.size > 0) === true ? files : null,
@@ -60,7 +60,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Returns the definitions of a table under a converter, and under each earlier one. */
+/** Returns the definitions of a table for all versions of the converter up to this one. */
 export function definitionsUntil(table: Table, partRows: number, converter: number): string[] {
   return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
 }
@@ -76,16 +76,19 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly importDate: Date
   /** Published manifest. */
   readonly before: Manifest | null
-  /** Target of a rollback. */
+  /** Snapshot that a rollback of this one restores; null if there is none. */
   readonly previous: SnapshotId | null
-  /** Files of another snapshot, whose sums are known. */
+  /** Files reused from the previous snapshot, whose checksums are known. */
   readonly taken: ReadonlyMap<string, ReusedFile>
-  /** True if a ClickHouse has it. */
+  /** True if the snapshot is also loaded into ClickHouse. */
   readonly isLoaded: boolean
   readonly download: Sums
 }
 
-/** Names a snapshot whose parts are finished: the time, and a hash of its content. */
+/**
+ * Returns the id of a snapshot whose parts are finished, made of the time and a hash of its content, and the
+ * parts with checksums.
+ */
 export async function nameSnapshot(
   { sources, definition, importDate, taken }: Labelled,
   folder: string,
@@ -184,7 +187,7 @@ async function readApart(
   }
 }
 
-/** Returns the last four bytes of a file that the server reads by chunks. */
+/** Returns the CRC-32 in the last four bytes of a file that the server reads by chunks. */
 async function directorySum(file: string): Promise<number> {
   const handle = await open(file)
   try {
@@ -206,7 +209,7 @@ async function sumsOfFile(
   return { bytes, sha256, sha512 }
 }
 
-/** Returns when the source last changed; undefined if it never did. */
+/** Returns when the source last changed, as a property of the manifest; an empty object if it never did. */
 function changedAt(
   before: Manifest | null,
   sources: readonly Source[],

@@ -23,7 +23,10 @@ export async function withTableLock<T>(store: Store, table: Table, work: () => P
   return releasing(release, work)
 }
 
-/** Another job holds the lock for about 100 ms, and dozens of jobs may wait for it. */
+/**
+ * Interval between attempts to lock the warehouse: other jobs hold this lock for about 100 ms, and dozens of
+ * jobs may wait.
+ */
 const lockEveryMs = 50
 const lockTriesMax = 6000
 

@@ -7,9 +7,15 @@ import { codeOf, LockHeld } from '../../core/errors.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
 const lockName = 'lock'
-/** A job creates its folder and then the lock in it, which takes milliseconds. */
+/**
+ * Age from which an unlocked folder of another host counts as abandoned: jobs lock new folders within
+ * milliseconds.
+ */
 const lockWithinMs = 60_000
-/** Containers on one warehouse have the same process numbers, but different host names. */
+/**
+ * Short hash of the host name: containers that share a warehouse may have equal process ids, but different
+ * host names.
+ */
 const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8)
 
 /**
@@ -29,7 +35,7 @@ export async function inScratch<T>(
     return await work(folder)
   } finally {
     try {
-      // While the lock is held, no other job removes the folder.
+      // Remove the folder before its lock is released, so that no other job removes it at the same time.
       await rm(home, { recursive: true, force: true })
     } finally {
       await release()

@@ -12,8 +12,8 @@ import { withWarehouseLock } from './lock.ts'
 import { inScratch } from './scratch.ts'
 
 /**
- * Replaces `warehouse.duckdb`: views of all published tables, usable from any folder, without tables whose
- * parts are unreadable. Users with the old file open keep it, and its snapshots stay for their grace time.
+ * Replaces `warehouse.duckdb`, whose views show all published tables with readable parts, and work from any
+ * folder. Users can go on reading an old file that they opened: its snapshots stay for a grace time.
  */
 export async function publishViews(store: Store, catalog: Catalog): Promise<OmittedTable[]> {
   return withWarehouseLock(store, () =>
@@ -25,7 +25,8 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
         base: store.address,
         scratch,
       })
-      // Left by a person who wrote into the old file; DuckDB would apply it to ours.
+      // Remove the write-ahead log of a user who wrote into the old file: DuckDB would apply it to the new
+      // one.
       await store.remove(`${layout.views}.wal`)
       await replaceSummed(store, draft, layout.views)
       // Files of former versions.

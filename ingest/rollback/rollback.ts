@@ -32,7 +32,8 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
         `${tableId(table)} has no snapshot before ${current.snapshot}${previous === null ? '' : `: ${previous} is no longer kept`}`,
       )
     }
-    // The server would refuse it, and the ingest would not replace it.
+    // The server refuses a snapshot with other fields, and the ingest would not replace it while the source
+    // is held back.
     if (!holdsFields(earlier, table)) {
       throw new TableFailure(
         `the snapshot before, ${earlier.snapshot}, has other fields than the catalog now declares for ${tableId(table)}, ` +
@@ -49,7 +50,7 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
 }
 
 function fieldsOf({ fields }: Manifest): string {
-  // Decimals include their digits.
+  // The stored type of a decimal includes its digits, which the catalog must declare.
   return fields
     .map(({ name, type, stored }) => `${name} ${type === 'decimal' ? stored.toLowerCase() : type}`)
     .join(', ')

@@ -58,9 +58,9 @@ export interface IngestOptions {
   readonly partRows?: number
   /** Version of the conversion from source to rows. */
   readonly converter?: number
-  /** Distinct values from which on a field gets an index. */
+  /** Maximum number of distinct values of a field that gets codes. */
   readonly codedDistinctMax?: number
-  /** Bytes of text that are cast at once. */
+  /** Size in bytes of text from which a batch is complete. */
   readonly batchBytes?: number
   /** Removes expired snapshots; without it, all stay. */
   readonly retention?: Retention
@@ -68,9 +68,9 @@ export interface IngestOptions {
   readonly retryMs?: number
   /** Timeout of a silent server, in ms. */
   readonly silenceMs?: number
-  /** Milliseconds without a change until the times of a source file are trusted. */
+  /** Milliseconds that a source file must be unchanged before its inode, size and times identify its content. */
   readonly settledMs?: number
-  /** Milliseconds after which such a file is read again. */
+  /** Milliseconds after which a source file is hashed again even if it seems unchanged. */
   readonly believedMs?: number
   /** Maximum number of concurrent tables, memory permitting. */
   readonly jobs?: number
@@ -83,11 +83,11 @@ const jobBytesMin = 400e6
 /** Share of a job's memory for DuckDB; the rest is for reading and compressing outside of its buffers. */
 const duckdbShare = 0.55
 /**
- * Share for a wide table: DuckDB counts buffers of 2,048 rows for every column, and a short table fills
- * little of them.
+ * Larger share for a wide table: DuckDB counts whole buffers of 2,048 rows per column, of which short tables
+ * fill little.
  */
 const wideShare = 0.8
-/** Each thread has buffers of its own. */
+/** Maximum number of threads of DuckDB: each has buffers of its own, which take memory. */
 const threadsMax = 4
 const retryMsDefault = 1000
 const silenceMsDefault = 30_000
@@ -147,7 +147,10 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
   }
 }
 
-/** Under the lock of the table, so that no other job's report is overwritten. */
+/**
+ * Ingests a table, and reports a failure. Call it only under the lock of the table, so that no other job's
+ * report is overwritten.
+ */
 async function ingestOrFail(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
   try {
     return await ingestTable(table, options, progress)
@@ -288,12 +291,12 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
 function duckdbLimits({ memoryBytes }: IngestOptions, table: Table): { memory: string; threads: number } {
   return {
     memory: `${Math.floor((memoryBytes * (isWide(table) ? wideShare : duckdbShare)) / 1e6)}MB`,
-    // Each thread has these buffers.
+    // A wide table gets one thread, since each thread has buffers for all columns.
     threads: isWide(table) ? 1 : Math.min(threadsMax, os.availableParallelism()),
   }
 }
 
-/** Loads a missing table; DuckDB serves it until then. */
+/** Loads the published snapshot into ClickHouse if it is missing there; until then, DuckDB serves the table. */
 async function fill(
   table: Table,
   current: Manifest,
@@ -328,12 +331,12 @@ function whyNotServed({ manifest, isDamaged }: Current, table: Table): string | 
 
 /** Published state of a table. */
 interface Current {
-  /** Null if nothing was ever published, or the manifest is unreadable. */
+  /** Null if nothing was ever published, or no manifest is readable. */
   readonly manifest: Manifest | null
   readonly isDamaged: boolean
   /** All damaged snapshots if the published one is damaged: the next publication replaces them. */
   readonly damaged: readonly SnapshotId[]
-  /** Target of a rollback of the next snapshot. */
+  /** Snapshot that a rollback of the next one restores; null if there is none. */
   readonly previous: SnapshotId | null
 }
 

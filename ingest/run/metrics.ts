@@ -88,7 +88,7 @@ export async function writeMetrics(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`
   try {
     await writeFile(draft, text)
-    // The collector is another user.
+    // The collector runs as another user, who must be able to read the file.
     await chmod(draft, 0o644)
     await rename(draft, file)
   } catch (error) {

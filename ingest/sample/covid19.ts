@@ -6,14 +6,17 @@ import { states, type State } from './vocabulary.ts'
 const firstDay = Date.UTC(2020, 1, 25)
 const [daysMin, daysMax] = [60, 730]
 
-/** Returns the days of a series, so that a larger sample has both more places and longer series. */
+/**
+ * Returns the number of days in a series, which grows with the sample: larger samples have more places and
+ * longer series.
+ */
 function daysFor(rows: number): number {
   return Math.min(daysMax, Math.max(daysMin, Math.round(Math.sqrt(rows))))
 }
 
 interface Area {
   readonly state: State
-  /** Null on a state's own series. */
+  /** Null for the totals of a state. */
   readonly city: string | null
   readonly code: number
   readonly population: number
@@ -29,7 +32,8 @@ function areaAt(index: number, random: Random): Area {
       population: state.thousands * 1000 + random.between(0, 999),
     }
   }
-  // The eleventh city of a state has the code ss01100: unique, and seven digits like the real ones.
+  // City codes are unique and have seven digits like real ones: the eleventh city of state ss gets one from
+  // ss00110 to ss00119.
   const code = state.code * 100_000 + Math.floor(index / states.length) * 10 + random.between(0, 9)
   return { state, city: cityName(random), code, population: random.between(2000, 400_000) }
 }
@@ -37,14 +41,14 @@ function areaAt(index: number, random: Random): Area {
 interface Day {
   readonly place: Area
   readonly time: number
-  /** Number from 1. */
+  /** Number of the day in its series, from 1. */
   readonly order: number
   readonly isLast: boolean
   readonly confirmed: number
   readonly deaths: number
   readonly newConfirmed: number
   readonly newDeaths: number
-  /** Day whose figures are repeated if there is no bulletin. */
+  /** Day of the last bulletin, whose figures are repeated on days without one. */
   readonly available: number
 }
 
@@ -146,7 +150,7 @@ const notes = [
   'Casos importados: 2, indefinidos: 5',
 ]
 
-/** Several bulletins for one date and state, depending on the number of rows. */
+/** Yields bulletins: several per state and date if there are many rows. */
 function* boletim(rows: number): Generator<Record<string, Cell>> {
   const random = randomFrom('boletim')
   const days = Math.min(daysMax, Math.max(1, Math.floor(rows / states.length / 1.4)))

@@ -25,7 +25,10 @@ const details = [
   'Terreno de 10 x 25 m; escritura em andamento',
 ]
 
-/** Municipal offices are elected in 2020, the others in 2018; candidates with few votes are not elected. */
+/**
+ * Invents a candidacy. Municipal offices are elected in 2020, all others in 2018; elected candidates usually
+ * have more votes.
+ */
 function candidacy(random: Random) {
   const year = random.pick(years)
   const office = random.pick(offices.filter((candidate) => candidate.year === year))

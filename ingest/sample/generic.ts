@@ -6,7 +6,7 @@ import { eachRow, type Cell, type SampleTable } from './samples.ts'
 const rowsOfAny = 1000
 const nullShare = 0.05
 
-/** Sample of an undescribed table: values by the types of its fields. */
+/** Returns the sample of a table that has no generator of its own: random values of the types of its fields. */
 export function genericSample(table: Table): SampleTable {
   return eachRow(tableId(table), rowsOfAny, (random) =>
     Object.fromEntries(table.fields.map((field) => [field.name, cell(field, random)])),

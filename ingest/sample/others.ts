@@ -81,7 +81,7 @@ function variants(name: string, random: Random): string {
   return `|${[...new Set(others)].toSorted().join('|')}|`
 }
 
-/** First names as in the census: without accents. */
+/** Invents a first name with its counts; without accents, as in the census. */
 function countedName(random: Random) {
   const woman = random.chance(0.5)
   const root = random

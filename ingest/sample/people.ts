@@ -1,7 +1,10 @@
 import type { Random } from './random.ts'
 import * as words from './vocabulary.ts'
 
-/** Invented people, companies and places; no number passes its check digits, except by chance. */
+/**
+ * Invented people, companies and places. The digits of their numbers are random, so check digits are nearly
+ * always wrong.
+ */
 
 interface City extends words.State {
   readonly city: string
@@ -76,7 +79,10 @@ export function isoDay(time: number): string {
   return new Date(time).toISOString().slice(0, 'YYYY-MM-DD'.length)
 }
 
-/** Returns the epidemiological week: from Sunday, in the year of its Wednesday. */
+/**
+ * Returns the number of the epidemiological week, which starts on Sunday and belongs to the year of its
+ * Wednesday.
+ */
 export function weekOf(time: number): number {
   const wednesday = new Date(time + (3 - new Date(time).getUTCDay()) * dayMs)
   const dayOfYear = (wednesday.getTime() - Date.UTC(wednesday.getUTCFullYear(), 0, 1)) / dayMs

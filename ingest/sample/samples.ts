@@ -13,7 +13,7 @@ export interface SampleTable {
   readonly make: (rows: number) => Generator<Record<string, Cell>>
 }
 
-/** A table whose rows are independent. */
+/** Returns the generator of a table whose rows are independent of each other. */
 export function eachRow(
   id: string,
   rows: number,

@@ -4,7 +4,7 @@ export interface State {
   readonly uf: string
   readonly name: string
   readonly code: number
-  /** Estimate of 2019, in thousands. */
+  /** Population in thousands, estimated for 2019. */
   readonly thousands: number
 }
 
@@ -65,7 +65,7 @@ export const beaches = words(
 export const assets = words(
   'Depósito bancário em conta corrente no País, Casa, Apartamento, Terreno, Veículo automotor terrestre: caminhão automóvel moto etc., Quotas ou quinhões de capital, Caderneta de poupança, Outros bens móveis, Terra nua, Ações (inclusive as provenientes de linha telefônica), Gado',
 ).map((name, index) => ({ name, code: [61, 12, 11, 13, 21, 32, 41, 29, 14, 31, 26][index] ?? 99 }))
-/** Offices, with the year of the election and the digits of a candidate's number. */
+/** Elected offices, with the year of the election and the length of a candidate's number. */
 export const offices = [
   { name: 'VEREADOR', code: 13, year: 2020, digits: 5 },
   { name: 'PREFEITO', code: 11, year: 2020, digits: 2 },

@@ -32,8 +32,8 @@ export async function hasSources(folder: string): Promise<boolean> {
 }
 
 /**
- * Writes samples as `<dataset>/<table>.csv.gz`, yielding each table with its rows.
- * @throws StartError before anything is written if a source that is no sample exists
+ * Writes samples as `<dataset>/<table>.csv.gz`, yielding each table with its number of rows.
+ * @throws StartError before anything is written, if it would replace a source that is not a sample
  */
 export async function* writeSamples(
   folder: string,
@@ -83,7 +83,7 @@ function asStartError(error: unknown): never {
   throw error instanceof TableFailure ? new StartError(error.message, { cause: error }) : error
 }
 
-/** Returns the number of rows. */
+/** Writes the sample of a table, and returns its number of rows. */
 async function writeSample(folder: string, table: Table, scale: number): Promise<number> {
   const sample = described.get(tableId(table)) ?? genericSample(table)
   const rows = Math.max(1, Math.round(sample.rows * scale))

@@ -2,7 +2,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import type { ColumnFacts } from './scan.ts'
 
-/** Counts of our scanner, taken without DuckDB. */
+/** Counts of our own scanner, to be compared with those of DuckDB's reader. */
 export interface Tally {
   readonly header: readonly string[]
   readonly columns: readonly ColumnFacts[]
@@ -26,27 +26,30 @@ interface BatchPiece {
   readonly constants: Constants
 }
 
-/** Values of all rows by field, as the source would write them. */
+/** Texts by field that are the same in all rows of a file, in the dialect of the source. */
 export type Constants = ReadonlyMap<string, string>
 
 /** Receives the batches of a source, one after the other; the next one is read meanwhile. */
 export interface BatchTaker {
   /** Folder for the files of batches. */
   readonly folder: string
-  /** Size from which on a batch is complete. */
+  /** Size in bytes from which a batch is complete. */
   readonly bytes: number
   readonly take: (batch: Batch) => Promise<void>
 }
 
-/** Maximum number of pieces of a batch, since each appears in every statement on it. */
+/** Maximum number of pieces of a batch, since every SQL statement on a batch names all of them. */
 const piecesMax = 64
 
-/** Bytes of text: a second of work for either side, and little to store on disk. */
+/**
+ * Default size of a batch in bytes: about a second of work for the scanner and for DuckDB, and little space
+ * on disk.
+ */
 export const batchBytesDefault = 128 * 1024 * 1024
 
 const nothingTallied: Tally = { header: [], columns: [], records: 0, breaks: 0, longest: 0 }
 
-/** Writes records to files and passes each on when it is full. */
+/** Writes records to files, and passes these on as batches of limited size. */
 export class BatchWriter {
   readonly #taker: BatchTaker
   readonly #delimiter: string
@@ -60,7 +63,7 @@ export class BatchWriter {
   #constants: Constants = new Map()
   /** Counts of all batches with the current columns. */
   #sum: Tally = nothingTallied
-  /** Records of all batches. */
+  /** Number of records in all batches so far. */
   #before = 0
   #writing: Promise<void> = Promise.resolve()
   #taking: Promise<void> = Promise.resolve()
@@ -89,7 +92,8 @@ export class BatchWriter {
   }
 
   /**
-   * @param records complete ones
+   * Adds records to the current batch.
+   * @param records bytes of complete records
    * @param tallyOf returns counts of all records so far with the same columns, including these
    */
   async write(records: Buffer, tallyOf: () => Tally): Promise<void> {
@@ -108,14 +112,17 @@ export class BatchWriter {
     await this.#taking
   }
 
-  /** After an error: nothing runs any more when the folder is removed. */
+  /** Waits for unfinished work after an error, so that nothing uses the folder when it is removed. */
   async close(): Promise<void> {
     await Promise.allSettled([this.#writing, this.#taking])
     await this.#file?.handle.close()
     this.#file = null
   }
 
-  /** Returns a first line, since readers take a leading U+FEFF of a file for a byte order mark. */
+  /**
+   * Returns a header line. Without it, readers would take U+FEFF at the start of the first value for a byte
+   * order mark.
+   */
   #head(): Buffer {
     return Buffer.from(`${this.#header.map((_, index) => `c${index}`).join(this.#delimiter)}\n`)
   }
@@ -162,7 +169,7 @@ function difference(all: Tally, before: Tally): Tally {
   }
 }
 
-/** Marks work that is awaited later: until then a rejection is not unhandled. */
+/** Prevents Node from reporting a rejection as unhandled before the work is awaited. */
 function heard(work: Promise<void>): Promise<void> {
   work.catch(() => undefined)
   return work

@@ -2,11 +2,11 @@ import { CR, LF, type Marks } from './record.ts'
 import { reasons } from './soundness.ts'
 
 /**
- * Finds the bounds of records by RFC 4180, byte by byte. Results of a record are fields that the next one
- * overwrites, so that millions of records need no allocations; a loop as small as this compiles well.
+ * Finds the bounds of records by RFC 4180, byte by byte. Results are properties that the next record
+ * overwrites, so that millions of records need no allocations. The loop is small, so it compiles well.
  */
 export class RecordBounds {
-  /** Bytes of the values without their quotes, as far as there is room. */
+  /** Length of each value in bytes, without its quotes; the size of the array limits how many values are recorded. */
   lengths = new Int32Array()
   /** Number of values of the record; of an incomplete record, those before the last. */
   values = 0
@@ -21,7 +21,7 @@ export class RecordBounds {
   readonly #marks: Marks
   /** 1 for bytes that end a plain value, or are invalid in one. */
   readonly #special = new Uint8Array(256)
-  /** Escaped quotes in a value. */
+  /** Number of escaped quotes in the last quoted value. */
   #doubled = 0
 
   constructor(marks: Marks) {

@@ -1,4 +1,4 @@
-/** Collects parts of some bytes: unchanged, except for omitted or replaced ranges, given in order. */
+/** Copies bytes, except for omitted or replaced ranges, which must be given in order. */
 export class ByteCollector {
   readonly #data: Buffer
   readonly #pieces: Buffer[] = []

@@ -14,7 +14,10 @@ interface Decoder {
   readonly end: () => Buffer
 }
 
-/** Never part of UTF-8; four hexadecimal digits after it state the invalid unit. */
+/**
+ * Byte that never occurs in UTF-8. It replaces an invalid code unit, whose value follows as four hexadecimal
+ * digits.
+ */
 export const badMark = 0xff
 
 /** @param name of the file, for messages */
@@ -34,12 +37,16 @@ function plainDecoder(encoding: Encoding, name: string): Decoder {
 }
 
 const nothing = Buffer.alloc(0)
-// ISO 8859-1 has control characters there; files that use these bytes are Windows-1252.
+// ISO 8859-1 has control characters in this range; files that use these bytes are Windows-1252.
 const controls = /[\u0080-\u009F]/g
 const unknown = /\uFFFD/g
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 
-/** `bad` matches characters that cannot be kept, `unitAt` returns the unit in the source. */
+/**
+ * Encodes text as UTF-8, with `badMark` in place of invalid characters.
+ * @param bad matches invalid characters
+ * @param unitAt returns the code unit of the source at an index
+ */
 function bytesOf(text: string, bad: RegExp, unitAt: (at: number) => number): Buffer {
   if (text.search(bad) === -1) return Buffer.from(text)
   const pieces: Buffer[] = []

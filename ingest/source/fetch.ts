@@ -85,9 +85,9 @@ class Download {
   /** New bytes of the last attempt. */
   gained = 0
   #most = 0
-  /** Headers of the file whose first bytes are already here. */
+  /** Headers of the response that sent the first bytes of the file. */
   #whole: Headers = {}
-  /** Validator of those bytes, for requesting the rest. */
+  /** Validator of the first bytes, to request the rest of the same version; null if the download must start again. */
   #validator: string | null = null
 
   constructor(address: URL, options: FetchOptions) {
@@ -199,7 +199,8 @@ class Download {
         `${this.#address.href} was sent with the encoding ${coding}, although none was accepted`,
       )
     }
-    // Some servers compress unrequested; others declare a .gz file as compressed.
+    // Some servers compress without being asked; others declare gzip as the encoding of a .gz file that is
+    // compressed only once.
     const isPacked = coding === 'gzip' && !name.endsWith('.gz')
     return {
       status: 'fetched',
@@ -207,7 +208,8 @@ class Download {
         path: this.#file,
         name: isPacked ? `${name}.gz` : name,
         bytes,
-        // HTTP/1.0: the body ends with the connection, for any reason.
+        // Without a length (HTTP/1.0), the body ends with the connection, so a broken connection looks like
+        // the end of the file.
         isUnmeasured: total.bytes === null && headers['transfer-encoding'] === undefined,
       },
       validators: {
@@ -223,7 +225,10 @@ class Download {
     this.#most = Math.max(this.#most, bytes)
   }
 
-  /** The operator wrote the first address, which may be private; a redirect must not lead to a private one. */
+  /**
+   * Sends the request and follows redirects. The operator chose the first address, so it may be private;
+   * redirects to other servers must lead to public addresses.
+   */
   async #follow(headers: Record<string, string>): Promise<WebResponse> {
     const { request, anywhere, publicOnly } = await httpClient()
     let address = this.#address
@@ -254,7 +259,10 @@ class Download {
 
 let client: ReturnType<typeof loadHttpClient> | null = null
 
-/** Imported with the first request: most sources are local files, and undici takes a quarter of the start. */
+/**
+ * Imports undici with the first request: most sources are local files, and the import takes a quarter of the
+ * start-up time.
+ */
 function httpClient(): ReturnType<typeof loadHttpClient> {
   return (client ??= loadHttpClient())
 }
@@ -276,7 +284,7 @@ async function leave({ body }: Pick<WebResponse, 'body'>): Promise<void> {
   await body.dump({ limit: leftBytesMax, signal: AbortSignal.timeout(leftMs) }).catch(() => undefined)
 }
 
-/** Requires a minimum speed over any period as long as the timeout of silence. */
+/** Requires a minimum speed in each period; a period is as long as the timeout of a silent server. */
 class Pace {
   readonly #everyMs: number
   #since = performance.now()
@@ -299,7 +307,7 @@ class Pace {
     this.#before = bytes
   }
 
-  /** Excludes time that this process used. */
+  /** Excludes time in which this process wrote to disk, since the server did not cause that delay. */
   forgive(ms: number): void {
     this.#since += ms
   }

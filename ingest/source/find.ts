@@ -9,9 +9,9 @@ import { fileWildcard } from '../../core/text.ts'
 import { sourceEndings } from './packings.ts'
 import { realPathWithin } from './real-path.ts'
 
-/** A file under SOURCES, with its real path, even if a link changes meanwhile. */
+/** A file under SOURCES, with its real path, so that a link that changes later has no effect. */
 interface FileHere extends PlacedFile {
-  /** Path as named. */
+  /** Path before links are followed, for messages. */
   readonly namedPath: string
 }
 
@@ -24,7 +24,7 @@ export type SourceFile =
       readonly addresses: readonly URL[]
       readonly constants: ReadonlyMap<string, string>
     }
-  /** Named, but missing. */
+  /** File that the catalog names, but that does not exist. */
   | { readonly kind: 'nowhere'; readonly path: string }
 
 /** Returns whether sources are web addresses. */
@@ -79,7 +79,8 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
   }
   const paths = file.includes('*') ? await matchingFiles(sources, file) : [file]
   if (paths.length === 0) return [{ kind: 'nowhere', path: path.join(sources, file) }]
-  // Show paths from the first different segment on, so that files of the same name can be distinguished.
+  // Name files by their paths from the first segment with a wildcard on, so that files of the same name can
+  // be distinguished.
   const segments = file.split('/')
   const first = segments.findIndex((segment) => segment.includes('*'))
   const depth = first === -1 ? 1 : segments.length - first
@@ -94,7 +95,7 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
   )
 }
 
-/** Returns paths under SOURCES that match a pattern, in which each `*` stands for a part of a folder or file name. */
+/** Returns paths under SOURCES that match a pattern; each `*` matches any text within a folder or file name. */
 export async function matchingFiles(sources: string, pattern: string): Promise<string[]> {
   let found = ['']
   const segments = pattern.split('/')

@@ -8,25 +8,25 @@ import type { ObtainedFile } from './obtain.ts'
 
 /** A change within one tick of a file system's clock may be invisible: the longest tick is that of FAT, 2 seconds. */
 const settledMsDefault = 2500
-/** Some file systems invent these times, so each file is read again once a day. */
+/** Some file systems report unreliable times of change, so each file is hashed again once a day. */
 const believedMsDefault = 86_400_000
 /** Maximum number of files that are hashed concurrently. */
 const hashedMax = 2
 
 interface Belief {
   readonly now: Date
-  /** Milliseconds without a change until the version of a file is trusted. */
+  /** Milliseconds that a file must be unchanged before its inode, size and times identify its content. */
   readonly settledMs?: number | undefined
-  /** Milliseconds until a file is read again. */
+  /** Milliseconds after which a file is hashed again even if it seems unchanged. */
   readonly believedMs?: number | undefined
 }
 
 /**
- * SHA-256 of the files of a source, each computed once, and not at all for a file with the inode, size and
- * times that it had when it was hashed.
+ * SHA-256 hashes of the files of a source. Each is computed once, or reused from an earlier ingest if inode,
+ * size and times are the same.
  */
 export class SourceHashes {
-  /** Version of each file before it was read; null if it is not trusted. */
+  /** Inode, size and times of each file before it was read; null if they do not identify its content. */
   readonly #versions: readonly (string | null)[]
   readonly #known: RecordedHashes
   readonly #files: readonly PlacedFile[]
@@ -52,7 +52,7 @@ export class SourceHashes {
     { now, settledMs = settledMsDefault, believedMs = believedMsDefault }: Belief,
   ): Promise<SourceHashes> {
     const versions: (string | null)[] = []
-    // Files from the web are stored only for this ingest.
+    // Files from the web are stored only for this ingest, so their times say nothing about later ones.
     for (const { file, validators } of obtained)
       versions.push(validators === null ? await settledVersion(file.path, settledMs) : null)
     return new SourceHashes(
@@ -96,8 +96,8 @@ export class SourceHashes {
   }
 
   /**
-   * Returns hashes for the next ingest.
-   * @param sources as they were read, in their order
+   * Returns the hashes to record for the next ingest.
+   * @param sources files of the source as they were read, in their order
    */
   noted(sources: readonly Source[]): RecordedHashes {
     const at = this.#now.toISOString()

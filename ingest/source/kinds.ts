@@ -3,7 +3,7 @@ import { packings, type PackingRow } from './packings.ts'
 
 /** Kinds of files, detected by their first bytes regardless of their names. */
 
-/** Kinds that are no sources. */
+/** Kinds of files that cannot be a source. */
 const foreign: readonly Kind[] = [
   { bytes: [0xd0, 0xcf, 0x11, 0xe0], what: 'an old Excel or Word file', remedy: 'export the sheet as CSV' },
   { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a], what: 'an xz file', remedy: 'unpack it' },
@@ -31,19 +31,20 @@ const marks = [
   { bytes: [0xef, 0xbb, 0xbf], encodings: ['utf-8'], what: 'UTF-8 text' },
 ] as const
 
-/** Bytes of the start that are checked. */
+/** Number of bytes at the start of a file that identify its kind. */
 export const kindBytes = 64
 
 /**
- * @param start the first bytes of a file
- * @param packing by its name; null for plain text
- * @throws TableFailure with the actual kind
+ * Requires that a file starts as its extension promises.
+ * @param start the first bytes of the file
+ * @param packing compression by the file's extension; null for plain text
+ * @throws TableFailure that names the actual kind
  */
 export function requirePacking(start: Buffer, packing: PackingRow | null, name: string): void {
   const found = starts.find(({ bytes }) => startsWith(start, bytes))
   if (found?.bytes === (packing?.start ?? undefined)) return
   if (found !== undefined) throw new TableFailure(`${name} is ${found.what}: ${found.remedy}`)
-  // The start is not shown: it may contain values to be hidden.
+  // The message omits the first bytes, which may contain values that must be hidden.
   const empty = start.length === 0 ? ': it is empty' : ''
   throw new TableFailure(`${name} is not ${packing?.what ?? 'compressed'}, although its name says so${empty}`)
 }

@@ -7,7 +7,10 @@ const [space, tab] = [0x20, 0x09]
 /** Maximum number of characters of a reported line. */
 const shownMax = 500
 
-/** Withholds the last lines of a text, which are no rows; blank lines after or between them are not counted. */
+/**
+ * Withholds the last lines of a text (`source.skip_last`), such as totals, which are no rows. Blank lines do
+ * not count towards their number.
+ */
 export class LastLines {
   readonly #count: number
   readonly #file: string
@@ -38,7 +41,7 @@ export class LastLines {
     return this.#held.length === 0 || this.#held.at(-1) === LF ? feeds : feeds + 1
   }
 
-  /** Withheld lines. */
+  /** Withheld lines that are not blank, each shortened for the report. */
   get lines(): string[] {
     const all = this.#held.toString('utf8').split(/\r?\n/)
     return all.filter((line) => line.trim() !== '').map((line) => line.slice(0, shownMax))
@@ -50,7 +53,7 @@ function startOfLast(data: Buffer, count: number): number {
   let found = 0
   for (let end = data.length; end > 0;) {
     const start = data.lastIndexOf(LF, end - 1) + 1
-    // The line feed itself ends the line before it.
+    // A final line feed ends the last line; the empty text after it is no line.
     if (start < end && !isBlank(data, start, end)) found += 1
     if (found === count) return start
     end = start - 1

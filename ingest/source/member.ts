@@ -13,7 +13,7 @@ export interface Member {
 }
 
 export interface Sink {
-  /** Called with each chunk of the file as stored. */
+  /** Receives each chunk as stored, before decompression; never called for a zip. */
   readonly onPacked: (chunk: Buffer) => void
   readonly onText: (chunk: Buffer) => Promise<void>
 }
@@ -23,15 +23,18 @@ export interface PackedFile {
   /** Name for messages. */
   readonly name: string
   readonly bytes: number
-  /** True if nothing marks its end. */
+  /**
+   * True if the server marked no end (neither a length nor chunks), so that a truncated file would not be
+   * noticed.
+   */
   readonly isUnmeasured?: boolean
 }
 
-/** A file of a table's source, with values of all its rows. */
+/** A file of a table's source, with values that all of its rows share. */
 export interface PlacedFile extends PackedFile {
-  /** Its path under SOURCES or of its address, whose name may contain values of fields. */
+  /** Path of the file, under SOURCES or in its address; `source.from_name` reads values of fields from it. */
   readonly place: string
-  /** Values of all its rows by field, as the source would write them. */
+  /** Values that all rows of the file share, by field, in the spelling of the source. */
   readonly constants: ReadonlyMap<string, string>
 }
 
@@ -40,11 +43,14 @@ export interface UnpackLimits {
   readonly unpackedBytesMax: number
 }
 
-/** CSV compresses to a hundredth at best; a higher ratio is made to fill the disk. */
+/** CSV shrinks to a hundredth at best. A file beyond this ratio is probably made to fill the disk. */
 const ratioMax = 500
 const freely = 64 * 1024 * 1024
 
-/** @throws TableFailure if a text becomes too large, absolutely or relative to its compressed size */
+/**
+ * Returns a check of the sizes so far, for each chunk.
+ * @throws TableFailure if a text becomes too large, absolutely or relative to its compressed size
+ */
 export function unpackBounds(
   file: PackedFile,
   { unpackedBytesMax }: UnpackLimits,

@@ -6,8 +6,8 @@ import { unpacked } from './unpack.ts'
 
 /**
  * Returns the texts in a file.
- * @param pattern name with `*` for any part; null for a single text
- * @throws TableFailure if the file is not of the kind of its name
+ * @param pattern file name in a zip, in which `*` matches any characters; null if there is only one text
+ * @throws TableFailure if the content is not of the kind that its extension names
  */
 export async function membersOf(
   file: PackedFile,

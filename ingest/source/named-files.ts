@@ -15,7 +15,7 @@ import { pathIn } from './response-headers.ts'
 /** Local files named by a person. */
 export interface NamedFiles {
   readonly files: readonly PlacedFile[]
-  /** Their location in the catalog entry. */
+  /** Keys of the catalog entry that locate the files; empty if a file is not under SOURCES. */
   readonly source: { readonly files?: string | readonly string[] }
 }
 
@@ -46,7 +46,7 @@ export async function namedFiles(
   return { files, source: isAll ? { files: known.length === 1 ? (known[0] ?? '') : known } : {} }
 }
 
-/** Returns the path for the catalog; null if it is not under SOURCES. */
+/** Returns a file's path relative to SOURCES, or its web address, for the catalog; null if the file is elsewhere. */
 function placeOf(name: string, sources: string): string | null {
   if (isWeb(name)) return name
   const way = path.relative(path.resolve(sources), path.resolve(name))
@@ -97,11 +97,11 @@ async function standardInput(scratch: string): Promise<PlacedFile> {
   return { path: file, name, bytes: (await stat(file)).size, place: name, constants: new Map() }
 }
 
-/** Converts the error of reading a file into one for a person. */
+/** Converts an error from reading a file into a StartError, whose message is for people. */
 export function startErrorOf(error: unknown, file: string): unknown {
   if (codeOf(error) === 'ENOENT') return new StartError(`there is no file ${file}`, { cause: error })
   if (codeOf(error) === 'EISDIR') return new StartError(`${file} is a folder: name a file`, { cause: error })
-  // Errors of the file system and DuckDB say what to do.
+  // Plain errors come from the file system or DuckDB, whose messages already help.
   if (error instanceof Error && error.name === 'Error') return new StartError(error.message, { cause: error })
   if (!(error instanceof TableFailure)) return error
   return new StartError([error.message, ...error.rejects.slice(0, 10).map(rejectLine)].join('\n  '), {

@@ -18,7 +18,7 @@ import { realPathWithin } from './real-path.ts'
 /** A local file of a source. */
 export interface ObtainedFile {
   readonly file: PlacedFile
-  /** Headers of a file from the web. */
+  /** Address and version headers of a fetched file; null for a local one. */
   readonly validators: Validators | null
 }
 
@@ -26,7 +26,7 @@ interface ObtainOptions {
   readonly sources: string
   /** Folder for fetched files. */
   readonly folder: string
-  /** Sources of the published snapshot, if their identity is enough to be unchanged. */
+  /** Sources of the published snapshot; empty if the table must be rebuilt even from unchanged files. */
   readonly known: readonly Source[]
   readonly bytesMax: number
   readonly progress: Progress
@@ -35,8 +35,9 @@ interface ObtainOptions {
 }
 
 /**
- * Makes the files of a table's source available locally: fetches those of the web, and verifies checksums
- * that the catalog names. Returns `missing` if there is no source, `unchanged` if the web reports no change.
+ * Makes the files of a table's source available locally: fetches remote ones, and verifies checksums that the
+ * catalog names. Returns `missing` if there is no source, `unchanged` if servers report that all files are
+ * unchanged.
  * @throws TableFailure if only some files exist, or a checksum differs
  */
 export async function obtain(
@@ -49,7 +50,8 @@ export async function obtain(
   const first = await obtainAll(places, isAllKnown ? options.known : [], options)
   const unchanged = first.filter((file) => file === 'unchanged').length
   if (unchanged > 0 && unchanged === first.length) return 'unchanged'
-  // Unchanged files are not stored, so if only some changed, all are fetched.
+  // Servers send no unchanged files, and no earlier copies exist here. If only some files changed, all are
+  // fetched.
   const obtained = unchanged > 0 ? await obtainAll(places, [], options) : first
   const there = obtained.filter((file) => typeof file === 'object')
   if (there.length < obtained.length) {
@@ -143,7 +145,8 @@ async function requireSum(
     lines.find(([, , listed = '']) => path.posix.basename(listed) === name)
   const wanted = line?.[1]?.toLowerCase()
   if (wanted === undefined) throw new TableFailure(`${checksums} has no SHA-256 or SHA-512 sum of ${name}`)
-  // A list has sums of the files, not of their compression in transfer.
+  // The list has checksums of the original files. If a server compressed one for transfer, it is decompressed
+  // first.
   const { sha256, sha512 } = await (name === here ? sumsOf(file.path) : unpackedSums(file.path))
   if (wanted !== sha256 && wanted !== sha512) {
     throw new TableFailure(`${name} does not match its checksum in ${checksums}: fetch it again`)

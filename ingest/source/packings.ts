@@ -9,7 +9,7 @@ import { requireWholeFrame } from './zstd-frame.ts'
 export interface PackingRow {
   /** File extension, in lower case. */
   readonly ending: string
-  /** First bytes; null if they identify nothing. */
+  /** Magic number of the format (its first bytes); null if it has none. */
   readonly start: readonly number[] | null
   /** Name, as in "is a gzip file". */
   readonly what: string
@@ -18,9 +18,9 @@ export interface PackingRow {
   /** True if the file is read from start to end, so that it can be hashed meanwhile. */
   readonly isReadThrough: boolean
   /**
-   * Returns its texts.
-   * @param pattern name with `*` for any part; null for a single text
-   * @throws TableFailure if it is incomplete
+   * Returns the texts in a compressed file.
+   * @param pattern file name in a zip, in which `*` matches any characters; null if there is only one text
+   * @throws TableFailure if the file is incomplete
    */
   readonly members: (file: PackedFile, pattern: string | null, limits: UnpackLimits) => Promise<Member[]>
 }

@@ -2,7 +2,7 @@ import dns from 'node:dns'
 import net, { type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** A server must not lead us to addresses that only we can reach. */
+/** Redirects of a server must not lead this process to addresses that only its own network can reach. */
 
 export class PrivateAddress extends Error {
   readonly host: string
@@ -13,7 +13,7 @@ export class PrivateAddress extends Error {
   }
 }
 
-/** Global unicast of IPv6 is 2000::/3; the rest maps or tunnels to other networks. */
+/** Only 2000::/3 is global unicast in IPv6. Other ranges may map or tunnel to private networks. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
@@ -21,13 +21,13 @@ function isPublic(address: string): boolean {
   return isGivenOut && parsed.range() === 'unicast'
 }
 
-/** A literal address is never looked up. */
+/** Checks an IP address in a URL, which needs no DNS lookup, so that `publicLookup` never sees it. */
 export function requirePublicLiteral({ hostname }: URL): void {
   const host = hostname.replaceAll(/^\[|\]$/g, '')
   if (net.isIP(host) !== 0 && !isPublic(host)) throw new PrivateAddress(host)
 }
 
-/** Checks the very addresses to connect to, so that DNS cannot change in between. */
+/** Checks the same addresses that are then connected to, so that a second DNS answer cannot differ. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, found) => {
     // On an error, `found` is undefined.

@@ -22,15 +22,15 @@ export interface ReadFile {
   readonly sha256: string
 }
 
-/** All files of a source as one. */
+/** Result of reading all files of a source. */
 export interface ReadSource {
-  /** Header of each file; all are equal unless files are joined by name. */
+  /** Header of each file; all are equal unless `source.union_by_name` is set. */
   readonly headers: readonly {
     readonly file: string
     readonly header: readonly string[]
     readonly constants: Constants
   }[]
-  /** Records passed on. */
+  /** Records that the scanner accepted. */
   readonly records: number
   /** Bytes of all values, in UTF-8. */
   readonly textBytes: number
@@ -38,7 +38,7 @@ export interface ReadSource {
   readonly breaks: number
   /** Unreadable rows that were left out. */
   readonly rejectedRows: number
-  /** The first of them. */
+  /** Details of the first rejects, at most `detailedRejectsMax`. */
   readonly rejects: readonly Reject[]
   readonly blankLines: number
   readonly commentLines: number
@@ -55,7 +55,7 @@ export interface ReadSource {
   readonly endless: readonly string[]
   /** Files whose last line is not terminated. */
   readonly unended: readonly string[]
-  /** File and start line of requested records. */
+  /** File and first line of each record in `ReadOptions.locate`, by index. */
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
   readonly files: readonly ReadFile[]
   /** Counts of each file. */
@@ -63,9 +63,9 @@ export interface ReadSource {
 }
 
 export interface FileTally {
-  /** Texts in it: one, except in a zip. */
+  /** Number of texts in the file: one, except in a zip. */
   readonly members: number
-  /** Records passed on. */
+  /** Records that the scanner accepted. */
   readonly records: number
   readonly rejectedRows: number
   /** Bytes of all values, in UTF-8. */
@@ -76,12 +76,12 @@ export interface FileTally {
 
 /** Numbers of lines read, by their use. */
 export interface LineCounts {
-  /** All lines, counted separately: the sum of the others. */
+  /** All lines. This count is independent, and must equal the sum of the others. */
   readonly all: number
   /** Lines before the header. */
   readonly skipped: number
   readonly header: number
-  /** First lines of records passed on. */
+  /** First lines of accepted records. */
   readonly rows: number
   /** Further lines of these records, whose values have line breaks. */
   readonly breaks: number
@@ -96,7 +96,7 @@ export interface LineCounts {
 /** A line at the end of a file that the catalog excludes. */
 interface LastLine {
   readonly file: string
-  /** Null if the source is hidden. */
+  /** Text of the line; null if the source has hidden values. */
   readonly text: string | null
 }
 
@@ -104,23 +104,24 @@ interface ReadOptions {
   readonly table: Table
   readonly progress: Progress
   readonly limits: UnpackLimits
-  /** Receives the plain form; null only scans. */
+  /** Receives the records in plain form (see `CsvScanner`); null to scan without writing them. */
   readonly taker: BatchTaker | null
-  /** True to hash files while reading (the default); otherwise they have no name. */
+  /** False to skip hashing, which leaves each `sha256` empty; true by default. */
   readonly hashes?: boolean
   readonly locate?: ReadonlySet<number>
 }
 
 /**
- * Decompresses, decodes and scans the files of a source, one after the other, and passes their plain form on.
- * @throws TableFailure if a file is not of the kind of its name, is damaged, is no valid CSV, or has
- *   another header than the first one
+ * Decompresses, decodes and scans the files of a source in turn, and passes their records on in plain form
+ * (see `CsvScanner`).
+ * @throws TableFailure if a file is damaged, does not match its extension, is no valid CSV, or has another
+ *   header than the first file
  */
 export async function readSource(sources: readonly PlacedFile[], options: ReadOptions): Promise<ReadSource> {
   const { table, progress, taker, hashes = true } = options
   const total = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   const scans: Scan[] = []
-  // Scans since the columns are the same.
+  // Latest consecutive scans with the same columns, whose counts are summed.
   let alike: Scan[] = []
   const files: ReadFile[] = []
   const tallies: FileTally[] = []
@@ -188,16 +189,16 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
   return joined(scans, files, tallies, table)
 }
 
-/** Returns values of all rows of a text. */
+/** Returns the values that all rows of a text share: from the catalog, and from the text's name. */
 function constantsOf({ source }: Table, { place, constants }: PlacedFile, member: Member): Constants {
   return new Map([...source.constants, ...constants, ...namedBy(source.fromName, place, member)])
 }
 
-/** Returns values in the name of a text. */
+/** Returns the values of fields in a text's name, by the pattern `source.from_name`. */
 function namedBy(pattern: string | null, place: string, { name, inner }: Member): Constants {
   if (pattern === null) return new Map()
   const whole = inner === null ? place : `${place}/${inner}`
-  // A source named t.csv may also be the file t.csv.gz.
+  // The pattern may omit the extension of a compression: t.csv.gz also matches as t.csv.
   const packing = packingOf(whole)
   const unpacked = packing === null ? [] : [whole.slice(0, -packing.ending.length)]
   for (const one of [whole, ...unpacked]) {
@@ -220,9 +221,9 @@ async function fingerprintOf(file: string): Promise<string> {
 interface Scan {
   readonly file: string
   readonly constants: Constants
-  /** True if messages about its rows need the name. */
+  /** True if the source has several files, so that messages must name this one. */
   readonly isOneOfSeveral: boolean
-  /** Records of the files before it. */
+  /** Number of records in earlier files. */
   readonly before: number
   readonly scanner: CsvScanner
   readonly decode: ReturnType<typeof decoderOf>
@@ -262,7 +263,7 @@ function scanOf(
   }
 }
 
-/** Checks the first bytes of a text in any chunks. */
+/** Returns a function that collects a text's first bytes from its chunks, and checks them. */
 function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
   let start = Buffer.alloc(0)
   return (chunk) => {

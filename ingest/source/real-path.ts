@@ -4,9 +4,9 @@ import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
 
 /**
- * Returns the real path of a file or folder of SOURCES; null if there is none. A person who may put a file
- * into SOURCES must not be able to publish, or see in a message, other files of this machine.
- * @throws TableFailure if it is outside of SOURCES, which may be a link itself
+ * Returns the real path of a file or folder under SOURCES; null if it does not exist. A person who may only
+ * add files to SOURCES must not publish or see other files of this machine through links.
+ * @throws TableFailure if the real path is outside of SOURCES; SOURCES itself may be a link
  */
 export async function realPathWithin(sources: string, file: string): Promise<string | null> {
   const [home, place] = await Promise.all([realPathOf(sources), realPathOf(file)])

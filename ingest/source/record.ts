@@ -28,7 +28,10 @@ export function recordValues(record: Buffer, { delimiter, quote }: Marks): strin
   return values
 }
 
-/** Encodes values as a record with its line end. Without a quote, values must need none. */
+/**
+ * Encodes values as a record with its line ending. Without a quote character, no value may contain delimiters
+ * or line breaks.
+ */
 export function encodeRecord(values: readonly string[], { delimiter, quote }: Marks): Buffer {
   const [comma, mark] = [String.fromCharCode(delimiter), quote === -1 ? null : String.fromCharCode(quote)]
   const texts = values.map((text) => {

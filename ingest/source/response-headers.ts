@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import path from 'node:path'
 
-/** Headers of a server about a file. */
+/** HTTP response headers that describe a file. */
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
@@ -18,7 +18,10 @@ export function totalOf(headers: Headers, have: number): { bytes: number | null;
   return { from: 0, bytes: length === undefined ? null : Number(length) }
 }
 
-/** Returns the validator for requesting the rest: by RFC 9110, 13.1.5, a strong ETag, or else a past date. */
+/**
+ * Returns the validator of an If-Range request (RFC 9110, 13.1.5); null if there is none. It is a strong
+ * ETag, or, without any ETag, a Last-Modified date at least one second before the response.
+ */
 export function validatorOf(headers: Headers): string | null {
   const [etag, modified, date] = [headers['etag'], headers['last-modified'], headers['date']].map(firstValue)
   if (etag !== undefined) return etag.startsWith('W/') ? null : etag
@@ -26,7 +29,10 @@ export function validatorOf(headers: Headers): string | null {
   return modified !== undefined && age >= 1000 ? modified : null
 }
 
-/** Returns whether a part belongs to the same version as the start: some servers support ranges, but not If-Range. */
+/**
+ * Returns whether a later part of a file belongs to the same version as its start. If-Range alone is not
+ * enough: some servers ignore it.
+ */
 export function isPartOf(whole: Headers, part: Headers, total: number | null): boolean {
   const length = firstValue(whole['content-length'])
   const [modified, stated] = [firstValue(whole['last-modified']), firstValue(part['last-modified'])]
@@ -37,7 +43,7 @@ export function isPartOf(whole: Headers, part: Headers, total: number | null): b
   )
 }
 
-/** Returns the milliseconds of a Retry-After; null if there are none. */
+/** Returns the pause in a Retry-After header, in milliseconds; null if the header is missing, invalid or past. */
 export function pauseOf(after: string | undefined): number | null {
   if (after === undefined) return null
   const ms = /^\d+$/.test(after) ? 1000 * Number(after) : Date.parse(after) - Date.now()
@@ -65,7 +71,10 @@ export function pathIn({ pathname }: URL): string {
   }
 }
 
-/** Checks the digests of RFC 9530 and both of its predecessors. */
+/**
+ * Compares a file with the digests that the server states (Repr-Digest, Digest, Content-MD5). Explains a
+ * difference; null if there is none.
+ */
 export async function wrongDigest(file: string, all: readonly Headers[]): Promise<string | null> {
   const stated = all
     .flatMap((headers) => [firstValue(headers['repr-digest']), firstValue(headers['digest'])])

@@ -30,9 +30,9 @@ interface ScanOptions {
   readonly quote: string | null
   /** Number of lines before the header. */
   readonly skipLines: number
-  /** Names of the columns if there is no header line. */
+  /** Names of the columns from the catalog; null if the header line names them. */
   readonly header: readonly string[] | null
-  /** Cells of the header line that these names replace; null if there is none. */
+  /** Cells of the header line that `header` replaces; null if it replaces none. */
   readonly headerInFile: readonly string[] | null
   /** Start of lines that are no rows; null for none. */
   readonly comment: string | null
@@ -42,13 +42,13 @@ interface ScanOptions {
   readonly dropEmptyExtraCells: boolean
   /** Start of the first line after the rows; null for none. */
   readonly stopAt: string | null
-  /** Original encoding of the bytes. */
+  /** Encoding of the source before it was decoded to UTF-8, for messages. */
   readonly encoding: Encoding
   /** Returns the rule for hiding the values of a column, or null. */
   readonly maskOf: (column: string) => Hiding | null
   /** True if messages must not show the source, since some values are hidden. */
   readonly hidesText: boolean
-  /** Records whose line numbers are requested (from 0, without the header and rejected ones). */
+  /** Indexes of records whose line numbers are wanted, from 0, without the header and rejected rows. */
   readonly locate?: ReadonlySet<number>
 }
 
@@ -60,24 +60,23 @@ const nothing = Buffer.alloc(0)
 const afterEmptyRowsMax = 10
 
 /**
- * Reads CSV in UTF-8 strictly (RFC 4180) and passes on the same records in one plain form: no header, no
- * blank lines, every record terminated by a line feed, and masked values hidden.
+ * Reads CSV in UTF-8 strictly (RFC 4180), and passes the same records on in a plain form. This form has no
+ * header or blank lines, ends every record with a line feed, and masks personal values.
  *
- * It is the independent witness of an ingest: it counts records, values and bytes without DuckDB, and rejects
- * everything that could only be guessed. A row with certain bounds is rejected alone; after a structural
- * fault, reading stops.
+ * Its counts of records, values and bytes are independent of DuckDB, so that an ingest can compare both.
+ * Ambiguous input is rejected instead of guessed. If the bounds of a bad row are certain, only this row is
+ * rejected; after a structural fault, reading stops.
  */
 export class CsvScanner {
   header: readonly string[] | null
   /** Records passed on. */
   records = 0
-  /** Rows left out. */
   rejectedRows = 0
   blankLines = 0
   commentLines = 0
   /** Bytes of the longest record so far. */
   longest = 0
-  /** Rows left out because they repeat the header. */
+  /** Lines left out because they repeat the header. */
   repeatedHeaders = 0
   /** Lines before the header and of the header itself. */
   readonly headLines = { skipped: 0, header: 0 }
@@ -85,7 +84,7 @@ export class CsvScanner {
   rejectedLines = 0
   /** True after the line that ends the rows. */
   isEnded = false
-  /** Start of that line, and the number of lines left out with it. */
+  /** Start of the line that ended the rows, and the number of lines left out from it on. */
   readonly left = { text: '', lines: 0 }
   #isLeftOpen = false
   /** Last record that is not blank. */
@@ -98,7 +97,7 @@ export class CsvScanner {
   readonly rejects: Reject[] = []
   /** Line of the first row that begins with a byte order mark, as in concatenated files. */
   markLine: number | null = null
-  /** Rows without an empty value after a row of empty values only, like the header of a second table. */
+  /** Possible headers of a second table: rows after an empty row, in which every value is filled and has no digit. */
   readonly afterEmptyRows: { readonly line: number; readonly values: readonly string[] }[] = []
   #isAfterEmptyRow = false
   /** Start lines of requested records. */
@@ -117,7 +116,10 @@ export class CsvScanner {
   #masks: readonly (Hiding | null)[] | null = null
   readonly #comment: Buffer | null
   readonly #stopAt: Buffer | null
-  /** Bytes after `#rest`, collected until there are as many. */
+  /**
+   * Chunks after `#rest`, collected until they are as long as it, so that a long record is not rescanned for
+   * each.
+   */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   readonly #hasMarks: boolean
@@ -144,7 +146,7 @@ export class CsvScanner {
     return this.#line - 1 + this.left.lines
   }
 
-  /** Line and first value of the last record read, if it has one. */
+  /** Line and first non-blank value of the last record; null if there is no such value, or if values are hidden. */
   get lastRow(): { readonly line: number; readonly value: string } | null {
     const { line, record } = this.#last
     const values = recordValues(record.subarray(0, 4 * rowShownMax), this.#marks)
@@ -170,7 +172,8 @@ export class CsvScanner {
   push(chunk: Buffer): Buffer {
     this.#waiting.push(chunk)
     this.#waitingBytes += chunk.length
-    // A long record is scanned from its start each time, so wait until it has doubled.
+    // A long record is scanned again from its start each time. Waiting until it has doubled avoids quadratic
+    // time.
     if (this.#rest.length > longRecordBytes && this.#waitingBytes < this.#rest.length) return nothing
     return this.#scanWaiting()
   }
@@ -207,7 +210,7 @@ export class CsvScanner {
     let start = 0
     let [lastStart, lastEnd, lastLine] = [0, 0, 0]
     while (start < data.length && !this.#isStopped()) {
-      // This runs for millions of rows, and few sources have other lines beside them.
+      // Only sources with comments or an end line need this check, which runs for each of millions of rows.
       const next = this.#hasMarks ? this.#besideRows(data, start, isLast, kept) : start
       if (next === null || this.#isAtEnd()) break
       if (next > start) {
@@ -235,7 +238,10 @@ export class CsvScanner {
     return kept.upTo(start)
   }
 
-  /** Returns the start of the line after a comment, `start` if there is none; null if that needs more bytes. */
+  /**
+   * Skips a comment line, or ends the rows at `stopAt`. Returns the start of the next line to read; null if
+   * more bytes are needed.
+   */
   #besideRows(data: Buffer, start: number, isLast: boolean, kept: ByteCollector): number | null {
     for (const mark of [this.#stopAt, this.#comment]) {
       if (mark === null) continue
@@ -289,7 +295,8 @@ export class CsvScanner {
       if (this.#options.skipRepeatedHeaders) this.repeatedHeaders += breaks + 1
       else this.#leaveOut(line, reasons.repeatedHeader, data.subarray(start, end))
     } else if (areSound && this.#masks === null && values === this.#filled.length) {
-      // The common case: only bounds are needed, since views of millions of rows would take time.
+      // In the common case, only bounds are used: creating a Buffer view for each of millions of rows would
+      // be slow.
       if (next - end > 1) kept.leaveOut(end, next - 1)
       this.#count(line)
     } else {
@@ -341,8 +348,8 @@ export class CsvScanner {
   }
 
   /**
-   * Returns the number of delimiters at the end of a record beyond its last column; 0 if a cell there has a
-   * value.
+   * Returns the number of empty cells at the end of a record beyond the header's columns; 0 if any extra cell
+   * has a value.
    */
   #emptyExtraCells(data: Buffer, end: number): number {
     const extra = this.#bounds.values - this.#filled.length
@@ -368,7 +375,7 @@ export class CsvScanner {
     let at = 0
     for (; this.#skip > 0; this.#skip -= 1) {
       const feed = data.indexOf(LF, at)
-      // The line continues in the next chunk, and is skipped completely.
+      // The line continues in the next chunk. Nothing of it is stored, since the whole line is skipped.
       if (feed === -1) return nothing
       at = feed + 1
       this.#line += 1
@@ -455,7 +462,7 @@ export class CsvScanner {
     this.rejects.push({ line, field: null, text, reason })
   }
 
-  /** A method, since the state changes between calls. */
+  /** A method, since TypeScript would take the field for unchanged after the first check. */
   #isAtEnd(): boolean {
     return this.isEnded
   }
@@ -466,7 +473,7 @@ export class CsvScanner {
 
   #stop(line: number, reason: string): void {
     this.#stopped = true
-    // Always reported, however many came before.
+    // This fault is reported even if the list of rejects is full.
     if (this.rejects.length >= detailedRejectsMax) this.rejects.pop()
     this.rejects.push({ line, field: null, text: null, reason })
   }

@@ -26,7 +26,6 @@ export const reasons = {
 /** In UTF-8. */
 export const byteOrderMark = Buffer.from('\ufeff')
 
-/** Common delimiters of files. */
 export const commonDelimiters = [',', ';', '\t', '|']
 
 /** Explains a row that has more or fewer values than the header, and how to keep it. */
@@ -53,7 +52,7 @@ export function misfitReason(
     : `${counts}: its values are separated by ${JSON.stringify(other)} instead of ${sign}`
 }
 
-/** Returns why a record is no text in the encoding of its source; null if it is. */
+/** Explains why a record is not valid text in the encoding of its source; null if it is valid. */
 export function unsoundness(record: Buffer, encoding: Encoding): string | null {
   if (record.includes(0)) return reasons.nul
   const at = firstBadByte(record)

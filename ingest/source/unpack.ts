@@ -9,8 +9,8 @@ import { unpackBounds, type Member, type PackedFile, type Sink, type UnpackLimit
 const chunkBytes = 1024 * 1024
 
 /**
- * Returns a file with a single text.
- * @param unpack null if it is not compressed
+ * Returns the only text of a file that is no archive.
+ * @param unpack creates the decompressing stream; null for an uncompressed file
  */
 export function unpacked(file: PackedFile, unpack: Unpack | null, limits: UnpackLimits): Member {
   return {
@@ -20,7 +20,7 @@ export function unpacked(file: PackedFile, unpack: Unpack | null, limits: Unpack
   }
 }
 
-/** Decompresses ahead in another thread while earlier bytes are read. */
+/** Buffer sizes that let another thread decompress ahead while earlier bytes are scanned. */
 const unpackOptions = { chunkSize: chunkBytes, readableHighWaterMark: 4 * chunkBytes }
 
 /** Creates a decompressing stream. */
@@ -43,7 +43,8 @@ async function readThrough(
     },
   })
   const takeText = async (text: Buffer): Promise<void> => {
-    // Yield first, so that the next text starts decompressing later.
+    // Yield first: after this call returns, the next chunk starts decompressing in another thread while this
+    // one is scanned.
     await Promise.resolve()
     requireBounds(text.length, packed)
     await sink.onText(text)
@@ -60,7 +61,7 @@ async function readThrough(
   try {
     await (unpack === null ? pipeline(input, measure, consume) : pipeline(input, measure, unpack, consume))
   } catch (cause) {
-    // Decompression ahead may fail while an earlier text is still being read.
+    // Decompression runs ahead and may fail while an earlier chunk is still being scanned: wait for that.
     await taking.catch(() => undefined)
     throw isOfUnpacking(cause) ? damaged(file, cause) : cause
   }
@@ -80,7 +81,10 @@ function damaged(file: PackedFile, cause: unknown): TableFailure {
   return Object.assign(new TableFailure(message), { cause })
 }
 
-/** Node stops at the first byte that starts no member; padding with zeros may follow, anything else would be lost. */
+/**
+ * Node ignores bytes after the compressed data. Padding with zeros is allowed; any other data would be lost
+ * silently, so it is refused.
+ */
 async function requireNothingAfter(file: PackedFile, end: number): Promise<void> {
   if (end >= file.bytes) return
   for await (const chunk of createReadStream(file.path, { start: end, highWaterMark: chunkBytes })) {

@@ -98,10 +98,10 @@ const methodNames = new Map([
   [98, 'PPMd'],
 ])
 const methodsRead = new Set([0, 8])
-/** Replaces the method of entries encrypted by AES. */
+/** Method number of entries encrypted with AES, in place of their compression method. */
 const aesMethod = 99
 
-/** @throws TableFailure if an entry is valid, but its compression is not supported */
+/** @throws TableFailure if a valid entry is encrypted, or its compression is not supported */
 function requireReadable(file: PackedFile, entry: Entry): void {
   const name = `${file.name}/${entry.fileName}`
   const method = entry.compressionMethod
@@ -133,7 +133,7 @@ async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: Unp
       sum = zlib.crc32(text, sum)
       waiting.push(text)
       waitingBytes += text.length
-      // A long row is scanned again with each piece, so pieces are large.
+      // The scanner rescans an incomplete long row with each chunk, so small chunks are merged.
       if (waitingBytes >= handedOnMin) await handOn()
     }
     await handOn()

@@ -23,7 +23,10 @@ export interface FieldFacts {
 /** A proposed field, which fits all values of the column in the sample. */
 export interface SuggestedField {
   readonly keys: FieldKeys
-  /** RE2 patterns that every text must match, because the type would lose a part of other texts. */
+  /**
+   * RE2 patterns that every text must match. The type would lose a part of any other text, such as a leading
+   * zero.
+   */
   readonly spelling?: readonly string[]
   /** Explains the proposal; empty if the question says it all. */
   readonly evidence: (found: FieldFacts) => string
@@ -39,13 +42,13 @@ export interface SuggestedField {
 export interface SeenColumn {
   readonly name: string
   readonly texts: ReadonlyMap<string, number>
-  /** True if it must be text, because other types failed on all rows. */
+  /** True if the field must be text, since other types failed in a trial on all rows. */
   readonly isText?: boolean
 }
 
 /** Texts that mean null in any column. */
 const markedNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
-/** Texts that mean null in columns of other types than text, where they may be names. */
+/** Texts that mean null, except in text columns, in which they may be names. */
 const sureNulls = new Set([
   '#NULO#',
   '#NULO',
@@ -83,9 +86,9 @@ const scaleMax = 6
 const wholeMax = 18
 /** Texts longer than this, in characters, get the type `text`. */
 const longText = 255
-/** Minimum share of values of one type for which the others are reported as odd. */
+/** Minimum share of a column's values with one type for which the other values are reported as exceptions. */
 const mostShare = 0.5
-/** Minimum number of distinct eight-digit numbers that are taken for dates in a column of any name. */
+/** Minimum number of distinct eight-digit numbers that count as dates even if the column's name suggests no date. */
 const daysMin = 20
 
 const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/
@@ -116,7 +119,10 @@ export function suggestField(column: SeenColumn): SuggestedField {
   )
 }
 
-/** Returns the type of all texts without white space around them and words for null; null if they are plain texts. */
+/**
+ * Returns the field for a column, ignoring white space around texts and words for null; null if the column is
+ * plain text.
+ */
 function typed(
   { name }: SeenColumn,
   filled: readonly string[],
@@ -199,7 +205,10 @@ function minusSaid({ minus }: NumberForm): string {
   return minus.length === 0 ? '' : `; ${minus.join(' and ')} stand for -5`
 }
 
-/** Returns RE2 patterns of numbers with every mark and without a leading zero. */
+/**
+ * Returns RE2 patterns by which a number has no leading zero, and contains every unit mark of the column,
+ * such as `R$`.
+ */
 function spellingOf({ marks }: NumberForm): string[] {
   const digits = '^[^0-9]*([.,][0-9]|0([^0-9]|$)|[1-9])'
   return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
@@ -207,7 +216,7 @@ function spellingOf({ marks }: NumberForm): string[] {
 
 const isWhole = ({ scale, hasExponent }: NumberForm): boolean => scale === 0 && !hasExponent
 
-/** Keys that say how numbers are written. */
+/** Returns the catalog keys that declare how numbers are written. */
 function readingOf(form: NumberForm): Record<string, unknown> {
   const { decimal, groups, marks, minus } = form
   return {
@@ -225,7 +234,7 @@ function asked({ example, separator }: AmbiguousNumbers): SuggestedField {
   )
 }
 
-/** @param what all values are, in words */
+/** @param what description of all values, such as `JSON` */
 function typedField(
   keys: FieldKeys,
   what: string | ((found: FieldFacts) => string),
@@ -290,7 +299,7 @@ function writtenAs({ type, formats }: MomentForm): string {
   return formats.length === 0 ? plain[type] : formats.join(' or ')
 }
 
-/** Keeps texts such as `3:45`, which are hours and minutes or minutes and seconds, and asks which. */
+/** Proposes text for values such as `3:45`, and asks whether they are hours and minutes or minutes and seconds. */
 function askedClock(values: readonly string[], formats: readonly string[]): SuggestedField {
   const example = values.find((text) => /^\d+:\d+$/.test(text)) ?? ''
   const said = formats.length === 1 ? formats[0] : `[${formats.join(', ')}]`
@@ -359,7 +368,7 @@ function shortYearsOf(filled: readonly string[]): string | null {
   return `say what ${JSON.stringify(filled[0])} is: type: date, format: ${formats.join(' or ')}, two_digit_years_from: the first year that is meant, such as 1930`
 }
 
-/** Returns the type of most values; null if no type has that many. */
+/** Returns the type of most values, but not all; null if there is none. */
 function probeOf(
   texts: ReadonlyMap<string, number>,
   filled: readonly string[],
@@ -387,7 +396,7 @@ function probeOf(
   return { keys: momentKeys(form), what: `written ${writtenAs(form)}` }
 }
 
-/** Returns whether a text is a number that has no other decimal separator. */
+/** Returns whether a text can be a number with this decimal separator, or with none. */
 function isWrittenWith(decimal: NumberForm['decimal'], form: ReturnType<typeof numberForm>): boolean {
   if (form === null || isLossy(form)) return false
   return isAmbiguous(form) || form.decimal === decimal || (form.scale === 0 && form.groups === null)

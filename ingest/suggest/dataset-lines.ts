@@ -18,9 +18,9 @@ const steps: readonly (readonly [Frequency, from: number, to: number])[] = [
 const dayMs = 86_400_000
 
 /**
- * Describes the dataset of a file in lines of YAML for its author: keys by which datasets are found, with the
- * evidence, and keys that no file can tell.
- * @param days of each field that has some, in their order
+ * Proposes metadata of the dataset as lines of YAML: keys that the file shows, with evidence, and keys that
+ * only the author knows.
+ * @param days sorted days of each field with dates
  */
 export function datasetLines(
   days: ReadonlyMap<string, readonly string[]>,
@@ -33,7 +33,7 @@ export function datasetLines(
   ]
 }
 
-/** Returns the days that the dataset covers, by the field with the most days, and the frequency of new ones. */
+/** Returns YAML lines with the period and frequency of the dataset, by the field with the most days. */
 function daysIn(all: ReadonlyMap<string, readonly string[]>): string[] {
   const [most] = [...all].toSorted(([, a], [, b]) => b.length - a.length)
   const [name, days] = most ?? ['', []]

@@ -15,7 +15,10 @@ export interface Entry {
   readonly fields: readonly { readonly name: string; readonly keys: FieldKeys; readonly evidence: string }[]
 }
 
-/** Keys that a table may set for all its fields: if all fields with the key agree, and no other field changes. */
+/**
+ * Keys that the entry sets once for the whole table if all fields with the key agree, and no other field
+ * would change.
+ */
 const ofTable = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as const
 
 /** Formats the entry for the catalog, each field on a line with its evidence. */

@@ -9,7 +9,7 @@ import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { suggest, suggestionText } from './suggest.ts'
 import { runProgram } from '../base/program.ts'
 
-/** Usage for a missing file. */
+/** Usage, shown if no file is named. */
 const usage =
   'name a file, such as `make suggest FILE=sources/rain/daily.csv.gz`, a pattern in quotes, an address, or - for standard input'
 
@@ -26,11 +26,11 @@ async function main(): Promise<void> {
   const settings = readSettings(process.env)
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-suggest-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(positionals[0] ?? '')
-  // Before long work; a terminal shows progress.
+  // Without a terminal, nothing shows progress, so announce the long work.
   if (!process.stderr.isTTY) progress.say(`reading ${positionals[0] ?? ''}`)
   try {
     const { files, source } = await namedFiles(positionals, scratch, settings, progress)
-    // Several files outside of SOURCES get the names they would have below it.
+    // Several files outside of SOURCES are named as if they were moved directly into it.
     const areElsewhere = source.files === undefined && files.length > 1
     const placed = areElsewhere ? { files: positionals.map((name) => path.basename(name)) } : source
     const member = values.member === undefined ? {} : { member: values.member }

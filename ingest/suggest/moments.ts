@@ -3,7 +3,7 @@ import { dateOf } from '../../core/catalog/types/date.ts'
 /** Formats of the dates and times of a column. */
 export interface MomentForm {
   readonly type: 'date' | 'datetime' | 'time'
-  /** All of them are needed; none for ISO 8601. */
+  /** Formats that only together cover all texts; empty for ISO 8601, which needs no declaration. */
   readonly formats: readonly string[]
 }
 
@@ -13,9 +13,9 @@ export interface AmbiguousMoments {
   readonly example: string
   /** Candidates, of which one is meant. */
   readonly formats: readonly string[]
-  /** Formats of other texts. */
+  /** Further formats, for texts that match no candidate. */
   readonly beside: readonly string[]
-  /** True if every text could be in each of the formats. */
+  /** True if every text matches every candidate. */
   readonly areAll: boolean
 }
 
@@ -35,7 +35,7 @@ const months = [
   'dez dec / dezembro december',
 ].map((names) => names.split(' / ').map((some) => some.split(' ')))
 
-/** Matches the name of a month, or any other word. */
+/** Matches any word, which may be the name of a month, with an optional period. */
 const monthPattern = /^(\p{L}+)(\.?)$/u
 
 const yearMin = 1500
@@ -43,14 +43,14 @@ const yearMax = 2200
 
 interface Reading {
   readonly format: string
-  /** ISO 8601; equal for equal readings. */
+  /** The moment in ISO 8601, by which readings in different formats are compared. */
   readonly iso: string
 }
 
 /** Maximum length of a date. The patterns below take quadratic time. */
 const lengthMax = 60
 
-/** Returns all readings of a text as a date, a time of day, or both. */
+/** Returns every format by which a text is a date, a time of day, or both, with its value in each. */
 export function momentsOf(text: string): readonly Reading[] {
   if (text.length > lengthMax) return []
   const time = /^(\d{1,2}):(\d{2})(?::(\d{2}))?( ?[AaPp]\.?[Mm]\.?)?$/.exec(text)
@@ -143,7 +143,7 @@ function datesOf(text: string): Reading[] {
   return [...readings(dayFirst ?? [], three, two, one), ...readings(monthFirst ?? [], three, one, two)]
 }
 
-/** Returns possible widths of parts of a date: two digits, or one or two. */
+/** Returns the widths that a format may declare for two parts of a date: exactly two digits, or one or two. */
 function widthsOf(first: string, second: string): ('two' | 'one')[] {
   return /^\d{2}$/.test(first) && /^\d{2}$/.test(second) ? ['two', 'one'] : ['one']
 }
@@ -154,7 +154,7 @@ function readings(formats: readonly string[], year: string, month: string, day: 
   return formats.map((format) => ({ format, iso }))
 }
 
-/** Returns the form of a month's name, and its number from 1; null if it is none. */
+/** Returns the format of a month's name, and the month's number from 1; null if the text is no month. */
 function monthOf(text: string): { format: 'mmm' | 'mmmm'; number: string } | null {
   const name = text.toLowerCase().replace(/\.$/, '')
   for (const [index, [short = [], long = []]] of months.entries()) {
@@ -177,9 +177,9 @@ function isPlain(format: string): boolean {
 const formatsMax = 3
 
 /**
- * Finds the formats of texts that are dates or times: one format, or a few of which each text matches exactly
- * one.
- * @returns null if they are not
+ * Finds the formats of texts that are dates or times: one for all, or a few, of which each text matches
+ * exactly one.
+ * @returns null if a text is no date or time, or too many formats would be needed
  */
 export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMoments | null {
   const all = texts.map(momentsOf)
@@ -236,7 +236,7 @@ function several(
     const beside = chosen.filter((format) => !own.includes(format))
     return { type, example: doubtful, formats: own, beside, areAll: false }
   }
-  // With several formats, one value may match two of them and mean two different dates.
+  // An unused format may also fit all texts of a chosen one, but as other dates: then a person must choose.
   for (const format of chosen) {
     const own = all.filter((found) => hasFormat(found, format))
     for (const other of ranked) {

@@ -15,18 +15,21 @@ export interface NumberForm {
 
 /** Texts that look like numbers, but would change if the numbers were written back. */
 interface LossyNumbers {
-  /** Reason for people, such as `digits with a plus, which a number would lose`; empty if they must decide. */
+  /**
+   * Reason for people, such as `digits with a plus, which a number would lose`; empty if `question` asks them
+   * to decide.
+   */
   readonly loss: string
   readonly question: string | null
 }
 
-/** Two readings with different values, so that a person must choose. */
+/** Numbers whose separator may be decimal or grouping, with different values, so that a person must choose. */
 export interface AmbiguousNumbers {
   readonly example: string
   readonly separator: '.' | ','
 }
 
-/** Texts beside numbers without effect on their value, the longest first. */
+/** Signs beside a number that do not change its value; the longest first, so that `US$` does not match as `$`. */
 const knownMarks = ['US$', 'R$', '€', '£', '$', '%', '+']
 const markPattern = knownMarks.map((mark) => mark.replaceAll(/[$+]/g, '\\$&')).join('|')
 const spaces = '[ \\u00a0\\u202f]*'
@@ -34,7 +37,7 @@ const marked = new RegExp(
   `^((?:(?:${markPattern})${spaces})*)([-+\\u2212\\u2013]?)${spaces}((?:(?:${markPattern})${spaces})*)([0-9.,' \\u00a0\\u202f\\u2019]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)((?:${spaces}(?:${markPattern}))*)$`,
 )
 
-/** Text of a number without its sign and marks; null if it is none. */
+/** A number, split into digits, sign and marks. */
 interface Bare {
   readonly digits: string
   readonly sign: string
@@ -95,8 +98,8 @@ const allForms = (['.', ','] as const).flatMap((decimal) =>
 )
 
 /**
- * Finds the spelling of all texts, if they are numbers.
- * @returns null if they are not
+ * Finds the notation of texts that are numbers.
+ * @returns null if the texts have no common notation, or are rather codes or notes
  */
 export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumbers | LossyNumbers | null {
   const bare: Bare[] = []
@@ -154,8 +157,8 @@ export function isLossy(form: object): form is LossyNumbers {
 }
 
 /**
- * Returns whether texts with a trailing minus are rather codes, or open ranges such as `2019-`: all texts
- * have it, or all are whole.
+ * Returns whether a trailing minus rather means codes or open ranges, such as `2019-`: all texts have it, or
+ * no number has a point or comma.
  */
 function isOpenEnded(bare: readonly Bare[]): boolean {
   const behind = bare.filter(({ minus }) => minus === '5-')
@@ -187,7 +190,7 @@ function lossOf(bare: readonly Bare[]): LossyNumbers | null {
   return { loss: '', question: `say what the marks mean, which a number would lose: ${marks}` }
 }
 
-/** Returns marks that state what a number counts, such as currencies, without signs. */
+/** Returns the marks that state a unit, such as currencies, without plus signs and parentheses. */
 export function valueMarks(marks: readonly string[]): string[] {
   return [...new Set(marks)].filter((mark) => mark !== '+' && mark !== parentheses).toSorted()
 }

@@ -8,15 +8,13 @@ import type { Trial } from './trial.ts'
 
 const rejectsShown = 3
 
-/** Findings about files. */
+/** Results of inspecting files, on which remarks are based. */
 interface Finding {
   readonly dialect: Dialect
-  /** Number of columns. */
   readonly columns: number
   readonly trial: Trial
 }
 
-/** A remark about files. */
 export interface Remark {
   readonly text: string
   readonly isQuestion: boolean
@@ -95,8 +93,8 @@ function birthsAsked(days: Trial['days']): string[] {
 }
 
 /**
- * Returns values that file names tell: if names differ only in their digits, these may be missing from the
- * columns.
+ * Suggests `source.from_name` if file names differ only in digits, such as a year, which may be missing from
+ * the columns.
  */
 function toldByNames(files: readonly PlacedFile[]): string[] {
   const names = files.map(({ name }) => path.basename(name))

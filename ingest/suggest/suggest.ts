@@ -29,11 +29,10 @@ interface SuggestOptions {
   readonly name?: string
 }
 
-/** A suggestion for some files. */
+/** Suggested catalog entry for files, with evidence and questions. */
 export interface Suggestion {
   /** The table, as YAML. */
   readonly entry: string
-  /** Remarks for the author. */
   readonly remarks: readonly Remark[]
   /** Facts about the dataset that the file shows, in lines of YAML. */
   readonly dataset: readonly string[]
@@ -57,24 +56,24 @@ interface SuggestedColumn {
   readonly question: string | null
 }
 
-/** Formats a suggestion for printing, with important remarks as comments. */
+/** Formats a suggestion for printing, with its remarks as comments. */
 export function suggestionText({ remarks, dataset, entry }: Suggestion): string {
   return `${[...remarks.map(({ text }) => text), ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
 }
 
 /** Maximum number of rounds with new texts, each of which may change the type of a column. */
 const roundsMax = 6
-/** Rounds in which a column may still get a type other than text. */
+/** Number of rounds after which every column with misfits becomes text. */
 const roundsTyped = 3
 const misfitsShown = 3
 /** The default memory of an ingest. */
 const memory = '550MB'
 
 /**
- * Suggests a catalog entry for undescribed files: by their start, then tried on all their rows, and changed
- * until it fits them all.
+ * Suggests a catalog entry for files without a description. The entry is drafted from their start, then tried
+ * on all rows, and changed until every row fits.
  * @param files in the order of their rows
- * @throws TableFailure if they are no CSV that can be read without guessing
+ * @throws TableFailure if the files cannot be read as CSV without guessing
  */
 export async function suggest(files: readonly PlacedFile[], options: SuggestOptions): Promise<Suggestion> {
   const { scratch, source, limits, progress } = options
@@ -255,7 +254,7 @@ class Draft {
     return true
   }
 
-  /** Reads all bytes if one was found that is invalid in the encoding of the start. */
+  /** Detects the encoding from all bytes if one of them is invalid in the encoding that the start suggested. */
   async #isOtherwiseEncoded(rejects: readonly Reject[]): Promise<boolean> {
     if (!rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason))) return false
     const { source, limits } = this.#options
@@ -270,7 +269,7 @@ class Draft {
   }
 }
 
-/** Names the lines of rejects, such as `line 3, and 2 more,`. */
+/** Formats the lines of rejects, such as `line 3, as 2 more,`. */
 function linesSaid(rejects: readonly Reject[]): string {
   const [first] = rejects
   const more = rejects.length === 1 ? '' : `, as ${rejects.length - 1} more,`
@@ -285,8 +284,8 @@ function isTextColumn(column: SeenColumn): boolean {
 const columnNamePattern = /^\p{L}[\p{L}\p{M}\d _./()%-]*$/u
 
 /**
- * @throws TableFailure if a row after an empty one reads like the header of a second table: it has as many
- *   distinct names, and without it, at least one column is numbers or dates
+ * @throws TableFailure if a row after an empty row looks like the header of a second table: its values are
+ *   distinct names, and without them at least one column would be numbers or dates
  */
 function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly SeenColumn[]): void {
   for (const { line, values } of rows) {
@@ -305,7 +304,7 @@ function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly S
   }
 }
 
-/** Adds texts that did not match to a column. */
+/** Adds misfits to a column's sample. If the suggested keys stay the same nevertheless, the column must be text. */
 function learnt(column: SeenColumn, misfits: readonly Misfit[], isText: boolean): SeenColumn {
   if (misfits.length === 0) return column
   const texts = new Map(column.texts)
@@ -340,7 +339,7 @@ function saidOf(
   }
 }
 
-/** Describes the type of nearly all values, and the few exceptions; null if there is none. */
+/** Describes the type of nearly all values, with the few exceptions; null if there is no such type. */
 function nearlyAll(
   { probe }: SuggestedField,
   trial: Trial,

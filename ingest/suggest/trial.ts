@@ -32,7 +32,7 @@ export interface Misfit {
 
 /** Result of a field on all rows. */
 interface Tried extends FieldFacts {
-  /** Number of bad values, and the most frequent ones. */
+  /** Number of values that do not fit; `misfits` has the most frequent ones. */
   readonly bad: number
   readonly misfits: readonly Misfit[]
 }
@@ -51,7 +51,7 @@ interface TrialOptions {
   readonly table: Table
   /** RE2 patterns per field; a text that does not match all of them is a misfit. */
   readonly spellings: readonly (readonly string[])[]
-  /** Alternative type of each field's column. */
+  /** Alternative type to try on each column; null for none. */
   readonly probes: readonly (Field | null)[]
   readonly db: Connection
   readonly scratch: string
@@ -61,10 +61,10 @@ interface TrialOptions {
 
 /** Bytes of text; few, since they are held in memory while they are read. */
 const batchBytes = 32 * 1024 * 1024
-/** Maximum number of misfits of a field; of more distinct ones, the most frequent of those found first. */
+/** Maximum number of distinct misfits of a field that are collected from each batch, the most frequent first. */
 const misfitsMax = 200
 const daysMax = 20_000
-/** Fields of a wide table that are tried at once: their texts and values are in memory. */
+/** Number of fields of a wide table in one statement, which holds all of their texts and values in memory. */
 const fieldsAtOnce = 250
 /** Maximum number of statements for a batch, each of which has to list all columns of the file. */
 const statementsMax = 12
@@ -73,7 +73,7 @@ const dayFieldsMax = 3
 
 /**
  * Reads and casts all rows like an ingest, without publishing.
- * @throws TableFailure if the source is unreadable, or two readers disagree
+ * @throws TableFailure if the source is unreadable, or our scanner and DuckDB count different values
  */
 export async function tryEntry(options: TrialOptions): Promise<Trial> {
   const { table, probes, scratch, limits, progress, files } = options
@@ -176,7 +176,7 @@ async function tryFields(
   }
 }
 
-/** Returns SQL for the fields of a batch; `isGood` is true only for texts in an accepted notation of the type. */
+/** Returns SQL for the fields of a batch; `isGood` also requires that a text matches the field's patterns. */
 function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): ValuesSql {
   const { fields, from } = valuesSql(
     attempts.map(({ matched }) => matched),

@@ -8,8 +8,8 @@ import { faultOfSummed, verify } from './verify.ts'
 import { openWarehouse, runProgram } from '../base/program.ts'
 
 /**
- * `npm run verify -- [dataset/table ...]`: rereads all published files; exit 0 = there are some, and all are
- * intact.
+ * `npm run verify -- [dataset/table ...]`: rereads all published files. It exits with 0 only if there are
+ * files and all are intact.
  */
 async function main(): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true })

@@ -37,7 +37,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
     if (ids.length === 0 && pointer === null) continue
     yield { table, what: 'current.json', bytes: 0, fault: pointer }
     for (const id of ids) {
-      // Its damage is known, and the snapshot was replaced.
+      // A quarantined snapshot that is not current needs no report: its damage is known, and it was replaced.
       if (id !== current?.snapshot && (await quarantinedAt(store, table, id)) !== null) continue
       let bytes = 0
       const fault = await faultOf(async () => {
