@@ -22,7 +22,7 @@ export class Cache<V extends object> {
     return found
   }
 
-  /** Looks up a value again for a request that was already counted. */
+  /** Looks up a value without counting a hit or miss, for a request that was already counted. */
   getAgain(key: string): V | undefined {
     return this.#entries?.get(key)
   }
@@ -66,7 +66,7 @@ const entryBytes = 300
  * cached at any size, since they cost most to make.
  */
 const wholeBytesMax = 1_000_000
-/** Maximum number of names that are remembered of bodies that were requested once. */
+/** Maximum number of bodies requested once whose names are remembered. */
 const askedOnceMax = 10_000
 
 /**
@@ -86,7 +86,7 @@ export class ResponseCache {
     return this.#kept.get(key)
   }
 
-  /** Looks up another form of a body that was already counted. */
+  /** Looks up another form of a body without counting, since the request was already counted. */
   getAgain(key: string): CachedBody | undefined {
     return this.#kept.getAgain(key)
   }

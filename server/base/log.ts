@@ -4,8 +4,8 @@ import type { LogLevel } from '../../core/settings/rows.ts'
 export type Log = Logger
 
 /**
- * Writes lines in batches, since a system call for each is slow, and in at most 4 KiB, so that they do not
- * mix with lines of other processes in a pipe (PIPE_BUF).
+ * Writes lines in batches, since a system call for each would be slow. A write has at most 4 KiB (PIPE_BUF),
+ * so that lines of several processes in a pipe do not mix.
  */
 const together = { minLength: 3500, maxWrite: 4096, sync: false, periodicFlush: 100 }
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 
 /**
- * Queue that serves clients in turn, and the requests of one client in their order. A client with a hundred
- * requests delays the single request of another by one.
+ * Queue that serves clients in turn, and the requests of one client in their order. A hundred requests of one
+ * client delay a single request of another client by only one of them.
  */
 export class FairQueue<T> {
   /** Waiters by lane; the lane to serve next comes first. */
@@ -103,7 +103,7 @@ export function waitIn<T, About>(
   })
 }
 
-/** Too much is requested at this moment. The message says of what; a retry may succeed. */
+/** The server is too busy at this moment; the message says with what. A retry may succeed. */
 export class QueueFull extends Error {
   constructor(message: string) {
     super(message)
@@ -118,7 +118,7 @@ export class ConcurrencyLimit {
   readonly #running = new Map<string, number>()
   #all = 0
 
-  /** @param what named in refusals, such as `exports` */
+  /** @param what name of the operations in error messages, such as `exports` */
   constructor(max: number, what: string) {
     this.#max = max
     this.#what = what
@@ -173,12 +173,12 @@ export class MemoryGate {
   /**
    * @param about bytes of the answer; one larger than the limit is built alone
    * @param signal removes the request from the queue
-   * @throws QueueFull; the reason of the signal
+   * @throws QueueFull after the timeout; the reason of the signal if it is aborted
    */
   async during<T>(about: number, client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
-    // Round up: fractions would sum to a remainder that is never released, and a large answer could never run
-    // alone.
+    // Round up: sums of fractions would leave a rounding error that is never released, and a large answer
+    // could never run alone.
     const bytes = Math.ceil(about)
     if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs
@@ -213,7 +213,7 @@ function crowded(): QueueFull {
 /** Maximum time between two yields, in ms. */
 const turnMs = 2
 
-/** Resolves when all waiters before the next one have had their slot. */
+/** Tail of the queue: resolves when all earlier waiters have had their slot. */
 let queue: Promise<unknown> = Promise.resolve()
 
 /**

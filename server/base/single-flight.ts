@@ -6,7 +6,10 @@ interface Flight<T> {
   wanted: number
 }
 
-/** The error concerns one client only; others that wait for the same work can still have it. */
+/**
+ * An error that concerns one client only, such as its quota; other clients that wait for the same work run it
+ * again.
+ */
 export class ClientOnlyError extends Error {}
 
 /**
@@ -48,7 +51,7 @@ export class SingleFlight<T> {
         this.#forget(key, flight)
         flight.stop.abort(signal.reason)
       }
-      // Pages of long texts add more listeners than Node expects.
+      // A page of long texts adds many listeners to one signal; by default, Node would warn of a leak.
       setMaxListeners(0, signal)
       signal.addEventListener('abort', leave, { once: true })
       flight.result.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))

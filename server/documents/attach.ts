@@ -1,7 +1,7 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { FileAddresses } from '../http/addresses.ts'
 
-/** Names that need no quotes after a dot, so that the text needs no escapes in JSON. */
+/** Names that need no quotes in SQL. Other names are quoted, and a JSON document has to escape the quotes. */
 const plain = /^[a-z_][a-z0-9_]*$/
 
 /** Returns a line with which a DuckDB client reads all rows of a table from this server; clauses can follow. */

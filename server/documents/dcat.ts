@@ -14,7 +14,10 @@ import { jsonLd, turtle, type Node } from './rdf.ts'
 import type { DatasetDocument } from './document.ts'
 import { publisherOf, type DatasetDescription, type TableDescription, type Writing } from './description.ts'
 
-/** DCAT-AP 3.0.1. Objects have types if its shapes require them, since validators do not follow links. */
+/**
+ * DCAT-AP 3.0.1. Objects state their types if its SHACL shapes require them, since validators do not follow
+ * links to find out.
+ */
 
 const ofDataset = {
   name: 'DCAT-AP',
@@ -49,7 +52,7 @@ interface CatalogPage {
   readonly ending: 'jsonld' | 'ttl'
 }
 
-/** Writes a page of the catalog, with a link to the next. */
+/** Writes a page of the catalog, with links to other pages. */
 export function catalogPage(writing: Writing, page: CatalogPage): string {
   const nodes = [catalogNode(writing, page), pagingNode(writing, page)]
   return page.ending === 'ttl' ? turtle(nodes) : jsonLd(nodes)
@@ -89,7 +92,7 @@ function serviceNode({ catalog, rows }: Writing): Node {
   }
 }
 
-/** Describes the page by both vocabularies that harvesters follow. */
+/** Describes the page in older and newer terms of Hydra, since harvesters follow either. */
 function pagingNode({ documents }: Writing, { page, pages, count, ending }: CatalogPage): Node {
   const at = (number: number): Node => ({ '@id': documents.catalog(ending, number) })
   const [first, last] = [at(1), at(pages)]
@@ -266,7 +269,7 @@ function periodNode({ start, end }: Period): Node {
   }
 }
 
-/** Returns a language by its address at the Library of Congress, which has the codes of ISO 639. */
+/** Identifies a language by its ISO 639 code at the Library of Congress. */
 function languageNode(tag: string): Node {
   const [code = ''] = tag.split('-')
   return {

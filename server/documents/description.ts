@@ -12,7 +12,7 @@ export interface Writing {
   readonly catalog: Catalog
   /** PUBLIC_URL without a final slash. */
   readonly base: string
-  /** Addresses of rows, in the family whose addresses work from everywhere. */
+  /** Addresses of rows, in a family that https pages can link to. */
   readonly rows: Addresses
   readonly files: FileAddresses
   readonly documents: DocumentAddresses
@@ -35,7 +35,7 @@ export interface TableDescription {
   readonly manifest: Manifest | null
   /** Report of the ingest; null if unknown. */
   readonly report: SnapshotReport | null
-  /** Fields that may have nulls: fields with some in a snapshot that can be queried, or without known counts. */
+  /** Fields that may be null: some snapshot that can be queried has nulls in them, or has no counts. */
   readonly nullable: ReadonlySet<string>
 }
 

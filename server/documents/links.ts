@@ -51,7 +51,7 @@ function mediaTypeIn(contentType: string): string {
 
 /**
  * Formats a Link header; the last links are left out if it would become too long.
- * @param whole address of the complete set, linked instead
+ * @param whole address of the complete linkset, which the header always links to
  */
 export function linkHeader(links: readonly TypedLink[], whole: string): string {
   const texts = links.map(
@@ -71,7 +71,7 @@ function uriOf(address: string): string {
   return new URL(address).href
 }
 
-/** Returns links to the descriptions of a file of a table. */
+/** Formats the Link header of a table's file, with links to its descriptions. */
 export function fileLinks(
   { documents }: Writing,
   view: DatasetDescription['tables'][number],

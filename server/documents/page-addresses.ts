@@ -11,7 +11,7 @@ export type Aspect = (typeof aspects)[number]
 type DatasetName = Pick<Dataset, 'slug'>
 type TableName = Pick<Table, 'dataset' | 'name'>
 
-/** Addresses of pages, as paths below that of PUBLIC_URL. */
+/** Addresses of pages: absolute paths that start with the path of PUBLIC_URL. */
 export interface PageAddresses {
   readonly home: (language: Language) => string
   readonly about: (language: Language) => string
@@ -36,7 +36,7 @@ export interface PageAddresses {
   readonly reference: (language: Language, table?: TableName) => string
   /** Description of the fields as CSV. */
   readonly dictionary: (language: Language, table: TableName) => string
-  /** @param number from 1, in the order of the table */
+  /** @param number position of the row, from 1, in the order of the table */
   readonly row: (language: Language, table: TableName, number: number, snapshot: SnapshotId) => string
   readonly asset: (asset: { readonly file: string }) => string
   /** OpenSearch description for browsers. */

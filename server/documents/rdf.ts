@@ -71,7 +71,7 @@ export function turtle(nodes: readonly Node[]): string {
   return text
 }
 
-/** Escapes characters that an IRI cannot contain, which addresses of a catalog may. */
+/** Escapes characters that IRIs forbid, since addresses in the catalog may contain them. */
 function iri(address: string): string {
   return address.replaceAll(/[\p{Cc} <>"{}|\\^`]/gu, (found) => encodeURIComponent(found))
 }

@@ -14,7 +14,10 @@ import { llms } from './whole/llms.ts'
 import { openSearch } from './whole/opensearch.ts'
 import { robots } from './whole/robots.ts'
 
-/** Documents about the service, each dataset, and each table; those in pages have routes of their own. */
+/**
+ * Documents about the whole service. The sitemap, feeds and the DCAT catalog are not listed: they have routes
+ * of their own.
+ */
 export const wholeDocuments: readonly WholeDocument[] = [apiCatalog, robots, llms, openSearch]
 /** Targets of `rel="describedby"`. */
 export const describing: readonly DatasetDocument[] = [

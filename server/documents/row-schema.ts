@@ -3,7 +3,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { inAlphabet } from '../query/parameters.ts'
 import type { Json, TableDescription } from './description.ts'
 
-/** Returns the JSON Schema of a field's value, with null if possible. */
+/** Returns the JSON Schema of a field's values, including null if the field is nullable. */
 function fieldSchema(field: Field, isNullable: boolean): Json {
   const { type, ...more } = typeRow(field.type).schema
   const { title, description, unit, precision, scale } = field
@@ -22,7 +22,7 @@ function fieldSchema(field: Field, isNullable: boolean): Json {
 }
 
 /**
- * Returns the JSON Schema of a row, with its fields in the order of its keys.
+ * Returns the JSON Schema of a row, with its fields in alphabetical order, like the keys of a row.
  * @param isWhole true if every field is required; false for rows of selected fields
  */
 export function rowSchema({ table, nullable }: TableDescription, isWhole = true): Json {

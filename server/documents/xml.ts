@@ -1,4 +1,4 @@
-/** Escapes a text for XML 1.0, and removes characters that it cannot contain. */
+/** Escapes a text for XML 1.0, and replaces characters that XML cannot contain. */
 export function xmlText(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')

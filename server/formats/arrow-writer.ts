@@ -59,8 +59,8 @@ function arrowSchema(columns: readonly OutputColumn[]): Schema {
 }
 
 /**
- * @param answer result of `aggregates`
- * @param rows how many rows it has
+ * @param answer results of `aggregates`, in their order
+ * @param rows number of rows in the answer
  */
 function recordBatch(columns: readonly OutputColumn[], answer: readonly Answer[], rows: number): RecordBatch {
   const schema = arrowSchema(columns)
@@ -74,7 +74,7 @@ function recordBatch(columns: readonly OutputColumn[], answer: readonly Answer[]
   return new RecordBatch(schema, makeData({ type, length: rows, nullCount: 0, children }))
 }
 
-/** Collects the bytes of a stream batch by batch, since the queue of the library has no limit. */
+/** Collects the bytes of a batch until `taken` returns them. The library's own queue could grow without limit. */
 class StreamWriter extends RecordBatchStreamWriter {
   #written: Uint8Array[] = []
 
@@ -123,7 +123,7 @@ function dataOf(
   throw new TypeError('expected a type of Arrow')
 }
 
-/** Dictionary vectors by their choices, so that a stream contains each dictionary once. */
+/** Reuses one dictionary vector per list of choices, so that a stream contains each dictionary once. */
 const vectors = new WeakMap<readonly string[], Vector<Utf8>>()
 
 function choiceVector(choices: readonly string[]): Vector<Utf8> {

@@ -23,7 +23,7 @@ export function isTextColumn(column: OutputColumn): boolean {
   return !isChoice(column) && typeRow(column.field.type).arrow.type === 'utf8'
 }
 
-/** Lists and BLOBs from which `recordBatch` builds columns. */
+/** Returns SQL for the lists and BLOBs from which `recordBatch` builds columns. */
 function aggregates(columns: readonly OutputColumn[], parameter: (value: Parameter) => string): string[] {
   return columns.flatMap((column) => {
     const name = `part.${quotedName(column.field.name)}`
@@ -34,7 +34,10 @@ function aggregates(columns: readonly OutputColumn[], parameter: (value: Paramet
   })
 }
 
-/** SQL: index of a value among its choices. A value that is none of them must not pass for a null. */
+/**
+ * SQL: index of a value among the choices. An unknown value becomes -1, not null, so that the writer can
+ * refuse it.
+ */
 function choiceSql(column: string, choices: string): string {
   return `case when ${column} is not null then coalesce(list_position(${choices}, ${column}), 0)::integer - 1 end`
 }

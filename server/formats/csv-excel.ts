@@ -9,8 +9,8 @@ const delimiter = ';'
 const startsFormula = /^[=+\-@]/
 
 /**
- * CSV that spreadsheets with a decimal comma open by a double click: byte order mark, semicolons, and times
- * with a space. A text that would be a formula gets a leading apostrophe.
+ * CSV that spreadsheets with a decimal comma open by double click: byte order mark, semicolons, and a space
+ * instead of the `T` in times. A text that would be a formula gets a leading apostrophe.
  */
 export const csvExcelFormat: LineFormat = {
   name: 'csv-excel',

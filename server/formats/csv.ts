@@ -3,7 +3,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedCsv, quotedName } from '../../core/sql.ts'
 import { allBytesBut, type Copies, type LineFormat } from './format.ts'
 
-/** Texts that need no quotes. */
+/** Rule that copies texts which need no quotes in CSV. */
 const copiedBare: Copies = {
   isCopied: allBytesBut((byte) => ',"\r\n'.includes(String.fromCharCode(byte))),
   quote: '',
@@ -44,7 +44,7 @@ export function csvText(text: string, delimiter = ','): string {
   return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Quotes a value if necessary; an empty text is "", since nothing between two commas is null. */
+/** Quotes a value if necessary. An empty text becomes `""`, since an empty value means null. */
 export function csvValueText(text: string, delimiter = ','): string {
   return text === '' ? '""' : csvText(text, delimiter)
 }

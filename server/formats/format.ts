@@ -13,22 +13,31 @@ interface AnyFormat {
   readonly contentType: string
   /** File extension, without a dot. */
   readonly ending: string
-  /** Columns come in the order of the query, or as declared; without this, in alphabetical order. */
+  /**
+   * True if columns come in the order of the query, or else as declared. Without this, fields come in
+   * alphabetical order.
+   */
   readonly hasColumns?: true
   /** Content-Disposition of a page; null for none. */
   readonly savedAs: 'inline' | 'attachment' | null
 }
 
-/** Format that writes each row as a text. DuckDB writes all rows of an export in one statement. */
+/** Format that writes each row as a text: in DuckDB by `line`, or from the row store by `written`. */
 export interface LineFormat extends AnyFormat {
   /** SQL: a row as text, from the stored columns of `part`. */
   readonly line: (fields: readonly Field[]) => string
-  /** Writes like `line`, from values that are texts already; absent if only DuckDB writes the format. */
+  /**
+   * Writes the same bytes as `line` without DuckDB, from values that are already texts; absent if only DuckDB
+   * writes the format.
+   */
   readonly written?: WrittenLine
   readonly separator: string
   /** True if each row repeats the names of the fields, which are most of its bytes. */
   readonly repeatsNames: boolean
-  /** Text before and after the rows, unless they stand in an envelope. */
+  /**
+   * Returns the text before the rows, as `tail` returns the text after them. A format with an envelope uses
+   * neither in pages.
+   */
   readonly head: (fields: readonly Field[]) => string
   readonly tail: (rows: number) => string
 }
@@ -36,12 +45,18 @@ export interface LineFormat extends AnyFormat {
 export interface WrittenLine {
   /** Equal for formats that write the same bytes. */
   readonly key: string
-  /** Form of the values it takes: as in JSON, the same without quotes and escapes, or as `rendered` writes them. */
+  /**
+   * Form of the values that `value` takes: JSON, the same without quotes and escapes, or the output of
+   * `rendered`.
+   */
   readonly takes: 'json' | 'plain' | 'rendered'
   /** Returns the text before each value of a field. */
   readonly before: (field: Field) => string
   readonly value: (text: string, field: Field) => string
-  /** Returns how texts of a field are copied without a change, with or without quotes; empty texts never are. */
+  /**
+   * Returns the rule for copying texts of a field unchanged, with or without quotes. Empty texts are never
+   * copied.
+   */
   readonly copies: (field: Field) => Copies
   readonly null: string
   /** Texts around and between the values of a row. */
@@ -50,24 +65,24 @@ export interface WrittenLine {
 
 /** Rule for copying texts without special bytes. */
 export interface Copies {
-  /** By byte: 0 if a text that contains it is not copied. */
+  /** Flag for each byte value: 0 if a text with that byte is not copied. */
   readonly isCopied: Uint8Array
   readonly quote: string
 }
 
-/** Returns the bytes of a text that is copied: all but some. */
+/** Returns `Copies.isCopied` for a rule that copies all texts without special bytes. */
 export function allBytesBut(isSpecial: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (isSpecial(byte) ? 0 : 1))
 }
 
-/** No text is copied. */
+/** Rule that copies no text. */
 export const copiesNothing: Copies = { isCopied: allBytesBut(() => true), quote: '' }
 
 /** Format that writes rows column by column, with typed values. */
 export interface ColumnFormat extends AnyFormat {
   /**
-   * SQL: aggregates that return the values of all rows, in the order of the rows, from the stored columns of
-   * `part`: lists (`list(...)`) or BLOBs. Texts are read as `encode(...)`, since other ways lose bytes.
+   * SQL: aggregates over the stored columns of `part`, with the values of all rows in their order. Each
+   * returns a list (`list(...)`) or a BLOB. Texts use `encode(...)`, since other ways lose bytes.
    * @param parameter adds a parameter to the statement and returns its name in the SQL
    */
   readonly aggregates: (
@@ -91,7 +106,7 @@ export interface OutputColumn {
 export interface ColumnWriter {
   /**
    * @param answer results of the aggregates, in their order
-   * @param rows how many there are, at least 1
+   * @param rows number of rows in the answer, at least 1
    */
   readonly write: (answer: readonly Answer[], rows: number) => void
   /** Returns the bytes written since the last call. */

@@ -21,7 +21,7 @@ export function jsonLine(fields: readonly Field[]): string {
 }
 
 const isSpecial = (byte: number): boolean => byte < 0x20 || byte === 0x22 || byte === 0x5c
-/** Texts that need no escapes in JSON. */
+/** Rule that copies texts which need no escapes in JSON. */
 export const copiedJson: Copies = { isCopied: allBytesBut(isSpecial), quote: '"' }
 const copiedBare: Copies = { isCopied: allBytesBut(() => false), quote: '' }
 

@@ -36,7 +36,10 @@ export interface FileAddresses {
   readonly listing: (table: Table) => string
   /** Redirects to the file of the current snapshot. */
   readonly download: (table: Table) => string
-  /** Redirects to the part with this index, from 0, of the current snapshot, while that has `count` parts. */
+  /**
+   * Redirects to the part at this index (from 0) of the current snapshot, as long as the snapshot has `count`
+   * parts.
+   */
   readonly parquet: (table: Table, index: number, count: number) => string
   readonly file: (table: Table, snapshot: string, file: string) => string
 }
@@ -59,7 +62,7 @@ export function fileAddresses(publicUrl: URL): FileAddresses {
   }
 }
 
-/** Returns the end of the name of a part, as in `t-00000-of-00003.parquet`; empty for a single part. */
+/** Returns the suffix in the file name of a part, as in `t-00000-of-00003.parquet`; empty for a single part. */
 function partSuffix(index: number, count: number): string {
   const [position, total] = [index, count].map((number) => String(number).padStart(5, '0'))
   return count === 1 ? '' : `-${position}-of-${total}`
@@ -98,7 +101,7 @@ export function mixedFamilies(families: readonly Family[], publicUrl: URL): Fami
   )
 }
 
-// A local machine has no TLS, and every link must work.
+// Keeps the scheme of PUBLIC_URL on a loopback address, which usually has no TLS, so that every link works.
 function schemeOf({ scheme }: Family, publicUrl: URL): string {
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(publicUrl.hostname)
   return isLoopback || scheme === 'public' ? publicUrl.protocol : `${scheme}:`

@@ -8,13 +8,13 @@ import proxyAddress from 'proxy-addr'
 export type ClientOf = (req: IncomingMessage) => string
 
 /**
- * Everything a proxy passes on that is no address counts as one client: else each new junk text would be a
- * new client.
+ * Client of all requests whose reported address is invalid. Otherwise each invalid text would be a new client
+ * with full quotas.
  */
 const unknownClient = 'unknown'
 
 export interface ClientSettings {
-  /** Trusted proxies in front of the server, whose X-Forwarded-For is believed: their number, or their subnets. */
+  /** Trusted proxies in front of the server, as their number or their subnets. Only they may set X-Forwarded-For. */
   readonly trustProxy: number | readonly string[]
   /** Bits of an IPv6 address that identify a client. */
   readonly clientIpv6Prefix: number
@@ -22,8 +22,8 @@ export interface ClientSettings {
 
 /**
  * Identifies clients by the address of the connection, or by the one that the trusted proxies report. An IPv6
- * address counts as its network, since its owner has all of it; ports are ignored.
- * @param tellDisbelieved called once if a proxy reports an address that is not trusted
+ * address counts as its network, since one client can use every address in it; ports are ignored.
+ * @param tellDisbelieved called once if a request has X-Forwarded-For although no proxy is trusted
  */
 export function clientOf(
   { trustProxy, clientIpv6Prefix }: ClientSettings,
@@ -58,7 +58,7 @@ export function clientOf(
   }
 }
 
-/** Longer texts are not cached: they are no addresses. */
+/** Maximum length of a cached key. Longer texts are hardly valid addresses, and would waste memory. */
 const knownLengthMax = 200
 
 /** Memoizes a function of a text, in bounded memory. */

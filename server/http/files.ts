@@ -12,27 +12,27 @@ import { accountFor } from './limits.ts'
 import { onResponseEnd, type SendBudget } from './send.ts'
 import { damagedFiles, Problem } from './problems.ts'
 
-/** A file that never changes under its name. */
+/** A file whose content never changes under the same name. */
 export interface ServedFile {
   /** Absolute folder of the file; no part of it comes from a request. */
   readonly folder: string
   readonly file: string
   readonly mediaType: string
-  /** Encoding of the stored file, which is sent as it is to clients that accept it. */
+  /** Content coding of the stored file, which the client must accept. */
   readonly contentEncoding?: 'gzip'
   /** SHA-256 of the file. */
   readonly sha256: string
-  /** Size in bytes; without it, read from the file, which may not be on this machine yet. */
+  /** Size in bytes; required if the file may not be on this machine yet, otherwise read from the file. */
   readonly bytes?: number
   readonly cacheControl: string
   /** HTTP date. */
   readonly lastModified?: string
-  /** Name for saving. */
+  /** Suggested file name for saving. */
   readonly saveAs: string
   /** Returns whether the file is still the one that was verified. */
   readonly isUnchanged: () => boolean
   /**
-   * Keeps the file on this machine until released; absent if it always is.
+   * Keeps the file on this machine until the returned function is called; absent if the file is always local.
    * @throws FileUnavailable
    */
   readonly hold?: () => Promise<() => void>
@@ -45,7 +45,7 @@ const bufferBytes = 200_000
 
 /**
  * Sends a stored file: all of it, a range, or 304. Resolves when the client has received it or disconnected.
- * @param unsent counts bytes that the client has not taken, and cuts off one that takes too little
+ * @param sendBudget counts bytes that the client has not taken, and cuts off a client that takes too little
  * @throws Problem unsatisfiable-range, damaged-files or overloaded
  */
 export async function sendFile(
@@ -111,7 +111,7 @@ export async function sendFile(
           doubted()
           res.destroy()
         })
-        // The library would send the bytes unchecked.
+        // Inserts the integrity check, since the library would pipe the file directly to the response.
         stream.pipe = (to) => {
           pipe(look).pipe(to)
           return to
@@ -122,8 +122,8 @@ export async function sendFile(
 }
 
 /**
- * Returns the request as charged and sent: a range only if If-Range matches. The library would ignore
- * If-None-Match if the client wants no answer from a cache; this server has none.
+ * Returns the request without headers that the library handles differently. Keeps a range only if If-Range
+ * matches. Removes Cache-Control, since `no-cache` would make the library ignore If-None-Match.
  */
 function plain(req: IncomingMessage, tag: EntityTag, lastModified: string | undefined): IncomingMessage {
   const { 'cache-control': _cache, 'if-range': condition, range, ...headers } = req.headers
@@ -159,7 +159,10 @@ async function sizeOf(file: string, doubted: () => Problem): Promise<number> {
   return size
 }
 
-/** Withholds the last bytes of a file unless all of it is intact: then the transfer breaks off. */
+/**
+ * Withholds the last chunk of a file until all of it is verified. If the file is damaged, the transfer breaks
+ * off, so that the client notices.
+ */
 export class IntegrityGate extends Transform {
   readonly #hash: Hash | null
   readonly #sha256: string | null

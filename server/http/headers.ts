@@ -27,7 +27,7 @@ const preflightSeconds = 86_400
 
 type Headers = readonly (readonly [name: string, value: OutgoingHttpHeader])[]
 
-/** One year; from then on browsers use TLS only. */
+/** Value of Strict-Transport-Security: after the first visit, browsers use only TLS for one year. */
 const strictTransport = 'max-age=31536000'
 
 /** Sets the headers of every response. */
@@ -67,7 +67,7 @@ export function helmetHeaders(): Headers {
     },
     // Public data may be used from any site.
     crossOriginResourcePolicy: { policy: 'cross-origin' },
-    // The proxy that terminates TLS sets it.
+    // `commonHeaders` sets this header, and only if PUBLIC_URL is https.
     strictTransportSecurity: false,
     // Only outdated browsers read these.
     xDownloadOptions: false,
@@ -82,7 +82,7 @@ export function helmetHeaders(): Headers {
   })
 }
 
-/** Browser features that our pages deny, from the list of OWASP: they need none. */
+/** Browser features that our pages deny, since they need none of them; from a list of OWASP. */
 const denied = [
   'accelerometer',
   'autoplay',
@@ -117,7 +117,7 @@ export function pageHeaders(policy: string, language: string): Readonly<Record<s
   }
 }
 
-/** Cache-Control, by how long caches may reuse a response. */
+/** Values of Cache-Control, by how long caches may reuse a response. */
 export interface Freshness {
   /** For resources that a refresh changes. */
   readonly changing: string
@@ -126,7 +126,10 @@ export interface Freshness {
 }
 
 const yearSeconds = 31_536_000
-/** Caches that answer with stale bytes while they fetch new ones save clients the wait. */
+/**
+ * Ratio of stale-while-revalidate to max-age. In that time, caches answer with a stale response while they
+ * fetch a new one, so that clients need not wait.
+ */
 const staleFactor = 10
 
 export function freshnessOf(maxAgeSeconds: number): Freshness {

@@ -58,7 +58,10 @@ export class Account {
     if (this.#limiter !== null) this.#tell(await this.#limiter.charge(this.#client(this.#req), cost))
   }
 
-  /** @returns the error to report: a refusal as a problem, any other unchanged, after the request is counted */
+  /**
+   * Counts a failed request, unless it was counted before.
+   * @returns the error to report: a refusal as a problem, any other error unchanged
+   */
   async settle(error: unknown): Promise<unknown> {
     if (error instanceof ExceedsQuota) return beyond(error, this.instead())
     if (error instanceof LimitReached) {
@@ -82,7 +85,7 @@ export class Account {
   }
 }
 
-/** Property of a response with its account: a map would cost more than most responses. */
+/** Property of a response that holds its account. A map would take more time than most responses. */
 const accountKey = Symbol('account')
 type WithAccount = ServerResponse & { [accountKey]?: Account }
 

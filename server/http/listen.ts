@@ -10,17 +10,23 @@ import { Problem, problemBody, problemRows, type ProblemCode, idHeader } from '.
 import { addressLengthMax } from './requests.ts'
 import { StartError } from '../../core/errors.ts'
 
-/** More than the longest valid address, so that 414 comes from this server with a sentence. */
+/**
+ * Maximum size of request headers, larger than the longest valid address. So this server, not Node's parser,
+ * answers 414 with an explanation.
+ */
 const headersBytesMax = 32 * 1024
-/** Longer than the usual 60 s of a proxy in front, which must be the one to close. */
+/**
+ * Longer than the usual 60 s of a proxy in front. If this server closed first, a request from the proxy could
+ * get lost.
+ */
 const keepAliveTimeoutMs = 65_000
 /** Time for downloads to end when the service stops; systemd and containers wait a little longer. */
 export const stopWithinMs = 25_000
-/** Time for a client to read a refusal. */
+/** Time for a client to read an error before its connection is destroyed. */
 const lingerMs = 1000
 /** Interval of checks for timeouts of unfinished requests. */
 const checkEveryMs = 1000
-/** Clients that take nothing for this long are cut off. */
+/** Minimum time without traffic after which a connection is closed. */
 const silenceLeastMs = 60_000
 
 export interface ListenOptions {
@@ -30,9 +36,9 @@ export interface ListenOptions {
   /** Maximum number of connections; further ones are closed at once. */
   readonly connectionsMax: number
   readonly headersTimeoutMs: number
-  /** Maximum time until a response begins; the connection is silent meanwhile. */
+  /** Maximum time until a response begins. The connection has no traffic meanwhile, so its timeout must be longer. */
   readonly longestAnswerMs: number
-  /** Receives connections from another process, if that accepts them. */
+  /** Sets the handler of connections that the primary process accepts; absent if this process listens itself. */
   readonly receive?: (take: (socket: Socket) => void) => void
 }
 
@@ -48,7 +54,7 @@ export interface Listening {
   readonly stop: (withinMs?: number) => Promise<void>
 }
 
-/** @throws StartError if the port is taken or the host is not local */
+/** @throws StartError if the port is in use, or the host is no address of this machine */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const { host, port, log, longestAnswerMs, headersTimeoutMs } = options
   const connections = new OpenConnections()
@@ -73,18 +79,19 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('connection', (socket: Socket) => connections.opened(socket))
   // Other values of `Expect` than 100-continue are ignored.
   server.on('checkExpectation', answer)
-  // After a parser error, the body never arrives. Most requests are answered without it; others are refused.
+  // After a parser error, the body never arrives. Most requests are answered without their body; a request
+  // that waits for it is refused.
   const refuseWithoutBody = async (error: ParserError, socket: Duplex): Promise<void> => {
     await setImmediate()
     if (connections.isAwaitingBody(socket)) answerUnreadable(error, socket, log)
   }
   server.on('clientError', (error: ParserError, socket) => {
-    // Junk behind running requests only closes the connection after them.
+    // Invalid bytes after running requests close the connection only when these requests are answered.
     if (connections.isAnswering(socket)) {
       connections.endAfterAnswers(socket)
       void refuseWithoutBody(error, socket)
     }
-    // An incomplete body belongs to a request that has its answer.
+    // An error in a body concerns a request that is already answered, so the connection is just closed.
     else if (connections.isInBody(socket)) socket.destroy()
     else answerUnreadable(error, socket, log)
   })
@@ -97,7 +104,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const stopListening = async (): Promise<void> => {
     // Accept pending connections first.
     await setImmediate()
-    // Close by net: http's close drops responses that are written but not sent yet.
+    // Calls `close` of net: that of http drops responses that are written but not sent yet.
     if (server.listening) NetServer.prototype.close.call(server)
   }
   return {
@@ -128,7 +135,7 @@ const parserProblems: Readonly<Record<string, readonly [ProblemCode, string]>> =
 
 const protective = helmetHeaders()
 
-/** Answers what Node's parser refuses before there is a request, and so before a client can be counted. */
+/** Answers bytes that Node's parser rejects. There is no request object yet, so the client is not counted. */
 function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
@@ -141,7 +148,7 @@ function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   const body = problemBody(new Problem(code, detail), `urn:uuid:${id}`)
   const { status, title } = problemRows[code]
   log.info({ id, status, code: error.code }, 'unreadable request')
-  // Close for the client.
+  // Destroys the connection if the client does not close it.
   setTimeout(() => socket.destroy(), lingerMs).unref()
   const headers = [
     ...protective,
@@ -164,8 +171,8 @@ function isLongAddress({ code, rawPacket }: ParserError): boolean {
 }
 
 /**
- * @param setting that contains the port
- * @throws StartError if the port is taken or the host is not local
+ * @param setting name of the setting that contains the port
+ * @throws StartError if the port is in use, or the host is no address of this machine
  */
 export async function bind(server: Server, port: number, host: string, setting = 'PORT'): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -178,7 +185,7 @@ export async function bind(server: Server, port: number, host: string, setting =
   })
 }
 
-/** Startup gate: requests wait until an app is set, and later ones go to the current app. */
+/** Holds requests until an app is set, then passes each request to the current app. */
 export class StartupGate {
   #app: RequestListener | null = null
   readonly #waiting: Parameters<RequestListener>[] = []
@@ -188,7 +195,7 @@ export class StartupGate {
     else this.#app(req, res)
   }
 
-  /** Skips clients that have disconnected. */
+  /** Sets the app and passes the waiting requests to it, except those of disconnected clients. */
   open(app: RequestListener): void {
     this.#app = app
     for (const [req, res] of this.#waiting.splice(0)) if (!res.destroyed) app(req, res)

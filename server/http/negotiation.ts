@@ -38,7 +38,7 @@ export function negotiate<T extends Offer>(
   throw new Problem('not-acceptable', `The Accept header excludes all available types: ${offered}.`)
 }
 
-/** Returns the choice of `Accept` alone; undefined if it excludes all. */
+/** Returns the offer that `Accept` prefers; undefined if it excludes all offers. */
 export function acceptable<T extends Offer>(
   { accept }: IncomingHttpHeaders,
   offers: readonly [T, ...T[]],
@@ -67,8 +67,8 @@ function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
         .map((type) => type.toLowerCase())
 }
 
-// Clients send `application/json; charset=utf-8`, and those of Brasil.IO `; indent=4`: only the weight
-// matters.
+// Removes parameters other than the weight. Clients send `application/json; charset=utf-8`, and clients of
+// Brasil.IO `; indent=4`.
 function withoutParameters(accept: string): string {
   return accept.replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
 }
@@ -103,7 +103,10 @@ const offered: readonly ContentCoding[] = [
 const byName = new Map(offered.map((encoding) => [encoding.name, encoding]))
 const names = [...byName.keys()]
 
-/** No client sends longer headers, and they would cost more to parse than a response. */
+/**
+ * Maximum length of an Accept-Encoding header. Real clients send less, and a longer header would cost more to
+ * parse than a response.
+ */
 const headerLengthMax = 500
 
 type Preferring = Negotiator & {
@@ -138,7 +141,7 @@ export class CompressionGate {
     if (compress === null) return whole
     this.#running += 1
     try {
-      // Copy, since zlib returns a slice of a larger buffer.
+      // Copies the bytes: zlib returns a slice of a larger buffer, which a cached slice would keep in memory.
       return new Uint8Array(await compress(whole))
     } finally {
       this.#running -= 1

@@ -6,7 +6,7 @@ interface ConnectionState {
   isAnswering: boolean
   /** Latest response that was begun. */
   answer: ServerResponse | null
-  /** Time since which there is no request, in ms. */
+  /** Time when the connection became idle, in ms. */
   idleSince: number
   /** Latest request, answered or not. */
   latest: IncomingMessage | null
@@ -24,9 +24,8 @@ const silentMs = 1000
 
 /**
  * Tracks open connections and their running requests, so that a stop neither cuts responses nor waits for
- * silent connections. A connection runs one request at a time: pipelining gives no advantage over other
- * clients, and events of the end of a response work, since Node emits them only for the one that has the
- * socket.
+ * silent connections. A connection runs one request at a time, so pipelining gives no advantage over other
+ * clients. Each running response also has the socket, without which Node does not report its end.
  */
 export class OpenConnections {
   readonly #states = new Map<Duplex, ConnectionState>()
@@ -60,7 +59,8 @@ export class OpenConnections {
    */
   inTurn(connection: Duplex, response: ServerResponse, answer: () => void): void {
     const state = this.#states.get(connection)
-    // If a request is skipped, later ones on the connection never get the socket.
+    // Skips every further request of an ending connection: after a request without a response, Node sends no
+    // later response.
     if (state === undefined || this.#ending.has(connection)) return
     state.latest = response.req
     const begin = (): void => {
@@ -104,8 +104,8 @@ export class OpenConnections {
   }
 
   /**
-   * Ends silent connections, and the others with the response to their next request: closing a connection
-   * while a request is on its way would lose it. Resolves when none is left.
+   * Ends connections that are silent, and other connections after their next response: closing earlier could
+   * lose a request on its way. Resolves when no connection is left.
    */
   async endAll(): Promise<void> {
     this.#stopping = true

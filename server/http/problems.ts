@@ -5,13 +5,13 @@ import type { Log } from '../base/log.ts'
 interface ProblemRow {
   readonly status: number
   readonly title: string
-  /** Registered type, if there is one. */
+  /** Problem type that IANA registers, if there is one. */
   readonly type?: string
 }
 
 /**
- * Every error of the service, one row each. The code ends the `type` of its problem details (RFC 9457),
- * unless a registered type exists, and never changes its meaning.
+ * Every error of the service, by code. The `type` of problem details (RFC 9457) ends with the code, unless
+ * IANA registers a type. The meaning of a code never changes.
  */
 export const problemRows = {
   'malformed-address': { status: 400, title: 'Malformed address' },
@@ -51,7 +51,7 @@ export const problemCodes = Object.keys(problemRows) as readonly ProblemCode[]
 /** Ways to get a whole table at once, for clients that request too much. */
 export interface WholeTable {
   readonly file: { readonly address: string; readonly bytes: number; readonly sha512: string }
-  /** Line for a DuckDB client. */
+  /** SQL with which a DuckDB client reads the table. */
   readonly duckdb: string
 }
 
@@ -64,7 +64,7 @@ interface ProblemExtras {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A response other than 200, thrown where the reason is found; `detail` is a sentence for the client. */
+/** An error response, thrown where its cause is found; `detail` explains the error to the client. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly extras: ProblemExtras
@@ -77,7 +77,7 @@ export class Problem extends Error {
   }
 }
 
-/** Maximum number of errors in a response; a client with more will try again. */
+/** Maximum number of errors in a response. A client with more errors sees the others at its next attempt. */
 const errorsToldMax = 20
 
 export function unacceptableParameters(all: readonly ParameterError[]): Problem {
@@ -96,7 +96,7 @@ export function busy(code: 'overloaded' | 'query-timeout', reason: string): Prob
   })
 }
 
-/** Returns the problem before anything is loaded. */
+/** Returns the problem of a service that has not loaded its data yet. */
 export function starting(): Problem {
   return new Problem('starting', 'The service is starting; /readyz shows its progress.', {
     headers: { 'Retry-After': '1' },
@@ -115,7 +115,7 @@ export function filesElsewhere(): Problem {
   return new Problem('files-elsewhere', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
-/** @param wholeFile address of all rows as one file, which suits so many better */
+/** @param wholeFile address of all rows as one file, the better way to get many rows; null if there is none */
 export function queryTooCostly(reason: string, wholeFile: string | null): Problem {
   if (wholeFile === null) return new Problem('query-too-costly', reason)
   return new Problem('query-too-costly', `${reason} All rows are in one file: ${wholeFile}.`, {
@@ -203,7 +203,7 @@ function sendProblem(res: ServerResponse, problem: Problem, { mediaType, headers
   res.end(res.req.method === 'HEAD' ? undefined : body)
 }
 
-/** Express throws when it cannot decode an address. */
+/** Returns the problem of an unexpected error. Express throws a URIError when it cannot decode an address. */
 function asProblem(error: unknown): Problem {
   if (error instanceof URIError) return new Problem('malformed-address', malformedAddress)
   return new Problem('internal-error', 'The service failed; its log has the reason.')

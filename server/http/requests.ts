@@ -7,10 +7,13 @@ import type { Meter } from '../base/meter.ts'
 import { anonymize, type ClientOf } from './client.ts'
 import { accountFor } from './limits.ts'
 
-/** RFC 9110 requires at least 8,000; our own addresses are shorter. */
+/** Maximum length of an address. RFC 9110 recommends at least 8,000 characters; our own addresses are shorter. */
 export const addressLengthMax = 8000
 
-/** @throws Problem malformed-request for a violation of HTTP, or address-too-long */
+/**
+ * Checks the Host header and the length of the address.
+ * @throws Problem malformed-request or address-too-long
+ */
 export function requireSound({ rawHeaders, httpVersion, url = '' }: IncomingMessage): void {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -48,10 +51,10 @@ export function logRequests(
   return (req, res) => {
     const started = performance.now()
     const id = randomUUID()
-    // Express changes the url.
+    // Copies the address before Express changes `req.url`.
     const { method, url } = req
     res.setHeader(idHeader, id)
-    // The address is unknown after the connection closes.
+    // Reads the client's address now: it is unknown after the connection closes.
     const client = log.isLevelEnabled('info') ? anonymize(clientOf(req)) : ''
     res.once('close', () => {
       const ms = Math.round(performance.now() - started)

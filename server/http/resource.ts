@@ -20,7 +20,7 @@ export interface ResourceRequest {
   readonly account: Account
 }
 
-/** An address pattern and its responses: named before they are built, or written directly. */
+/** A route and its responses: `find` names a response before its body is built, and `respond` writes it directly. */
 export type Resource = Common & ({ readonly find: Find } | { readonly respond: Respond })
 
 type Find = (request: ResourceRequest) => NamedResponse | Promise<NamedResponse>
@@ -32,9 +32,12 @@ interface Common {
   /** Name in the answer to OPTIONS. */
   readonly name: string
   readonly description: string
-  /** Class of its requests for the limits; by default the catalog. */
+  /** Limit class of its requests; by default `catalog`. */
   readonly countsAs?: LimitClass
-  /** True if its paths contain more than names of the catalog, so that their number is unlimited. */
+  /**
+   * True if its paths contain more than names of the catalog. Their number is then unlimited, so `Shortcuts`
+   * must not store them.
+   */
   readonly isEndless?: boolean
   /** Representations; by default JSON alone. */
   readonly offers?: readonly Offer[]
@@ -47,7 +50,7 @@ export type Browse = (
   find: (headers: IncomingHttpHeaders) => Promise<NamedResponse>,
 ) => Promise<NamedResponse> | null
 
-/** Sends unnamed JSON as an HTML page if one was requested; returns whether it did. */
+/** Sends a JSON text that has no `NamedResponse` as an HTML page, if a page was requested; returns whether it did. */
 export type BrowseText = (req: IncomingMessage, res: ServerResponse, name: string, text: string) => boolean
 
 /** Services that resources share. */
@@ -55,7 +58,7 @@ export interface Serving {
   readonly responder: Responder
   readonly shortcuts: Shortcuts
   readonly client: ClientOf
-  /** Makes HTML pages of JSON resources; null if there are none. */
+  /** Makes HTML pages of JSON resources; null if these resources have no pages. */
   readonly browse: Browse | null
   /** Returns the files of the table in a route; null if it names no published table. */
   readonly wholeTable: (params: ResourceRequest['params']) => WholeTable | null
@@ -133,8 +136,8 @@ const refuse: RequestHandler = (req, _res, next) => {
   next(new Problem('method-not-allowed', `Method "${req.method}" not allowed; allowed: ${allowedMethods}.`))
 }
 
-// A relative address works behind any proxy, and with `./` no slug reads as a scheme. The query must stay:
-// without it, other rows would be returned.
+// Redirects to a relative address, which works behind any proxy; `./` keeps a path with a colon from being
+// parsed as a scheme. The query stays: without it, the redirect would return other rows.
 export const redirectToSlash: RequestHandler = (req, res) => {
   const [path = '', ...query] = req.originalUrl.split('?')
   res.status(301)
@@ -152,7 +155,7 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 export class Shortcuts {
   readonly #handlers = new Map<string, Handler>()
 
-  /** @param target path and query as received, of a path with names of the catalog alone */
+  /** @param target path and query as received; the path contains only names of the catalog */
   remember(target: string, handler: Handler): void {
     const path = pathOf(target)
     // Paths without escapes have one spelling per resource, so their number is bounded by the catalog.

@@ -43,7 +43,7 @@ export interface NamedResponse {
   readonly cost?: Cost
   /** True if clients may request ranges. */
   readonly hasRanges?: boolean
-  /** True if the body costs neither work nor memory of its own. */
+  /** True if the body is already in memory, so that it costs neither work nor further memory. */
   readonly isAtHand: boolean
   /** Builds the body; called only if it is not cached. The signal fires when no client waits any more. */
   readonly body: (signal: () => AbortSignal) => Promise<Body> | Body
@@ -66,9 +66,12 @@ interface Form extends Body {
   readonly encoding: ContentCoding
 }
 
-/** Smaller bodies fit into one packet anyway, in bytes. */
+/** Minimum size for compression, in bytes: smaller bodies fit into one packet anyway. */
 const compressedMin = 1000
-/** Cached bodies up to this size go out at once into the buffers of the system, however slow a client is. */
+/**
+ * Maximum size of a cached body that is sent without room in the send budget, in bytes. Buffers of the system
+ * take such a body at once, however slow the client is.
+ */
 const freeBytesMax = 500_000
 
 /**
@@ -114,8 +117,8 @@ export class Responder {
       : await this.#make(response, encoding, res, accepted)
     const unpaid = Math.round(form.work ?? 0) - cost
     if (unpaid > 0) await account.charge(unpaid)
-    // While this body was built, other slow clients may have filled the budget; and cached bytes may be
-    // evicted before they are sent.
+    // Other slow clients may have filled the budget while this body was built. Cached bytes count too, since
+    // they may be evicted while this response still holds them.
     const shared = kept?.bytes ?? form.pieces
     const isFree = response.isAtHand || (kept !== undefined && kept.bytes.length <= freeBytesMax)
     if (!isFree && !this.#budget.isShared(shared)) this.#budget.requireRoom()
@@ -134,13 +137,16 @@ export class Responder {
     return this.#cache.stats
   }
 
-  /** Returns the uncompressed body of a response for building another one; cached if possible. */
+  /** Returns the uncompressed body of a response, from the cache if possible, for building another response. */
   async bodyOf(response: NamedResponse, signal: () => AbortSignal): Promise<Body> {
     const kept = this.#cache.get(response.name)
     return kept === undefined ? this.#body(response, signal) : { pieces: [kept.bytes], headers: kept.headers }
   }
 
-  /** Returns the best coding; while too many compressions run, the next one that costs nothing. */
+  /**
+   * Returns the best coding. While too many compressions run, returns the best one that needs no new
+   * compression, if any.
+   */
   #choose(response: NamedResponse, accepted: readonly ContentCoding[]): ContentCoding {
     const isCheap = (encoding: ContentCoding): boolean =>
       encoding.compress === null || this.#cache.has(keyOf(response, encoding))
@@ -196,7 +202,7 @@ export class Responder {
   }
 }
 
-/** Ranges are of the uncompressed body, for clients that accept it. */
+/** Returns the codings to choose from. A range refers to the uncompressed body, if the client accepts that. */
 function encodingsFor({ headers }: IncomingMessage, { hasRanges }: NamedResponse): readonly ContentCoding[] {
   const accepted = acceptedEncodings(headers['accept-encoding'])
   return hasRanges === true && headers.range !== undefined && accepted.includes(identity)
@@ -230,7 +236,7 @@ function keyOf({ name }: NamedResponse, { compress, name: encoding }: ContentCod
   return compress === null ? name : `${name}-${encoding}`
 }
 
-/** Sets the headers that a 304 has as well. */
+/** Sets the headers that a 304 shares with a 200. */
 function describe(res: ServerResponse, { cacheControl, headers }: NamedResponse, tag: EntityTag): void {
   res.setHeader('ETag', tag)
   res.setHeader('Cache-Control', cacheControl)

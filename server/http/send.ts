@@ -36,7 +36,7 @@ export function sendText(res: ServerResponse, text: string): void {
 
 /**
  * Calls a function once when a response ends: sent, aborted, or its connection closed. Watches the connection
- * too, since Node reports the end of a response only if it ever got the socket.
+ * too, since Node reports the end only of a response that had the socket.
  * @returns a function that cancels the call
  */
 export function onResponseEnd(res: ServerResponse, then: () => void): () => void {
@@ -92,15 +92,15 @@ interface Held {
   taken: number
 }
 
-/** Time that an untaken response may keep memory that others need. */
+/** Time after which a response without progress gives up its memory to others, in ms. */
 const patienceMs = 2000
-/** Bytes that the client of a long transfer must take within the timeout of other responses. */
+/** Bytes that a client must take from a long transfer in each `sendTimeoutMs`. */
 const longBytesMin = 1_000_000
 
 /** Limits bytes that clients have not taken, in total and in time. */
 export class SendBudget {
   readonly #limits: SendLimits
-  /** Maximum waiting first. */
+  /** Responses that clients have not fully taken, in the order in which they began to wait. */
   readonly #held = new Map<ServerResponse, Held>()
   /** Number of responses that share the same bytes. */
   readonly #holders = new Map<object, number>()
@@ -116,7 +116,8 @@ export class SendBudget {
   }
 
   /**
-   * Makes room for a new response by cutting off clients that have taken nothing for long.
+   * Makes room for a new response. Cuts off clients that have kept a response waiting for `patienceMs`,
+   * except long transfers that progress.
    * @throws Problem overloaded if that is not enough
    */
   requireRoom(): void {
@@ -146,7 +147,10 @@ export class SendBudget {
     return this.#watch(res, bytes, shared, false)
   }
 
-  /** Does the same for a long transfer with `bytes` in memory at a time: it must progress. */
+  /**
+   * Counts the bytes that a long transfer has in memory at a time; cuts off a client that makes too little
+   * progress.
+   */
   follow(res: ServerResponse, bytes: number): void {
     this.#watch(res, bytes, {}, true)
   }
@@ -211,11 +215,11 @@ export async function afterFirstChunk<T>(chunks: AsyncIterable<T>): Promise<Asyn
 }
 
 /**
- * Sends chunks as fast as the client takes them. On an error the transfer breaks off before its end, so that
- * HTTP shows it to the client.
- * @param unsent counts bytes that the client has not taken, and cuts off one that takes too long
+ * Sends chunks as fast as the client takes them. After an error the response stays incomplete, so that the
+ * client notices.
+ * @param sendBudget counts bytes that the client has not taken, and cuts off a client that takes too long
  * @param trailers sent after the last byte, such as a count
- * @throws errors of the chunks, after closing the connection
+ * @throws errors of the chunks; `answerProblem` then closes a connection whose response has begun
  */
 export async function sendStream(
   res: ServerResponse,
@@ -223,8 +227,8 @@ export async function sendStream(
   sendBudget: SendBudget,
   trailers: () => Readonly<Record<string, string>>,
 ): Promise<void> {
-  // A client that knows the length may send its next request as soon as it has the last bytes. So send them
-  // only after the chunks have ended and closed their files.
+  // A client that knows the length may send its next request on receiving the last bytes. So the last chunk
+  // waits until the source has closed its files.
   const isLengthTold = res.hasHeader('Content-Length')
   let last: Uint8Array | null = null
   for await (const chunk of chunks) {

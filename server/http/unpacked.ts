@@ -14,14 +14,14 @@ import { sendStream, type SendBudget } from './send.ts'
 interface PackedFile extends ServedFile {
   /** Strong tag of the uncompressed bytes. */
   readonly tag: string
-  /** Its gzip members; null if unknown: then it is sent in chunks, without ranges. */
+  /** Gzip members of the file; null if unknown: then the response has no Content-Length and no ranges. */
   readonly members: readonly DownloadMember[] | null
 }
 
 /**
- * Sends a gzipped file uncompressed, or a range of it for which only the members that contain it are read.
- * The headers that describe it are already set.
- * @throws Problem unsatisfiable-range or damaged-files; errors of gunzip, after closing the connection
+ * Sends a gzipped file uncompressed. For a range, reads only the gzip members that contain it. The caller has
+ * already set the headers that describe the file.
+ * @throws Problem unsatisfiable-range or damaged-files; errors of gunzip
  */
 export async function sendUnpacked(
   req: IncomingMessage,
@@ -47,7 +47,7 @@ export async function sendUnpacked(
   const unpacking = pipeline(source, look, gunzip, cut)
   async function* wholeChunks(): AsyncGenerator<Uint8Array> {
     yield* cut as AsyncIterable<Uint8Array>
-    // Afterwards, checksums are verified and the file is closed.
+    // Waits until the checksums are verified and the file is closed.
     await unpacking
   }
   const sending = sendStream(res, wholeChunks(), sendBudget, () => ({}))
@@ -86,7 +86,7 @@ function packedRangeOf(
   return isWhole && skip === 0 && end === at - 1 ? null : { packed: { start: from, end: to }, skip }
 }
 
-/** Passes a range of a stream. The rest is read too, since checksums stand at the end. */
+/** Passes on a range of a stream. Reads the rest too, since gzip has its checksums at the end. */
 class Cutter extends Transform {
   #skip: number
   #left: number

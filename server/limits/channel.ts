@@ -2,7 +2,7 @@ import type { Counts, Usage } from './limiter.ts'
 
 /** An amount to add; see `Counts.add`. */
 type Question = readonly [id: number, policy: string, client: string, amount: number, isCapped: boolean]
-/** Usage after a question: its id, the usage, and the end of the window in ms since 1970. */
+/** Answer to a question: its id, the usage afterwards, and the end of the window in ms since 1970. */
 type Reply = readonly [id: number, totalHits: number, resetsAt: number]
 
 /** Questions of one turn of the event loop, and their replies. */
@@ -14,9 +14,9 @@ export interface Replies {
 }
 
 /**
- * Counts in the primary process, asked over the channel between the two. Questions of one turn of the event
- * loop share a message, since a message costs about as much as a cached page. Replies have no timeout: a late
- * process is one on a busy machine, its watchdog ends one that hangs, and this process ends with it.
+ * Counts in the primary process, which a worker asks over the channel between them. Questions of one turn of
+ * the event loop share a message, since a message costs about as much as a cached page. Replies have no
+ * timeout: if the primary hangs, its watchdog ends it, and this process ends too.
  */
 export class CountsChannel {
   readonly #send: (questions: Questions) => void

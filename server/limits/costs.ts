@@ -2,15 +2,15 @@
 export type Cost = number
 
 const pieceBytes = 4_000_000
-/** Cost of the smallest page, and of each 4 MB of rows from Parquet to compressed text. */
+/** Cost of the smallest page; `pieceCost` is the cost of 4 MB of rows, from Parquet to compressed text. */
 const pageCost = 8
 const pieceCost = 110
 /** Cost of 4 MB of a file, which is hashed as it is sent. */
 const filePieceCost = 20
-/** Cost of a million values that are read, in weighted values (`server/table/selection/duckdb/scan.ts`). */
+/** Cost of reading a million values, weighted as in `server/table/selection/duckdb/scan.ts`. */
 const millionCost = 20
 
-/** Cost of a small answer, or of one that is stored but not cached. */
+/** Cost of a response that needs little work, such as an error, a redirect, or the headers for HEAD. */
 export const smallCost: Cost = 1
 
 /** Cost of writing rows, as a page or an export of approximately this size. */

@@ -8,8 +8,8 @@ export interface Link {
 }
 
 /**
- * Counts of several servers together, with a fallback to the counts of this server while the shared ones are
- * unreachable. Until then each server enforces the limit alone: better than no limit, or readers who wait.
+ * Counts of several servers together, or those of this server while the shared counts are unreachable.
+ * Meanwhile each server enforces the limits alone, which is better than no limit or slow responses.
  */
 export class FallbackCounts implements Counts {
   readonly #shared: Counts

@@ -12,7 +12,7 @@ import type { Cost } from './costs.ts'
 import type { Policy } from './policies.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Quota of a policy that a client has left. */
+/** Remaining quota of a client in one policy. */
 export interface RemainingQuota {
   readonly policy: Policy
   readonly left: number
@@ -34,7 +34,7 @@ export class LimitReached extends ClientOnlyError {
   }
 }
 
-/** A request costs more than the quota of any window. */
+/** A request costs more than the whole quota, so waiting does not help. */
 export class ExceedsQuota extends ClientOnlyError {
   readonly policy: Policy
 
@@ -69,7 +69,7 @@ export class Limiter {
   readonly #perClass = new Map<LimitClass, ClassLimit[]>()
   readonly #client: (req: IncomingMessage) => string
 
-  /** @param countsFor returns where a policy is counted; each policy has its own counts */
+  /** @param countsFor returns the counts of a policy; each policy has its own */
   constructor(
     policies: readonly Policy[],
     client: (req: IncomingMessage) => string,
@@ -129,7 +129,8 @@ export class Limiter {
   }
 
   /**
-   * Charges work that is already done, up to the end of the budget; then the next request is refused.
+   * Charges work that is already done, but no more than the remaining budget. If the budget is then empty,
+   * the next request is refused.
    * @returns the quotas left afterwards; none if costs are not limited
    */
   async charge(client: string, cost: Cost): Promise<RemainingQuota[]> {
@@ -138,11 +139,11 @@ export class Limiter {
     return [standingOf(policy, await counts.add(client, cost, true))]
   }
 
-  /** Returns null if costs are not limited. */
+  /** Takes a cost from the budget of a client; null if costs are not limited. */
   #spent(client: string, cost: Cost, limited: LimitClass): Promise<Outcome> | null {
     if (this.#budget === undefined) return null
     const { policy, counts } = this.#budget
-    // Downloads are allowed however large they are.
+    // Downloads that cost more than the quota are allowed: they use the whole quota.
     if (cost > policy.quota && limited !== 'files') throw new ExceedsQuota(policy)
     const amount = Math.min(cost, policy.quota)
     return Promise.resolve(counts.add(client, amount)).then((usage) =>
@@ -162,7 +163,7 @@ export class Limiter {
 interface Outcome {
   readonly counts: Counts
   readonly amount: number
-  /** Quota left; without the amount if it was refused. */
+  /** Remaining quota; a refused amount is not subtracted. */
   readonly standing: RemainingQuota
   readonly isRefused: boolean
 }
@@ -206,8 +207,8 @@ function middlewareOf(
     store: storeOf(counts),
     keyGenerator: client,
     requestPropertyName: policy.name,
-    // We write the headers: they include the budget, and the library would hash the address for each policy,
-    // a twentieth of a cached page.
+    // `Account` writes the headers, since they include the budget. The library would also hash the address
+    // for each policy, which takes a twentieth of the time of a cached page.
     standardHeaders: false,
     legacyHeaders: false,
     // The library's checks expect proxies to be configured in Express; this server handles them itself.
@@ -235,14 +236,14 @@ function standingOf(policy: Policy, { totalHits, resetTime }: Usage): RemainingQ
 /** Usage of a policy in the current window (`totalHits`), and the end of the window. */
 export type Usage = Readonly<ClientRateLimitInfo> & { readonly resetTime: Date }
 
-/** Usage of one policy by all clients; never more than its quota. */
+/** Usage of one policy by each client; never more than its quota. */
 export interface Counts {
   /**
    * Adds an amount to the usage of a client if the quota allows it.
-   * @param amount 0 only reads; a negative amount is given back
-   * @param isCapped adds what is left of the quota if the amount is too large
-   * @returns the usage afterwards; if the amount was too large and nothing was added, the usage it would
-   *   have led to: more than the quota
+   * @param amount 0 only reads; a negative amount reduces the usage
+   * @param isCapped true to add the remaining quota if the amount is larger
+   * @returns the usage afterwards; if the amount was refused, the usage that it would have caused, which
+   *   exceeds the quota
    */
   readonly add: (client: string, amount: number, isCapped?: boolean) => Usage | Promise<Usage>
 }

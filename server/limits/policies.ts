@@ -15,7 +15,7 @@ export interface Policy {
   readonly header: string
 }
 
-/** @param processors of the machine; a client may have a share of them */
+/** @param processors number of processors, of which a client may use a share */
 export function policiesOf(limits: Limits, processors: number): Policy[] {
   const ofClasses = limitClasses.flatMap((limited) =>
     limits[limited].map((limit) => policyOf(limited, limit.requests, limit)),

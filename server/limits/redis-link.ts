@@ -103,13 +103,16 @@ function newClient(url: string) {
   })
 }
 
-/** Throws when work takes too long. A process that was too busy to see the answer checks once more. */
+/**
+ * Throws when work takes too long. Checks once more before that, since a busy process may not have read a
+ * response that arrived in time.
+ */
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => setImmediate(() => reject(new Error(`no response in ${ms} ms`))), ms)
   })
-  // Nobody waits for a late result any more.
+  // Ignores a late failure, which would otherwise be an unhandled rejection.
   work.catch(() => undefined)
   try {
     return await Promise.race([work, late])

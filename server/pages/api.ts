@@ -105,7 +105,7 @@ function examplesPart(service: PageService, { dataset, table, report }: TableDes
   </section>`
 }
 
-/** Describes an example by its conditions. */
+/** Describes an example query in words. */
 function meaningOf(
   words: PageSetting['words'],
   table: Table,

@@ -36,7 +36,10 @@ function assetOf(text: string, ending: string, mediaType: string): Asset {
   return { file: `${contentName(text)}.${ending}`, mediaType, text }
 }
 
-/** Turns a function of `browser` into a script that runs it; it uses nothing from outside itself. */
+/**
+ * Turns a function from `browser/` into a script that runs it. The function must not use anything from
+ * outside itself.
+ */
 function scriptOf(run: () => unknown): string {
   return `(${run.toString()})()`
 }

@@ -13,7 +13,7 @@ import { describeDataset } from '../routes/documents/service.ts'
 import { findDataset } from '../routes/find.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
-/** @param truths published tables */
+/** @param truths dates and ingest report of each published table */
 function datasetHtml(service: PageService, cited: CitedDataset, truths: readonly TableProvenance[]): Html {
   const { setting, snapshots, writing } = service
   const { addresses, language, words } = setting

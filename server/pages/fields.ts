@@ -91,7 +91,7 @@ function distributionPart({ words }: PageSetting, field: Field, found: Profile |
   </ul>`
 }
 
-/** Formats the fields as CSV, one per line; texts in the language of the page. */
+/** Formats the fields as CSV, one field per line; titles and descriptions are in the language of the page. */
 function dictionaryCsv({ table, report }: RequestedTable): string {
   const lines = table.fields.map((field) => {
     const { name, type, precision, scale, title, description, unit, kind } = field
@@ -118,7 +118,7 @@ function dictionaryCsv({ table, report }: RequestedTable): string {
     .join('')
 }
 
-/** Page of the fields of a table, as declared and as found by the ingest. */
+/** Page of the fields of a table: their declaration, and statistics from the ingest. */
 export function fieldsPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields', 'Fields'),

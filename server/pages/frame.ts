@@ -8,7 +8,7 @@ import type { Words } from './words/en.ts'
 
 /** Settings and texts of pages in one language. */
 export interface PageSetting {
-  /** Equal for pages of the same catalog and language. */
+  /** Hash of the catalog, the language and the public address, used in the cache keys of pages. */
   readonly name: string
   readonly catalog: CatalogTexts
   readonly addresses: PageAddresses
@@ -22,15 +22,15 @@ export interface Framed {
   /** Description for search engines. */
   readonly description?: string
   readonly main: Html
-  /** Returns the address of the page in another language; null if it is the same. */
+  /** Returns the address of the page in another language; null if one address serves all languages. */
   readonly inLanguage: ((language: Language) => string) | null
-  /** Steps from the home page; absent if there are none. */
+  /** Breadcrumbs after the home page; absent on pages without breadcrumbs. */
   readonly trail?: readonly Step[]
   /** Additional script, besides the one that every page loads. */
   readonly script?: Asset
   /** Structured data (schema.org). */
   readonly data?: Readonly<Record<string, unknown>>
-  /** Feed of changes, absolute or below the address of the service. */
+  /** Absolute address of the Atom feed of changes. */
   readonly feed?: string
 }
 
@@ -62,7 +62,7 @@ export function framed(setting: PageSetting, page: Framed): Html {
       />
       ${feed !== undefined && html`<link rel="alternate" type="application/atom+xml" href="${feed}" />`}
       ${
-        // A `<` could end the element.
+        // Escape every `<`: a `</script>` in the data would end the element early.
         data !== undefined &&
         html`<script type="application/ld+json">
           ${markup(JSON.stringify(data).replaceAll('<', String.raw`\u003c`))}

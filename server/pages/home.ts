@@ -14,7 +14,7 @@ import type { findIndex } from '../routes/api-index.ts'
 import { wantsPage } from '../http/negotiation.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
-/** Number of latest changes. */
+/** Number of recently changed tables on the home page. */
 const latelyMax = 5
 /** Maximum number of tables and fields of a dataset in a search result. */
 const placesMax = 8
@@ -144,7 +144,7 @@ function isFound(dataset: Dataset, words: readonly string[]): boolean {
 
 interface Place {
   readonly table: Table
-  /** Null for the table itself. */
+  /** Name of a matching field; null if the texts of the table itself match. */
   readonly field: string | null
 }
 
@@ -182,7 +182,7 @@ export function homePage(service: PageService): Resource {
   return { ...pageAt(service, '', 'Home'), find: ({ target }) => homeFor(service, target) }
 }
 
-/** Answers at the root: a page in the language of the browser, or the index of the API for programs. */
+/** Answers requests to `/`: browsers get the home page in their language, programs the index of the API. */
 export function root(
   services: ReadonlyMap<Language, PageService>,
   index: ReturnType<typeof findIndex>,

@@ -1,13 +1,13 @@
 import { html as template, raw } from 'hono/html'
 import type { Party } from '../../core/catalog/catalog.ts'
 
-/** Markup; values in it are escaped unless they are markup. */
+/** Markup. Interpolated values are escaped, unless they are markup themselves. */
 export type Html = ReturnType<typeof template>
 
-/** Templates without the indentation of source files. */
+/** Cache of templates without the indentation that they have in source files. */
 const packed = new WeakMap<TemplateStringsArray, TemplateStringsArray>()
 
-/** Builds markup. Arrays are concatenated; null, undefined and booleans are empty. */
+/** Builds markup. Arrays are concatenated; null, undefined and booleans produce nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly unknown[]): Html {
   return template(packedOf(strings), ...values)
 }
@@ -37,12 +37,12 @@ export function markup(text: string): Html {
 
 /** Returns the text of a complete document. */
 export function textOf(document: Html): string {
-  // Pages contain no asynchronous parts.
+  // The type of Hono allows promises, but pages contain no asynchronous parts.
   if (document instanceof Promise) throw new TypeError('page contains an unresolved promise')
   return `<!doctype html>\n${document.toString()}`
 }
 
-/** Returns the address in an untrusted text; null if browsers should not follow it. */
+/** Returns an untrusted text as an address; null unless it is http or https, since `javascript:` would run code. */
 export function safeAddress(text: string): string | null {
   if (!/^https?:\/\/[^\s]+$/i.test(text)) return null
   try {
@@ -66,8 +66,8 @@ export function codePart(text: string, words: { readonly copy: string; readonly 
 }
 
 /**
- * Returns a table that scrolls sideways, and stacks the cells of a line on narrow pages.
- * @param heads texts of the columns; those of numeric columns in an array
+ * Returns a table that scrolls sideways; on narrow screens, the cells of each row are stacked.
+ * @param heads titles of the columns; a title in an array marks a numeric column
  */
 export function stackedTable(
   label: string,

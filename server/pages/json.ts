@@ -15,13 +15,12 @@ interface JsonView {
   readonly name: string
   /** Absolute address of the JSON. */
   readonly address: string
-  /** The JSON. */
   readonly text: string
-  /** True if it is only the beginning. */
+  /** True if `text` is only the beginning of the JSON. */
   readonly isCut: boolean
 }
 
-/** Longer JSON is shown without highlighting, which would take long. */
+/** Maximum number of characters for highlighting, which is slow; longer JSON is shown plain. */
 const highlightedMax = 500_000
 /** Maximum number of characters shown, with a link to the rest. */
 const jsonShownMax = 2_000_000
@@ -44,12 +43,12 @@ export function jsonPage(setting: PageSetting, { name, address, text, isCut }: J
   return framed(setting, { title: name, main, inLanguage: null })
 }
 
-/** Tokens of JSON; only white space stands between. */
+/** Tokens of JSON; only white space separates them. */
 const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
 
 /**
- * Starts of lines by depth. Deeper values stay on one line, since JSON of a source may be nested as deep as
- * it is long.
+ * Line break and indentation by nesting depth. Deeper values get no line breaks, since indenting extremely
+ * nested JSON would produce a huge page.
  */
 const lineStarts = Array.from({ length: 20 }, (_, depth) => `\n${'  '.repeat(depth)}`)
 
@@ -104,7 +103,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (found) => entities[found] ?? found)
 }
 
-/** Shows JSON as a page to browsers; `format=` always wins. */
+/** Returns the function that shows JSON responses to browsers as pages, unless the address contains `format=`. */
 export function browsing(runtime: Runtime, settings: PageSettings): Browse {
   const { publicUrl, responder } = runtime
   return ({ name }, { target, headers }, find) => {
@@ -132,7 +131,7 @@ export function browsingText({ publicUrl }: Runtime, settings: PageSettings): Br
 
 const varied = 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode'
 
-/** Returns the setting of the requested page; null if JSON is requested. */
+/** Returns the page setting for the language of the browser; null if the client requests JSON. */
 function askedSetting(
   settings: PageSettings,
   target: string,
@@ -161,7 +160,7 @@ function pageOf(
     ...page,
     cacheControl: answer.cacheControl,
     headers: { ...answer.headers, ...page.headers, Vary: varied },
-    // The page shows the JSON, so its cost is that of the JSON.
+    // Charge the cost of the JSON, which the page needs too.
     ...(answer.cost !== undefined && { cost: answer.cost }),
     body: async (signal) => {
       const { pieces, headers, serverTiming } = await responder.bodyOf(answer, signal)

@@ -8,20 +8,20 @@ interface Written {
   readonly day: (date: string) => string
   /** Formats a moment in UTC, to the minute. */
   readonly moment: (date: string) => string
-  /** Formats a value of a number field with all digits. */
+  /** Formats a value of a number field with all digits, without thousands separators. */
   readonly digits: (text: string) => string
   /**
-   * Converts a number as people type it, with groups and the decimal sign of the language, into the form of
-   * the API.
+   * Converts a number as people type it, with the thousands and decimal separators of the language, into the
+   * form of the API.
    */
   readonly typed: (text: string, isWhole: boolean) => string
-  /** Formats a number with groups and all digits. */
+  /** Formats a number with thousands separators and all digits. */
   readonly grouped: (text: string) => string
-  /** Formats a number for narrow places. */
+  /** Formats a number in short form, such as `1.23M`, where space is scarce. */
   readonly compact: (number: number) => string
   readonly list: (texts: readonly string[], kind?: 'conjunction' | 'disjunction') => string
   readonly percent: (share: number) => string
-  /** Formats a window such as `1m`. */
+  /** Formats the time window of a rate limit, such as `1m`, in words. */
   readonly span: (per: string) => string
   readonly inOrder: (texts: readonly string[]) => string[]
 }
@@ -56,7 +56,7 @@ function writtenBy(locale: string): Written {
   const [decimal = '.'] = new Intl.NumberFormat(locale)
     .formatToParts(0.5)
     .flatMap(({ type, value }) => (type === 'decimal' ? [value] : []))
-  // No groups: years and codes are numbers too.
+  // No thousands separators: years and codes are numbers too.
   const digits = (text: string): string => text.replace('.', decimal)
   const group = decimal === ',' ? '.' : ','
   const hasGroups = new RegExp(String.raw`^[-+]?\d{1,3}(?:[${group}]\d{3})+(?:[${decimal}]\d+)?$`)
@@ -74,7 +74,7 @@ function writtenBy(locale: string): Written {
     digits,
     typed: (text, isWhole) => {
       const bare = text.trim()
-      // In links, 1.234 is a fraction as in the API; for a whole number, the point separates thousands.
+      // Links write 1.234 for a fraction, like the API. In an integer, the point can only separate thousands.
       const isOfApi = !isWhole && /^[-+]?\d+\.\d+$/.test(bare)
       return isOfApi ? bare : (hasGroups.test(bare) ? bare.replaceAll(group, '') : bare).replace(decimal, '.')
     },

@@ -17,7 +17,7 @@ interface ProblemView {
   readonly instance: string
   /** Seconds until a retry is worthwhile; null if unknown. */
   readonly retrySeconds: number | null
-  /** Files of the whole table, for a query that is too large. */
+  /** Download of the whole table, offered instead of a refused request; null if there is none. */
   readonly instead: WholeTable | null
   /** Invalid parameters. */
   readonly errors: readonly ParameterError[]
@@ -25,14 +25,17 @@ interface ProblemView {
   readonly asked: readonly (readonly [name: string, text: string])[]
   /** Address of the current version, if the requested one has expired. */
   readonly latest: string | null
-  /** True if the address belongs to the API, whose details are English sentences. */
+  /** True if the address belongs to the API: then the page shows the English details in every language. */
   readonly isOfApi: boolean
 }
 
-/** Maximum number of parameters that can be corrected; a query has fewer conditions. */
+/**
+ * Maximum number of inputs in the correction form, so that a long address cannot produce a huge page. Valid
+ * queries have fewer conditions.
+ */
 const correctedMax = 100
 
-/** Shows an error: what went wrong, and a way on. */
+/** Shows an error: what went wrong, and what to do next. */
 function problemPage(setting: PageSetting, view: ProblemView): Html {
   const { addresses, language, words } = setting
   const { code, detail, instance, retrySeconds, instead, errors, latest } = view
@@ -54,14 +57,14 @@ function problemPage(setting: PageSetting, view: ProblemView): Html {
 }
 
 /**
- * Returns whether a page shows the detail: it is an English sentence, and that of an unpublished table is for
- * operators.
+ * Returns whether to show the detail, an English sentence. Errors of the API always show it; pages show it
+ * only in English, and not for `not-published`, whose detail is for operators.
  */
 function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
   return isOfApi || (language === 'en' && code !== 'not-published')
 }
 
-/** Shows the parameters of the request, and the correction of each invalid one. */
+/** Shows a form with the parameters of the request, and beside each invalid one an explanation. */
 function correctionForm({ language, words }: PageSetting, { errors, asked, isOfApi }: ProblemView): Html {
   const messageOf = ({ parameter, message, type }: ParameterError): string => {
     if (isOfApi) return message
@@ -98,7 +101,10 @@ function insteadPart({ words }: PageSetting, { file, duckdb }: WholeTable): Html
     <pre><code>${duckdb}</code></pre>`
 }
 
-/** Shows errors as pages, in the language of the address, or else of the browser. */
+/**
+ * Returns the function that shows errors as pages, in the language of the address, or else in that of the
+ * browser.
+ */
 export function problemForms(
   settings: PageSettings,
 ): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
@@ -109,7 +115,7 @@ export function problemForms(
   }
 }
 
-/** Returns the parameters of an address, as far as they can be decoded. */
+/** Returns the parameters of an address; none if one of them cannot be decoded. */
 function askedIn(target: string): readonly (readonly [string, string])[] {
   try {
     return parametersOf(target)

@@ -12,7 +12,7 @@ export interface TableProvenance {
   readonly table: Table
   readonly manifest: Manifest
   readonly report: SnapshotReport | null
-  /** Last check of the source that gave no new snapshot. */
+  /** Latest check of the source without a new snapshot; null if unknown. */
   readonly looked: SourceCheck | null
 }
 

@@ -15,7 +15,7 @@ interface ReferenceView {
   readonly document: Json
   /** Address of the document. */
   readonly address: string
-  /** References of tables that are not in the document. */
+  /** Links to the reference pages of tables, which the document omits. */
   readonly others: readonly { readonly name: string; readonly address: string }[]
   readonly inLanguage: Framed['inLanguage']
   readonly trail: NonNullable<Framed['trail']>
@@ -149,7 +149,7 @@ function resolved(document: Json, value: Json): Json {
   return found as Json
 }
 
-/** Describes a schema in few words. */
+/** Describes the type of a schema in a few words. */
 function typeOf(document: Json, schema: Json): string {
   const reference = schema['$ref']
   if (typeof reference === 'string') {

@@ -49,7 +49,7 @@ export function pagesRouter(service: Runtime, settings: PageSettings, serving: S
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
   mount(router, engineFiles(service), false, serving)
   for (const made of all.values()) {
-    // A file comes before the page of the same name without extension.
+    // Mount files first: the pattern of table pages also matches `/dataset/:dataset/cite.bib`.
     for (const file of files) mount(router, file(made), false, serving)
     for (const page of pages) mount(router, page(made), true, serving)
   }

@@ -39,7 +39,7 @@ const strict = [
 /** Content-Security-Policy of pages: only our scripts and styles, no frames, no forms to other sites. */
 export const pagePolicy = strict.join('; ')
 
-/** The same for a page whose script and worker fetch data from our own address. */
+/** Content-Security-Policy of the SQL page, whose script and worker fetch data from our own address. */
 export const consolePolicy = [...strict, "connect-src 'self'", "worker-src 'self'"].join('; ')
 
 /** Services of the pages in one language. */
@@ -48,7 +48,7 @@ export interface PageService extends Omit<Runtime, 'catalog'> {
   readonly catalog: CatalogTexts
   readonly setting: PageSetting
   readonly files: FileAddresses
-  /** Addresses of documents for machines. */
+  /** Catalog and addresses for writing machine-readable documents. */
   readonly writing: Writing
 }
 
@@ -77,7 +77,7 @@ export function settingFor(settings: PageSettings, language: Language): PageSett
   return setting
 }
 
-/** Returns the addresses of rows in the API. */
+/** Returns the API addresses of rows, in the family that pages link to. */
 export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog' | 'publicUrl'>): Addresses {
   return addressesOf(mainFamily(catalog, publicUrl), publicUrl)
 }
@@ -104,7 +104,7 @@ export interface RequestedTable {
   readonly key: readonly unknown[]
 }
 
-/** Returns the table of an address without parameters. */
+/** Finds the table in the path of a request, and refuses query parameters. */
 export function requestedTable(
   { catalog, snapshots }: PageService,
   { params, target }: ResourceRequest,
@@ -118,8 +118,8 @@ export function requestedTable(
 }
 
 /**
- * Describes a page without its body.
- * @param key equal for pages with the same text in one language
+ * Describes an HTML response, except for its body.
+ * @param key identifies the content of the page within its language
  */
 export function named(
   { setting, freshness }: Pick<PageService, 'setting' | 'freshness'>,

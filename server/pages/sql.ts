@@ -16,7 +16,7 @@ import { requesterOf } from '../routes/find.ts'
 interface SqlView extends QueryView {
   /** Number of matching rows. */
   readonly count: number
-  /** Path of the rows as an Arrow stream, since the page may fetch only from its own address. */
+  /** Path of the rows as an Arrow stream. It has no origin, since the page may fetch only from its own. */
   readonly rowsAddress: string
   /** Addresses of DuckDB for browsers: its worker and its module. */
   readonly engine: { readonly worker: string; readonly module: string }

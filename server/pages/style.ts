@@ -1,7 +1,7 @@
 import { backgrounds, type Colours } from '../../core/catalog/colours.ts'
 import { tileStyle } from './chart/shapes.ts'
 
-/** The stylesheet: variables first, then the frame, then its content. */
+/** The stylesheet: variables, general rules, and rules for narrow screens, animation and print. */
 export function style({ light, dark }: Colours): string {
   return `${tokens(light, dark)}${rules}${tileStyle()}\n${otherMedia}`
 }

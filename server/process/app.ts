@@ -29,7 +29,7 @@ import { tableExport } from '../routes/table-export.ts'
 import { tableDetail } from '../routes/table-detail.ts'
 import { tableRows } from '../routes/table-rows.ts'
 
-/** Creates the app, in reading order. It opens nothing: live objects are passed in. */
+/** Creates the request handler of a catalog. It opens nothing: `runtime` contains all open resources. */
 export function createApp(runtime: Runtime): RequestListener {
   const { catalog, publicUrl, client, limiter, log, meter } = runtime
   const logRequest = logRequests(log, client, meter)
@@ -78,7 +78,7 @@ function routes(runtime: Runtime, settings: PageSettings, shortcuts: Shortcuts, 
     for (const resource of resources) mount(router, resource, family.trailingSlash, browsable)
     const references = [familyReference(family, documents), tableReference(family, documents)]
     for (const reference of references) mount(router, reference, false, browsable)
-    // Express also matches a prefix with a slash without it.
+    // Redirect here: inside the router, `/api` and `/api/` look the same.
     app.use(family.prefix, (req, res, next) =>
       pathOf(req.originalUrl) === family.prefix && ['GET', 'HEAD'].includes(req.method)
         ? redirectToSlash(req, res, next)
@@ -114,11 +114,11 @@ function routes(runtime: Runtime, settings: PageSettings, shortcuts: Shortcuts, 
   return app
 }
 
-/** Maximum wait for all tables to be loaded, for requests about all of them. */
+/** Maximum wait for all tables to be loaded, for requests that name no dataset. */
 const loadingMs = 2000
 
 /**
- * Waits until the tables in the path of a request are loaded, or else all of them.
+ * Waits until the tables that a request needs are loaded: those in its path, or else all of them.
  * @throws Problem starting
  */
 async function loading(
@@ -145,7 +145,10 @@ function isProbe({ url = '' }: IncomingMessage): boolean {
 
 type TellProblem = (error: unknown, res: ServerResponse) => void
 
-/** Returns the error handler: one response may fail, the service never. People get a page, and programs JSON. */
+/**
+ * Returns the error handler. It never throws, so that one failed response cannot end the process. Browsers
+ * get a page, and programs JSON.
+ */
 function problemTeller(settings: PageSettings, log: Log, meter: Meter | null): TellProblem {
   const formFor = problemForms(settings)
   const write = async (error: unknown, res: ServerResponse): Promise<void> => {

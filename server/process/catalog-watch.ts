@@ -33,7 +33,8 @@ export class CatalogWatch {
 
   /**
    * @param everyMs interval of checks; 0 for never
-   * @param taken version of the files before they were read
+   * @param taken version of the files before the current catalog was read, so that later changes are
+   *   noticed
    */
   begin(everyMs: number, taken: string | null): void {
     const { signal } = this.#stop
@@ -42,15 +43,15 @@ export class CatalogWatch {
     })
   }
 
-  /** Waits until no catalog is being loaded. */
+  /** Stops watching, and waits until no catalog is being loaded. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#turn
   }
 
   /**
-   * Reloads the catalog after earlier calls. Never fails: errors are logged. Returns whether a retry is
-   * pointless.
+   * Reloads the catalog, one call after another. Errors are logged instead of thrown.
+   * @returns false if a retry may succeed without a change of the files
    */
   async look(): Promise<boolean> {
     const before = this.#turn
@@ -80,7 +81,7 @@ export class CatalogWatch {
     } catch (error) {
       this.#fault = faultTold
       this.#log.error({ reason: messageOf(error) }, 'catalog rejected; still using the previous one')
-      // Other errors may pass.
+      // Errors other than faults of the catalog may be temporary.
       return error instanceof StartError
     }
   }

@@ -5,7 +5,7 @@ import { readSettings, workerShare } from '../../core/settings/read.ts'
 /** Starts one process that serves, or a primary with several workers. */
 try {
   const settings = readSettings(process.env)
-  // The primary process opens no files for the workers.
+  // Import on demand, so that the primary does not load the modules that serve requests.
   if (settings.workers > 1 && cluster.isPrimary) {
     const { runPrimary: keepWorkers } = await import('./workers/primary.ts')
     await keepWorkers(settings)

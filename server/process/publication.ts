@@ -40,7 +40,7 @@ export interface Shared {
   readonly store: Store
   readonly pool: Pool
   readonly scanPool: Pool
-  /** Null if there is none. */
+  /** Null if no ClickHouse is configured. */
   readonly clickHouse: ClickHouse | null
   readonly log: Log
   readonly worker: Worker | null
@@ -67,7 +67,7 @@ interface Publication {
   readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: CacheStats }>>
   readonly isCountingUp: () => boolean
   readonly limits: Limits
-  /** Loads every table once, and follows them from then on. */
+  /** Loads every table, and then follows newly published snapshots. */
   readonly load: () => Promise<void>
   /** Stops background work; running requests are finished. */
   readonly leave: (next: Publication | null) => void
@@ -80,10 +80,10 @@ interface Limits {
 }
 
 let number = 0
-/** Time until the files of a replaced catalog are deleted. */
+/** Time after which the temporary files of a replaced catalog are deleted. */
 const leftMs = 600_000
 
-/** @param before the publication that serves until this one does */
+/** @param before the publication that this one replaces; null at the start of the process */
 export async function publishCatalog(
   shared: Shared,
   fitted: FittedCatalog,
@@ -178,7 +178,10 @@ export async function publishCatalog(
   }
 }
 
-/** Warns once about tables that an earlier version published, which DuckDB reads without a row store. */
+/**
+ * Warns about tables published by an earlier version of Acervo. Without a row store, DuckDB reads their
+ * pages, which is slower.
+ */
 function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): void {
   const older = tables.filter((table) => {
     const manifest = snapshots.current(table)?.manifest
@@ -193,7 +196,7 @@ function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): 
     )
 }
 
-/** Keeps counts as long as the limits are the same. */
+/** Reuses the counts of the previous catalog if the limits are equal, so that a reload does not reset usage. */
 async function limitsOf(
   { settings, worker, log }: Shared,
   catalog: Catalog,

@@ -7,9 +7,9 @@ import { printUrl } from './print-url.ts'
 import { thisWorker } from './workers/worker.ts'
 
 /**
- * Runs a process that serves: opens its port first, then the service behind it, and finishes every response
- * at the end.
- * @param settings share of this process, if it is one of several workers
+ * Runs a server process: opens the port first and then the service behind it, and finishes running responses
+ * before it stops.
+ * @param settings of this process; a worker has its share of divided ones
  */
 export async function serve(settings: ProcessSettings): Promise<void> {
   const worker = thisWorker()
@@ -27,20 +27,20 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   // While other workers serve, a new worker accepts no request before it can answer.
   const isRelieving = worker?.isRelieving === true
   let listening: Listening | null = isRelieving ? null : await listenNow()
-  // Loading these modules takes most of the time of a start.
+  // Import after listening: loading these modules takes most of the start-up time.
   const opening = import('./service.ts').then(({ openService }) =>
     openService(settings, log, worker, door, () => listening?.connections() ?? 0),
   )
   let isServing = false
   const end = async (withinMs: number): Promise<void> => {
     log.info('stopping')
-    // Requests that wait at the gate are answered.
+    // Wait for the service before stopping it, so that requests at the gate are answered.
     const service = await opening
     service.stopping()
     await listening?.stop(withinMs)
     await service.close()
     log.info('stopped')
-    // Do not wait for the rest of the start.
+    // Exit now if the start is unfinished, instead of waiting until all tables are loaded.
     if (!isServing) process.exit()
   }
   let ending: Promise<void> | null = null

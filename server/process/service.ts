@@ -27,13 +27,13 @@ import type { Log } from '../base/log.ts'
 import type { Worker } from './workers/worker.ts'
 
 /**
- * Threads per query. A page is read from one row group by one thread, and a second one would cost a fifth
- * more CPU for nothing; different queries run in parallel anyway.
+ * Threads per query. DuckDB reads a page from one row group, which only one thread can do. A second one would
+ * use a fifth more CPU without any gain. Different queries run in parallel anyway.
  */
 const queryThreads = 1
 /**
- * Optimizers for pages, which are some rows of some columns: all others find nothing there, and take a tenth
- * of the time.
+ * DuckDB optimizers for pages. Queries for pages are so simple that all other optimizers change nothing, but
+ * would take a tenth of the time.
  */
 const optimizersOfPages = ['expression_rewriter', 'filter_pushdown', 'in_clause', 'unused_columns']
 
@@ -55,8 +55,8 @@ export interface Service {
 }
 
 /**
- * @param settings share of this process, if it is one of several workers
- * @param door opened to the app of each new catalog
+ * @param settings of this process; a worker has its share of divided ones
+ * @param door gate that passes requests to the app of the current catalog
  * @param connections returns the number of open connections
  */
 export async function openService(
@@ -169,7 +169,7 @@ export async function openService(
   metrics?.watch({
     pools: { pages: pool, scans: scanPool },
     caches: {
-      // Statistics of the current catalog.
+      // Read the statistics on each call: every catalog has caches of its own.
       answers: {
         get stats() {
           return current.caches.answers.stats
@@ -199,9 +199,9 @@ export async function openService(
       const loaded = current.load()
       swapping = loaded.catch(() => undefined)
       await loaded
-      // Wait until tables whose published fields differ are opened again.
+      // Wait for the catalog to be fitted to published tables with other fields, if there are any.
       await swapping
-      // With several workers, the primary replaces them.
+      // The primary watches the catalog for workers, and replaces them when it changes.
       if (worker === null) watch.begin(settings.catalogPollMs, version)
       if (current.snapshots.size > 0) return
       log.warn(

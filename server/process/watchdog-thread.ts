@@ -13,7 +13,7 @@ setInterval(() => {
   seen = now
   if (missed < stuckSeconds) return
   const msg = `the event loop was stuck for ${stuckSeconds} s: exiting, to be restarted`
-  // The logger lives in the stuck thread.
+  // Write without the logger, which runs in the stuck thread.
   writeSync(1, `${JSON.stringify({ level: 60, time: new Date().toISOString(), pid: process.pid, msg })}\n`)
   process.kill(process.pid, 'SIGKILL')
 }, 1000)

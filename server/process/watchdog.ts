@@ -7,15 +7,15 @@ const stuckSeconds = 10
 
 /** Data of the watching thread. */
 export interface WatchdogData {
-  /** Turns of the event loop, counted once a second. */
+  /** Counter that the event loop increments once a second. */
   readonly beats: SharedArrayBuffer
   readonly stuckSeconds: number
 }
 
 /**
- * Kills this process, after a log line, if its event loop is stuck for too long, so that the supervisor or
- * the primary starts another. The watching thread counts seconds without a beat instead of comparing clocks,
- * so that a suspended process does not look stuck. Does nothing under a debugger.
+ * Kills this process, after a log line, if its event loop is stuck for too long; the supervisor or the
+ * primary then starts another. The watchdog thread counts its own ticks without a beat, not the elapsed
+ * time, so that a suspended process does not look stuck. Does nothing under a debugger.
  */
 export function startWatchdog(log: Pick<Log, 'warn'>, seconds = stuckSeconds): void {
   if (inspector.url() !== undefined) return

@@ -24,7 +24,7 @@ export interface Condition {
   readonly field: Field
   readonly operator: Operator
   /**
-   * Operands in canonical form: those of `in` sorted and unique, true or false for `isnull`, and for `ne` one
+   * Operands in canonical form. `in` has sorted, unique values, `isnull` has true or false, and `ne` has one
    * value, or the first and the last of an excluded range.
    */
   readonly values: readonly string[]
@@ -32,7 +32,7 @@ export interface Condition {
   readonly unquoted?: string
 }
 
-/** Stands for the empty text, since an empty parameter is ignored. */
+/** Operand for the empty text, since empty parameters are ignored. */
 const emptyText = '""'
 
 /** Maximum number of values of an `in`. */
@@ -41,7 +41,7 @@ export const listLengthMax = 500
 /** A field and an operator, as the name of a parameter states them. */
 export interface Target {
   readonly field: Field
-  /** Operator as written; null if the parameter is the field itself. */
+  /** Operator as written, perhaps unknown; null if the parameter has only the name of the field. */
   readonly operator: string | null
 }
 
@@ -89,7 +89,8 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
   switch (operatorRow(operator).takes) {
     case 'value': {
       if (periodUnit(field) !== null) return periodCondition(field, operator, text)
-      // Nearly all sources have texts in NFC, and texts are compared by code point. Equality needs the text as given.
+      // Use NFC, as nearly all sources do, since texts are compared by code point. Equality tries all forms
+      // (`equalValues`).
       const isEqual = operator === 'eq' || operator === 'ne'
       const value =
         isEqual && text === emptyText && typeRow(field.type).isText
@@ -131,7 +132,7 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
   }
 }
 
-/** Parses west, south, east, north; west is greater than east across the antimeridian. */
+/** Parses a box: west, south, east, north. West is greater than east if the box crosses the antimeridian. */
 function parseBox(text: string): string[] | null {
   const texts = text.split(',').map((part) => part.trim())
   if (texts.length !== 4 || !texts.every((part) => /^[+-]?\d{1,3}(\.\d{0,20})?$/.test(part))) return null
@@ -176,7 +177,7 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
   return mayBeOne ? { ...list, unquoted: text.trim() } : list
 }
 
-/** Returns the values that an item of a list stands for; null if it is no value of the field. */
+/** Returns the values that an item of a list means, such as all days of a month; null if it is invalid. */
 function valuesOf(field: Field, operator: Operator, text: string): readonly string[] | null {
   const unit = periodUnit(field)
   if (unit === null) {
@@ -190,7 +191,7 @@ function valuesOf(field: Field, operator: Operator, text: string): readonly stri
   return period.first < period.last && unit === 'day' ? daysIn(period) : null
 }
 
-/** Returns a comparison with a date or moment; a shorter date stands for all of its days. */
+/** Returns a comparison with a date or moment; a year or month means all of its days. */
 function periodCondition(field: Field, operator: Operator, text: string): Condition | Invalid {
   const period = parsePeriod(field, text)
   const name = parameterOf(field, operator)
@@ -207,7 +208,10 @@ function periodCondition(field: Field, operator: Operator, text: string): Condit
     : { field, operator: 'range', values: [first, last] }
 }
 
-/** Returns the type whose spellings an operand may have; undefined for texts, which are limited only in length. */
+/**
+ * Returns the type that an operand must have, for error messages; undefined for texts, which only have a
+ * maximum length.
+ */
 function operandType(field: Field): FieldType | undefined {
   if (periodUnit(field) === 'day') return 'date'
   return typeRow(field.type).isText ? undefined : field.type
@@ -222,7 +226,10 @@ function expectedOperand(field: Field): string {
     : expected
 }
 
-/** Returns lists that may be single values: caches must distinguish their answers from those of quoted lists. */
+/**
+ * Returns unquoted lists, each of which may mean a single value. Cache keys contain them, since such a list
+ * may be refused where a quoted one is answered.
+ */
 export function unquotedIn({ conditions }: { readonly conditions: readonly Condition[] }): string[] {
   return conditions.flatMap(({ unquoted }) => unquoted ?? [])
 }
@@ -239,7 +246,7 @@ export function parameterFor(
 ): [name: string, text: string] {
   const [first = '', last = first] = values
   const isWhole = operator === 'eq' || operator === 'ne'
-  // The text `""` as a value: after `=`, it would mean the empty text, so it is written as a list.
+  // Write the value `""` as a list, since `=""` would mean the empty text.
   if (operator === 'eq' && first === emptyText) return [`${field.name}__in`, formatList(values)]
   if (isWhole && first === '' && typeRow(field.type).isText && values.length === 1)
     return [
@@ -247,7 +254,8 @@ export function parameterFor(
       emptyText,
     ]
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
-  // A text that would be read as null, or as nothing, needs the full form.
+  // Use `<field>__eq` for fields with the name of a parameter, and for the value `None`, which alone means
+  // null.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)
   // Without quotes the whole list could be read as a single value.
@@ -260,7 +268,10 @@ function parameterOf(field: Field, operator: Operator): string {
   return `${field.name}__${operator}`
 }
 
-/** Returns whether a text consists of accents only: every text would contain that. */
+/**
+ * Returns whether a text consists of accents only. Folding removes them all, and every text contains the
+ * empty text.
+ */
 export function foldsToNothing(text: string): boolean {
   return /^\p{M}*$/u.test(text.normalize('NFD'))
 }

@@ -27,7 +27,7 @@ export class MalformedQuery extends Error {
   }
 }
 
-/** The query is too long: links to its other pages could not be followed. */
+/** The query is too long: the addresses of its other pages would exceed the limit. */
 export class QueryTooLong extends Error {
   constructor(message: string) {
     super(message)

@@ -52,7 +52,7 @@ function query(means: string, parameters: Record<string, string>, isExport = fal
   return { means, isExport, parameters: new Map(Object.entries(parameters)) }
 }
 
-/** Returns a bound of the report unless it was shortened. */
+/** Returns a bound of the report as an operand; null if the report shortened it. */
 function bound(field: Field, text: string | null | undefined): string | null {
   if (text === null || text === undefined || text === '' || text.endsWith('…')) return null
   return readValue(field, text)

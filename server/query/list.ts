@@ -1,6 +1,6 @@
 /**
- * Parses values between commas, as in a record of a CSV. Blanks around a value are ignored; a value with a
- * comma, a quote, or blanks at its ends stands in quotes, with quotes in it doubled; `""` is the empty text.
+ * Parses values between commas, as in a record of a CSV. Blanks around a value are ignored. A value with a
+ * comma, a quote, or blanks at its ends needs quotes. Quotes in it are doubled; `""` is the empty text.
  * @returns null if a quote is misplaced, or a value is empty without quotes
  */
 export function parseList(text: string): string[] | null {
@@ -31,7 +31,7 @@ function inQuotes(value: string): string {
 }
 
 function isReadAsItIs(value: string): boolean {
-  // Brackets at the first and last value would read as those of the list.
+  // Quote such values: at the start or end of the list, brackets would look like those around a list.
   const isBracketed = /^[([{]|[)\]}]$/.test(value)
   return value !== '' && value === value.trim() && !/[",;]/.test(value) && !isBracketed
 }
@@ -42,7 +42,7 @@ function hasBrackets(text: string): boolean {
   return brackets.some(([open = '', close = '']) => text.startsWith(open) && text.endsWith(close))
 }
 
-/** Returns the probable spelling of a list in brackets, or with semicolons; null for all other texts. */
+/** Returns the correct form of a list that has brackets around it or semicolons in it; null for other texts. */
 export function correctedList(text: string): string | null {
   const trimmed = text.trim()
   const inner = hasBrackets(trimmed) ? trimmed.slice(1, -1) : trimmed

@@ -89,7 +89,10 @@ export function compareValues({ type }: Pick<Field, 'type'>, a: string, b: strin
   return typeRow(type).compare(a, b)
 }
 
-/** Returns all values that readers take for one of these: the same texts in NFC and NFD, since sources use both. */
+/**
+ * Returns the values with the NFC and NFD forms of each text, since sources use both for the same visible
+ * text.
+ */
 export function equalValues({ type }: Pick<Field, 'type'>, values: readonly string[]): readonly string[] {
   if (!typeRow(type).isText && typeRow(type).parts !== 'texts') return values
   if (values.every((value) => /^[\0-\x7f]*$/.test(value))) return values
@@ -107,8 +110,8 @@ export function trimBlanks(text: string): string {
 }
 
 /**
- * Range of dates or moments that an operand names: a shorter date names all of its days. A time of day names
- * no day but a point between two: `first` then comes after `last`.
+ * Range of dates or moments that an operand means; a year or month means all of its days. In a field of days,
+ * a time of day is a point between two days: then `first` comes after `last`.
  */
 interface Period {
   /** Least value that is not before the operand, in canonical form. */
@@ -125,7 +128,7 @@ export function periodUnit({ type, kind }: Pick<Field, 'type' | 'kind'>): Period
   return type === 'date' || (kind === 'date' && typeRow(type).isText) ? 'day' : null
 }
 
-/** Start and end of a day, as in moments. */
+/** First and last time of a day, in canonical form. */
 const [dayStart, dayEnd] = ['00:00:00', '23:59:59.999999']
 
 /**
@@ -157,7 +160,7 @@ export function parsePeriod(field: Field, text: string): Period | null {
   return moment === null ? null : { first: moment, last: moment }
 }
 
-/** Returns the shortest text that names a period; null if one text cannot. */
+/** Returns the shortest operand that means a period; null if there is none. */
 export function periodText(field: Field, { first, last }: Period): string | null {
   if (first === last) return first
   for (const length of ['2020'.length, '2020-05'.length, '2020-05-01'.length]) {
@@ -202,7 +205,7 @@ function dayAfter(day: string): string | null {
     : new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
 }
 
-/** Returns a time of day as in moments, without trailing zeros of its fraction. */
+/** Returns a time of day in canonical form, without trailing zeros of its fraction; null if it is invalid. */
 function timeOf(text: string): string | null {
   const [, hours = '', minutes = '', seconds = '00', fraction = ''] =
     /^(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,6})?)?$/.exec(text) ?? []

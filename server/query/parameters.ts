@@ -6,7 +6,7 @@ import { Invalid, InvalidQuery, MalformedQuery, type ParameterError } from './er
 import { formatList, parseList } from './list.ts'
 import { isTextValue } from './operators.ts'
 
-/** Parameters other than conditions: text of an address -> value, and back. */
+/** Parsers of the parameters that are not conditions, and functions that write them. */
 
 /** Default and maximum of Brasil.IO; other sizes are refused instead of silently changed. */
 export const pageSizeDefault = 1000
@@ -14,7 +14,10 @@ export const pageSizeMax = 10_000
 /** Maximum number of words of a search. */
 export const wordsMax = 10
 
-/** Returns the fields that clients may order by, by the rule of Brasil.IO. */
+/**
+ * Returns the fields that clients may order by: as in Brasil.IO, the filters and the fields of the declared
+ * order.
+ */
 export function orderable({ order, filters }: Table): string[] {
   return [...new Set([...order.map(({ field }) => field), ...filters])]
 }
@@ -41,9 +44,9 @@ export function parseWords(table: Table, text: string): string[] | Invalid {
 }
 
 /**
- * Returns the words and phrases of a search. Quotes of any kind enclose a phrase; commas and semicolons
- * separate words as blanks do. Punctuation around a word, and a trailing `*`, are ignored, since words match
- * inside others.
+ * Returns the words and phrases of a search. Straight or typographic double quotes enclose a phrase; blanks,
+ * commas and semicolons separate words. Punctuation around a word is ignored. So is a trailing `*`, since a
+ * word matches inside longer words anyway.
  */
 function termsOf(text: string): string[] {
   const pieces = text.replaceAll(/[“”„«»]/g, '"').split('"')
@@ -125,7 +128,7 @@ function fieldFault(
   return new Invalid(`The parameter "${parameter}" names "${shown}", which is not a field${hint}; ${list}`)
 }
 
-/** Sorts fields like the keys of a row (spec: Row). */
+/** Sorts fields alphabetically, like the keys of a row (spec: Row). */
 export function inAlphabet(fields: readonly Field[]): Field[] {
   return fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -157,7 +160,7 @@ export type QueryParameters = ReadonlyMap<string, string>
 /**
  * Parses the query of a request target strictly.
  * @param target path and query as received
- * @param known names that may have a value
+ * @param known names of the accepted parameters
  * @throws MalformedQuery, or InvalidQuery naming each unknown or repeated parameter
  */
 export function parseQuery(target: string, known: readonly string[]): QueryParameters {

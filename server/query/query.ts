@@ -36,7 +36,10 @@ export interface RowQuery extends RowFilter {
   /** Number from 1; `last` for the last page. */
   readonly page: number | 'last'
   readonly pageSize: number
-  /** Snapshot to read; null for the current one without a pin. */
+  /**
+   * Snapshot to read; `current` and null both mean the current one. With `current`, the links to other pages
+   * name that snapshot.
+   */
   readonly snapshot: SnapshotId | 'current' | null
   readonly format: string | undefined
   /** Fields in alphabetical order. */
@@ -49,11 +52,11 @@ export interface RowQuery extends RowFilter {
 
 /** Filter and order of rows. */
 export interface RowFilter {
-  /** Conditions that all hold, sorted by their parameters. */
+  /** Conditions that every matching row satisfies, sorted by their parameters. */
   readonly conditions: readonly Condition[]
-  /** Words that some search field of every row contains, sorted. */
+  /** Words of the search, sorted; in a matching row, each occurs in some search field. */
   readonly words: readonly string[]
-  /** Nulls last, ties by position; empty for the declared order. */
+  /** Fields to order by, with nulls last and ties by position; empty for the declared order. */
   readonly ordering: readonly OrderKey[]
   /** Canonical cache key: equal filters have equal keys. */
   readonly key: string
@@ -62,7 +65,7 @@ export interface RowFilter {
 /** Maximum number of conditions of a query; each adds to its cost. */
 export const conditionsMax = 30
 
-/** Parameters that are no fields, and their meanings. */
+/** Parameters that are not conditions, and their descriptions. */
 export const parameterRows = {
   page: 'from 1, or `last`',
   page_size: `rows per page, 1 to ${pageSizeMax}; default ${pageSizeDefault}`,
@@ -123,12 +126,12 @@ export function parseRowQuery(
   return query
 }
 
-/** Parameters that are no fields and whose values are lists. */
+/** Parameters that are not conditions and whose values are lists. */
 const listNames: ReadonlySet<string> = new Set(['fields', 'ordering', 'order-by'])
 
 /**
- * Joins lists into one text per parameter. A list may also come as a repeated parameter, or with `[]` after
- * its name, as generated clients write it: then each value is one item, even if it contains commas.
+ * Joins the values of each list parameter into one text. Generated clients may repeat a parameter, or append
+ * `[]` to its name. Then each value is one item, even if it contains commas.
  */
 function withLists(table: Table, given: readonly [string, string][]): [name: string, text: string][] {
   const items = new Map<string, string[]>()
@@ -157,10 +160,10 @@ function isList(table: Table, name: string): boolean {
   )
 }
 
-/** Addresses may have 8,000 characters, and links add some to the parameters. */
+/** Maximum length of the parameters. Addresses may have 8,000 characters, and links add a path and a page. */
 const parametersLengthMax = 7500
 
-/** @throws QueryTooLong if a link to the next page, in which characters may be escaped, would be too long */
+/** @throws QueryTooLong if the address of another page, with percent-encoded parameters, would be too long */
 function requireShort({ parameters }: RowQuery): void {
   if (new URLSearchParams([...parameters]).toString().length <= parametersLengthMax) return
   throw new QueryTooLong(
@@ -190,7 +193,7 @@ function saidBy(
 
 const signs = { '<': 'lt', '>': 'gt', '<=': 'lte', '>=': 'gte', '!=': 'ne' } as const
 
-/** Returns the correct form of a condition with a sign, such as `date<2020-05-01`; null if it is none. */
+/** Returns the correct form of a comparison such as `date<2020-05-01`; null for other texts. */
 function signedCondition({ filters }: Table, name: string, text: string): string | null {
   const [, field = '', sign = '', value = ''] =
     /^([^<>!]+)([<>]=?|!=)(.+)$/s.exec(`${name}${text === '' ? '' : '='}${text}`) ?? []
@@ -233,7 +236,7 @@ function readParameters(
     words: read('search', [], (text) => parseWords(table, text)),
     ordering: read('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
     columns: read('fields', table.fields, (text) => parseFields(table, text)),
-    // An unknown page is another problem than an invalid parameter.
+    // Report invalid parameters first: an invalid page is a problem of its own, which `parsePage` throws.
     page: errors.length > 0 ? 1 : parsePage(given.get('page')),
   }
 }

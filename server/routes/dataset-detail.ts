@@ -29,7 +29,7 @@ export function datasetDetail(family: Family, service: Runtime): Resource {
       const shown = tables.map((table) => snapshots.current(table))
       const found = {
         answer: detailOf(family, service, dataset, shown),
-        // A detail stays current until a refresh.
+        // The response can be reused until a table has a new snapshot.
         isCurrent: () => tables.every((table, index) => snapshots.current(table) === shown[index]),
       }
       made.set(dataset, found)

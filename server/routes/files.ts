@@ -111,7 +111,7 @@ function datasetListing(service: FileService, catalog: Catalog): Resource {
   })
 }
 
-/** A listing of current files, which only a refresh changes. */
+/** Resource that lists the current files of a table or dataset as JSON. */
 function listingOf(
   { freshness }: FileService,
   path: string,
@@ -158,7 +158,10 @@ function listed(snapshot: Snapshot, addresses: FileAddresses) {
   }
 }
 
-/** Sums for `sha512sum -c`, by stable names and by those of the parts. */
+/**
+ * Answers with SHA-512 sums for `sha512sum -c`. Downloads have their stable names, other files a path with
+ * the snapshot.
+ */
 function checkSums(service: FileService): RequestHandler {
   return async (req, res) => {
     const dataset = findDataset(service.catalog, req.params)
@@ -206,7 +209,7 @@ function leadToParquet(service: FileService): RequestHandler {
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     const { parts, snapshot: id } = snapshot.manifest
     const part = parts[index]
-    // With another number of parts, clients would miss rows or read some twice.
+    // Refuse names with another number of parts: clients would miss rows, or read some twice.
     if (part === undefined || parts.length !== count) {
       const detail = `${tableId(table)} has ${parts.length} Parquet files: ${addresses.listing(table)} lists them.`
       throw new Problem('unknown-address', detail)
@@ -216,7 +219,7 @@ function leadToParquet(service: FileService): RequestHandler {
   }
 }
 
-/** Returns the stable name of a file with all rows of the current snapshot; null if the file is none. */
+/** Returns the stable name of a file that contains all rows of the current snapshot; null for other files. */
 function stableName({ table, manifest: { parts } }: Snapshot, file: unknown): string | null {
   if (file === fileNames.download(table)) return fileNames.download(table)
   return parts.length === 1 && file === parts[0]?.file ? `${table.name}.parquet` : null
@@ -243,7 +246,7 @@ function fileOf(service: FileService): RequestHandler {
         const stable = current === null ? null : stableName(current, params['file'])
         const hasExpired =
           current !== null && id < current.manifest.snapshot && !service.snapshots.isKept(table, id)
-        // A client that requests ranges would combine two files.
+        // Do not redirect a request for a range: the client would combine bytes of two files.
         if (stable !== null && hasExpired && req.headers.range === undefined) {
           await accountFor(res).spend(smallCost)
           res.setHeader(
@@ -286,8 +289,8 @@ function fileOf(service: FileService): RequestHandler {
 }
 
 /**
- * Sends a file within the limits of its client, since a transfer needs a file and memory for as long as the
- * client takes.
+ * Sends a file within the limits of its client, since a slow client occupies an open file and memory for the
+ * whole transfer.
  */
 async function transfer(
   { transfers, sendBudget, client }: FileService,

@@ -12,7 +12,7 @@ import type { Offer } from '../http/negotiation.ts'
 import type { QueryParameters } from '../query/parameters.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 
-/** Returns the client of a request, which pays for its queries. */
+/** Describes the client of a request, which is charged for its queries. */
 export function requesterOf(
   { client, account }: ResourceRequest,
   signal: () => AbortSignal,
@@ -21,7 +21,7 @@ export function requesterOf(
   return { client, pageBytesMax, signal, pay: (cost) => account.spend(cost) }
 }
 
-/** Returns the download of a table, and the line that reads it with DuckDB. */
+/** Returns the download of a table, and SQL that reads the table with DuckDB; null for an unpublished table. */
 export function wholeTableOf({
   catalog,
   snapshots,
@@ -35,7 +35,7 @@ export function wholeTableOf({
     const download = manifest.files.find(({ file }) => file === fileNames.download(table))
     if (download === undefined) return null
     const { bytes, sha512 } = download
-    // Address in the snapshot that has the checksum.
+    // Use the address with the snapshot: at the stable one, the file and its checksum may change.
     const address = addresses.file(table, manifest.snapshot, download.file)
     return { file: { address, bytes, sha512 }, duckdb: attachLine(table, addresses) }
   }
@@ -44,7 +44,7 @@ export function wholeTableOf({
 /**
  * @param address of the rows, without a query
  * @param parameters canonical parameters of the query
- * @param format as in `parameters`; the others become alternates
+ * @param format of the response; the other offers become alternates
  */
 export function pageLinks(
   address: string,
@@ -95,7 +95,7 @@ export function findTable(dataset: Dataset, { table }: RouteParameters): Table {
 const retryAfterSeconds = 60
 
 /**
- * @param snapshots have the current snapshot, or the reason why there is none
+ * @param pinned requested snapshot; null for the current one
  * @param newest the same address for the current snapshot
  */
 export function unavailable(

@@ -14,7 +14,7 @@ import {
 import { InvalidPage, InvalidQuery, MalformedQuery, QueryTooLong } from '../query/errors.ts'
 
 /**
- * Converts errors of the rooms without HTTP into problems, in this one place; other errors stay unchanged.
+ * Converts errors from modules that know nothing of HTTP into problems; other errors stay unchanged.
  * @param wholeFile address of all rows as one file, for queries that are too large
  */
 export function problemOf(error: unknown, wholeFile: string | null = null): unknown {

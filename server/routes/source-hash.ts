@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { contentName } from '../http/responder.ts'
 
 /**
- * Returns a hash of the source files of some rooms, so that caches do not reuse bodies that an older version
- * wrote.
+ * Returns a hash of the source files in some folders of `server`. Caches use it to ignore bodies that an
+ * older version wrote.
  */
 export function sourceHash(...rooms: readonly string[]): string {
   const texts = rooms

@@ -34,7 +34,7 @@ export function tableDetail(family: Family, service: Runtime): Resource {
       const known = made.get(table)
       if (known?.snapshot === snapshot) return known.answer
       const answer = detailOf(family, service, dataset, table, snapshot)
-      // It stays valid until a refresh.
+      // Valid until the table serves another snapshot.
       made.set(table, { snapshot, answer })
       return answer
     },
@@ -93,7 +93,7 @@ function detailOf(
   }
 }
 
-/** Describes a field as declared, with the findings of the ingest. */
+/** Describes a field: its declaration, and the statistics in the report of the ingest. */
 function describedField(table: Table, field: Field, snapshot: Snapshot | null): unknown {
   const found = snapshot?.report?.fields.find(({ name }) => name === field.name)
   const shown = (text: string | null | undefined): unknown =>
@@ -109,7 +109,7 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
     distinct_estimate: found?.distinct_estimate ?? null,
     min: shown(found?.min),
     max: shown(found?.max),
-    // JSON values would lose digits.
+    // Parsing JSON values would round large numbers in them.
     choices: field.type === 'json' ? null : (found?.choices?.map(shown) ?? null),
     operators: table.filters.includes(field.name) ? operatorsOf(field) : [],
     ordering: orderable(table).includes(field.name),
@@ -117,7 +117,7 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
   }
 }
 
-/** Converts a value of the report into that of a row. */
+/** Converts a value of the report from text into the JSON value that a row has. */
 function valueOf({ type }: Field, rendered: string): unknown {
   const { kind, text } = typeRow(type).wire
   if (kind === 'json') return parsedJson(text(rendered)) ?? null
@@ -137,7 +137,7 @@ function examplesOf(
   })
 }
 
-/** A number written with all of its digits. */
+/** A number that `jsonOf` writes with all of its digits. */
 class ExactNumber {
   readonly digits: string
 
@@ -150,7 +150,7 @@ class ExactNumber {
   }
 }
 
-/** Random, so that no existing text contains it. */
+/** Surrounds the digits of exact numbers; random, so that no other text contains it. */
 const mark = randomUUID()
 const marked = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
 

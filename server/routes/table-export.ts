@@ -26,7 +26,7 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable, unavailable, requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
 
-/** Offered only as an existing file. */
+/** Parquet comes only from existing files. */
 const parquet = { name: 'parquet', mediaTypes: ['application/vnd.apache.parquet'] } as const satisfies Offer
 
 type ExportFormat = RowFormat | typeof parquet
@@ -36,7 +36,7 @@ const formats: readonly [ExportFormat, ...ExportFormat[]] = [
   parquet,
 ]
 
-/** All rows of a query as a stream; all rows of the table are in an existing file. */
+/** All rows of a query as a stream. The whole table as CSV or Parquet comes from existing files. */
 export function tableExport(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, snapshots } = service
   const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
@@ -115,7 +115,7 @@ async function streamRows(
     res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
   }
   const exported = { snapshot, query, form, selection }
-  // The export was charged as a whole.
+  // The export is charged as a whole, so its batches are not charged again.
   const paid = { ...requester, pay: async () => undefined }
   const wantsLength = req.method === 'HEAD' || req.headers.range !== undefined
   if (wantsLength && service.finished.fits(selection.count * snapshot.rowBytes)) {
@@ -212,7 +212,7 @@ async function sendDownload(
   await exports.during(client, () => sendUnpacked(req, res, { ...served, tag, members }, sendBudget))
 }
 
-/** Returns the address of a single Parquet file; of several or none, that of the listing. */
+/** Returns the address of the Parquet file if there is exactly one; else that of the file listing. */
 function parquetOf({ table, manifest }: Snapshot, files: FileAddresses): string {
   const [part, other] = manifest.parts
   return part !== undefined && other === undefined

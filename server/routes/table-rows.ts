@@ -32,7 +32,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
       const table = findTable(dataset, params)
       const query = parseRowQuery(table, target)
       const format = negotiate(headers, query.format, rowFormats)
-      // A link must lead to the same format for the same Accept header.
+      // Links may omit `format=json` only if the Accept header alone selects JSON.
       const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
       const given = isImplied ? without(query.parameters, 'format') : query.parameters
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
@@ -63,15 +63,15 @@ export function tableRows(family: Family, service: Runtime): Resource {
         mediaType: format.contentType,
         headers: {
           'Acervo-Snapshot': id,
-          // Links to other pages are cached with the body.
+          // Links to other pages come with the body: they need the number of pages.
           Link: linkTo(wholeFile),
           ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
-          // Formats that browsers save rather than show.
+          // File name for formats that browsers may save.
           ...(format.savedAs !== null && {
             'Content-Disposition': `${format.savedAs}; filename="${dataset.slug}-${table.name}-${query.page}.${format.ending}"`,
           }),
         },
-        // Costs beyond a page are charged when they are known.
+        // The cost of rows whose number is still unknown is charged when the body is built.
         cost: costOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
         hasRanges: true,
         isAtHand: false,
@@ -89,7 +89,10 @@ export function tableRows(family: Family, service: Runtime): Resource {
   }
 }
 
-/** Returns the parameters of links: paging that began at the current snapshot stays with that snapshot. */
+/**
+ * Returns the parameters of links. `snapshot=current` becomes the id, so that all pages are from the same
+ * snapshot.
+ */
 function linkedParameters(given: QueryParameters, query: RowQuery, snapshot: SnapshotId): QueryParameters {
   return query.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
 }
@@ -103,7 +106,10 @@ function linkTo(download: string): string {
   return `<${download}>; rel="alternate"; type="application/gzip"`
 }
 
-/** Gives links to other pages the same path (spec: Page envelope), with or without its final slash. */
+/**
+ * Gives an address the final slash of the requested path, or none: links to other pages keep the path (spec:
+ * Page envelope).
+ */
 function inFormOf(path: string, address: string): string {
   const bare = address.replace(/\/$/, '')
   return path.endsWith('/') ? `${bare}/` : bare

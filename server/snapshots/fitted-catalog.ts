@@ -11,7 +11,7 @@ import { holdsFields, storedFields, type Manifest } from '../../core/warehouse/m
 /** A catalog with the published fields of each table. */
 export interface FittedCatalog {
   readonly catalog: Catalog
-  /** Declared fields that are not published yet, by `dataset/table`, of tables that are served without them. */
+  /** Declared fields that a table is served without, since they are not published yet; by `dataset/table`. */
   readonly lacking: ReadonlyMap<string, readonly string[]>
   /** Equal for catalogs that leave out the same fields. */
   readonly key: string
@@ -24,8 +24,8 @@ export function asDeclared(catalog: Catalog): FittedCatalog {
 
 /**
  * Leaves out fields that the published rows lack, such as one declared after the last ingest, and takes the
- * others in their published order. A table stays as declared if some of its published fields are declared
- * otherwise now.
+ * others in their published order. A table stays as declared if the declaration of a published field was
+ * changed or removed.
  * @param latest returns the manifest last published of a table; null if there is none
  */
 export function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null): FittedCatalog {
@@ -46,7 +46,10 @@ export function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest 
   return { catalog: { ...withFields(catalog, published), inLanguage, hash }, lacking, key }
 }
 
-/** Returns the published fields if they are a part or another order of the declared ones; else null. */
+/**
+ * Returns the names of the published fields if they are a proper subset or another order of the declared
+ * ones; else null.
+ */
 function publishedNames(table: Table, manifest: Manifest | null): readonly string[] | null {
   if (manifest === null || holdsFields(manifest, table)) return null
   const declared = new Set(storedFields(table).map((field) => JSON.stringify(field)))

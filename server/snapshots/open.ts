@@ -30,7 +30,7 @@ export interface ReadProgress {
   of: number
 }
 
-/** Called when the files of a snapshot turn out to be damaged. */
+/** Callbacks for damage to the files of a snapshot, and for the progress of verifying them. */
 interface Watch {
   readonly takeOut: (snapshot: Snapshot, ...why: Parameters<Snapshot['withdraw']>) => void
   readonly doubt: (snapshot: Snapshot, why: string) => void
@@ -75,7 +75,7 @@ export async function openSnapshot(
       return found?.bytes ?? null
     },
     hash: async (file) => {
-      // The total is known only now, since files that were verified before are not read again.
+      // Compute the total here: the versions of all files, now known, show which of them must be read.
       if (progress.of === 0) progress.of = filesOf(manifest).reduce((sum, one) => sum + unread(one), 0)
       watch.reading(progress)
       const hash = await hashOf(path.join(folder, file))
@@ -106,7 +106,7 @@ export async function openSnapshot(
     get choices() {
       return told.choices
     },
-    // A remote store may have another, intact copy.
+    // In a remote store, the original may be intact: only the local copy is verified again.
     withdraw: (error) => (store.isRemote ? store.markSuspect(key) : watch.takeOut(snapshot, error)),
     recheck: (why) => (store.isRemote ? store.markSuspect(key) : watch.doubt(snapshot, why)),
     isUnchanged: (file) => store.isRemote || versionOf(path.join(folder, file)) === seen.get(file),
@@ -118,7 +118,7 @@ export async function openSnapshot(
 
 const noChoices: Snapshot['choices'] = new Map()
 
-/** The report of a snapshot, read on demand: otherwise a start would read that of every table. */
+/** The report of a snapshot, read on demand, so that the server starts without reading the reports of all tables. */
 class Told {
   #report: SnapshotReport | null | (() => SnapshotReport | null)
   #choices: Snapshot['choices'] | null = null
@@ -129,7 +129,7 @@ class Told {
 
   get report(): SnapshotReport | null {
     if (typeof this.#report !== 'function') return this.#report
-    // A later read may succeed.
+    // Do not cache a failure: a later attempt may succeed.
     const read = this.#report()
     if (read !== null) this.#report = read
     return read
@@ -146,7 +146,7 @@ class Told {
   }
 }
 
-/** Reads a report of a few kilobytes from a local folder, synchronously. */
+/** Reads a report of a few kilobytes from a local folder; synchronously, since getters need it. */
 function reportIn(folder: string, manifest: Manifest): SnapshotReport | null {
   try {
     return parseReport(readFileSync(path.join(folder, fileNames.report)), manifest)

@@ -50,7 +50,7 @@ export class Prefetch {
     }
   }
 
-  /** One file at a time, so that requests come first. */
+  /** Fetches one file at a time, so that requests come first. */
   async once(): Promise<void> {
     for (const { table, manifest } of this.#snapshots.served) {
       const folder = layout.snapshot(table, manifest.snapshot)
@@ -64,7 +64,7 @@ export class Prefetch {
   }
 }
 
-/** Returns the files that requests need first, without the downloads. */
+/** Returns all files except downloads, in the order in which requests need them: the parts last. */
 function readOften(manifest: Manifest) {
   const all = filesOf(manifest).filter((file) => !manifest.files.includes(file))
   const parts = new Set<unknown>(manifest.parts)

@@ -22,7 +22,7 @@ interface BuiltViews {
   readonly sha256: string
 }
 
-/** The DuckDB file over the public addresses of served tables, built on demand after a change. */
+/** A DuckDB file with views of the served tables at their public addresses; built on demand after a change. */
 export class PublicViews {
   readonly #options: PublicViewsOptions
   #key = ''
@@ -48,7 +48,7 @@ export class PublicViews {
     return this.#built
   }
 
-  /** Rebuilds the file for the next request. */
+  /** Discards the built file, so that the next request builds a new one. */
   readonly forget = (): void => {
     this.#built = null
   }
@@ -66,7 +66,7 @@ export class PublicViews {
     const draft = path.join(scratch, `draft-${file}`)
     await writeViews(draft, tables, { warehouse, base, scratch })
     await rename(draft, path.join(scratch, file))
-    // A request may have been promised the previous one and not opened it yet.
+    // Keep the previous file: a request may be about to open it.
     await rm(path.join(scratch, `warehouse-${this.#number - 2}.duckdb`), { force: true })
     const { sha256 } = await sumsOf(path.join(scratch, file))
     return { folder: scratch, file, sha256 }

@@ -3,7 +3,10 @@ import type { Snapshots } from './snapshots.ts'
 
 type ReadyState = 'starting' | 'ready' | 'stopping'
 
-/** State of readiness: ready once all published tables were loaded; later damage is reported by the health. */
+/**
+ * Tracks whether the server is ready: it is once all published tables are loaded. Damage found later appears
+ * only at `/health`.
+ */
 export class Readiness {
   readonly #snapshots: Snapshots
   #isLoaded = false
@@ -11,7 +14,7 @@ export class Readiness {
   #isStopping = false
   readonly #waiting: (() => void)[] = []
 
-  /** @param before readiness of the previous catalog: tables that were ready then still are */
+  /** @param before readiness with the previous catalog: a server that was ready stays ready */
   constructor(snapshots: Snapshots, before: Readiness | null = null) {
     this.#snapshots = snapshots
     if (before === null) return

@@ -5,12 +5,12 @@ import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
 import type { ReadProgress } from './open.ts'
 
-/** Disks lose bits silently; this rate leaves nine tenths of a slow disk to requests. */
+/** Maximum rate of reading: it leaves nine tenths of a slow disk's bandwidth to requests. */
 const bytesPerSecondMax = 20_000_000
 const chunkBytes = 1024 * 1024
 const tellEveryMs = 60_000
 
-/** Slowly rereads all served files from time to time, and withdraws damaged snapshots. */
+/** Slowly rereads all served files from time to time, since disks lose bits silently. Withdraws damaged snapshots. */
 export class Scrub {
   readonly #snapshots: Snapshots
   readonly #log: Log
@@ -28,7 +28,7 @@ export class Scrub {
     const again = (): void => {
       void this.once()
         .catch((error: unknown) => {
-          // A scrub that was stopped says nothing about the files.
+          // Stopping a scrub makes it fail, which is no error.
           if (!this.#stop.signal.aborted) this.#log.error({ err: error }, 'file check failed')
         })
         .finally(() => this.begin(everyMs))

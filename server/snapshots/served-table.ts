@@ -24,7 +24,7 @@ export interface TablesContext {
   readonly news: {
     /** Increases whenever a table serves another snapshot. */
     version: number
-    /** False until all tables are loaded: what is found at the start is no change. */
+    /** False until all tables are loaded: their snapshots are not news, and are logged only for debugging. */
     isFollowing: boolean
   }
 }
@@ -51,9 +51,9 @@ export class ServedTable {
   #fault: string | null = null
   #reading: ReadProgress | null = null
   #reportReadAt = 0
-  /** Queue of operations: a poll must not run between a scrub and its consequences. */
+  /** Queue of operations, one at a time: a poll must not run while a scrub withdraws a snapshot. */
   #turn: Promise<unknown> = Promise.resolve()
-  /** Reason why the pointer, or a removal, failed; logged once. */
+  /** Message of the last logged error, so that the same error is logged only once. */
   #trouble: string | null = null
 
   constructor(table: Table, common: TablesContext) {
@@ -71,7 +71,7 @@ export class ServedTable {
     return this.#latest
   }
 
-  /** Version of the pointer last read, so that only changes are read; empty before the first read. */
+  /** Version of the pointer at its last read: an unchanged pointer is not read again. Empty before the first read. */
   get seen(): string {
     return this.#seen
   }
@@ -88,7 +88,7 @@ export class ServedTable {
 
   /** Returns a snapshot by id; null if there is none, or it cannot be served. */
   async pinned(id: SnapshotId): Promise<Snapshot | null> {
-    // Another server or worker may have seen a newer snapshot first.
+    // The client may know a newer snapshot from another server or worker that polled earlier.
     if (!this.kept.has(id) && id > (this.#current?.manifest.snapshot ?? '')) await this.look()
     const kept = this.kept.get(id)
     if (kept === undefined) return null
@@ -96,7 +96,7 @@ export class ServedTable {
     return kept.opened
   }
 
-  /** Reads the pointer, and takes the snapshot that it names if it is new. */
+  /** Reads the pointer if it has changed, and serves the snapshot that it names. */
   async look(): Promise<void> {
     await this.inTurn(() => this.#poll())
   }
@@ -111,7 +111,7 @@ export class ServedTable {
 
   async #poll(): Promise<void> {
     const { table } = this
-    // If the pointer cannot be checked, reading it gives the reason.
+    // Ignore the error: reading the pointer below fails for the same reason.
     const seen = (await this.#common.store.stat(layout.pointer(table)).catch(() => null))?.version ?? 'none'
     if (seen !== this.seen) {
       let manifest: Manifest | null = null
@@ -130,7 +130,7 @@ export class ServedTable {
         this.#trouble = null
         this.#fault = null
       } catch (error) {
-        // Other errors may be temporary: the next poll tries again.
+        // Damage is permanent. After other errors, the next poll reads the pointer again.
         if (error instanceof DamagedFile) this.#seen = seen
         this.#fault = reasonOf(error)
         this.#tell(error, 'snapshot rejected; still serving the previous one')
@@ -140,7 +140,7 @@ export class ServedTable {
     this.#forgetOld()
   }
 
-  /** Retries a snapshot whose report could not be read from the store. */
+  /** Opens the served snapshot again if its report, missing so far, can now be read from the store. */
   async #takeReport(): Promise<void> {
     const { table, current } = this
     if (!this.#common.store.isRemote || current?.report !== null) return
@@ -159,8 +159,8 @@ export class ServedTable {
   }
 
   /**
-   * Rereads files whose size, times or inode have changed since they were read.
-   * @returns how many files it checked
+   * Verifies files whose size, times or inode have changed since they were last verified.
+   * @returns number of files that it compared
    */
   async noticeChanges(): Promise<number> {
     let looked = 0
@@ -264,7 +264,7 @@ export class ServedTable {
     })
   }
 
-  /** A request has proved the damage; earlier operations on the table come first. */
+  /** Withdraws a snapshot that a request found damaged, after all earlier operations on the table. */
   #takeOutSoon(snapshot: Snapshot, error: DamagedFile): void {
     if (this.current === snapshot) this.#fault = reasonOf(error)
     void this.inTurn(async () => {
@@ -304,7 +304,7 @@ export class ServedTable {
       const manifest = await manifestOf(this.#common.store, table, id)
       return manifest === null ? null : await this.#open(manifest, kept)
     } catch (error) {
-      // Other errors may be temporary: the next poll tries again.
+      // Damage is permanent. After other errors, the next request tries again.
       if (!(error instanceof DamagedFile)) kept.opened = null
       this.#common.log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot rejected')
       return null

@@ -7,7 +7,7 @@ import type { DamagedFile } from '../../core/warehouse/verify-files.ts'
 export interface Snapshot {
   readonly table: Table
   readonly manifest: Manifest
-  /** Absolute local folder with the parts; of a remote warehouse, while they are pinned. */
+  /** Absolute local folder with the files; a remote warehouse guarantees them there only while they are pinned. */
   readonly folder: string
   /**
    * Pins files on this machine until they are released.
@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly rowBytes: number
   /** Report of the ingest; null if it cannot be read. */
   readonly report: SnapshotReport | null
-  /** All values of each field that has few distinct ones, by field. */
+  /** Distinct values of each field that has few, by field; empty without a report. */
   readonly choices: ReadonlyMap<string, readonly string[]>
   /** Withdraws the snapshot because a file is damaged. */
   readonly withdraw: (error: DamagedFile) => void

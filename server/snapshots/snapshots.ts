@@ -15,21 +15,24 @@ import { statusOf, whyMissing, type TableStatus } from './status.ts'
 
 interface SnapshotOptions extends Pick<TablesContext, 'store' | 'retention' | 'log'> {
   readonly catalog: Catalog
-  /** Snapshots of the previous catalog: tables that are declared the same are reused. */
+  /** Snapshots of the previous catalog; tables whose declaration has not changed are reused. */
   readonly before?: Snapshots | null
   /** Declared fields that are not published yet, by `dataset/table`. */
   readonly lacking?: FittedCatalog['lacking']
   readonly onOtherFields?: TablesContext['onOtherFields']
 }
 
-/** Maximum number of tables that are opened at the same time: each reads files through memory of its own. */
+/** Maximum number of tables that are opened concurrently, since each needs its own buffers to read files. */
 const looksMax = 8
 /** The spec requires a refresh to be visible within 2 s. */
 const pollEveryMs = 1000
-/** Maximum number of files checked at each poll, enough for some hundred tables. Reads verify bytes in any case. */
+/**
+ * Maximum number of files checked for changes per poll, enough for some hundred tables. Others can wait,
+ * since requests detect changes too.
+ */
 const noticedFilesMax = 2000
 
-/** Follows the pointers of the warehouse. A request takes one snapshot, once, and stays with it. */
+/** Follows the pointers of the warehouse and gives each request one snapshot, which it uses to its end. */
 export class Snapshots {
   readonly #common: TablesContext
   readonly #tables: ReadonlyMap<string, ServedTable>
@@ -64,7 +67,7 @@ export class Snapshots {
   }
 
   /**
-   * Runs work with a snapshot. Its files stay for at least an hour after the last request that can use it.
+   * Runs work with a snapshot. No lock is needed: its files stay for at least an hour after it expires.
    * @param asked its id, or null for the current one
    * @param work gets null if the snapshot does not exist or has expired
    */
@@ -111,9 +114,9 @@ export class Snapshots {
   }
 
   /**
-   * Rereads the files of every served snapshot, and withdraws damaged ones: then the previous snapshot serves
-   * until the next is published.
-   * @param hash hashes a file, at its own pace
+   * Rereads the files of all opened snapshots, and withdraws damaged ones. Their predecessors are served
+   * until the next publication.
+   * @param hash hashes a file at a limited rate
    */
   async scrub(hash: (file: string) => Promise<string>): Promise<void> {
     for await (const { served, id, kept, snapshot } of this.#opened()) {
@@ -136,7 +139,7 @@ export class Snapshots {
     return sum
   }
 
-  /** Remote files are verified when they are fetched. */
+  /** Yields opened snapshots. Remote files need no scrub: they are verified when they are fetched. */
   async *#opened() {
     if (this.#common.store.isRemote) return
     for (const served of this.#tables.values()) {
@@ -196,14 +199,14 @@ export class Snapshots {
     return [...this.#tables.values()].filter(({ current }) => current !== null).length
   }
 
-  /** Polls every table once: takes changed snapshots, each completely or not at all, and drops expired ones. */
+  /** Polls every table once: serves new snapshots, each completely or not at all, and drops expired ones. */
   async refresh(): Promise<void> {
     const looks = inOrder(this.#tables.values(), looksMax, (served) => served.look())
     while ((await looks.next()).done !== true);
     await this.#notice()
   }
 
-  /** Checks the files of the next tables. */
+  /** Checks files for changes, continuing at `#noticeNext`. */
   async #notice(): Promise<void> {
     const all = [...this.#tables.values()]
     const from = this.#noticeNext % Math.max(1, all.length)
@@ -221,7 +224,7 @@ export class Snapshots {
     if (served?.seen === '') await served.look()
   }
 
-  /** Polls repeatedly until stopped, never twice at once. */
+  /** Polls repeatedly until stopped, never concurrently. */
   follow(): void {
     if (this.#isStopped) return
     this.#common.news.isFollowing = true

@@ -9,7 +9,7 @@ export interface TableStatus {
   readonly table: string
   /** Served snapshot; null if there is none. */
   readonly snapshot: SnapshotId | null
-  /** Reason why that is not the published or declared one. */
+  /** Reason why the published snapshot, or a declared field, is not served; null if all is well. */
   readonly fault: string | null
   /** Time of the import; null if nothing is served. */
   readonly importedAt: Date | null
@@ -20,7 +20,7 @@ export interface TableStatus {
 }
 
 /**
- * Returns which snapshot of a table is served, and why it is not the published or declared one.
+ * Returns which snapshot of a table is served, and why it is not the published one or lacks declared fields.
  * @param lacking declared fields that are not published yet
  */
 export function statusOf(
@@ -44,10 +44,10 @@ export function statusOf(
   }
 }
 
-/** Jobs never run to the minute. */
+/** Tolerance for late jobs, as a factor: they never run to the minute. */
 const lateness = 1.25
 
-/** Returns whether its source should have changed by now. */
+/** Returns whether the source of a table should have changed by now. */
 export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): boolean {
   const span = refreshed === null ? null : spanOf[refreshed]
   return span !== null && sourceFrom !== null && now - sourceFrom.getTime() > span * lateness

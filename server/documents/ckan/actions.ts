@@ -88,7 +88,7 @@ export const actions: Readonly<Record<string, (ckan: Ckan, asked: ActionParamete
   },
 }
 
-/** Rows in the answer to a search. */
+/** Default and maximum number of datasets in the answer to a search. */
 const [rowsDefault, rowsMax] = [10, 1000]
 const sortDefault = 'score desc, metadata_modified desc'
 

@@ -69,7 +69,7 @@ const [lengthMax, wordsMax] = [4000, 500]
 /**
  * Parses the subset of Solr's query language that CKAN clients use: words, `field:value`, phrases in quotes,
  * `*`, ranges in brackets, AND, OR, NOT, + and -, parentheses.
- * @param texts searches that a package must all match, together within the limits of one
+ * @param texts searches, all of which a package must match; the limits apply to their sum
  * @throws InvalidSearch
  */
 export function parseSearch(texts: readonly string[]): (one: Package) => boolean {

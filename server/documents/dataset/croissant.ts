@@ -3,7 +3,7 @@ import type { DatasetDocument } from '../document.ts'
 import { publishedFiles, type Published } from '../files-of.ts'
 import type { DatasetDescription, Json, TableDescription, Writing } from '../description.ts'
 
-/** Croissant 1.1: the Parquet parts, and a record set for each table. */
+/** Croissant 1.1: the Parquet parts, and the record sets of each table. */
 export const croissant: DatasetDocument = {
   file: 'croissant.json',
   name: 'Croissant',
@@ -59,7 +59,7 @@ const context: Json = {
   value: 'cr:value',
 }
 
-/** The registered type, and the one that loaders know. */
+/** Media types of Parquet: the registered one, and the one that Croissant loaders recognize. */
 const parquetTypes = ['application/vnd.apache.parquet', 'application/x-parquet']
 
 function croissantOf(writing: Writing, { dataset, tables }: DatasetDescription): Json {

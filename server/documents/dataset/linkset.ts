@@ -3,7 +3,10 @@ import { publishedFiles } from '../files-of.ts'
 import { signposts, type Described, type TypedLink } from '../links.ts'
 import type { DatasetDescription, Writing } from '../description.ts'
 
-/** The same links as the header, complete, and the parts (Signposting, level 2; RFC 9264). */
+/**
+ * All links of the page's Link header, without its length limit, and the Parquet parts (Signposting, level 2;
+ * RFC 9264).
+ */
 export const linkset = (described: readonly Described[]): DatasetDocument => ({
   file: 'linkset.json',
   name: 'Linkset',

@@ -81,7 +81,7 @@ function descriptionOf({ name, description, source, tables }: Dataset): string {
   return shorten(text, descriptionMax - 1)
 }
 
-/** Returns south and west, north and east. */
+/** Formats a box in the order of schema.org: south, west, north, east. */
 function boxOf([west, south, east, north]: readonly [number, number, number, number]): string {
   return `${south} ${west} ${north} ${east}`
 }

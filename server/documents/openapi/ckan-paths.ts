@@ -88,7 +88,7 @@ function pathItem(
   }
 }
 
-/** Allows null and numbers, for a JSON body. */
+/** Extends the schema of a parameter for JSON bodies, which may contain null, and numbers as counts. */
 function inBody(schema: Json): Json {
   if (schema !== count) return { ...schema, type: [schema['type'], 'null'] }
   return { ...schema, type: ['string', 'integer', 'null'], minimum: 0, maximum: 999_999_999 }
@@ -121,7 +121,7 @@ function told(
   }
 }
 
-/** Adds the problem for an unreadable request. */
+/** Adds the formats of a problem, which answers an unreadable request instead of a CKAN error. */
 function orProblem(own: Json): Json {
   const { content } = own as { content: Json }
   const { 'text/html': html } = jsonOf({})

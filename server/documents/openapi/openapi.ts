@@ -19,7 +19,10 @@ export interface OpenApiOptions {
   readonly tableDocument: (dataset: Dataset, table: Table) => string
 }
 
-/** Above this number of fields in all, each table has a document of its own: together they would be megabytes. */
+/**
+ * Maximum number of fields in one OpenAPI document. More would take megabytes, so each table then has a
+ * document of its own.
+ */
 const fieldsMax = 1500
 
 /** Describes a family in OpenAPI 3.1, with the fields of each of its tables. */
@@ -60,14 +63,14 @@ export function tableOpenApi(writing: Writing, view: TableDescription, options: 
 
 const prefixOf = ({ dataset, table }: TableDescription): string => `${dataset.slug}.${table.name}.`
 
-/** Returns a function that removes the address of the service from one below it. */
+/** Returns a function that converts an absolute address of the service into its path. */
 function pathIn({ base }: Writing): (address: string) => string {
   const { pathname } = new URL(base)
   const length = pathname.replace(/\/$/, '').length
   return (address) => decodeURI(new URL(address).pathname.slice(length))
 }
 
-/** Refers to paths in the document of the table. */
+/** Returns references to the paths in the table's own document. */
 function referredPart(
   { dataset, table }: TableDescription,
   { addresses, tableDocument }: OpenApiOptions,

@@ -71,7 +71,7 @@ export function operations(
     },
     options: {
       operationId: `${id}-options`,
-      // It describes the form of an address with any values in it.
+      // OPTIONS answers for any values of the placeholders, so they may be any text.
       ...(inPath.length > 0 && {
         parameters: inPath.map((one) => ({ ...one, schema: { type: 'string', minLength: 1 } })),
       }),

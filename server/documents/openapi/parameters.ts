@@ -10,7 +10,10 @@ import { isParameterName, parameterRows, type ParameterName } from '../../query/
 import type { Json, TableDescription } from '../description.ts'
 import { ref } from './responses.ts'
 
-/** Returns schemas of parameter values, one per type; decimals are described in place, since their digits differ. */
+/**
+ * Returns schemas of parameter values, one per type. Decimals have theirs in place, since each field has its
+ * own number of digits.
+ */
 export function askedSchemas(): Json {
   const plain = fieldTypeNames.filter((type) => !typeRow(type).hasDigits)
   return {
@@ -26,9 +29,9 @@ export function askedSchemas(): Json {
 const askedName = (type: string): string => `asked-${type}`
 const partSchema: Json = { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }
 
-/** Written out, since `\s` matches other characters in other languages. */
+/** White space, written out since `\s` matches other characters in other languages. */
 const blanks = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
-/** More than blanks, quotes, separators and punctuation of words, and accents. */
+/** Text of a search: at least one character besides blanks, quotes, separators, punctuation and accents. */
 const wordsSchema: Json = {
   ...partSchema,
   pattern: `^[^\\u0000]*[^\\u0000${blanks},;"“”„«».:!?(){}…*'\`\\[\\]\\u0300-\\u036f][^\\u0000]*$`,
@@ -111,7 +114,7 @@ export function conditionParameters({ table, report }: TableDescription): Named[
   })
 }
 
-/** Returns values that match rows, for the parameters in the examples of a table. */
+/** Returns example values of parameters, from queries that match rows of the table. */
 function exampleValues(table: Table, report: TableDescription['report']): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>()
   for (const { parameters } of exampleQueries(table, report)) {

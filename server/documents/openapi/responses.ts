@@ -16,7 +16,7 @@ const anywhere: readonly ProblemCode[] = [
   'overloaded',
 ]
 
-/** Returns the name of a problem component. */
+/** Returns the OpenAPI component name of the problems with a status. */
 const componentOf = (status: number): string => `problem-${status}`
 
 /** Returns the problem responses of an operation, one per status. */
@@ -33,7 +33,7 @@ const schemaNameOf = (status: number): string => `Problem${status}`
 const statusesOfAll = [...new Set(codes.map((code) => problemRows[code].status))]
 const codesOf = (status: number): ProblemCode[] => codes.filter((code) => problemRows[code].status === status)
 
-/** Returns the schema of problems with each status, with all possible codes. */
+/** Returns a problem schema for each status, with all codes of that status. */
 export function problemSchemas(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {
@@ -49,7 +49,7 @@ export function problemSchemas(): Json {
   )
 }
 
-/** Returns one response for each status of problems, with all possible codes. */
+/** Returns a problem response for each status, with all codes of that status. */
 export function problemResponses(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {

@@ -31,7 +31,7 @@ function named(
   return { 200: answer(description, content, headers), 304: unchanged, ...problemAnswers(problems) }
 }
 
-/** Addresses of the catalog in a family. */
+/** Returns the paths of the catalog in one address family. */
 export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf: PathOf): Address[] {
   const list = pathOf(addresses.list)
   const tag = 'Catalog'
@@ -76,7 +76,7 @@ const range: Json = {
   schema: { type: 'string' },
 }
 
-/** Responses of a file with ranges. */
+/** Responses of a file that supports range requests. */
 function ranged(content: Json): Json {
   const headers = ['Content-Disposition', 'Last-Modified', 'Link'] as const
   return {
@@ -86,7 +86,7 @@ function ranged(content: Json): Json {
   }
 }
 
-/** Published files, and the state of the service. */
+/** Returns the paths of the published files and of the service state. */
 export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
   const file = (
     below: string,

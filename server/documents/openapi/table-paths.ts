@@ -8,7 +8,7 @@ import { operations } from './operations.ts'
 import { componentName, conditionParameters, fieldParameters, parameter, type Named } from './parameters.ts'
 import { answer, jsonOf, redirect, problemAnswers, ref, unchanged } from './responses.ts'
 
-/** Parts of a document about a table. */
+/** Parts of an OpenAPI document that describe one table. */
 export interface TablePart {
   /** Operations by path. */
   readonly paths: Json
@@ -31,7 +31,7 @@ const ofRows = [
 /**
  * Describes the addresses of a table: the description, its rows in pages, and all rows as a stream.
  * @param pathOf returns the path of an address
- * @param prefix of component names, if the document has several tables
+ * @param prefix start of component names; empty if the document describes only this table
  */
 export function tablePart(
   view: TableDescription,
@@ -159,7 +159,7 @@ function pageSchema(prefix: string): Json {
   }
 }
 
-/** A page in each format. */
+/** Response content of a page of rows, by media type. */
 function rowsContent(prefix: string): Json {
   const others = rowFormats.filter(({ name }) => name !== 'json')
   return {

@@ -41,7 +41,10 @@ function datatypeOf(type: TableDescription['table']['fields'][number]['type']): 
   return typeRow(type).called.csvw
 }
 
-/** Escapes a column name for URI templates: other characters are escaped, and a leading underscore is reserved. */
+/**
+ * Escapes a column name for use as a variable in URI templates. A leading underscore is escaped too, since
+ * CSVW reserves it.
+ */
 function variableOf(name: string): string {
   const escaped = encodeURIComponent(name).replaceAll(/[!'()*~-]/g, hex)
   return escaped.replace(/^_/, '%5F')

@@ -28,7 +28,7 @@ export const ddl: TableDocument = {
   },
 }
 
-/** DuckDB knows the standard name too. */
+/** Returns the SQL type of a field. PostgreSQL requires `DOUBLE PRECISION`, which DuckDB accepts too. */
 function typeOf(field: Field): string {
   return typeRow(field.type)
     .stored(field)

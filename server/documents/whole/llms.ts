@@ -52,7 +52,7 @@ export const llms: WholeDocument = {
   },
 }
 
-/** Puts a text on one line, without markup. */
+/** Puts a text on one line and escapes Markdown. */
 function inLine(text: string): string {
   return text
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')

@@ -1,7 +1,10 @@
 import { languages } from '../../../core/catalog/names.ts'
 import type { WholeDocument } from '../document.ts'
 
-/** Rules for crawlers (RFC 9309), with a delay: they may fetch files, but no rows or pages of rows. */
+/**
+ * Rules for crawlers (RFC 9309), with a delay. Crawlers may fetch files, but no API rows, row pages or pages
+ * with a query string.
+ */
 export const robots: WholeDocument = {
   file: 'robots.txt',
   name: 'Robots',

@@ -3,7 +3,7 @@ import type { DatasetDescription, Writing } from '../description.ts'
 import { element, xmlHead, xmlText } from '../xml.ts'
 
 const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9'
-/** Limit of the protocol for one file. */
+/** Maximum number of addresses in one file, by the sitemap protocol. */
 const addressesMax = 50_000
 
 /** Address of a page, and the latest import of its rows. */
@@ -12,7 +12,10 @@ interface Entry {
   readonly changed: string | undefined
 }
 
-/** Lists all pages (https://www.sitemaps.org/protocol.html); an index lists the files if there are several. */
+/**
+ * Lists all pages (https://www.sitemaps.org/protocol.html). If they need several files, returns an index of
+ * the files.
+ */
 export function sitemapOf(writing: Writing, views: readonly DatasetDescription[]): string {
   const entries = entriesOf(writing, views)
   const files = Math.ceil(entries.length / addressesMax)

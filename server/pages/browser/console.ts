@@ -71,7 +71,7 @@ export function sqlConsole(): void {
     return {
       execute,
       csv: async (sql) => {
-        // The file of a failed query stays open and empty.
+        // Uses a new file for each query, since the file of a failed query stays open and empty.
         results += 1
         const file = `result-${results}.csv`
         await execute(`COPY (FROM (${sql}\n)) TO '${file}' (FORMAT csv, HEADER, FORCE_QUOTE *, NULLSTR '')`)
@@ -82,7 +82,7 @@ export function sqlConsole(): void {
     }
   }
 
-  /** Parses CSV whose values are quoted, and null is empty. */
+  /** Parses CSV in which every value but null is quoted, and null is empty. */
   const linesOf = (csv: string): (string | null)[][] => {
     const lines: (string | null)[][] = [[]]
     const value = /(?:"((?:[^"]|"")*)"|([^",\n]*))([,\n]|$)/gy
@@ -137,7 +137,7 @@ export function sqlConsole(): void {
       try {
         csv = await opened.csv(sql)
       } catch (error) {
-        // Run alone, a failing statement has its own error, without the copy around it.
+        // Runs the statement without COPY: to get its own error, or to execute a statement that is no query.
         await opened.execute(sql)
         if (/^\s*(select|from|with|values|describe|show|summarize|pivot|unpivot|table)\b/i.test(sql))
           throw error

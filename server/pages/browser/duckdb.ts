@@ -16,7 +16,7 @@ const require = createRequire(import.meta.url)
 const dist = path.dirname(require.resolve('@duckdb/duckdb-wasm/dist/duckdb-eh.wasm'))
 const { version } = require(path.join(dist, '../package.json')) as { version: string }
 
-/** Files of DuckDB for browsers. The policy of the worker allows what no page may do. */
+/** Files of DuckDB for browsers. The policy of the worker allows WebAssembly, which pages may not use. */
 const files = {
   worker: {
     file: 'duckdb-browser-eh.worker.js',
@@ -26,7 +26,10 @@ const files = {
   module: { file: 'duckdb-eh.wasm', mediaType: 'application/wasm', policy: "default-src 'none'" },
 } as const
 
-/** Under the version of the package, so that caches may keep them forever. */
+/**
+ * Returns the addresses of the files. They contain the version of the package, so that caches may keep the
+ * files forever.
+ */
 export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof files, string>> {
   const base = `${publicUrl.pathname.replace(/\/$/, '')}/assets/duckdb/${version}`
   return { worker: `${base}/${files.worker.file}`, module: `${base}/${files.module.file}` }

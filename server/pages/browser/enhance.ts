@@ -2,8 +2,8 @@
 /// <reference lib="dom.iterable" />
 
 /**
- * Adds to pages that work without scripts: the chosen light or dark, copying, and forms that submit on a
- * change. The function is sent as source, so it must not use anything from outside itself.
+ * Adds conveniences to pages, which also work without scripts: a light or dark theme, copy buttons, and forms
+ * that submit on a change. The function is sent as source, so it must not use anything from outside itself.
  */
 export function enhance(): void {
   const root = document.documentElement

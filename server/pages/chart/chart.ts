@@ -27,12 +27,12 @@ interface ChartView extends QueryView {
   readonly drawn: Dimension | null
   /** Summed field; null to count rows. */
   readonly measure: Field | null
-  /** Leading characters of a value that form its group; null for all. */
+  /** Number of leading characters of a value by which rows are grouped; null for the whole value. */
   readonly length: number | null
   readonly groups: readonly Group[]
 }
 
-/** Maximum number of bars; others are summarized. */
+/** Maximum number of bars; further groups are only in the table below. */
 const barsMax = 40
 
 function chartHtml(setting: PageSetting, view: ChartView): Html {
@@ -138,7 +138,7 @@ function shapePart(setting: PageSetting, view: ChartView, drawn: Dimension, labe
     )}
     ${others.length > 0 && html`<p class="facts">${words.notDrawn(writtenIn(words).list(others))}</p>`}`
   }
-  // Fields such as years are shown in their own order.
+  // Integers, such as years, are sorted by their value; other groups by the size of their bar.
   const isCounted = drawn.field.type === 'integer'
   const ranked = view.groups.toSorted((a, b) =>
     isCounted ? Number(a.key ?? Infinity) - Number(b.key ?? Infinity) : valueOf(view, b) - valueOf(view, a),
@@ -159,7 +159,7 @@ function isUf(key: string | null): boolean {
   return key !== null && Object.hasOwn(tilePlaces, key)
 }
 
-/** Draws groups that are days, months or years, in order; others are listed beside it. */
+/** Draws groups that are days, months or years as a line in order of time; other groups are listed below it. */
 function timePart(setting: PageSetting, view: ChartView, label: string): Html {
   const { words } = setting
   const { compact, list } = writtenIn(words)
@@ -249,7 +249,7 @@ function addressOf(
   return addresses.table(language, table, new Map([...withoutField(view, field), ...conditions]))
 }
 
-/** Returns the conditions of a group's rows; null if there are none. */
+/** Returns the conditions that select a group's rows; null if no filter can. */
 function conditionsOf(field: Field, key: string | null, length: number | null): [string, string][] | null {
   const { name, type } = field
   if (key === null) return [[`${name}__isnull`, 'true']]
@@ -260,7 +260,8 @@ function conditionsOf(field: Field, key: string | null, length: number | null): 
   }
   if (type === 'string' || type === 'text') return [[`${name}__startswith`, key]]
   const [from, next] = [`${key}-01-01`.slice(0, 10), dayAfter(key)]
-  // Days after the year 9999, which means "forever" in many sources, cannot be named.
+  // Days after the year 9999, which means "forever" in many sources, cannot be written, so the range has no
+  // end.
   return [[`${name}__gte`, from], ...(next === null ? [] : [[`${name}__lt`, next] as [string, string]])]
 }
 
@@ -324,7 +325,7 @@ function chosenBy(dimensions: readonly Dimension[], name: string | undefined): D
   return found
 }
 
-/** Returns null to count rows, which is the default since it is always correct. */
+/** Returns the field to sum, or null to count rows. Counting is the default, since a sum may be meaningless. */
 function chosenSum(measures: readonly Field[], name: string | undefined): Field | null {
   if (name === undefined || name === 'rows') return null
   const found = measures.find((field) => field.name === name)

@@ -30,7 +30,10 @@ const dayMs = 86_400_000
 /** Maximum number of points of a line that remain distinguishable. */
 const pointsMax = 800
 
-/** Returns the leading characters of a day that form the step of a time line: the day, its month or its year. */
+/**
+ * Returns how many leading characters of a date form a step of the time line: those of the day, its month or
+ * its year.
+ */
 export function stepOf(field: Field, report: SnapshotReport | null): 10 | 7 | 4 {
   const found = report?.fields.find(({ name }) => name === field.name)
   const [from, to] = [found?.min, found?.max].map((text) => Date.parse((text ?? '').slice(0, 10)))

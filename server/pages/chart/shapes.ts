@@ -37,7 +37,10 @@ interface Point {
 
 const [width, height] = [800, 240]
 
-/** Draws a line over time, from 0 up; numbers stand beside it, since text would shrink with it. */
+/**
+ * Draws a line over time, on a scale that includes 0. The labels are outside the SVG, whose scaling would
+ * distort text.
+ */
 export function linePart(points: readonly Point[], label: string, short: (value: number) => string): Html {
   const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0]
   const most = Math.max(0, ...points.map(({ value }) => value))
@@ -155,7 +158,7 @@ export function tilesPart(
     </p>`
 }
 
-/** Returns the style of places and shades, since our policy forbids style attributes. */
+/** Returns CSS rules for places and shades, since our Content-Security-Policy forbids style attributes. */
 export function tileStyle(): string {
   const places = Object.entries(tilePlaces).map(
     ([uf, [row, column]]) => `.tile-${uf} { grid-area: ${row} / ${column}; }`,

@@ -5,15 +5,15 @@ import type { PageSetting } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { queryLink, titleOf, withoutField, type QueryView } from '../table/view.ts'
 
-/** A field, and the value that marks rows which are totals of the others. */
+/** A field, and its value in rows that are totals of other rows. */
 interface Total {
   readonly field: Field
   readonly value: string
 }
 
 /**
- * Returns the first declared totals that a sum would add to their parts; null if the query or the chart keeps
- * them apart.
+ * Returns the first declared total that a sum would count together with its parts; null if the query or the
+ * chart separates them.
  * @param drawn field that groups the rows
  */
 export function mixedTotal({ table, query }: Pick<QueryView, 'table' | 'query'>, drawn: Field): Total | null {

@@ -19,14 +19,14 @@ interface Asked {
   readonly table: Table
   readonly snapshot: Snapshot
   readonly query: RowQuery
-  /** Parameters of the page itself. */
+  /** Parameters that only this page has, such as the settings of a chart. */
   readonly own: ReadonlyMap<string, string>
 }
 
 interface Form {
   /** Row parameters that the page does not accept. */
   readonly without: readonly ParameterName[]
-  /** Parameters of the page itself. */
+  /** Names of parameters that only this page has, such as the settings of a chart. */
   readonly own?: readonly string[]
   /** Default and maximum of rows per page: markup of more rows would delay other requests. */
   readonly pageSize?: { readonly default: number; readonly max: number }
@@ -70,8 +70,8 @@ export async function answerQuery(
 }
 
 /**
- * Returns the field that a parameter compares with a single number, which people type in their own format;
- * else null.
+ * Returns the field that a parameter compares with a single number, which people may type in their own
+ * format; null for other parameters.
  */
 function numberField(table: Table, name: string): Field | null {
   const target = targetOf(table, name)
@@ -102,8 +102,8 @@ export async function withSnapshot(
 }
 
 /**
- * Redirects from an address as forms send it to the canonical one.
- * @returns whether it did
+ * Redirects to the canonical address if a form has sent empty parameters or repeated `fields`.
+ * @returns whether it redirected
  */
 function redirectToCanonical(target: string, res: ServerResponse): boolean {
   const tidy = tidied(target)

@@ -27,8 +27,8 @@ interface Code {
 }
 
 /**
- * Returns code in several languages; each example runs unchanged, and returns the same rows in the same
- * order, with types.
+ * Returns code in several languages. Each example runs unchanged and loads the same rows in the same order,
+ * with declared types where the format has types.
  */
 function codesOf(view: TableView): Code[] {
   const { fields, table } = view
@@ -88,7 +88,7 @@ function codesOf(view: TableView): Code[] {
   ]
 }
 
-/** Returns the address of all rows of the query, or of this page if an export may not have that many. */
+/** Returns the address of all rows of the query, or of the current page if there are too many for an export. */
 function rowsAddress(view: TableView, format: string): string {
   const { range, table, query } = view
   if (range.count <= table.exportRowsMax)

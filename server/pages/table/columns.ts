@@ -4,7 +4,7 @@ import { html, type Html } from '../html.ts'
 import { hiddenInputs } from './conditions.ts'
 import { withParameters, queryLink, titleOf, type TableView } from './view.ts'
 
-/** Form of the shown fields, which are part of the address. */
+/** Form for choosing the shown fields; the choice is part of the address. */
 export function columnsForm({ words, addresses, language }: PageSetting, view: TableView): Html {
   const { table, fields } = view
   const shown = new Set(fields.map(({ name }) => name))

@@ -51,11 +51,12 @@ export function describeCondition({ field, operator, values }: Condition, words:
   return words.conditions[operator](name, list(values, operator === 'range' ? 'conjunction' : 'disjunction'))
 }
 
-/** Maximum number of controls that are open; others are folded. */
+/** Maximum number of visible controls; further ones are collapsed. */
 const openMax = 5
 
 /**
- * Form of filters: choices if there are few, ranges for ordered types, else a part of a text.
+ * Form of filters. A field gets a list if it has few values, a text input if it has texts, and otherwise a
+ * range.
  * @param action address of the form
  * @param kept further parameters of the address to keep
  */
@@ -106,7 +107,10 @@ function searched({ table }: QueryView, words: Words): string {
   return writtenIn(words).list(titles)
 }
 
-/** Keeps parameters of the query that the form itself does not contain. */
+/**
+ * Returns hidden inputs for parameters of the query that the form has no control for, so that submitting
+ * keeps them.
+ */
 export function hiddenInputs({ query }: Pick<QueryView, 'query'>, own: ReadonlySet<string>): Html[] {
   return [...query.parameters]
     .filter(([name]) => !own.has(name))
@@ -168,20 +172,20 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
   }
 }
 
-/** Formats a value like the rows of the page. */
+/** Formats a value as in the rows of the page. */
 function shownValue(field: Field, value: string, words: Words): string {
   return isNumber(field) ? writtenIn(words).digits(value) : value
 }
 
 /** Option of a select; its text is its value by default. */
 export function optionPart(value: string, isChosen: boolean, text = value): Html {
-  // Browsers use the text as value, but normalize white space.
+  // Omit `value` where it is redundant: browsers then submit the text, with normalized white space.
   const isItsText = value === text.replaceAll(/\s+/g, ' ').trim()
   const own = isItsText ? null : html` value="${value}"`
   return html`<option${own}${isChosen ? ' selected' : ''}>${text}</option>`
 }
 
-/** Input of one end of a range, by type; a text input if another would lose a part of the value. */
+/** Input for one end of a range. A date or time picker is used only if it can represent the whole value. */
 function boundInput(field: Field, id: string, name: string, value: string): Html {
   const { type, kind } = field
   const isDay = type === 'date' || kind === 'date'
@@ -195,7 +199,7 @@ function boundInput(field: Field, id: string, name: string, value: string): Html
   return html`<input id="${id}" inputmode="${mode}" name="${name}" value="${value}" />`
 }
 
-/** Returns the value of the only condition of this kind on a field; '' if there is none. */
+/** Returns the first operand of the condition with this operator on a field; '' if there is none. */
 function valueOf({ query }: QueryView, { name }: Field, operator: string): string {
   const found = query.conditions.find((one) => one.field.name === name && one.operator === operator)
   return found?.values[0] ?? ''

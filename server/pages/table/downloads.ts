@@ -10,7 +10,7 @@ export function downloadsPart({ words, addresses, language }: PageSetting, view:
   const { count, bytes } = writtenIn(words)
   const [download] = snapshot.manifest.files
   const ask = rowParameters(view)
-  // A named version has files of its own.
+  // Link to the file of the snapshot if the query names one.
   const wholeFile =
     query.snapshot === null || query.snapshot === 'current' || download === undefined
       ? files.download(table)
@@ -48,7 +48,7 @@ export function downloadsPart({ words, addresses, language }: PageSetting, view:
   </section>`
 }
 
-/** Returns the approximate bytes of a file of the query. */
+/** Estimates the size of an export of the query, in bytes. */
 function sizeOf({ range, fields, table, snapshot }: TableView, format: string): number {
   const { manifest, rowBytes } = snapshot
   const plain = manifest.textBytes / Math.max(1, manifest.rows) + table.fields.length

@@ -7,12 +7,12 @@ import { profilePart } from './profile.ts'
 import { withParameters, isNumber, queryLink, titleOf, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
-/** Maximum number of characters of a cell; the page of a row has all. */
+/** Maximum number of characters shown in a cell; the page of the row shows the whole value. */
 const cellShownMax = 300
-/** Longer cells are folded. */
+/** Maximum number of characters of a cell that is not collapsed. */
 const cellLongMin = 120
 
-/** Shows rows below their fields, each with a link to its own page. */
+/** Shows the table of rows; each row links to its own page. */
 export function gridPart(setting: PageSetting, view: TableView): Html {
   const { words } = setting
   const { fields, rows, positions, snapshot } = view
@@ -68,13 +68,13 @@ function headerPart(setting: PageSetting, view: TableView, field: Field): Html {
   </th>`
 }
 
-/** Returns a link that sorts ascending, or descending if already ascending. */
+/** Returns a link that sorts by a field: ascending, or descending if the rows are already in ascending order. */
 function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null): string {
   const ordering = formatOrdering([{ field: field.name, direction: sorted === 'asc' ? 'desc' : 'asc' }])
   return queryLink(withParameters(view, { ordering }))
 }
 
-/** Shows a value; null and empty texts are marked. */
+/** Shows a value: null as a dash, addresses as links, and long texts collapsed. */
 function cellPart({ words }: PageSetting, field: Field | undefined, value: string | null): Html {
   if (value === null) return html`<td class="null">–</td>`
   if (field !== undefined && isNumber(field))

@@ -9,7 +9,7 @@ import { equalTo, isNumber, queryLink, titleOf, withoutField, type TableView } f
 
 type Profile = SnapshotReport['fields'][number]
 
-/** Most bars and values in a header; the page of fields shows all. */
+/** Maximum number of bars and of values in a column header; the page of fields shows all. */
 const barsMax = 10
 const topMax = 5
 const height = 28
@@ -35,7 +35,7 @@ function histogramPart(
   if (histogram === undefined || histogram.length < 2) return null
   const bars = merged(histogram)
   const highest = Math.max(...bars.map(({ rows }) => rows), 1)
-  // Bounds of times are rounded to seconds, and would exclude rows within the last one.
+  // Omit links if moments have fractions: ranges end at whole seconds, so the last one would exclude rows.
   const isRounded = field.type === 'datetime' && (max ?? '').includes('.')
   const canFilter =
     view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isRounded
@@ -46,14 +46,14 @@ function histogramPart(
     const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / highest))
     return `M${index * 10 + 1} ${height}v${-tall}h8v${tall}z`
   })
-  // The target has full height, so that small bars can be selected.
+  // The clickable area has full height, so that low bars are easy to select.
   const reaches = bars.map(({ from, to, rows }, index) => {
     const title = html`<title>${words.between(shown(from), shown(to))}: ${words.rows(count(rows))}</title>`
     const reach = `M${index * 10} 0h10v${height}h-10z`
     const [least, most] = [boundOf(field, from), boundOf(field, to)]
     if (!canFilter || rows === 0 || least === null || most === null)
       return html`<path d="${reach}">${title}</path>`
-    // A range includes its end, and its start only if nothing comes before it.
+    // Ranges exclude their start, which belongs to the previous range; only the first one includes it.
     const target = new Map([
       ...rest,
       [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, least],
@@ -99,7 +99,7 @@ function topPart({ words }: PageSetting, view: TableView, field: Field, profile:
   </ul>`
 }
 
-/** Formats an end of a range with no more digits than values have; fractions with few enough to compare. */
+/** Formats an end of a range with at most as many decimals as the field has; floats get four significant digits. */
 export function shownBound(field: Field, text: string): string {
   if (!isNumber(field)) return text
   return field.type === 'float' ? String(Number(Number(text).toPrecision(4))) : (boundOf(field, text) ?? text)
@@ -107,7 +107,8 @@ export function shownBound(field: Field, text: string): string {
 
 /**
  * Converts an end of a range into an operand. Ranges have equal widths, so their ends may have more digits
- * than values; the last value below such an end is equivalent. Returns null if it cannot be written.
+ * than values; then the greatest possible value below the end selects the same rows.
+ * @returns null if the field cannot have such a value
  */
 function boundOf(field: Field, text: string): string | null {
   const known = readValue(field, text)

@@ -66,7 +66,10 @@ function tableHtml(setting: PageSetting, view: TableView): Html {
   })
 }
 
-/** Returns the first and the last day of the rows, if they are ordered by a field of days. */
+/**
+ * Returns the first and the last day that the rows cover; null if unknown, or if the declared order has
+ * no field of dates.
+ */
 function coverageOf(
   { fields, order }: Table,
   report: SnapshotReport | null,
@@ -78,7 +81,7 @@ function coverageOf(
   return field === undefined || !areDays ? null : { name: titleOf(field), from, to }
 }
 
-/** Rows per page for people. */
+/** Rows per HTML page, fewer than in the API. */
 const pageSize = { default: 50, max: 200 }
 
 /** Page of a table: rows, distributions, filters, and downloads; with the same parameters as in the API. */
@@ -93,7 +96,7 @@ export function tablePage(service: PageService): Resource {
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
-          // The cost of a selection is charged when its rows are known.
+          // The rows of a filtered query are unknown here: their cost is charged once they are found.
           cost: costOfRows((page.range?.rows ?? 0) * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
@@ -104,7 +107,7 @@ export function tablePage(service: PageService): Resource {
   }
 }
 
-/** Sentences with links from a text without rows to the nearest value. */
+/** Returns sentences that explain an empty result: a value without rows, with a link to the nearest value. */
 function hintsPart({ words }: PageSetting, view: TableView): Html[] {
   return view.hints.map(({ field, missing, nearest }) => {
     const parameters = new Map(withoutField(view, field))

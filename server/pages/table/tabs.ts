@@ -28,7 +28,7 @@ export function tabsPart(
   </nav>`
 }
 
-/** Returns the steps to a dataset, or to one of its tables. */
+/** Returns the breadcrumbs to a dataset, or to one of its tables. */
 export function trailTo({ addresses, language }: PageSetting, dataset: Dataset, table?: Table): Step[] {
   const steps = [{ name: dataset.name, address: addresses.dataset(language, dataset) }]
   return table === undefined

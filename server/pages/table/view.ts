@@ -44,9 +44,9 @@ export interface TableView extends QueryView {
   /** Possible reasons for an empty result. */
   readonly hints: readonly Hint[]
   readonly files: FileAddresses
-  /** Returns the absolute address of all rows of the query. */
+  /** Returns the absolute API address of the export with these parameters. */
   readonly exportAddress: (parameters: QueryParameters) => string
-  /** Returns the absolute address of a page of rows. */
+  /** Returns the absolute API address of a page of rows with these parameters. */
   readonly dataAddress: (parameters: QueryParameters, page: number) => string
 }
 
@@ -63,7 +63,10 @@ export function isTime({ type, kind }: Field): boolean {
   return type === 'date' || type === 'datetime' || kind === 'date'
 }
 
-/** Returns the parameters of the query with some set, or removed if null; always from the first page. */
+/**
+ * Returns the parameters of the query with changes, of which null removes a parameter. The result has no page
+ * number, so that links start at the first page.
+ */
 export function withParameters(
   { query }: Pick<QueryView, 'query'>,
   changes: Readonly<Record<string, string | null>>,
@@ -76,7 +79,7 @@ export function withParameters(
   return parameters
 }
 
-/** Returns the parameters of rows, order and fields, without those of a page. */
+/** Returns the parameters of the query without `page_size` and `format`, which select no rows. */
 export function rowParameters(view: Pick<QueryView, 'query'>): QueryParameters {
   return withParameters(view, { page_size: null, format: null })
 }
@@ -96,21 +99,21 @@ export function withoutField(view: QueryView, { name }: Field): QueryParameters 
   return parameters
 }
 
-/** Returns the parameter that filters one value of a field; null if there is none. */
+/** Returns the parameter that selects the rows with this value of a field; null if the value is invalid. */
 export function equalTo(field: Field, text: string): [name: string, text: string] | null {
   const value = readValue(field, text)
   return value === null ? null : parameterFor({ field, operator: 'eq', values: [value] }, isParameterName)
 }
 
-/** Returns the name under which a condition stands in the address. */
+/** Returns the parameter name of a condition in the address: `field__operator`, or the field alone. */
 export function parameterOf({ query }: Pick<QueryView, 'query'>, field: string, operator: string): string {
   const whole = `${field}__${operator}`
   return query.parameters.has(whole) ? whole : field
 }
 
-/** Shared parts of pages of rows: rows as texts, and data around them. */
+/** Functions that the pages with rows share. */
 
-/** HTML pages have links of their own. */
+/** Placeholder for the links of API responses: HTML pages have their own. */
 const noLinks: PageLinks = { to: () => '', alternates: () => [], wholeFile: '' }
 
 export function rowsPage(snapshot: Snapshot, query: RowQuery): Page {
@@ -140,7 +143,7 @@ function viewFrom(
   service: PageService,
 ): TableView {
   const shown = table.fields.filter((field) => query.fields.includes(field))
-  // The values have the alphabetical order of the fields.
+  // Each row has its values in alphabetical order of the fields.
   const places = shown.map((field) => query.fields.indexOf(field))
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const texts = JSON.parse(Buffer.concat(bytes).toString()) as (string | null)[][]

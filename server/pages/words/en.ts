@@ -9,7 +9,7 @@ import type { Aspect } from '../../documents/page-addresses.ts'
 /** All texts of the pages; a language that lacks one does not compile. */
 export type Words = typeof en
 
-/** Advice for problems whose own sentence has none. */
+/** Advice for readers by error code, shown first on error pages. */
 const advice: Readonly<Partial<Record<ProblemCode, string>>> = {
   'not-published': 'This table is in the catalog, but its rows are not published yet. Try again later.',
   'unknown-address': 'The address may be mistyped, or the page has moved.',
@@ -340,7 +340,7 @@ export const en = {
     'http-version': 'This needs a newer version of HTTP',
   } satisfies Record<ProblemCode, string>,
   latestVersion: 'The current version',
-  /** Sentence about an invalid parameter. */
+  /** Replaces the message about an invalid parameter, which exists only in English. */
   notUnderstood: (parameter: string) => `${parameter} is invalid.`,
   mustBe: (parameter: string, value: string) => `${parameter} must be ${value}.`,
   /** Descriptions of values by type, with examples. */

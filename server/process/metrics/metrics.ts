@@ -33,8 +33,8 @@ const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const now = (): number => Date.now() / 1000
 
 /**
- * Metrics of one process, created once. Every name begins with `acervo_`, except for the metrics of all Node
- * programs have.
+ * Metrics of one process, created once. All names begin with `acervo_`, except for the default metrics of
+ * Node.js.
  */
 export class Metrics implements Meter {
   readonly registry = new Registry()
@@ -44,7 +44,7 @@ export class Metrics implements Meter {
   readonly #waits: Histogram<'pool'>
   readonly #queries: Histogram<'pool'>
 
-  /** @param reasons for refusals: each counts from 0 on, since alert rules see no increase from nothing */
+  /** @param reasons codes of refusals, counted from 0: alert rules cannot see an increase of a missing counter */
   constructor(reasons: readonly string[]) {
     const registers = [this.registry]
     this.#requests = new Counter({
@@ -79,7 +79,7 @@ export class Metrics implements Meter {
       ...perPool,
     })
     collectDefaultMetrics({ register: this.registry })
-    // Remove gauges whose names end like those of counters, which Prometheus tools refuse.
+    // Remove gauges named `*_total`, a suffix that Prometheus tools accept only for counters.
     for (const { name } of this.registry.getMetricsAsArray())
       if (/^nodejs_active_\w+_total$/.test(name)) this.registry.removeSingleMetric(name)
     this.#watchEventLoop()
@@ -97,10 +97,10 @@ export class Metrics implements Meter {
     this.#queries.observe({ pool }, query / 1000)
   }
 
-  /** Starts reading these objects. */
+  /** Registers metrics that read these objects whenever metrics are collected. */
   watch({ pools, caches, tables, isReady, levels: found }: Watched): void {
     for (const [level, help] of Object.entries(levels)) {
-      // The worst worker decides whether the counts are reachable.
+      // Report 0 if any worker cannot reach the shared counts.
       const aggregator = level === 'rate_limit_store_up' ? 'min' : 'sum'
       this.#gauge(`acervo_${level}`, help, (gauge) => gauge.set(found[level as Level]()), aggregator)
     }
@@ -238,14 +238,14 @@ export class Metrics implements Meter {
         name,
         help,
         labelNames: ['table'],
-        // Workers see the same tables; the worst one decides.
+        // Workers serve the same tables: report the worst value instead of a sum.
         aggregator: 'max',
         registers: [],
         collect() {
           this.reset()
           for (const table of publishedTables(tables())) {
             const value = valueOf(table)
-            // Tables that are not served have no values.
+            // Tables that are not served have no dates, and so no ages.
             if (!Number.isNaN(value)) this.set({ table: table.table }, value)
           }
         },

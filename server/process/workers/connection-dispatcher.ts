@@ -8,7 +8,7 @@ const waitingMax = 10_000
 
 /**
  * Accepts connections and passes them to workers in turn. The scheduler of node:cluster loses connections
- * that a worker was given but had not accepted when it died, and refuses all while there is no worker; here
+ * that a worker had not accepted when it died, and refuses connections while there is no worker. Here,
  * they go to another worker, or wait.
  */
 export class ConnectionDispatcher {
@@ -20,7 +20,7 @@ export class ConnectionDispatcher {
   #last = 0
 
   constructor() {
-    // Only the worker reads.
+    // Do not read here: only the worker reads from the connection.
     this.#server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
       socket.on('error', () => undefined)
       this.#hand(socket)
@@ -43,7 +43,7 @@ export class ConnectionDispatcher {
     for (const socket of this.#waiting.splice(0)) this.#hand(socket)
   }
 
-  /** Removes a worker; connections that it was given but has not accepted go to others if it is dead. */
+  /** Removes a worker. If it is dead, connections that it has not accepted go to other workers. */
   remove(worker: Worker): void {
     this.#workers = this.#workers.filter((other) => other !== worker)
     if (!worker.isDead()) return
@@ -73,7 +73,7 @@ export class ConnectionDispatcher {
     const id = this.#last
     this.#handed.set(id, { socket, worker })
     const message: ToWorker = { connection: id }
-    // If it cannot be sent, the exit of the worker is about to be reported.
+    // Ignore errors: the worker is ending, and its exit passes the connection to another one.
     worker.process.send(message, socket, { keepOpen: true }, () => undefined)
   }
 }

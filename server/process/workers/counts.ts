@@ -14,7 +14,10 @@ export interface Counting {
 
 const nothing = (): void => undefined
 
-/** Opens the counts: in this process, for all workers, or in a Redis for several servers. */
+/**
+ * Opens the counts for rate limits: in this process, in the primary for all workers, or in Redis for several
+ * servers.
+ */
 export async function openCounts(
   policies: readonly Policy[],
   { clientsMax, rateLimitStore }: Pick<ProcessSettings, 'clientsMax' | 'rateLimitStore'>,
@@ -25,7 +28,7 @@ export async function openCounts(
   const ofAllWorkers = (policy: Policy): Counts =>
     workers?.of(policy.name) ?? new MemoryCounts(clientsMax, policy)
   if (rateLimitStore === 'memory') return { countsFor: ofAllWorkers, isUp: () => true, close: nothing }
-  // Import on demand: loading it takes a fifth of the start-up time.
+  // Import on demand: loading the Redis client takes a fifth of the start-up time.
   const { RedisLink } = await import('../../limits/redis-link.ts')
   const { RedisCounts } = await import('../../limits/redis-counts.ts')
   const link = new RedisLink(rateLimitStore, log)

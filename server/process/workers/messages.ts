@@ -5,7 +5,7 @@ import type { AggregatedMetrics } from '../metrics/metrics.ts'
 /** Message from the primary to a worker. */
 export type ToWorker =
   | Replies
-  /** Comes with a connection. */
+  /** Id of the connection that is sent with this message. */
   | { readonly connection: number }
   /** Stop, and cut off responses after this time; a second message may shorten it. */
   | { readonly stopWithinMs: number }
@@ -17,7 +17,7 @@ export type FromWorker =
   | { readonly told: 'serving' }
   /** Metrics, in answer to the request with this number. */
   | { readonly measuredAs: number; readonly metrics: AggregatedMetrics }
-  /** The worker has accepted the connection. */
+  /** Id of a connection that the worker has accepted. */
   | { readonly took: number }
-  /** Policies to count by, before the first question. */
+  /** Policies of the rate limits, sent before the first request to count. */
   | { readonly policies: readonly Policy[] }

@@ -16,7 +16,7 @@ import { relievingVariable } from './worker.ts'
 const pauseMs = 1000
 /** Maximum time for a replaced worker to finish responses, such as downloads. */
 const drainMs = 600_000
-/** Time beyond that until it is killed. */
+/** Additional time after which a worker that has not ended is killed. */
 const tardinessMs = 3000
 
 const notReplaced = 'new worker failed to start; the old ones stay'
@@ -39,7 +39,7 @@ export async function runPrimary(settings: Settings): Promise<void> {
   keepCounts(workerShare(settings).clientsMax)
   followSignals(keeper, log)
   const version = await catalogVersion(settings.catalog).catch(() => null)
-  // A signal may have stopped it while it read the catalog.
+  // A signal may have arrived while the catalog was read.
   if (keeper.isStopping || !(await keeper.start())) return
   followCatalog(settings, version, keeper, log)
   startWatchdog(log)
@@ -48,8 +48,9 @@ export async function runPrimary(settings: Settings): Promise<void> {
 }
 
 /**
- * Replaces workers when the catalog changes: they serve the one they read at their start, and do not start
- * with a faulty one.
+ * Replaces workers when the catalog changes, since workers read it only at their start. With a faulty
+ * catalog,
+ * new workers do not start, and the old ones stay.
  */
 function followCatalog(
   { catalog, catalogPollMs }: Settings,
@@ -86,7 +87,7 @@ function keepCounts(clientsMax: number): void {
   cluster.on('message', (worker, message: FromWorker) => {
     if ('policies' in message) {
       for (const policy of message.policies) {
-        // A worker that started later may have another catalog.
+        // Keep the counts unless the quota differs, as in a worker that started later with another catalog.
         if (stores.get(policy.name)?.quota === policy.quota) continue
         stores.set(policy.name, { counts: new MemoryCounts(clientsMax, policy), quota: policy.quota })
       }
@@ -123,12 +124,15 @@ class Keeper {
     return [...this.#serving]
   }
 
-  /** Starts one worker first, since its failure would repeat in all. Returns whether all serve. */
+  /**
+   * Starts one worker before the others, since a faulty configuration would make all of them fail.
+   * @returns false if the primary is stopping
+   */
   async start(): Promise<boolean> {
     const first = this.#fork(false)
     const code = await Promise.race([serving(first), exitOf(first)])
     if (this.#isStopping) return false
-    // The worker has reported why.
+    // Exit silently: the worker has logged the reason.
     if (code !== null) process.exit(code || 1)
     this.#keep(first, true)
     const others = Array.from({ length: this.#count - 1 }, () => this.#fork(true))
@@ -137,7 +141,10 @@ class Keeper {
     return !this.#isStopping
   }
 
-  /** Starts new workers, each before an old one ends, so that there is no gap; one call at a time. */
+  /**
+   * Replaces workers one by one. Each old worker ends only after its successor serves, so that service is not
+   * interrupted. Concurrent calls run one after another.
+   */
   async replaceAll(): Promise<void> {
     this.#replacing = this.#replacing
       .then(async () => (this.#isStopping ? undefined : this.#replaceEach()))
@@ -157,7 +164,8 @@ class Keeper {
         return
       }
       this.#keep(fresh, true)
-      // If the old worker died, its successor already exists. Downloads of old workers are not awaited.
+      // A worker that died meanwhile is already replaced: end the new one. Do not wait for downloads of the
+      // old one.
       void this.#end([old.isDead() ? fresh : old], drainMs)
     }
     this.#log.info('all workers replaced')
@@ -166,7 +174,7 @@ class Keeper {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#reception.close()
-    // The stop is not queued, so that it also ends workers that are being started.
+    // Stop without waiting for replacements, to end workers that are being started too.
     await this.#end(
       Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []),
       stopWithinMs,
@@ -245,11 +253,11 @@ class Keeper {
 
 /** Workers that have reported that they serve. */
 const begun = new WeakSet<Worker>()
-/** Workers that are meant to end. */
+/** Workers that end on purpose, so that their exit is not treated as a failure. */
 const ending = new WeakSet<Worker>()
 
 function tell(worker: Worker, message: ToWorker): void {
-  // The exit event reports a dead worker.
+  // Ignore errors: the exit event reports a dead worker.
   if (worker.isConnected()) worker.send(message, () => undefined)
 }
 

@@ -15,7 +15,10 @@ interface Form extends Offer {
 const jsonLd: Form = { ...offerOf('application/ld+json'), ending: 'jsonld' }
 const turtle: Form = { ...offerOf('text/turtle; charset=utf-8'), name: 'turtle', ending: 'ttl' }
 
-/** All datasets for harvesters, in pages; by extension, or negotiated. */
+/**
+ * All datasets for harvesters as DCAT-AP, in pages. The extension selects the format; without one, `Accept`
+ * does.
+ */
 export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   const offers: readonly [Form, ...Form[]] = [jsonLd, turtle]
@@ -69,7 +72,7 @@ export function sitemap(service: DocumentService): Resource {
   }
 }
 
-/** A part of a sitemap that needs several files. */
+/** One of several files of a sitemap that is too large for a single file. */
 export function sitemapFile(service: DocumentService): Resource {
   let [version, known] = [-1, 0]
   // Counted again only when snapshots change, since there may be many thousand pages.

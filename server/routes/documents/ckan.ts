@@ -20,7 +20,11 @@ import { datasetViews, documentResponse, type DocumentService } from './service.
 const methods = `${allowedMethods}, POST`
 
 const bodyBytesMax = 100_000
-/** Deepest nesting of a request body: parsers and writers of JSON recurse. */
+/**
+ * Maximum nesting of a request body: JSON parsers and writers are recursive, so deep bodies could overflow
+ * the
+ * stack.
+ */
 const bodyDepthMax = 32
 /** Maximum number of concurrent bodies; one client may send half of them. */
 const bodiesMax = 40
@@ -97,7 +101,7 @@ const refuse: RequestHandler = (req, _res, next) => {
   )
 }
 
-/** Builds frequently used data once per state of the snapshots. */
+/** Returns the data of CKAN's actions, rebuilt only after a change of snapshots. */
 function keptCkan(service: DocumentService): () => Ckan {
   let [version, kept] = [-1, null as Ckan | null]
   return () => {
@@ -155,7 +159,7 @@ function queryOf(target: string): ActionParameters {
   return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all]))
 }
 
-/** Returns a cache key; with the current hour if the request depends on the time. */
+/** Returns a cache key. It contains the current minute if the request depends on the time. */
 function keyOf(asked: ActionParameters): string {
   const text = JSON.stringify(Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return text.includes('NOW') ? `${text} ${Math.floor(Date.now() / 60_000)}` : text
@@ -168,7 +172,7 @@ function recordOf(body: unknown): ActionParameters {
   throw new ActionError(400, 'Bad Request', 'The body must be a JSON object, such as {"id": "covid19"}.')
 }
 
-/** Answers a body that is no JSON, or too large. */
+/** Answers requests with a body that is invalid JSON, too large or too deep. */
 const unreadable: ErrorRequestHandler = (error: unknown, _req, _res, next) => {
   const isOfBody = typeof error === 'object' && error !== null && 'type' in error && 'status' in error
   if (!isOfBody) {

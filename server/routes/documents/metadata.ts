@@ -76,7 +76,7 @@ export function aboutService(document: WholeDocument, service: DocumentService):
   }
 }
 
-/** Clients that accept JSON, XML or text get documents written in them. */
+/** Offers a document under its own media type, and as JSON, XML or plain text for clients that accept only those. */
 export function offerOf(contentType: string): Offer {
   const [mediaType = ''] = contentType.split(';')
   const plainer = mediaType.includes('json')
@@ -84,6 +84,6 @@ export function offerOf(contentType: string): Offer {
     : mediaType.endsWith('xml')
       ? ['application/xml', 'text/xml']
       : ['text/plain']
-  // A browser shows or saves it.
+  // Add HTML for browsers, which show or save the document.
   return { name: 'document', mediaTypes: [mediaType, ...plainer, 'text/html'] }
 }

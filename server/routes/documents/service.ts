@@ -20,7 +20,7 @@ const writtenByThese = sourceHash('documents', 'formats', 'query')
 /** Services of the routes of documents. */
 export interface DocumentService extends Runtime {
   readonly writing: Writing
-  /** Equal for documents of the same catalog, address and code. */
+  /** Hash of the catalog, the public address and the source code, for the cache keys of documents. */
   readonly writingName: string
 }
 
@@ -34,7 +34,10 @@ export function documentService(service: Runtime): DocumentService {
   }
 }
 
-/** Returns the family that documents and pages link to: an https page must not link to http. */
+/**
+ * Returns the first family that documents and pages can link to: on an https page, browsers block http
+ * addresses.
+ */
 export function mainFamily({ families }: Pick<Catalog, 'families'>, publicUrl: URL): Family {
   const mixed = mixedFamilies(families, publicUrl)
   const family = families.find((one) => !mixed.includes(one)) ?? families[0]
@@ -69,7 +72,7 @@ export function writingOf(catalog: Catalog, publicUrl: URL): Writing {
   }
 }
 
-/** Returns a table with all snapshots that can be queried. */
+/** Describes a table. A field counts as nullable if it may have nulls in any snapshot that can be queried. */
 export async function describeTable(
   snapshots: Snapshots,
   dataset: Dataset,
@@ -78,7 +81,7 @@ export async function describeTable(
   return viewOf(dataset, table, await snapshots.kept(table))
 }
 
-/** @param kept manifests, the current one first */
+/** @param kept manifests and reports of retained snapshots, the current one first */
 function viewOf(
   dataset: Dataset,
   table: Table,
@@ -117,11 +120,11 @@ export function datasetViews({ catalog, snapshots }: DocumentService): DatasetDe
   return [...catalog.datasets.values()].map((dataset) => describeDataset(snapshots, dataset))
 }
 
-/** Subject of a document, on which its content depends. */
+/** Part of the cache key of a document, and the tables that it depends on. */
 interface About {
-  /** Equal for documents of the same kind and subject. */
+  /** Kind and subject of the document. */
   readonly key: readonly string[]
-  /** Tables whose snapshots it describes; null for all. */
+  /** Tables whose snapshots the document describes; null for all tables. */
   readonly tables: readonly Table[] | null
 }
 
@@ -129,9 +132,10 @@ type Text = string | Uint8Array
 type Awaitable<T> = T | Promise<T>
 
 /**
- * A document that is written once for each state of the snapshots it describes, and cached like other
- * responses. Its client is charged the time that writing took.
- * @param write returns the text; or first waits for data and then returns a function that writes it
+ * Describes a document as a response. It is written once per state of its snapshots, and cached like other
+ * responses. The client that causes the writing is charged the time it takes.
+ * @param write returns the text, or waits for data and returns a function that writes it, so that the wait
+ * is not charged
  */
 export function documentResponse(
   service: DocumentService,

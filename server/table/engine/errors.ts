@@ -16,7 +16,7 @@ export class TooCostly extends Error {
   }
 }
 
-/** The rows are damaged; an intact snapshot, if there is one, serves from then on. */
+/** The files of a table are damaged, or may be. If they are, an intact older snapshot serves from then on. */
 export class DamagedTable extends Error {
   /** Id, `dataset/table`. */
   readonly table: string

@@ -18,7 +18,7 @@ interface Reads {
   readonly files: readonly string[]
 }
 
-/** Values from requests as parameters of a statement; the SQL contains only their numbers. */
+/** Collects values from requests as parameters of a statement; the SQL contains only placeholders such as `$1`. */
 export class Parameters {
   readonly values: Parameter[] = []
 
@@ -28,7 +28,10 @@ export class Parameters {
   }
 }
 
-/** @throws DamagedTable if a file has changed since it was verified; the file is verified again then */
+/**
+ * Checks that no file has changed since it was verified.
+ * @throws DamagedTable if one has; then all files are verified again
+ */
 export function requireUnchanged({ snapshot, files }: Reads): void {
   const changed = files.find((file) => !snapshot.isUnchanged(file))
   if (changed === undefined) return
@@ -37,9 +40,8 @@ export function requireUnchanged({ snapshot, files }: Reads): void {
 }
 
 /**
- * Explains why a statement failed.
- * @returns DamagedTable if its files have changed or cannot be read, and verifies them again; else the
- *   error itself
+ * Explains why a statement failed. If its files have changed or cannot be read, all files are verified again.
+ * @returns DamagedTable in that case; else the error itself
  */
 export function explainQueryError(error: unknown, reads: Reads): unknown {
   const { snapshot, files } = reads

@@ -8,7 +8,7 @@ import { explainQueryError, requireUnchanged, type Plan } from './plan.ts'
 
 export interface PoolLimits {
   readonly connections: number
-  /** Timeout for a connection. */
+  /** Maximum time that a statement waits for a connection. */
   readonly queueTimeoutMs: number
   /** Maximum number of waiting statements. */
   readonly queueLengthMax: number
@@ -18,10 +18,7 @@ export interface PoolLimits {
   readonly observe?: (timing: Timing) => void
 }
 
-/**
- * Returns the most connections of one client: half, so that a few clients with large requests leave the rest
- * to others.
- */
+/** Returns the maximum number of connections per client: half of them, so that one client cannot occupy all. */
 export function clientShare(connections: number): number {
   return Math.max(1, Math.floor(connections / 2))
 }
@@ -82,9 +79,9 @@ export class Pool {
 
   /**
    * Runs a statement that returns rows as texts.
-   * @param client lane in the queue
-   * @param signal leaves the queue and stops the statement if the client disconnects
-   * @throws QueueFull, QueryTimeout, TooLarge or DamagedTable; the reason of the signal
+   * @param client its lane in the queue
+   * @param signal removes the statement from the queue, or stops it, when the client disconnects
+   * @throws QueueFull, QueryTimeout, TooLarge, DamagedTable, or the reason of the signal
    */
   async texts(plan: Plan, client: string, signal: AbortSignal): Promise<RowTexts & { timing: Timing }> {
     return this.#run(plan, client, signal, (connection, options) =>
@@ -164,7 +161,7 @@ export class Pool {
     return { ...answer, timing }
   }
 
-  /** Waits for running statements, since closing under one hangs the process. */
+  /** Closes each connection after its running statement: closing it earlier hangs the process. */
   async close(): Promise<void> {
     for (let closed = 0; closed < this.#size; closed += 1) {
       const idle =
@@ -201,7 +198,7 @@ export class Pool {
     this.#serveNext()
   }
 
-  /** Serves waiting clients, even if they waited only for their own statements. */
+  /** Gives idle connections to waiting clients, including clients that waited because of their own limit. */
   #serveNext(): void {
     while (this.#idle.length > 0) {
       const next = this.#queue.next((client) => this.#mayRun(client))

@@ -21,7 +21,7 @@ import type { EventLoopYielder } from '../../base/queue.ts'
 const locationBytesMax = 16_000_000
 const locations = new Cache<ChunkLocations>(locationBytesMax, ({ bytes }) => bytes)
 
-/** Sections of a file, by its entry in the manifest. */
+/** Cached section tables of chunk files, by the entry of the file in the manifest. */
 const allSections = new WeakMap<PiecewiseFile, Sections>()
 
 type Allocate = (length: number) => Buffer
@@ -68,7 +68,7 @@ export class ChunkFile {
   }
 
   /**
-   * Reads adjacent chunks at once.
+   * Reads chunks, and the gaps between them, in a single read.
    * @param chunks ascending
    * @throws DamagedTable
    */
@@ -110,7 +110,7 @@ export class ChunkFile {
     const { bytes, directory_sum: directorySum } = this.#file
     const length = Sections.bytes(this.#chunks)
     const end = this.#read(bytes - length, length, allocateUnsafe)
-    // The checksum also detects an intact file of another table.
+    // Compare with the manifest: an intact file of another table has another checksum.
     const isOurs = end.readUInt32LE(length - 4) === directorySum
     const sections = isOurs ? Sections.read(end, { chunks: this.#chunks, bytes }) : null
     if (sections === null) throw this.#damaged('the checksum of its directory of chunks does not match')
@@ -118,7 +118,10 @@ export class ChunkFile {
     return sections
   }
 
-  /** Reads synchronously: most bytes are in the page cache, and a task of Node's thread pool costs more than they do. */
+  /**
+   * Reads synchronously: most bytes are in the page cache, where reading costs less than a task of Node's
+   * thread pool.
+   */
   #read(start: number, length: number, allocate: Allocate): Buffer {
     const bytes = allocate(length)
     try {
@@ -136,7 +139,7 @@ export class ChunkFile {
     return bytes
   }
 
-  /** Withdraws the snapshot. */
+  /** Withdraws the snapshot, and returns the error to throw. */
   #damaged(what: string): DamagedTable {
     const { withdraw: takeOut, table } = this.#snapshot
     takeOut(new DamagedFile(`${this.#file.file} is damaged: ${what}`))
@@ -144,9 +147,12 @@ export class ChunkFile {
   }
 }
 
-/** DuckDB reads longer rows, within its bounded memory: bytes of all chunks of a request, with their texts inflated. */
+/**
+ * Maximum bytes of all chunks of a request, with their texts inflated. Beyond it, DuckDB reads the rows, in
+ * its bounded memory.
+ */
 const requestBytesMax = 16_000_000
-/** Chunks with a smaller gap between them are read together: another read costs as much. */
+/** Maximum gap between chunks that are read together: a separate read costs as much as reading this gap. */
 const gapBytesMax = 4096
 /** Bytes that are read without yielding to other requests. */
 const runBytesMax = 262_144
@@ -175,8 +181,8 @@ export class StoredRows {
   }
 
   /**
-   * Returns the chunks of some positions by their numbers; reads adjacent ones together.
-   * @returns null if they are large
+   * Returns the chunks that contain some positions, by chunk number; reads nearby chunks together.
+   * @returns null if the chunks are too large
    * @throws DamagedTable
    */
   async read(positions: Uint32Array, turns: EventLoopYielder): Promise<ReadonlyMap<number, RowChunk> | null> {
@@ -212,14 +218,14 @@ export class StoredRows {
     return new RowChunk(bytes, Math.min(chunkRows, this.#rows - number * chunkRows), this.#areCoded)
   }
 
-  /** Chunks that were read must not be used after this. */
+  /** Closes the file. Chunks that were read must not be used afterwards. */
   close(): void {
     this.#file.close()
     this.#scratch.end()
   }
 }
 
-/** Reused bytes per request; what a request needs beyond them is allocated as usual. */
+/** Size of the reused buffer of a request; memory beyond it is allocated as usual. */
 const scratchBytes = 512 * 1024
 /** Buffers that are kept for later requests. */
 const waitingMax = 8
@@ -227,7 +233,7 @@ const waitingMax = 8
 const waiting: Buffer[] = []
 
 /**
- * Memory for bytes that are needed only during one request. Fresh memory of this size costs more than reading into it, since
+ * Reused memory for the bytes of one request. New memory of this size would cost more than the reads, since
  * the system provides it page by page.
  */
 class Scratch {

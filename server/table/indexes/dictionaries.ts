@@ -27,11 +27,11 @@ import type { CodesFile } from '../../../core/warehouse/manifest.ts'
 import { ChunkFile } from './chunk-file.ts'
 
 /**
- * All distinct values of a field in some form. The code of a value is its index; the code of null is their
- * number.
+ * All distinct values of a field in some form. The code of a value is its index; the code of null is the
+ * number of values.
  */
 interface Entries {
-  /** Approximate memory. */
+  /** Approximate size in memory, in bytes. */
   readonly bytes: number
 }
 
@@ -40,16 +40,16 @@ export interface Dictionary extends Entries {
   readonly field: Field
   /** Canonical texts of the values, in their order. */
   readonly values: readonly string[]
-  /** Texts folded in case and accents; null if the values are no texts. */
+  /** Texts folded in case and accents; null if the values are not texts. */
   readonly folded: readonly string[] | null
   /** Number of rows with each code. */
   readonly rows: Float64Array
 }
 
-/** Values in the form for writing lines, null last: one after the other. */
+/** Values as bytes of an output format, concatenated in the order of their codes, null last. */
 interface Cells extends Entries {
   readonly all: Uint8Array
-  /** Start of each code's bytes, and of the end. */
+  /** Offset of each code's bytes in `all`, then the offset of the end. */
   readonly starts: Uint32Array
 }
 
@@ -95,7 +95,7 @@ export class Dictionaries {
     const columns = {
       json: isQuoted || wire.kind === 'json' ? value : `to_json(${value})`,
       plain: csv(stands),
-      // Values are written as in the dictionary.
+      // The dictionary contains the values in this form.
       rendered: 'value',
     }
     const before = written.before(field)
@@ -203,10 +203,13 @@ function bytesIn(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + 2 * length + textBytes, textBytes)
 }
 
-/** Decompressed parts of a file of codes, as cached. */
+/** Codes of a group or counts of a section, decompressed, as cached. */
 export type Unpacked = Codes | Uint32Array
 
-/** A file of codes of a snapshot, in any order, opened for one request. Throws for fields without codes. */
+/**
+ * A file of codes of a snapshot, in the order of the table or another one, opened for one request. Throws for
+ * fields without codes.
+ */
 export class CodedTable {
   readonly #snapshot: Snapshot
   readonly #codes: CodesFile
@@ -230,7 +233,7 @@ export class CodedTable {
     return this.#values[this.#placeOf(field)] ?? 0
   }
 
-  /** Returns the number of counts of a field, over all sections. */
+  /** Returns how many counts a field has in all sections: the work to add them up. */
   countsOf(field: string): number {
     const values = this.valuesOf(field)
     return countsOfAll(this.rows, values) * (values + 1)

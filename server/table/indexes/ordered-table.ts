@@ -12,8 +12,8 @@ export class OrderedTable {
   }
 
   /**
-   * Returns the positions in the table of some rows of the order.
-   * @param places in the order
+   * Returns the positions in the table of rows with some ranks in the order.
+   * @param places ranks, from 0
    * @throws DamagedTable
    */
   positions(places: Uint32Array): Uint32Array {

@@ -8,7 +8,7 @@ import { partOf, columnsOf, planColumns, planGathered } from './plan.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
-/** Rows as texts with a separator between, and the durations of reading them. */
+/** Rows as bytes of an output format, and the durations of reading them. */
 export interface Gathered {
   readonly pieces: readonly Uint8Array[]
   readonly timings: readonly Timing[]
@@ -39,7 +39,7 @@ export async function gather(
   const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
   for await (const texts of inWork) read.push(texts)
   const timings = read.map(({ timing }) => timing)
-  // Most queries read rows in the order of the table.
+  // Most queries need the rows in the order of the table, in which they were read.
   const found = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
   if (found.length === positions.length && found.every((position, index) => position === positions[index])) {
     return { pieces: read.map(({ bytes }) => bytes), timings }
@@ -61,7 +61,7 @@ export async function gather(
   return { pieces: [joined(pieces, form.format.separator)], timings }
 }
 
-/** Reads rows as complete columns, in the order of the positions. */
+/** Reads rows as columns and writes them in a column format, in the order of the positions. */
 export async function gatherColumns(
   snapshot: Snapshot,
   form: ColumnForm,
@@ -126,8 +126,7 @@ function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
     .flatMap(([part, found]) => {
       const rows = Uint32Array.from(found).toSorted()
       const isRun = (rows.at(-1) ?? 0) - (rows[0] ?? 0) === rows.length - 1
-      // Scattered rows stay together, since each statement decodes every row group that contains some of
-      // them.
+      // Scattered rows stay together: a second statement would decode the same row groups again.
       const most = isRun ? batchRows : rows.length
       const batches = Array.from({ length: Math.ceil(rows.length / most) }, (_, batch) => batch * most)
       return batches.map((first) => ({ part, rows: rows.subarray(first, first + most) }))

@@ -7,7 +7,7 @@ import { Parameters, type Plan } from '../engine/plan.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Manifest } from '../../../core/warehouse/manifest.ts'
 
-/** Returns the statement that writes some rows of one part, in any order. */
+/** Returns the statement that reads some rows of one part as texts, in any order. */
 export function planGathered(snapshot: Snapshot, form: LineForm, part: number, rows: Uint32Array): Plan {
   return {
     sql: textsSql(form, `part.file_row_number ${oneOf(rows)}`),
@@ -45,7 +45,7 @@ export function planColumns(
   )
   const order = [...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')
   // Row numbers identify the rows of a single part. A second condition would add a filter operator, which
-  // delays small chunks.
+  // delays small chunks and may change the order.
   const inParts = known.length === 1 ? '' : ` and acervo_position ${oneOf(positions)}`
   return {
     sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
@@ -59,8 +59,8 @@ export function planColumns(
 }
 
 /**
- * Returns whether rows arrive in order without a sort: consecutive rows of a row group do, since one thread
- * reads them and the scan itself selects them. Sorting wide rows takes a quarter longer.
+ * Returns whether rows arrive in order without a sort. Consecutive rows of a row group do: one thread scans
+ * them, without a filter operator. Sorting wide rows takes a quarter longer.
  */
 function comeInOrder(rows: Uint32Array): boolean {
   const [first = 0, last = first] = [rows[0], rows.at(-1)]
@@ -73,8 +73,8 @@ export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): Output
 }
 
 /**
- * SQL: tests a number against constants. They are our own numbers, and as constants they let DuckDB skip row
- * groups.
+ * SQL: tests a number against constants. Constants let DuckDB skip row groups, and are safe here: no number
+ * comes from a request.
  */
 function oneOf(numbers: Uint32Array): string {
   const sorted = numbers.toSorted()
@@ -106,7 +106,7 @@ function separatorSql(separator: string): string {
   return Array.from(separator, (character) => `chr(${character.charCodeAt(0)})`).join(' || ')
 }
 
-/** Returns the values to decode: a row group is decoded completely, even for one row. */
+/** Returns the number of values in some row groups: each group is decoded completely, even for one row. */
 export function valuesOfGroups(groups: number, fields: number): number {
   return groups * rowGroupRows * fields
 }
@@ -117,7 +117,7 @@ export function rowGroupsOf({ manifest: { parts } }: Snapshot, positions: Uint32
   for (const position of positions) {
     const part = partOf(parts, position)
     const row = position - (parts[part]?.firstRow ?? 0)
-    // A part has far fewer groups than this.
+    // Unique, since a part has far fewer than `rowGroupRows` groups.
     groups.add(part * rowGroupRows + Math.floor(row / rowGroupRows))
   }
   return groups.size

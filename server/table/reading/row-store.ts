@@ -13,11 +13,11 @@ import { StoredRows } from '../indexes/chunk-file.ts'
 import { Cache } from '../../base/cache.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
-/** DuckDB reads larger pages, in threads of its own. */
+/** Maximum number of rows read here; DuckDB reads larger pages in its own threads. */
 const rowsMax = 2000
 /** Approximate bytes of a value with its name. */
 const cellBytes = 50
-/** Rows between two checks of the clock. */
+/** Rows between two checks of whether to yield to other requests. */
 const rowsOfTurn = 16
 
 /** Rows, and the time it took to read them. */
@@ -39,15 +39,16 @@ export class RowStore {
   /** Returns whether the row store can write these rows: few enough, and in a supported form. */
   has(snapshot: Snapshot, form: LineForm, rows: number): boolean {
     const { row_store: file, dictionary } = snapshot.manifest
-    // Values that the next request would evict cost more than they save.
+    // Dictionaries that exceed the cache would be read again for each request: DuckDB is cheaper then.
     const values = dictionary?.fields.reduce((sum, field) => sum + field.values, 0) ?? 0
     const fits = this.#dictionaries.bytesMax > 0 && values * cellBytes <= this.#dictionaries.bytesMax / 2
     return file !== undefined && fits && rows <= rowsMax && isWritable(snapshot, form)
   }
 
   /**
-   * Returns rows that it `has`, as texts with the separator of their format between, in the order of their
-   * positions; null if their chunks are large, so that DuckDB has to read them.
+   * Returns rows for which `has` is true, in the order of their positions, as texts joined by the separator
+   * of the format.
+   * @returns null if their chunks are too large: DuckDB has to read the rows
    * @throws DamagedTable, TooLarge, and the errors of statements
    */
   async read(
@@ -175,7 +176,10 @@ function areCopied(bytes: Uint8Array, from: number, to: number, isCopied: Uint8A
   return to > from
 }
 
-/** Returns whether no field of a form needs DuckDB: the row store has the texts of JSON. */
+/**
+ * Returns whether the row store can write a form without DuckDB. It has values as JSON texts, which not all
+ * formats can use.
+ */
 function isWritable({ manifest }: Snapshot, { format: { written }, fields }: LineForm): boolean {
   if (written === undefined) return false
   const coded = new Set(manifest.dictionary?.fields.map(({ name }) => name))

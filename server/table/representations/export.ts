@@ -26,9 +26,9 @@ interface Export {
 }
 
 /**
- * Yields the bytes of a complete selection in batches, in constant memory. If it is not read to its end, the
- * signal of the client stops what was read ahead.
- * @throws QueueFull or QueryTimeout, also in the middle
+ * Yields the bytes of a complete selection in batches, in constant memory. A consumer that stops early also
+ * stops the batches in progress.
+ * @throws QueueFull or QueryTimeout, also after the first bytes
  */
 export async function* exportChunks(
   exported: Export,
@@ -54,7 +54,7 @@ async function* lineChunks(
   const read = (positions: Uint32Array, signal: AbortSignal) =>
     gatherSome(snapshot, form, positions, engine, { ...requester, signal: () => signal })
   for await (const pieces of inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())) {
-    // Wait for the first row: until then an export can still be refused.
+    // Send the head only with the first row: until then, the request can still get an error status.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
       if (!isFirst) yield between
@@ -122,8 +122,8 @@ async function* batchesOf(
 }
 
 /**
- * Returns the cost of an export. Each batch decodes the row groups of its rows: in another order than that of
- * the table, all of them each time.
+ * Returns the cost of an export. Each batch decodes all row groups that contain its rows: possibly every one,
+ * if the order is not that of the table.
  */
 export function costOfExport({ snapshot, query, form, selection }: Export): Cost {
   const { count } = selection
@@ -141,15 +141,18 @@ function batchRowsOf(snapshot: Snapshot, form: Form): number {
 }
 
 /**
- * Returns the approximate bytes of a row while it is written; the names of its fields are most of it in
- * formats that repeat them.
+ * Returns the approximate bytes of a row while it is written. In formats that repeat the field names in each
+ * row, these are most of the bytes.
  */
 function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Form): number {
   const { textBytes, rows, fields } = manifest
   return 'repeatsNames' in format && !format.repeatsNames ? textBytes / rows + fields.length : rowBytes
 }
 
-/** Cuts a batch at the last row group, which the next batch would have to decode again, if enough rows remain. */
+/**
+ * Cuts a batch before its last row group, which the next batch would decode again, unless fewer than half of
+ * the rows would remain.
+ */
 function upToGroup(snapshot: Snapshot, positions: Uint32Array): Uint32Array {
   const last = positions.at(-1) ?? 0
   const start = snapshot.manifest.parts[partOf(snapshot.manifest.parts, last)]?.firstRow ?? 0

@@ -15,17 +15,14 @@ const chunkBytes = 262_144
 /** Maximum number of retained exports; each takes a descriptor. */
 export const retainedExportsMax = 16
 
-/**
- * Retains the latest complete exports for clients that ask for the length of one first, or request it range
- * by range.
- */
+/** Retains the latest complete exports for clients that first request only the length, or download range by range. */
 export class FinishedExports {
   readonly #folder: string
   readonly #bytesMax: number
   readonly #kept: LRUCache<string, Finished>
   readonly #making = new SingleFlight<boolean>()
   #number = 0
-  /** Bytes on disk. */
+  /** Bytes on disk of all open exports. */
   #openBytes = 0
 
   /** @param bytesMax limit for all together; one export may take half of it */

@@ -16,13 +16,16 @@ import { type Hint, type Selections, isWholeTable } from '../selection/selection
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { jsonFormat } from '../../formats/json.ts'
 
-/** A page whose name is known before its rows. */
+/** A page with a cache key that is known before its rows. */
 export interface Page {
   readonly snapshot: Snapshot
   readonly query: RowQuery
   readonly form: Form
   readonly links: PageLinks
-  /** Range of rows if the manifest alone determines it: all rows in the order of the table. */
+  /**
+   * Range of the page if the query selects the whole table in its order, so that the manifest determines it;
+   * else null.
+   */
   readonly range: PageRange | null
   /** Equal for pages with the same bytes, in every process. */
   readonly key: string
@@ -65,14 +68,14 @@ const representation = 4
 
 /**
  * Describes the page of a query before any statement runs.
- * @throws InvalidPage if that is already known
+ * @throws InvalidPage if the manifest shows that there is no such page
  */
 export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
   const form = rowForm(table, format, query)
   const range = isWholeTable(snapshot, query) ? rangeOf(manifest.rows, query) : null
   const page = range?.page ?? query.page
-  // The links are part of an enveloped page.
+  // The key includes a link, since an envelope contains links.
   const named = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
   return { snapshot, query, form, links, range, key: named.join('\n') }
 }
@@ -87,12 +90,12 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
     manifest.snapshot,
     form.key,
     query.key,
-    // A list without quotes may be refused where the same values in quotes are not.
+    // Only a list without quotes may be refused as a single value: its key must differ.
     unquotedIn(query),
     query.ordering,
     // The search fields of the catalog may change without a new snapshot.
     query.words.length > 0 ? table.search : [],
-    // The report has the choices for Arrow dictionaries.
+    // Without a report, Arrow files have no dictionaries.
     report === null,
   ])
 }
@@ -122,7 +125,7 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
   const isStored = isLineForm(form) && engine.rowStore.has(snapshot, form, positions.length)
   const decoded = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
-    // The cost of a small page was charged when it was requested.
+    // The base cost, `costOfRows(0)`, was charged with the request. Small costs beyond it are free.
     const more = costOfScan(isStored ? 0 : decoded()) + costOfRows(bytes) - costOfRows(0)
     if (more > costOfRows(0)) await requester.pay(more)
   }
@@ -193,7 +196,7 @@ interface PageOfCount {
   readonly lastPage: number
 }
 
-/** Returns whether the rows stand in the envelope of the spec (Page envelope). */
+/** Returns whether a format writes rows in the envelope of the spec (Page envelope). */
 function isEnveloped(format: RowFormat): boolean {
   return format === jsonFormat
 }
@@ -208,7 +211,7 @@ function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks)
 
 const envelopeTail = ']}'
 
-/** Proxies accept 4 kB of headers by default; other headers take half of that. */
+/** Maximum length: proxies accept 4 kB of headers by default, and other headers take half of that. */
 const linkLengthMax = 1200
 
 /** Returns the data of the envelope as headers, for all formats. */
@@ -227,7 +230,7 @@ function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, wholeFile
     ...alternates(page).map(({ address, mediaType }) => `<${address}>; rel="alternate"; type="${mediaType}"`),
   ]
   let length = 0
-  // The next page is always linked.
+  // Two links always stay: the whole file, and the next page if there is one.
   const fits = (link: string, index: number): boolean => {
     length += link.length + 2
     return index <= 1 || length <= linkLengthMax

@@ -20,8 +20,9 @@ const hintsMax = 2
 const hintLengthMax = 60
 
 /**
- * Looks up the texts of a query among the values of their fields, as far as a dictionary or report has them:
- * an empty result gets the nearest values, and a list that is a single value is refused.
+ * Looks up the texts of a query among the values of their fields, as far as a dictionary or report has them.
+ * An empty result gets the nearest values. A list without quotes is refused if it is one value that contains
+ * commas.
  */
 export class ListedSelections implements Selections {
   readonly #others: Selections
@@ -54,7 +55,7 @@ export class ListedSelections implements Selections {
     return this.#others.groups(snapshot, filter, grouping, requester)
   }
 
-  /** @throws InvalidQuery for a list without quotes that is one value, if not all of its items are values */
+  /** @throws InvalidQuery if a list without quotes is a single value, and not all of its items are values */
   async #requireSeparateValues(
     snapshot: Snapshot,
     { conditions }: RowFilter,
@@ -106,7 +107,7 @@ export class ListedSelections implements Selections {
     return { field, missing, nearest, isSameInAnyCase: same !== -1 }
   }
 
-  /** Returns the values of a text field; null if there are too many. */
+  /** Returns the values of a text field; null if they are unknown or too many. */
   async #listed({ snapshot, field, requester }: Asked): Promise<ListedValues | null> {
     if (!typeRow(field.type).isText) return null
     const count = distinctValues(snapshot, field.name)

@@ -8,7 +8,7 @@ import { ClickHouseSelections, type ClickHouseLimits } from './clickhouse/clickh
 import { ListedSelections } from './listed-selections.ts'
 
 /**
- * Opens all selections, cheapest first; without memory for codes, DuckDB alone.
+ * Chains all engines: each leaves queries that it cannot answer to the next, and DuckDB answers the rest.
  * @param found caches results
  */
 export function openSelections(

@@ -1,6 +1,6 @@
 /**
- * Rows of one part: a bit for each, the first row in the highest bit of the first byte; or their numbers,
- * ascending.
+ * Rows of one part, either as bits, beginning with the highest bit of the first byte, or as ascending row
+ * numbers.
  */
 export interface PartRows {
   /** Position of the part's first row in the table, from 0. */
@@ -9,10 +9,10 @@ export interface PartRows {
   readonly rows: Uint8Array | Uint32Array
 }
 
-/** Immutable, ordered set of positions; each part has the smaller of two forms. */
+/** Immutable, ordered set of positions; each part is stored in the smaller form, bits or row numbers. */
 export class RowSet {
   readonly count: number
-  /** Approximate memory. */
+  /** Approximate size in memory, in bytes. */
   readonly bytes: number
   readonly #parts: readonly PartRows[]
   /** Number of positions before each part. */

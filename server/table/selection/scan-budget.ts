@@ -6,8 +6,8 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import { orderTerm } from '../../../core/sql.ts'
 
 /**
- * Checks the budget of a scan before it reads values.
- * @param max most values that a query may read
+ * Checks the cost of a scan and charges it, before values are read.
+ * @param max maximum number of values that a query may read
  * @throws TooCostly above that, and the errors of `pay`
  */
 export async function checkScanBudget(

@@ -8,16 +8,17 @@ import { SingleFlight } from '../../base/single-flight.ts'
 import { RowSet } from './row-set.ts'
 
 /**
- * Finds which rows of a snapshot match a query, and in which order. Other engines than DuckDB implement this.
- * Rules:
+ * Finds which rows of a snapshot match a query, and in which order. Every engine, such as DuckDB or
+ * ClickHouse, implements this. Rules:
  *
  * - Every condition holds in each matching row, and some search field contains each word, ignoring case and
  *   accents. Operators compare as `query/operators.ts` defines; null satisfies only `isnull` and `ne`.
  * - Rows are sorted by the keys of the order, nulls last, ties by position; without an order, by position.
  * - A snapshot never changes, so a query has the same result in every process, and results may be cached.
- * - Files of a snapshot may become damaged meanwhile. An engine then calls `withdraw` if that is proved, or else
- *   `recheck`, and throws DamagedTable. A snapshot stays as long as a request uses it.
- * - Calls run concurrently; each ends soon after the signal of its requester.
+ * - Files of a snapshot may become damaged during a call. An engine then calls `withdraw` if the damage is
+ *   certain, or else `recheck`, and throws DamagedTable. Files are not removed while a request uses their
+ *   snapshot.
+ * - Calls run concurrently; each ends soon after the signal of its requester fires.
  */
 export interface Selections {
   /**
@@ -28,7 +29,7 @@ export interface Selections {
   /**
    * Groups matching rows by the values of a field: returns the number of rows, and the exact sum of a
    * measure.
-   * @returns groups by the bytes of their keys, null last
+   * @returns groups sorted by the bytes of their keys, null last
    * @throws the errors of `find`, and TooCostly for more than `groupsMax`
    */
   groups(
@@ -56,7 +57,7 @@ export interface Group {
   readonly sum: string | null
 }
 
-/** More groups make no chart. */
+/** Maximum number of groups that a chart can show. */
 export const groupsMax = 2000
 
 /** A text of a query that no row has, and the nearest value of its field. */
@@ -77,7 +78,7 @@ export interface Selection {
   /**
    * Returns positions of some rows.
    * @param first index in the selection, from 0
-   * @param rows their number; beyond the end there are none
+   * @param rows maximum number of rows; fewer are returned at the end of the selection
    * @returns positions in the snapshot, from 0, in the order of the selection
    * @throws the errors of `find`
    */
@@ -94,7 +95,7 @@ export function isWholeTable(snapshot: Snapshot, filter: RowFilter): boolean {
   return isUnfiltered(filter) && isInFileOrder(snapshot, filter)
 }
 
-/** Returns the fields that a filter restricts to one value, so that they order nothing. */
+/** Returns the fields that a filter restricts to one value, so that sorting by them has no effect. */
 export function fixedFields({ conditions }: Pick<RowFilter, 'conditions'>): Set<string> {
   return new Set(
     conditions.flatMap(({ field, operator, values }) =>
@@ -104,8 +105,8 @@ export function fixedFields({ conditions }: Pick<RowFilter, 'conditions'>): Set<
 }
 
 /**
- * Returns whether rows in the order of the table have the requested order; a field with a single value orders
- * nothing.
+ * Returns whether the order of the table is also the requested order. Fields that the filter restricts to one
+ * value are ignored in both.
  */
 export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
   const settled = fixedFields({ conditions })
@@ -117,7 +118,7 @@ export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: 
     .every(({ field, direction }, index) => lying[index] === orderTerm({ field, direction }))
 }
 
-/** Cached results: rows in the order of the table, or numbers. */
+/** Cached results: rows in the order of the table, or numbers such as sorted positions. */
 type Kinds = { readonly rows: RowSet; readonly numbers: Uint32Array }
 
 /** Cache key: equal for filters that match the same rows of a snapshot. */

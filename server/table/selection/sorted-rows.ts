@@ -38,8 +38,8 @@ export function sortedBy({ manifest, table }: Snapshot, name: string): Sorted | 
 }
 
 /**
- * Returns the spans of a sequence whose rows have a condition on its field, found by bisection; null if the operator does
- * not compare values.
+ * Returns the spans of a sequence whose rows satisfy a condition on its field, found by bisection; null if
+ * bisection cannot answer the condition.
  * @throws DamagedTable
  */
 export async function spansOf(
@@ -66,7 +66,7 @@ export async function spansOf(
       return low
     }
     const nulls = first(() => false)
-    /** Compares a value with another one, to find the first rank not before it, or the first after it. */
+    /** Compares two values in the direction of the sequence: negative if `value` comes before `other`. */
     const compare = (value: string, other: string): number =>
       isDescending ? compareValues(field, other, value) : compareValues(field, value, other)
     const lower = (other: string): number => first((value) => compare(value, other) >= 0)
@@ -139,7 +139,10 @@ function placesIn(spans: readonly Span[]): Uint32Array {
   return places.subarray(0, filled)
 }
 
-/** Reads canonical values of a sequence by rank, for the duration of some work. */
+/**
+ * Runs work with a function that reads the canonical values of a sequence by rank. Returns null if the values
+ * cannot be compared.
+ */
 async function reading<T>(
   snapshot: Snapshot,
   { field, order }: Sorted,

@@ -12,7 +12,7 @@ export interface SqlDialect {
   /** Folded search text. */
   readonly part: (part: string) => string
   readonly isNull: (column: string) => string
-  /** Inequality; neither side is null. */
+  /** Inequality; it also holds if the column is null. */
   readonly differs: (column: string, value: string) => string
   /** Equality of folded texts, ignoring blanks at their ends. */
   readonly isTrimmed: (text: string, whole: string) => string

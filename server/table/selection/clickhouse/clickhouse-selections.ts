@@ -42,10 +42,10 @@ export interface ClickHouseLimits {
   readonly scanValuesMax: number
 }
 
-/** Cost of a value relative to DuckDB here: another machine does the work. */
+/** Cost of a value relative to DuckDB: low, since another machine does the work. */
 const valueWeight = 1 / 16
 
-/** Positions per request to ClickHouse, since the next page is likely among them. */
+/** Positions per request to ClickHouse: more than a page, since the next pages are likely to follow. */
 const windowRows = 65_536
 /**
  * Positions of the first request: fewer, since most clients go no further, and the first rows of an order are
@@ -53,7 +53,7 @@ const windowRows = 65_536
  */
 const firstRows = 4096
 
-/** Returns the window of positions that contains one. */
+/** Returns the window of a selection that contains the row with an index. */
 function windowOf(position: number): { readonly start: number; readonly rows: number } {
   if (position < firstRows) return { start: 0, rows: firstRows }
   const start = Math.max(firstRows, position - (position % windowRows))
@@ -61,8 +61,8 @@ function windowOf(position: number): { readonly start: number; readonly rows: nu
 }
 
 /**
- * ClickHouse errors: too many queries, an unavailable replica, a timeout; or more rows or bytes than a query
- * may read, sort or hold.
+ * ClickHouse error codes: temporarily unavailable, a timeout, or a query that exceeds a limit of rows, bytes
+ * or memory.
  */
 const notNow = new Set([198, 202, 203, 209, 210, 279])
 const timeIsOver = new Set([159, 160])
@@ -80,8 +80,8 @@ interface Asked {
 }
 
 /**
- * Asks a ClickHouse for the rows of a query, for tables that the catalog assigns to it. Leaves conditions
- * that it does not know, such as items of lists, and all other tables to the next selections.
+ * Finds rows with ClickHouse, in tables that the catalog assigns to it. Leaves other tables, and conditions
+ * that it does not support, such as items of lists, to the next selections.
  */
 export class ClickHouseSelections implements Selections {
   readonly #others: Selections
@@ -190,7 +190,7 @@ export class ClickHouseSelections implements Selections {
     }
   }
 
-  /** Returns the positions of a window; null if the table does not exist. */
+  /** Returns the positions in a window; null if ClickHouse lacks the table or a column. */
   async #window(
     snapshot: Snapshot,
     filter: RowFilter,
@@ -204,7 +204,7 @@ export class ClickHouseSelections implements Selections {
     return this.#numbers(snapshot, filter, `${name} from ${start}`, requester, sql, own)
   }
 
-  /** Returns null if the table does not exist. */
+  /** Returns the numbers of a statement; null if ClickHouse lacks the table or a column. */
   async #numbers(
     snapshot: Snapshot,
     { conditions, words, ordering }: RowFilter,

@@ -25,7 +25,7 @@ export class Clauses {
     this.#rows = rows
   }
 
-  /** Adds that a field has one of some values, or that one of several fields does. */
+  /** Adds a condition: at least one of some fields has one of its selected values. */
   add(alternatives: readonly Pick<Choice, 'field' | 'chosen'>[]): void {
     const [first, ...others] = alternatives.map((one) => this.#choice(one.field, one.chosen))
     if (first === undefined) return
@@ -40,7 +40,7 @@ export class Clauses {
 
   /**
    * Returns the clauses with the fewest rows first, without clauses that hold in all rows.
-   * @param rows of the table
+   * @param rows number of rows of the table
    */
   simplified(rows: number): Clause[] {
     const alone = [...this.#alone].map(([field, chosen]): Clause => [this.#choice(field, chosen)])
@@ -66,12 +66,12 @@ export function maxRows(clause: Clause): number {
   return clause.reduce((sum, { rows }) => sum + rows, 0)
 }
 
-/** A one for each selected code. */
+/** Flags by code: 1 for a selected value, else 0. */
 type Chosen = Uint8Array
 
 /**
  * Returns the codes of the values that satisfy a condition.
- * @param part folded text of `contains` and `startswith`
+ * @param part folded operand of `iexact`, `contains` and `startswith`
  */
 export function selectedCodes(
   dictionary: Dictionary,
@@ -127,9 +127,9 @@ function chosenValues({ values }: Dictionary, isChosen: (value: string) => boole
   return chosen
 }
 
-/** Tests lists as JSON: a quote in a text has a backslash before it. */
+/** Returns a test of lists in JSON, without parsing: quotes in texts are escaped, so only whole items match. */
 function hasItem(item: string): (list: string) => boolean {
-  // A search for this item would also match the end of a text that ends with a comma.
+  // A text search for `,","` would also find the list `["a,","b"]`, which has no item `,`.
   if (item === ',') return (list) => (JSON.parse(list) as string[]).includes(item)
   const quoted = quotedJson(item)
   return (list) => list.startsWith(`[${quoted}`) || list.includes(`,${quoted}`)
@@ -157,7 +157,7 @@ export function codesMatching({ folded }: Dictionary, holds: (text: string) => b
   return chosen
 }
 
-/** Returns the code of the first value not before another, or of the first one after it. */
+/** Returns the code of the first value that is not before `value`; with `isAfter`, of the first one after it. */
 function placeOf({ field, values }: Dictionary, value: string, isAfter: boolean): number {
   let [low, high] = [0, values.length]
   while (low < high) {

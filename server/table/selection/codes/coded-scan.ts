@@ -16,7 +16,7 @@ import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import { isInFileOrder, fixedFields } from '../selections.ts'
 
 /**
- * Returns how many rows with a selected value come before each section, and in all.
+ * Returns the number of rows with a selected value before each section, then the number in all sections.
  * @returns one number more than there are sections
  */
 export async function sectionStarts(
@@ -137,7 +137,7 @@ function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number)
   return { firstRow: group * groupRows, count, rows: bits }
 }
 
-/** Returns a one for each row of a group in which a clause holds. */
+/** Returns flags for the rows of a group: 1 if the clause holds, else 0. */
 function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
   const right = new Uint8Array(table.group(clause[0].field, group).length)
   for (const { field, chosen } of clause) {
@@ -149,8 +149,8 @@ function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
 }
 
 /**
- * Sorts positions, ties by position.
- * @param positions ascending
+ * Sorts rows by coded fields, ties by position.
+ * @param positions of the rows, ascending
  * @param ordering of coded fields
  */
 export async function sortPositions(
@@ -196,12 +196,12 @@ function sortedBy(ranks: Uint16Array, order: Uint32Array, width: number): Uint32
   return sorted
 }
 
-/** The rows of a snapshot in an order with files of codes. */
+/** Rows of a snapshot in the order of the table or another one, with their codes. */
 export interface Sequence {
   /** Null for the order of the table. */
   readonly order: Order | null
   readonly codes: CodesFile | undefined
-  /** True if it is the requested order; else the rows need a sort. */
+  /** True if the sequence has the requested order; else the rows that it finds must be sorted. */
   readonly isInOrder: boolean
 }
 

@@ -47,9 +47,8 @@ const countsAlways = 1_000_000
 const codeWeight = 1 / 4
 
 /**
- * Answers queries with conditions and orders on fields with codes alone: counts of the values give the number
- * of rows, and a page is found in the groups that contain it. Leaves all other queries to the next
- * selections.
+ * Answers queries whose conditions and orders use only fields with codes. Counts of codes give the number of
+ * rows, and the groups that contain a page. Leaves all other queries to the next selections.
  */
 export class CodedSelections implements Selections {
   readonly #others: Selections
@@ -102,7 +101,7 @@ export class CodedSelections implements Selections {
     return inTable(snapshot, sequence, { count: found.count, slice })
   }
 
-  /** Returns the ranks of the rows of a single choice, whose number is known. */
+  /** Returns the ranks of the rows of a single choice, located by counts of its codes. */
   #counted(snapshot: Snapshot, { order, codes }: Sequence, choice: Choice, filter: RowFilter): Selection {
     const key = `${rowsKey(snapshot, filter, order)} by section`
     return {
@@ -218,7 +217,7 @@ export class CodedSelections implements Selections {
     })
   }
 
-  /** Opens the file of codes while `work` runs. */
+  /** Opens the file of codes while `read` runs. */
   async #reading<T>(
     snapshot: Snapshot,
     codes: CodesFile | undefined,

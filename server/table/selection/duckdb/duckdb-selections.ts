@@ -46,17 +46,17 @@ export interface SelectionLimits {
 
 /** Matching rows in the order of the table. */
 interface Rows extends Selection {
-  /** Null if they are not stored individually. */
+  /** Null if all rows match, or if they are too many to cache. */
   readonly rowSet: RowSet | null
 }
 
 /** Maximum number of candidates that are checked one by one. */
 const candidatesMax = 2000
-/** Maximum number of positions read from an order at once: sorting them delays other requests. */
+/** Maximum number of positions that one condition may select from an order: sorting them delays other requests. */
 const indexedMax = 200_000
 /** First rows of an order that are found without sorting all others. */
 const prefixRows = 5000
-/** Deepest position in an order that is too large to cache, since the rows before it are held in memory. */
+/** Maximum depth of a page in an order that is too large to cache: DuckDB holds all rows before it in memory. */
 const unkeptDepthMax = 1_000_000
 
 /**
@@ -151,7 +151,7 @@ export class DuckDbSelections implements Selections {
     const left: Condition[] = []
     for (const condition of conditions) {
       const positions = await this.#sortedPositions(snapshot, condition, requester)
-      // If there are very many rows, scanning the parts is faster.
+      // Without a usable order, or with very many rows, scanning the parts is faster.
       if (positions === null) left.push(condition)
       else found.push(RowSet.of(positions, parts))
     }
@@ -179,8 +179,8 @@ export class DuckDbSelections implements Selections {
   }
 
   /**
-   * Returns the positions that an order of the table has for a condition; null if there is no such order, or
-   * too many positions.
+   * Returns the positions of rows that satisfy a condition, from an order sorted by its field. Null if there
+   * is no such order, or too many rows.
    */
   async #sortedPositions(
     snapshot: Snapshot,
@@ -195,8 +195,8 @@ export class DuckDbSelections implements Selections {
   }
 
   /**
-   * Selects from a table that is too large to cache positions of: caches the number of rows per part, and a
-   * slice reads its parts.
+   * Selects from a table with too many rows to cache their positions. Caches the number of matching rows per
+   * part; a slice scans the parts that contain it.
    */
   async #counted(snapshot: Snapshot, scan: Scan, filter: RowFilter, requester: Requester): Promise<Rows> {
     if (scan.parts.length === 0) return { count: 0, rowSet: null, slice: async () => new Uint32Array() }
@@ -237,11 +237,11 @@ export class DuckDbSelections implements Selections {
     const everything = await this.#scan(snapshot, filter, requester)
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
     const scan = isFew ? restrictTo(everything, rowSet.slice(0, count)) : everything
-    // The rows that contain the words are already known.
+    // `rowSet` has only rows with these words, so DuckDB need not test words.
     const asked = rowSet === null ? filter : { ...filter, words: [] }
     const cost = costOf(snapshot, scan, asked, filter.ordering)
     const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
-    // All rows that are read are sorted before they are filtered.
+    // When `rowSet` filters the result, all rows that are read must be sorted first.
     const readMax = isAsFound || isFew ? count : rowsOf(scan)
     const read = (name: string, limit: { first: number; rows: number } | null): Promise<Uint32Array> =>
       this.#numbers(`${key} ${name}`, requester, async (signal) => {
@@ -288,7 +288,7 @@ export class DuckDbSelections implements Selections {
   #numbers: SelectionCache['numbers'] = (...asked) => orTooCostly(() => this.#found.numbers(...asked))
 }
 
-/** Reports running out of memory as too costly: a selection needs the same for any page size. */
+/** Replaces TooLarge by TooCostly: a selection needs the same memory for any page size. */
 async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -298,7 +298,7 @@ async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns whether an order of the table reduces any number of rows to few. */
+/** Returns whether an equality condition is on a field that rows are sorted by, so that few match. */
 function isSelective(snapshot: Snapshot, { conditions }: ScanFilter): boolean {
   return conditions.some(
     ({ field, operator }) =>

@@ -15,11 +15,11 @@ import { duckdbVersion } from '../../../../core/duckdb/database.ts'
 import type { Table } from '../../../../core/catalog/catalog.ts'
 import { operatorRow } from '../../../query/operators.ts'
 
-/** Parts of a snapshot to scan, as far as they can have matching rows. */
+/** Parts of a snapshot that can have matching rows, and the span of positions to scan. */
 export interface Scan {
   readonly parts: readonly Part[]
   readonly span: Span
-  /** Candidate rows by their number in any part; null for all rows. */
+  /** Numbers of candidate rows in their parts, each tested in every part; null for all rows. */
   readonly rows: readonly number[] | null
 }
 
@@ -43,7 +43,7 @@ export function restrictTo(scan: Scan, positions: Uint32Array): Scan {
   return { ...scan, parts: scan.parts.filter((part) => parts.has(part)), rows: [...rows] }
 }
 
-/** Conditions of a row. */
+/** Conditions and words that a row must satisfy. */
 export type ScanFilter = Pick<RowFilter, 'conditions' | 'words'>
 
 /**
@@ -116,7 +116,10 @@ export function planOrdered(
   }
 }
 
-/** @param max most groups; the statement returns one more if there are more */
+/**
+ * Returns the statement that groups matching rows.
+ * @param max maximum number of groups; one more is returned if there are more
+ */
 export function planGroups(
   snapshot: Snapshot,
   scan: Scan,
@@ -137,7 +140,10 @@ export function planGroups(
   }
 }
 
-/** Returns the bits per part: whole bytes, and equal for all parts, so that none has bits before its first row. */
+/**
+ * Returns the number of bits per part: whole bytes, and equal for all parts. Otherwise DuckDB would put
+ * unused bits before the first row.
+ */
 function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
   return 8 * Math.ceil(Math.max(...parts.map(({ rows }) => rows)) / 8)
 }
@@ -158,7 +164,7 @@ function filtered(
   ]
   if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
   const [part, other] = parts
-  // Several parts are filtered by their own statistics.
+  // Row numbers begin again in each part. Several parts are filtered by their statistics.
   if (part !== undefined && other === undefined) {
     terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
   }
@@ -171,9 +177,9 @@ function filtered(
 }
 
 /**
- * Returns the word indexes of all parts of a scan. Returns null if a part has none, if other fields are
- * searched by now, or if another version of DuckDB folded them, which may fold some character otherwise than
- * the version that folds the query.
+ * Returns the word indexes of all parts of a scan; null if a part has none for the current search fields.
+ * Also null if another version of DuckDB wrote them: it may fold some characters differently than this
+ * version folds the query.
  */
 export function wordIndexes({ manifest, table }: Snapshot, { parts }: Scan): string[] | null {
   if (manifest.tools['duckdb'] !== duckdbVersion) return null
@@ -224,7 +230,7 @@ export function rowsOf({ parts, span, rows }: Scan): number {
   return rows === null ? read : Math.min(read, rows.length * parts.length)
 }
 
-/** Returns the same for the index of folded texts. */
+/** Returns the weighted number of values for a search in the index of folded texts. */
 export function costOfWords({ parts }: Scan, words: readonly string[]): number {
   return words.length * indexedTextWeight * parts.reduce((sum, { rows }) => sum + rows, 0)
 }
