@@ -167,7 +167,7 @@ test('all pages with commands are run here', async () => {
 test('the commands of pages about the datasets of the catalog run', async () => {
   const project = await newProject()
   for (const [page, before] of pages) {
-    if (before !== undefined) expect(await runInBash(project, before)).toMatchObject({ code: 0 })
+    expect(await runInBash(project, before ?? ':')).toMatchObject({ code: 0 })
     const { code, output, others } = await runPage(project, page)
     expect({ page, code, output: code === 0 ? '' : output.slice(-2000) }).toEqual({
       page,
