@@ -38,7 +38,7 @@ const expectsMegabytes = (min: number): string => `a whole number of megabytes f
 
 /**
  * Every setting, one row each. All programs read them from the environment; a test compares the table in
- * docs/operations.md with these rows.
+ * docs/reference/settings.md with these rows.
  */
 export const settingRows = {
   port: row({
