@@ -90,7 +90,7 @@ function headerPart(
 ): Html {
   return html`<header class="top">
     <a class="brand" href="${addresses.home(language)}">${catalog.title}</a>
-    <nav class="languages" aria-label="${words.language}">
+    <nav class="languages" aria-label="${words.languages}">
       ${
         inLanguage !== null &&
         languages.map((other) =>

@@ -95,16 +95,15 @@ function reportPart({ words }: PageSetting, { table, report }: TableProvenance):
     ${
       rejects.length > 0 &&
       html`<ul lang="en">
-        ${rejects
-          .slice(0, rejectsMax)
-          .map(
-            ({ line, field, text, reason }) =>
-              html`<li>
-                ${words.line} ${count(line)}${typeof field === 'string' && html`, <code>${field}</code>`}:
-                ${typeof text === 'string' && html`<q class="whole" dir="auto">${text.slice(0, 200)}</q>`}
-                ${reason}
-              </li>`,
-          )}
+        ${rejects.slice(0, rejectsMax).map(
+          ({ line, field, text, reason }) =>
+            html`<li>
+              <span lang="${words.locale}">${words.line}</span>
+              ${count(line)}${typeof field === 'string' && html`, <code>${field}</code>`}:
+              ${typeof text === 'string' && html`<q class="whole" dir="auto">${text.slice(0, 200)}</q>`}
+              ${reason}
+            </li>`,
+        )}
       </ul>`
     }
     ${

@@ -68,6 +68,7 @@ function consolePart({ words }: PageSetting, { table, query, rowsAddress, engine
       data-starting="${words.sqlStarting}"
       data-running="${words.sqlRunning}"
       data-took="${words.sqlTook}"
+      data-failed="${words.sqlFailed}"
       hidden
     >
       <p><label for="sql">${words.sqlQuery}</label></p>

@@ -17,6 +17,12 @@ export function textIn(markup: string): string {
   return unescaped(markup.replaceAll(/<[^>]*>/g, ''))
 }
 
+/** Returns the number of rows that a page of a table states, as it is written; undefined if no row matches. */
+export function rowCountOn(page: string): string | undefined {
+  const [, text = ''] = /<p class="count" role="status">(.*?)<\/p>/s.exec(page) ?? []
+  return /(\d[\d.,]*)(?: rows?| linhas?)?\s*$/.exec(text)?.[1]
+}
+
 export function linksIn(page: string): string[] {
   return [...page.matchAll(/<(?:a|link)\b[^>]*?\shref="([^"]*)"/g)].map(([, link = '']) => unescaped(link))
 }

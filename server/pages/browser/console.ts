@@ -46,7 +46,7 @@ export function sqlConsole(): void {
         worker.postMessage({ messageId: asked, type, data }, moved)
       })
     worker.addEventListener('error', () => {
-      for (const { reject } of waiting.values()) reject(new Error('DuckDB could not be loaded'))
+      for (const { reject } of waiting.values()) reject(new Error(said['failed']))
       waiting.clear()
     })
     const [rows] = await Promise.all([
@@ -145,7 +145,7 @@ export function sqlConsole(): void {
       }
       const lines = linesOf(csv)
       const count = Math.max(0, lines.length - 1)
-      status.textContent = `${count.toLocaleString(document.documentElement.lang)} ${said['took'] ?? ''} ${Math.round(performance.now() - began)}`
+      status.textContent = `${said['took'] ?? ''}: ${count.toLocaleString(document.documentElement.lang)} (${Math.round(performance.now() - began)} ms)`
       show(lines)
       save.disabled = lines.length === 0
     } catch (error) {

@@ -47,8 +47,11 @@ export function describeCondition({ field, operator, values }: Condition, words:
   if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
   const { list } = writtenIn(words)
   const [first = '', last = first] = values
-  if (operator === 'ne') return words.conditions.ne(name, periodText(field, { first, last }) ?? first)
-  return words.conditions[operator](name, list(values, operator === 'range' ? 'conjunction' : 'disjunction'))
+  const shown = values.map((value) => shownValue(field, value, words))
+  if (operator === 'ne')
+    return words.conditions.ne(name, periodText(field, { first, last }) ?? shownValue(field, first, words))
+  if (operator === 'within') return words.conditions.within(name, shown.join(', '))
+  return words.conditions[operator](name, list(shown, operator === 'range' ? 'conjunction' : 'disjunction'))
 }
 
 /** Maximum number of visible controls; further ones are collapsed. */

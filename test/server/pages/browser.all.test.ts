@@ -192,7 +192,7 @@ describeInBrowser('pages in a browser', () => {
     }
     const total = sum.results.reduce((all, { confirmed }) => all + confirmed, 0)
     expect(await ask('select count(*), sum(confirmed), min(state), max(state) from caso')).toEqual([
-      expect.stringMatching(/^1 rows/),
+      expect.stringMatching(/^Rows: 1 \(/),
       [String(count), String(total), 'SP', 'SP'],
     ])
     expect(

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
 import { allTables, tableId, type Table } from '../../../core/catalog/catalog.ts'
 import { randomQuery, readRows, type Row } from '../../support/evaluator.ts'
-import { textIn } from '../../support/markup.ts'
+import { rowCountOn, textIn } from '../../support/markup.ts'
 import { freePort } from '../../support/ports.ts'
 import { randomFrom } from '../../support/random-queries.ts'
 import { runsOf, seed } from '../../support/runs.ts'
@@ -144,7 +144,7 @@ async function printedOn(page: string): Promise<Printed | null> {
       ([, name = '', code = '']) => [textIn(name), textIn(code)],
     ),
   )
-  const shownCount = / of ([\d,]+) rows/.exec(text)?.[1]
+  const shownCount = rowCountOn(text)
   if (shownCount === undefined) return null
   const heads = [...text.matchAll(/<th\s+scope="col"[^>]*>(.*?)<\/th>/gs)].slice(1)
   const titles = heads.map(([, head = '']) =>

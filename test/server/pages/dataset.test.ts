@@ -1,5 +1,5 @@
 import { parseCatalog } from '../../../core/catalog/load.ts'
-import { textIn } from '../../support/markup.ts'
+import { rowCountOn, textIn } from '../../support/markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
 
@@ -70,16 +70,16 @@ const said = (markup: string): string => textIn(markup).replaceAll(/\s+/g, ' ')
 
 test('a dataset sets what was promised beside what is so, each date by its name', async () => {
   const text = said(await page('/en/dataset/rain/'))
-  expect(text).toContain('Update frequency: daily. The rows last changed on Feb 2, 2026.')
+  expect(text).toContain('Update frequency: daily. The data last changed on Feb 2, 2026.')
   expect(text).toMatch(/Late: no update for \d+ days\./)
   expect(text).toContain('daily Jan 1, 2026 Feb 2, 2026 Feb 3, 2026 unchanged Feb 2, 2026 1')
-  expect(text).toContain('1 row was left out because it does not match its declaration')
+  expect(text).toContain('1 row was left out because it does not follow the declared format')
   expect(text).toContain('Line 7, mm: <b>much</b>')
   // The old snapshot stays, and the failed update is reported.
   await shop.write('rain/daily.csv', 'date;uf\n')
   await shop.ingest({ now: () => new Date('2026-02-04T12:00:00Z') })
   expect(said(await page('/en/dataset/rain/'))).toContain(
-    'daily Jan 1, 2026 Feb 2, 2026 Feb 4, 2026 failed Feb 2, 2026 1',
+    'daily Jan 1, 2026 Feb 2, 2026 Feb 4, 2026 import failed Feb 2, 2026 1',
   )
 })
 
@@ -92,7 +92,7 @@ test('the versions are told with what each has more than the one before', async 
   const old =
     /\/en\/dataset\/rain\/daily\/\?snapshot=20260201T120000Z-\w+/.exec(await page('/en/files/rain/'))?.[0] ??
     ''
-  expect(said(await page(old))).toContain('1 to 5 of 5 rows')
+  expect(said(await page(old))).toContain('Rows 1 to 5 of 5')
 })
 
 test('a dataset is cited as text and as BibTeX, with what TeX would take for orders escaped', async () => {
@@ -144,7 +144,7 @@ describe('texts of the catalog', () => {
 
   test('are found by any of their words, ignoring case and accents', async () => {
     expect(said(await page('/pt/?q=CHUVA+dia'))).toContain('1 conjunto de dados encontrado')
-    expect(said(await page('/pt/?q=snow'))).toContain('Nenhum resultado contém todas essas palavras.')
+    expect(said(await page('/pt/?q=snow'))).toContain('Nenhum conjunto de dados contém todas essas palavras.')
   })
 })
 
@@ -160,7 +160,7 @@ test('the limits are those of the catalog', async () => {
   const limits = async (language: string): Promise<string> =>
     said((await rawGet(app, `/${language}/limits/`, { Accept: 'text/html' })).body.toString())
   expect(await limits('en')).toContain('Pages of rows 30 requests in 1 minute')
-  expect(await limits('pt')).toContain('30 requisições em 1 minuto')
+  expect(await limits('pt')).toContain('30 requisições a cada 1 minuto')
   // Without limits, no limit is mentioned.
   expect(said(await page('/en/limits/'))).toContain('Pages of rows no limit')
 })
@@ -224,8 +224,7 @@ describe('a chart', () => {
     for (const by of ['date', 'uf', 'place']) {
       const links = linksOf(await page(`${at}?chart_by=${by}&chart_sum=rows`))
       expect(links.length).toBeGreaterThan(3)
-      for (const [link, count] of links)
-        expect([link, /of (\d+) rows/.exec(await page(link))?.[1]]).toEqual([link, count])
+      for (const [link, count] of links) expect([link, rowCountOn(await page(link))]).toEqual([link, count])
     }
   })
 
@@ -243,8 +242,7 @@ describe('a chart', () => {
       (await rawGet(app, target, { Accept: 'text/html' })).body.toString()
     const links = linksOf(await shown('/en/dataset/d/t/chart/?chart_by=day&chart_sum=rows'))
     expect(links.map(([, count]) => count)).toEqual(counts)
-    for (const [link, count] of links)
-      expect([link, /of (\d+) rows/.exec(said(await shown(link)))?.[1]]).toEqual([link, count])
+    for (const [link, count] of links) expect([link, rowCountOn(await shown(link))]).toEqual([link, count])
   })
 
   describe('of a table with totals beside their parts', () => {

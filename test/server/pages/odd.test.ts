@@ -1,4 +1,4 @@
-import { formsIn, textIn, unescaped } from '../../support/markup.ts'
+import { formsIn, rowCountOn, textIn, unescaped } from '../../support/markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
@@ -46,7 +46,7 @@ async function page(target: string): Promise<string> {
   return body.toString()
 }
 
-const shownOn = (markup: string): number => Number(/ of (\d+) rows/.exec(markup)?.[1] ?? 0)
+const shownOn = (markup: string): number => Number(rowCountOn(markup) ?? 0)
 
 /** Returns the chips of a page. */
 function chipsOf(text: string): string[] {

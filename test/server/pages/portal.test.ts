@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { allTables, tableId } from '../../../core/catalog/catalog.ts'
 import { languages } from '../../../core/catalog/names.ts'
-import { formsIn, linksIn, type Control } from '../../support/markup.ts'
+import { formsIn, linksIn, rowCountOn, type Control } from '../../support/markup.ts'
 import { randomFrom } from '../../support/random-queries.ts'
 import { isExhaustive, isQuick, seed } from '../../support/runs.ts'
 import { serve } from '../../support/service.ts'
@@ -132,7 +132,7 @@ test('every form of every table shows so many rows as the API counts', async () 
       for (let filling = 0; filling < 3; filling += 1) {
         const asked = new URLSearchParams(form.controls.flatMap((control) => filled(control, random)))
         const got = await get(`${form.action}?${asked.toString()}`)
-        const shown = / (?:of|de) ([\d.,]+) (?:rows|linhas)/.exec(got.text)?.[1] ?? '0'
+        const shown = rowCountOn(got.text) ?? '0'
         const query = new URL(got.target, base).searchParams
         query.delete('page')
         const answer = await fetch(`${base}/api/v1/dataset/${table}/data/?${query.toString()}&page_size=1`)
