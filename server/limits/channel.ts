@@ -2,8 +2,17 @@ import type { Counts, Usage } from './limiter.ts'
 
 /** An amount to add; see `Counts.add`. */
 type Question = readonly [id: number, policy: string, client: string, amount: number, isCapped: boolean]
-/** Answer to a question: its id, the usage afterwards, and the end of the window in ms since 1970. */
-type Reply = readonly [id: number, totalHits: number, resetsAt: number]
+/**
+ * Answer to a question: its id, the usage afterwards, and the end of the window in ms since 1970; the id
+ * alone if the primary process has no such policy.
+ */
+type Reply = readonly [id: number] | readonly [id: number, totalHits: number, resetsAt: number]
+
+interface Waiting {
+  readonly policy: string
+  readonly resolve: (usage: Usage) => void
+  readonly reject: (error: Error) => void
+}
 
 /** Questions of one turn of the event loop, and their replies. */
 export interface Questions {
@@ -20,7 +29,7 @@ export interface Replies {
  */
 export class CountsChannel {
   readonly #send: (questions: Questions) => void
-  readonly #waiting = new Map<number, (usage: Usage) => void>()
+  readonly #waiting = new Map<number, Waiting>()
   #batch: Question[] = []
   #last = 0
 
@@ -34,8 +43,11 @@ export class CountsChannel {
 
   take({ counted }: Replies): void {
     for (const [id, totalHits, resetsAt] of counted) {
-      this.#waiting.get(id)?.({ totalHits, resetTime: new Date(resetsAt) })
+      const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)
+      if (totalHits !== undefined && resetsAt !== undefined)
+        waiting?.resolve({ totalHits, resetTime: new Date(resetsAt) })
+      else waiting?.reject(new Error(`the primary process has no limit "${waiting.policy}"`))
     }
   }
 
@@ -44,7 +56,7 @@ export class CountsChannel {
     const id = this.#last
     if (this.#batch.length === 0) setImmediate(() => this.#flush())
     this.#batch.push([id, policy, client, amount, isCapped])
-    return new Promise((resolve) => this.#waiting.set(id, resolve))
+    return new Promise((resolve, reject) => this.#waiting.set(id, { policy, resolve, reject }))
   }
 
   #flush(): void {
@@ -59,9 +71,9 @@ export async function answerQuestions(
   countsOf: (policy: string) => Counts | undefined,
   { counts }: Questions,
 ): Promise<Replies> {
-  const replies = counts.map(async ([id, policy, client, amount, isCapped]): Promise<Reply[]> => {
+  const replies = counts.map(async ([id, policy, client, amount, isCapped]): Promise<Reply> => {
     const usage = await countsOf(policy)?.add(client, amount, isCapped)
-    return usage === undefined ? [] : [[id, usage.totalHits, usage.resetTime.getTime()]]
+    return usage === undefined ? [id] : [id, usage.totalHits, usage.resetTime.getTime()]
   })
-  return { counted: (await Promise.all(replies)).flat() }
+  return { counted: await Promise.all(replies) }
 }

@@ -163,6 +163,15 @@ describe('amounts are counted as described', () => {
     })
     await expect(countsAsDescribed(channel.of(countedPolicy.name))).resolves.toBeUndefined()
   })
+
+  test('by another process, which does not know the limit', async () => {
+    const channel = new CountsChannel((questions) => {
+      void answerQuestions(() => undefined, questions).then((replies) => channel.take(replies))
+    })
+    await expect(channel.of('rows-1m').add('a', 1)).rejects.toThrow(
+      'the primary process has no limit "rows-1m"',
+    )
+  })
 })
 
 describe('the budget', () => {
