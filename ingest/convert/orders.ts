@@ -89,7 +89,7 @@ async function sortInto(
   ])
   requireSame('order', '0', String(misplaced))
   requireSame(
-    'rows of an order',
+    'rows in a declared order',
     await sumOf(work, sortedSql(work), ['file_row_number::uinteger', ...columns].join(', ')),
     await sumOf(work, sortedSql(sorted), ['position', ...columns].join(', ')),
   )

@@ -48,7 +48,7 @@ function withoutUnits(text: Buffer, best: Candidate): Candidate {
   const cells = line.split(delimiter).map((cell) => cell.trim())
   const filled = cells.flatMap((cell, index) => (cell === '' ? [] : [{ cell, index }]))
   if (cells.length !== firstLine.length || !filled.every(({ cell }) => isUnit(cell))) return best
-  // One word in parentheses may mean a missing value.
+  // A line of units has several, or brackets: a single word in parentheses may be a missing value, such as (nd).
   if (filled.filter(({ cell }) => cell.startsWith('[')).length === 0 && filled.length < 2) return best
   const below = lines.slice(skipLines + 2, skipLines + 22).map((one) => one.split(delimiter))
   const areNumbers = filled.every(({ index }) => below.some((row) => /^-?[\d.,]+$/.test(row[index] ?? '')))
@@ -171,7 +171,7 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   if (marked.length === 0) return null
   const best = bestOf(candidatesIn(text, isComplete, commentMark))
   if (best === null || best.firstLine.length === 1) return null
-  // If this way skips more lines than the best one without comments, it mistook rows for comments.
+  // If this candidate skips more lines than the best one without comments, it has mistaken rows for comments.
   const plain = bestOf(candidatesIn(text, isComplete))
   if (plain !== null && plain.firstLine.length > 1 && plain.skipLines < best.skipLines) return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length

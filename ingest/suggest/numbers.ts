@@ -58,7 +58,7 @@ function bareOf(text: string): Bare | null {
   const isBehind = text.endsWith('-')
   const bare = plainOf(inner === undefined ? (isBehind ? text.slice(0, -1) : text) : before + inner + after)
   if (inner === undefined && !isBehind) return bare
-  // Two signs make no number.
+  // A number cannot have two signs.
   if (bare === null || bare.sign !== '') return null
   return inner === undefined
     ? { ...bare, sign: '-', minus: '5-' }

@@ -353,7 +353,7 @@ function nearlyAll(
     return `${JSON.stringify(text.slice(0, 40))}${times} (${lines.get(record) ?? ''})`
   })
   const more = tried.misfits.length > misfitsShown ? ', ...' : ''
-  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}: ${shown.join(', ')}${more}`
+  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}; the others: ${shown.join(', ')}${more}`
 }
 
 /** Finds the lines of the misfits that are shown. */

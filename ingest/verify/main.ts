@@ -29,7 +29,7 @@ async function main(): Promise<number> {
     faults += 1
     console.log(`${layout.views}: DAMAGED, ${faultOfViews}`)
   }
-  console.log(`${snapshots} snapshots of ${(bytes / 1e6).toFixed(1)} MB read, ${faults} damaged`)
+  console.log(`${snapshots} snapshots read (${(bytes / 1e6).toFixed(1)} MB in total), ${faults} damaged`)
   if (faults > 0) {
     console.error(
       '`make ingest` publishes a table again if its current snapshot is damaged; if an older one is damaged, ' +

@@ -227,7 +227,7 @@ function partOf(
   })
 }
 
-/** Returns the tag of a form; each coding has its own, since its bytes differ. */
+/** Returns the ETag of a response in a content coding: each coding has its own tag, since the bytes differ. */
 function tagOf({ name }: NamedResponse, { compress, name: encoding }: ContentCoding): EntityTag {
   return compress === null ? `"${name}"` : `"${name}-${encoding}"`
 }

@@ -147,7 +147,7 @@ type TellProblem = (error: unknown, res: ServerResponse) => void
 
 /**
  * Returns the error handler. It never throws, so that one failed response cannot end the process. Browsers
- * get a page, and programs JSON.
+ * get a page; programs get JSON.
  */
 function problemTeller(settings: PageSettings, log: Log, meter: Meter | null): TellProblem {
   const formFor = problemForms(settings)

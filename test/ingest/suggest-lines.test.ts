@@ -216,7 +216,7 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
     '  all bytes are ASCII, so any encoding fits: utf-8',
     '  "," gives 4 columns in 100.0 % of the sample',
     '  tried on all rows: every value is as declared here',
-    '  field "day": all but 2 of 5 are written dd/mm/yyyy: "45366" (line 3), "Total" (line 6)',
+    '  field "day": all but 2 of 5 are written dd/mm/yyyy; the others: "45366" (line 3), "Total" (line 6)',
     '  field "empty": all values are null, so any type would do',
     'questions, each answered by a line of the catalog:',
     '  1. field "length", a text until then: say what "3:40" is: type: time, format: h:mm for hours and minutes; minutes and seconds stay texts',
@@ -233,7 +233,7 @@ test.each<[values: readonly string[], what: string]>([
   [['2024-01-02', '2024-01-03', '2024-02-04', 'x'], 'written yyyy-mm-dd'],
 ])('the odd one of %p is named', async (values, what) => {
   const { told } = await entryOf(linesOf('n|note', ...values.map((value) => `${value}|a`)))
-  expect(told).toContain(`all but 1 of 4 are ${what}: "x" (line 5)`)
+  expect(told).toContain(`all but 1 of 4 are ${what}; the others: "x" (line 5)`)
 })
 
 test('a cell or a name that reads like a question is none', async () => {

@@ -21,7 +21,7 @@ test('what comes late in a file is met: other kinds, more digits, another encodi
   ])
   expect(entry.source).toEqual({ encoding: 'latin-1', date: ['yyyy-mm-dd', 'dd/mm/yyyy'] })
   expect(told).toContain(
-    `all but 2 of ${(rowsBefore + 2).toLocaleString('en')} are whole numbers: "x" (line ${rowsBefore + 2}), "y" (line ${rowsBefore + 3})`,
+    `all but 2 of ${(rowsBefore + 2).toLocaleString('en')} are whole numbers; the others: "x" (line ${rowsBefore + 2}), "y" (line ${rowsBefore + 3})`,
   )
   expect(told).toContain('it is not UTF-8, and has no bytes from 0x80 to 0x9f: latin-1')
 }, 60_000)

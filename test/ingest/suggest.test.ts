@@ -214,7 +214,7 @@ test('a plain file without a header, whose faults are told', async () => {
     '    header: ["column_1","column_2","column_3","column_4"]',
     '  fields:',
     '    - { name: column_1, type: integer } # all 50 values are whole numbers of at most 2 digits',
-    '    - { name: column_2, type: string } # 50 texts of at most 5 characters, such as "0"; all but 1 of 50 are numbers with a decimal point: "x" (line 41)',
+    '    - { name: column_2, type: string } # 50 texts of at most 5 characters, such as "0"; all but 1 of 50 are numbers with a decimal point; the others: "x" (line 41)',
     '    - { name: column_3, type: datetime } # all 50 values are written yyyy-mm-dd hh:mm:ss',
     '    - { name: column_4, type: string } # 50 texts of at most 14 characters, such as "123.456.789-00"',
   ])

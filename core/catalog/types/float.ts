@@ -23,8 +23,7 @@ export const float: FieldTypeRow = {
     `${rendered} = ${text} || '.0'`,
     `rtrim(${rendered}, '0') = rtrim(${text}, '0')`,
   ],
-  // A text must not have more digits than a double, and only a zero may become zero, since tiny numbers do
-  // too.
+  // Refuses texts with more digits than a double has, and numbers that are so small that they become 0.
   held: (text, value) => {
     const digits = `regexp_replace(regexp_extract(${text}, '^-?([0-9.]*)', 1), '[.]|^[0.]+|[0.]+$', '', 'g')`
     return `isfinite(${value}) and length(${digits}) <= ${significantMax} and (${value} <> 0 or ${digits} = '')`

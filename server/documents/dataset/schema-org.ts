@@ -27,7 +27,7 @@ export function schemaOrgOf(
   const { catalog, page } = writing
   const texts = catalog.inLanguage.get(language) ?? catalog
   const dataset = texts.datasets.get(slug)
-  if (dataset === undefined) throw new Error('the dataset is missing in this language')
+  if (dataset === undefined) throw new Error('the dataset is not in the catalog')
   const { author, publisher, license, keywords, spatial, temporal, language: languages } = dataset
   const published = tables.flatMap((view) => publishedFiles(writing, view) ?? [])
   const moments = published.map(({ manifest }) => manifest.import_date).toSorted()

@@ -88,7 +88,7 @@ function pathItem(
   }
 }
 
-/** Extends the schema of a parameter for JSON bodies, which may contain null, and numbers as counts. */
+/** Extends the schema of a parameter for JSON bodies: a value may be null, and a count may be a number. */
 function inBody(schema: Json): Json {
   if (schema !== count) return { ...schema, type: [schema['type'], 'null'] }
   return { ...schema, type: ['string', 'integer', 'null'], minimum: 0, maximum: 999_999_999 }

@@ -35,7 +35,7 @@ interface Entries {
   readonly bytes: number
 }
 
-/** Values in the form for comparisons. */
+/** Distinct values of a field as canonical texts, which conditions compare. */
 export interface Dictionary extends Entries {
   readonly field: Field
   /** Canonical texts of the values, in their order. */

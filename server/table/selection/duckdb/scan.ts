@@ -164,7 +164,8 @@ function filtered(
   ]
   if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
   const [part, other] = parts
-  // Row numbers begin again in each part. Several parts are filtered by their statistics.
+  // Row numbers restart in each part, so they can limit the rows of a single part only. In several parts,
+  // DuckDB skips row groups by the statistics of the Parquet files.
   if (part !== undefined && other === undefined) {
     terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
   }
