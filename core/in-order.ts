@@ -16,14 +16,14 @@ export async function* inOrder<T, R>(
   const running: Promise<R>[] = []
   try {
     for await (const item of items) {
-      const begun = work(item, stop)
+      const promise = work(item, stop)
       // Stops all work immediately; the error itself is thrown when its item is due.
-      begun.catch((error: unknown) => own.abort(error))
-      running.push(begun)
+      promise.catch((error: unknown) => own.abort(error))
+      running.push(promise)
       const first = running.length < max ? undefined : running.shift()
       if (first !== undefined) yield await first
     }
-    for (const left of running) yield await left
+    for (const promise of running) yield await promise
   } catch (error) {
     // Throws the first error, since the work that it stopped may throw other ones.
     throw own.signal.aborted ? own.signal.reason : error

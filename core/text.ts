@@ -36,10 +36,10 @@ export function didYouMean(name: string, known: readonly string[]): string {
  */
 export function wildcard(pattern: string): (text: string) => boolean {
   const literals = pattern.split('*')
-  const [first = '', ...others] = literals
-  const last = others.pop()
+  const [first = '', ...rest] = literals
+  const last = rest.pop()
   if (last === undefined) return (text) => text === first
-  const inner = others.filter((literal) => literal !== '')
+  const inner = rest.filter((literal) => literal !== '')
   return (text) => {
     if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
       return false

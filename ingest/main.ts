@@ -66,10 +66,10 @@ async function main(): Promise<number> {
     })
   }
   await clickHouse?.close()
-  const say = values.quiet ? () => undefined : (line: string) => console.log(line)
-  const code = conclude(outcomes, settings.sources, positionals.length > 0, say)
+  const log = values.quiet ? () => undefined : (line: string) => console.log(line)
+  const code = conclude(outcomes, settings.sources, positionals.length > 0, log)
   const rest = [
-    await afterwards('the parsed catalog was not stored for the next start', () =>
+    await afterwards('the parsed catalog was not stored, so the next start takes longer', () =>
       withWarehouseLock(store, () => parsed.keep()),
     ),
     await afterwards('warehouse.duckdb was not updated', async () => {
@@ -101,19 +101,19 @@ function conclude(
   outcomes: readonly Outcome[],
   sources: string,
   named: boolean,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): number {
   const having = (status: Outcome['status']): string[] =>
     outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
   const [kept, skipped, failed, held] = [having('kept'), having('skipped'), having('failed'), having('held')]
   if (kept.length > 0)
-    say(`${kept.length} published before; \`make ingest\` checks their sources for changes`)
-  if (skipped.length > 0) say(`no source in ${sources} for ${skipped.join(', ')}`)
+    log(`already published and not checked: ${kept.length}; \`make ingest\` checks their sources for changes`)
+  if (skipped.length > 0) log(`no source in ${sources} for ${skipped.join(', ')}`)
   const news = (['published', 'unchanged', 'failed'] as const).map(
     (status) => `${having(status).length} ${status}`,
   )
   if (held.length > 0) news.push(`${held.length} held back`)
-  say(news.join(', '))
+  log(news.join(', '))
   if (failed.length > 0) return 1
   const nothing = skipped.length > 0 && (named || skipped.length === outcomes.length)
   if (nothing)

@@ -10,7 +10,7 @@ import { parsedJson, quotedJson, didYouMean, fileWildcard } from '../core/text.t
 import { masks } from '../ingest/source/mask.ts'
 import { nameIn, pathIn, pauseOf, totalOf } from '../ingest/source/response-headers.ts'
 import { bestWay } from '../ingest/dialect/candidates.ts'
-import { looksLikeHeader } from '../ingest/dialect/header.ts'
+import { isLikelyHeader } from '../ingest/dialect/header.ts'
 import { suggestField } from '../ingest/suggest/column.ts'
 import { momentForm } from '../ingest/suggest/moments.ts'
 import { namesFor, tableNameFor } from '../ingest/suggest/names.ts'
@@ -168,7 +168,7 @@ const reached: Readonly<Record<string, (text: string) => unknown>> = {
   'a column': (text) => suggestField(column(text)),
   'names of columns': (text) => namesFor(text.split(','), true),
   'a name of a table': tableNameFor,
-  'a header': (text) => looksLikeHeader(text.split(',')),
+  'a header': (text) => isLikelyHeader(text.split(',')),
   'a CSV': (text) => bestWay(Buffer.from(`a,b\n${text}\n`), true),
   ...Object.fromEntries(
     fieldTypeNames.map((type) => {

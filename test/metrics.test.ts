@@ -204,7 +204,7 @@ testAll(
     })
     expect([code, err]).toEqual([
       1,
-      `cannot listen on 127.0.0.1:${server.port}, the port is in use: set METRICS_PORT to another\n`,
+      `cannot listen on 127.0.0.1:${server.port}: the port is in use; set METRICS_PORT to another\n`,
     ])
   },
   60_000,

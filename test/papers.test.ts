@@ -7,7 +7,7 @@ import { fieldTypeNames } from '../core/catalog/field-types.ts'
 import { settingRows } from '../core/settings/rows.ts'
 import { writeSamples } from '../ingest/sample/write.ts'
 import { packings } from '../ingest/source/packings.ts'
-import { datasetDocuments, tableDocuments, wholeDocuments } from '../server/documents/registry.ts'
+import { datasetDocuments, tableDocuments, serviceDocuments } from '../server/documents/registry.ts'
 import { rowFormats } from '../server/formats/registry.ts'
 import { problemRows } from '../server/http/problems.ts'
 import { operators } from '../server/query/operators.ts'
@@ -100,8 +100,8 @@ testAll('the documents are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const { app } = await serve(await workshop(catalog))
   const addresses = tableUnder('address of a document').map(([address = '']) => address)
-  const [whole, ofDatasets, ofTables] = [wholeDocuments, datasetDocuments, tableDocuments].map((documents) =>
-    documents.map(({ file }) => file),
+  const [whole, ofDatasets, ofTables] = [serviceDocuments, datasetDocuments, tableDocuments].map(
+    (documents) => documents.map(({ file }) => file),
   )
   expect(addresses).toEqual(expect.arrayContaining((whole ?? []).map((file) => `/${file}`)))
   expect(addresses).toEqual(

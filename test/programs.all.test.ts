@@ -122,7 +122,7 @@ describe('the ingest program', () => {
     const again = await run('ingest/main', ['--unpublished'], own)
     expect(again.code).toBe(0)
     expect(again.out).toMatch(
-      /^1 published before; `make ingest` checks their sources for changes\nno source in /,
+      /^already published and not checked: 1; `make ingest` checks their sources for changes\nno source in /,
     )
   })
 })

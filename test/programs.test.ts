@@ -138,7 +138,7 @@ describe('the server program', () => {
     await release()
     expect([ended.code, ended.err]).toEqual([
       1,
-      `cannot listen on 127.0.0.1:${port}, the port is in use: set PORT to another\n`,
+      `cannot listen on 127.0.0.1:${port}: the port is in use; set PORT to another\n`,
     ])
   })
 })

@@ -26,7 +26,8 @@ export function addTable(text: string, table: string, place: Place): string {
     return withItem(text, document, ['datasets'], datasets, datasetText(table, place))
   }
   const tables = document.getIn([...at, 'tables'], true)
-  if (!isSeq(tables)) throw new StartError(`the dataset ${place.dataset} has no list of tables`)
+  if (!isSeq(tables))
+    throw new StartError(`the dataset ${place.dataset} has no list of tables: write \`tables: []\` into it`)
   return withItem(text, document, [...at, 'tables'], tables, table)
 }
 

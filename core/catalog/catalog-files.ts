@@ -42,7 +42,9 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   for (const pattern of patternsIn(text)) {
     const found = await filesLike(folder, pattern.split('/'))
     if (found.length === 0)
-      throw new StartError(`the catalog ${file} includes ${pattern}, and there is no such file`)
+      throw new StartError(
+        `the catalog ${file} includes ${pattern}, which matches no file: correct the pattern, or add the file`,
+      )
     for (const name of found.toSorted()) names.add(name)
   }
   const included: CatalogFile[] = []
@@ -62,12 +64,12 @@ export async function catalogVersion(file: string): Promise<string> {
   const folder = path.dirname(file)
   const patterns = patternsIn(text ?? '')
   const names = await Promise.all(patterns.map((pattern) => filesLike(folder, pattern.split('/'))))
-  const seen = [text]
+  const fingerprints = [text]
   for (const name of [...new Set(names.flat())].toSorted()) {
     const found = await stat(path.join(folder, name)).catch(unlessGone)
-    seen.push(`${name} ${found?.size} ${found?.mtimeMs} ${found?.ino}`)
+    fingerprints.push(`${name} ${found?.size} ${found?.mtimeMs} ${found?.ino}`)
   }
-  return createHash('sha256').update(seen.join('\n')).digest('hex')
+  return createHash('sha256').update(fingerprints.join('\n')).digest('hex')
 }
 
 /** Returns null if the file is missing. Rethrows other errors, since the file may exist. */
@@ -93,17 +95,17 @@ export async function followVersions(
   if (everyMs === 0) return
   const versionNow = async (): Promise<string | null> => catalogVersion(file).catch(() => null)
   const pause = async (): Promise<boolean> => wait(everyMs, true, { signal, ref: false }).catch(() => false)
-  let taken = from ?? (await versionNow())
-  let seen = taken
+  let handledVersion = from ?? (await versionNow())
+  let previousVersion = handledVersion
   while (await pause()) {
     const now = await versionNow()
     // A file could not be read, perhaps for a moment only: check again later.
     if (now === null) continue
-    taken ??= now
-    if (now !== taken && now === seen) {
-      if (await changed()) taken = now
+    handledVersion ??= now
+    if (now !== handledVersion && now === previousVersion) {
+      if (await changed()) handledVersion = now
     }
-    seen = now
+    previousVersion = now
   }
 }
 
@@ -122,8 +124,8 @@ function patternsIn(text: string): readonly string[] {
 function patternsOf(text: string): string[] {
   if (!/^["']?include["']?\s*:/m.test(text)) return []
   const { root } = readDocument(text)
-  const said = typeof root === 'object' && root !== null && 'include' in root ? [root.include].flat() : []
-  return said.filter((one): one is string => typeof one === 'string' && isBelow(one))
+  const patterns = typeof root === 'object' && root !== null && 'include' in root ? [root.include].flat() : []
+  return patterns.filter((one): one is string => typeof one === 'string' && isBelow(one))
 }
 
 /** Returns whether a path is relative and cannot leave its folder. */
@@ -180,14 +182,14 @@ export function joinDocuments(
   const owners = (own ?? []).map((_, index) => ({ ...main, prefix: ['datasets', index] as Path }))
   const datasets = [...(own ?? [])]
   for (const { file, document } of included) {
-    const { root: said } = document
-    const isList = Array.isArray(said)
-    if (!isList && (typeof said !== 'object' || said === null)) {
-      const message = 'must hold a dataset, or a list of them'
+    const { root: content } = document
+    const isList = Array.isArray(content)
+    if (!isList && (typeof content !== 'object' || content === null)) {
+      const message = 'the file must hold a dataset, or a list of datasets'
       if (document.readable) problems.push({ ...document.placeOf([]), file, message })
       continue
     }
-    const all: readonly unknown[] = isList ? said : [said]
+    const all: readonly unknown[] = isList ? content : [content]
     for (const [index, dataset] of all.entries()) {
       owners.push({ file, document, prefix: isList ? [index] : [] })
       datasets.push(dataset)

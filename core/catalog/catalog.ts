@@ -58,16 +58,18 @@ type SourceDefinition = TableDefinition['source']
 type Texts = CatalogDefinition['title']
 
 /** Picks a text in the requested language. */
-type Say = (texts: Texts) => string
+type Translate = (texts: Texts) => string
 
 /** Builds the frozen catalog from a checked definition. */
 export function buildCatalog(definition: CatalogDefinition, hash: string): Catalog {
-  const inLanguage = new Map(languages.map((language) => [language, catalogIn(definition, saidIn(language))]))
-  return deepFreeze({ ...catalogIn(definition, saidIn(null)), inLanguage, hash })
+  const inLanguage = new Map(
+    languages.map((language) => [language, catalogIn(definition, translatorFor(language))]),
+  )
+  return deepFreeze({ ...catalogIn(definition, translatorFor(null)), inLanguage, hash })
 }
 
 /** Returns a function that picks the text in a language, or in the first language if there is no translation. */
-function saidIn(language: Language | null): Say {
+function translatorFor(language: Language | null): Translate {
   return (texts) => {
     if (typeof texts === 'string') return texts
     const [first = ''] = Object.values(texts)
@@ -75,20 +77,20 @@ function saidIn(language: Language | null): Say {
   }
 }
 
-function catalogIn(definition: CatalogDefinition, say: Say) {
+function catalogIn(definition: CatalogDefinition, translate: Translate) {
   const { limits } = definition
   const families = Object.entries(definition.families).map(([name, { prefix, scheme, trailing_slash }]) => {
     return { name, prefix, scheme, trailingSlash: trailing_slash }
   })
-  const datasets = definition.datasets.map((dataset) => datasetOf(dataset, definition, families, say))
+  const datasets = definition.datasets.map((dataset) => datasetOf(dataset, definition, families, translate))
   return {
-    title: say(definition.title),
-    description: say(definition.description ?? ''),
+    title: translate(definition.title),
+    description: translate(definition.description ?? ''),
     /** Sentence that asks clients to use the API sparingly (spec: Limits 1). */
-    notice: say(definition.notice),
+    notice: translate(definition.notice),
     /** Publisher and contact of the service; null if the catalog has none. */
-    publisher: partyOf(definition.publisher, say),
-    contact: contactOf(definition.contact, say),
+    publisher: partyOf(definition.publisher, translate),
+    contact: contactOf(definition.contact, translate),
     colours: definition.colours,
     /** Limits per client: requests of each class, and the share of processor time for all its requests. */
     limits: {
@@ -116,46 +118,46 @@ function windowOf(per: string) {
   return { per, windowMs: Number(per.slice(0, -1)) * unitsMs[unit] }
 }
 
-function partyOf(party: CatalogDefinition['publisher'], say: Say) {
-  return party === undefined ? null : { name: say(party.name), url: party.url }
+function partyOf(party: CatalogDefinition['publisher'], translate: Translate) {
+  return party === undefined ? null : { name: translate(party.name), url: party.url }
 }
 
 /** Contact by mail, at an address, or both. */
-function contactOf(contact: CatalogDefinition['contact'], say: Say) {
+function contactOf(contact: CatalogDefinition['contact'], translate: Translate) {
   if (contact === undefined) return null
-  return { name: say(contact.name), email: contact.email ?? null, url: contact.url ?? null }
+  return { name: translate(contact.name), email: contact.email ?? null, url: contact.url ?? null }
 }
 
 function datasetOf(
   definition: DatasetDefinition,
-  whole: CatalogDefinition,
+  catalog: CatalogDefinition,
   families: readonly { readonly name: string; readonly trailingSlash: boolean }[],
-  say: Say,
+  translate: Translate,
 ) {
   const { slug, spatial, temporal } = definition
   return {
     slug,
-    name: say(definition.name),
-    description: say(definition.description),
-    author: partyOf(definition.author, say),
-    source: partyOf(definition.source, say),
-    license: partyOf(definition.license, say),
-    links: definition.links.map(({ title, url }) => ({ title: say(title), url })),
+    name: translate(definition.name),
+    description: translate(definition.description),
+    author: partyOf(definition.author, translate),
+    source: partyOf(definition.source, translate),
+    license: partyOf(definition.license, translate),
+    links: definition.links.map(({ title, url }) => ({ title: translate(title), url })),
     codeUrl: definition.code_url ?? null,
     /** Date, `YYYY-MM-DD`. */
     collectedAt: definition.collected_at,
     /** Promised frequency of updates; null if there is no promise. */
     frequency: definition.frequency ?? null,
     /** Publisher of the dataset, or else of the service. */
-    publisher: partyOf(definition.publisher ?? whole.publisher, say),
-    contact: contactOf(definition.contact ?? whole.contact, say),
+    publisher: partyOf(definition.publisher ?? catalog.publisher, translate),
+    contact: contactOf(definition.contact ?? catalog.contact, translate),
     themes: definition.themes,
-    keywords: definition.keywords.map(say),
+    keywords: definition.keywords.map(translate),
     spatial:
       spatial === undefined
         ? null
         : {
-            name: say(spatial.name),
+            name: translate(spatial.name),
             /** Address in a gazetteer. */
             uri: spatial.uri ?? null,
             /** West, south, east and north, in degrees. */
@@ -171,7 +173,10 @@ function datasetOf(
     forms: new Map(families.map((family) => [family.name, formOf(definition, family)])),
     /** Tables by name, in the order of declaration. */
     tables: new Map(
-      definition.tables.map((table) => [table.name, tableOf({ engine: whole.engine, ...table }, slug, say)]),
+      definition.tables.map((table) => [
+        table.name,
+        tableOf({ engine: catalog.engine, ...table }, slug, translate),
+      ]),
     ),
   }
 }
@@ -195,13 +200,13 @@ function formOf(
  */
 const rowStoreFieldsMax = 200
 
-function tableOf(definition: TableDefinition, dataset: string, say: Say) {
-  const fields = definition.fields.map((field) => fieldOf(field, definition.source, say))
+function tableOf(definition: TableDefinition, dataset: string, translate: Translate) {
+  const fields = definition.fields.map((field) => fieldOf(field, definition.source, translate))
   const names = fields.map((field) => field.name)
   return {
     dataset,
     name: definition.name,
-    description: sayOrNull(definition.description, say),
+    description: translateOrNull(definition.description, translate),
     fields,
     /** Declared order of the rows. The ingest orders ties by their position in the source. */
     order: definition.order.map((key) => orderKeyOf(key, names)),
@@ -241,18 +246,18 @@ function orderKeyOf(key: string, names: readonly string[]): OrderKey {
   return { field, direction: key !== field && key.endsWith(' desc') ? 'desc' : 'asc' }
 }
 
-function sayOrNull(texts: Texts | undefined, say: Say): string | null {
-  return texts === undefined ? null : say(texts)
+function translateOrNull(texts: Texts | undefined, translate: Translate): string | null {
+  return texts === undefined ? null : translate(texts)
 }
 
-function fieldOf(definition: FieldDefinition, source: SourceDefinition, say: Say) {
+function fieldOf(definition: FieldDefinition, source: SourceDefinition, translate: Translate) {
   return {
     name: definition.name,
     type: definition.type,
-    title: sayOrNull(definition.title, say),
-    description: sayOrNull(definition.description, say),
+    title: translateOrNull(definition.title, translate),
+    description: translateOrNull(definition.description, translate),
     /** Unit of its numbers, such as `BRL`. */
-    unit: sayOrNull(definition.unit, say),
+    unit: translateOrNull(definition.unit, translate),
     /** Meaning of its texts for charts: a date, or the code of a Brazilian state; null for others. */
     kind: definition.kind ?? null,
     precision: definition.precision,

@@ -10,19 +10,22 @@ export function checkFieldName(name: string, path: Path, report: ReportFault): v
   if (name === '__proto__') {
     report(path, 'JSON readers in JavaScript drop "__proto__": choose another name')
   } else if (/^[+-]?\d+([.,]\d*)?$/.test(name)) {
-    report(path, `"${name}" looks like a number, and JSON readers move such keys: start it with a letter`)
-  } else if (name.startsWith('-')) {
-    const asked = JSON.stringify(name.slice(1))
     report(
       path,
-      `"${name}" begins with "-", which means descending order by ${asked} in requests: choose another name`,
+      `"${name}" looks like a number, and some JSON readers reorder such keys: start it with a letter`,
+    )
+  } else if (name.startsWith('-')) {
+    const quotedField = JSON.stringify(name.slice(1))
+    report(
+      path,
+      `"${name}" begins with "-", which means descending order by ${quotedField} in requests: choose another name`,
     )
   } else if (ownNames.has(name.toLowerCase())) {
     report(path, `"${name}" is reserved for the position of a row: choose another name`)
   } else if (/\p{Cc}|\p{Cs}/u.test(name) || name !== name.trim()) {
     report(path, `"${name}" has a control character, or white space at its start or end: remove it`)
   } else if (Buffer.byteLength(name) > 255) {
-    report(path, 'is longer than 255 bytes: shorten it')
+    report(path, 'the field name is longer than 255 bytes: shorten it')
   }
 }
 
@@ -33,7 +36,10 @@ export function checkDigits(field: unknown, path: Path, report: ReportFault): vo
   const scale = at(field, 'scale') ?? digitsDefault.scale
   for (const key of ['precision', 'scale']) {
     if (!hasDigits && at(field, key) !== undefined) {
-      report([...path, key], `"${key}" applies to fields of type ${due}: remove it, or make the type ${due}`)
+      report(
+        [...path, key],
+        `"${key}" applies only to fields of type ${due}: remove it, or make the type ${due}`,
+      )
     }
   }
   if (hasDigits && typeof precision === 'number' && typeof scale === 'number' && scale >= precision) {
@@ -58,8 +64,8 @@ export function checkFormats(
   path: Path,
   report: ReportFault,
 ): void {
-  const said = at(holder, key)
-  const formats = typeof said === 'string' ? [[[...path, key], said] as const] : placed(holder, key, path)
+  const value = at(holder, key)
+  const formats = typeof value === 'string' ? [[[...path, key], value] as const] : placed(holder, key, path)
   for (const [place, format] of formats) {
     if (parseDateFormat(format, type) !== null) continue
     const words = type === 'time' ? 'hh, mm, ss' : 'yyyy, mm, dd, hh, mm, ss'
@@ -92,13 +98,13 @@ export function checkFieldReading(field: unknown, source: unknown, path: Path, r
   if (at(field, 'format') !== undefined && row !== null) {
     const due = typesWith(({ moment }) => moment !== null)
     if (row.moment !== null) checkFormats(field, 'format', row.moment, path, report)
-    else report([...path, 'format'], `"format" applies to fields of type ${due}: remove it`)
+    else report([...path, 'format'], `"format" applies only to fields of type ${due}: remove it`)
   }
   for (const [keys, belongs] of ofTypes) {
     for (const key of keys) {
       if (at(field, key) === undefined || (row !== null && belongs(row))) continue
       const change = key === 'mask' || key === 'kind' ? 'change the type' : 'remove it'
-      report([...path, key], `"${key}" applies to fields of type ${typesWith(belongs)}: ${change}`)
+      report([...path, key], `"${key}" applies only to fields of type ${typesWith(belongs)}: ${change}`)
     }
   }
   if (row?.dialect === 'number') checkSigns(field, source, path, report)
@@ -107,13 +113,13 @@ export function checkFieldReading(field: unknown, source: unknown, path: Path, r
 
 /** Reports equal separators of fractions and of digit groups, since numbers would be ambiguous. */
 export function checkSigns(holder: unknown, beneath: unknown, path: Path, report: ReportFault): void {
-  const said = (key: string): unknown => at(holder, key) ?? at(beneath, key)
-  const [decimal, groups] = [said('decimal') ?? '.', said('groups')]
+  const valueOf = (key: string): unknown => at(holder, key) ?? at(beneath, key)
+  const [decimal, groups] = [valueOf('decimal') ?? '.', valueOf('groups')]
   if (decimal !== groups || ['decimal', 'groups'].every((key) => at(holder, key) === undefined)) return
   const key = at(holder, 'groups') === undefined ? 'decimal' : 'groups'
   report(
     [...path, key],
-    `${JSON.stringify(groups)} cannot separate both the fraction and groups of digits: declare the other too`,
+    `${JSON.stringify(groups)} cannot be both "decimal" (by default ".") and "groups": declare a different character for each`,
   )
 }
 

@@ -14,19 +14,22 @@ export function checkSource(
   checkSigns(source, null, path, report)
   checkBooleans(source, path, report)
   if (at(source, 'quote') !== undefined && at(source, 'quote') === (at(source, 'delimiter') ?? ',')) {
-    report([...path, 'quote'], 'must differ from the delimiter')
+    report([...path, 'quote'], '"quote" must differ from "delimiter": change one of them')
   }
   const ofRows = new Set([at(source, 'quote') ?? '"', at(source, 'delimiter') ?? ','])
   const comment = at(source, 'comment')
   if (typeof comment === 'string' && Array.from(comment).every((sign) => ofRows.has(sign))) {
-    report([...path, 'comment'], `"${comment}" also begins rows: it must begin comments only`)
+    report(
+      [...path, 'comment'],
+      `"${comment}" as "comment" would also match rows that begin with a delimiter or quote: declare a text that begins only comments`,
+    )
   }
   const replaced = at(source, 'header_in_file')
   const named = at(source, 'header')
   if (Array.isArray(replaced) && !(Array.isArray(named) && named.length === replaced.length))
     report(
       [...path, 'header_in_file'],
-      '"header_in_file" needs "header" with as many names, one for each of its columns',
+      '"header_in_file" needs "header" with the same number of names, one for each column',
     )
   const renamed = entries(source, 'rename')
   for (const [header, name] of renamed) {
@@ -37,7 +40,11 @@ export function checkSource(
   checkGiven(source, path, known, report)
   const columns = new Set(renamed.map(([header]) => header))
   for (const [index, name] of strings(source, 'ignore')) {
-    if (columns.has(name)) report([...path, 'ignore', index], `"${name}" is renamed to a field`)
+    if (columns.has(name))
+      report(
+        [...path, 'ignore', index],
+        `"${name}" is in "rename", so it cannot be ignored: remove it from "rename" or from "ignore"`,
+      )
   }
 }
 
@@ -48,8 +55,8 @@ function filesOf(source: unknown, path: Path): (readonly [Path, string])[] {
   return items(source, 'files').flatMap(([index, file]) => {
     const place: Path =
       typeof file === 'string' ? [...path, 'files', index] : [...path, 'files', index, 'path']
-    const said = typeof file === 'string' ? file : at(file, 'path')
-    return typeof said === 'string' ? [[place, said] as const] : []
+    const filePath = typeof file === 'string' ? file : at(file, 'path')
+    return typeof filePath === 'string' ? [[place, filePath] as const] : []
   })
 }
 
@@ -61,7 +68,7 @@ function checkFiles(source: unknown, path: Path, report: ReportFault): void {
     } else if (isAddress && /^https?:\/\/[^/?#]*@/.test(file)) {
       report(place, 'an address with a password would appear in every report: remove the password')
     } else if (isAddress && file.includes('*')) {
-      report(place, `"${file}": an address cannot be listed, so it must name one file: write each`)
+      report(place, `"${file}" is an address, so it cannot contain *: write the address of each file`)
     } else if (!isAddress && (file.startsWith('/') || file.split('/').includes('..'))) {
       report(place, `"${file}" must be below SOURCES: it must not start with / or contain ..`)
     }
@@ -69,11 +76,14 @@ function checkFiles(source: unknown, path: Path, report: ReportFault): void {
 }
 
 /** Returns the fields whose values come from constants or file names, at least in some files. */
-export function givenFields(source: unknown): string[] {
+export function constantFields(source: unknown): string[] {
   const pattern = at(source, 'from_name')
-  const told = typeof pattern === 'string' ? (parseNamePattern(pattern)?.fields ?? []) : []
+  const patternFields = typeof pattern === 'string' ? (parseNamePattern(pattern)?.fields ?? []) : []
   const holders = [source, ...items(source, 'files').map(([, file]) => file)]
-  return [...told, ...holders.flatMap((holder) => entries(holder, 'constants').map(([name]) => name))]
+  return [
+    ...patternFields,
+    ...holders.flatMap((holder) => entries(holder, 'constants').map(([name]) => name)),
+  ]
 }
 
 /** Checks values of fields without columns: constants of all files or of some, and parts of file names. */
@@ -84,27 +94,34 @@ function checkGiven(source: unknown, path: Path, known: readonly string[], repor
   if (typeof pattern === 'string' && parsed === null) {
     report(
       [...path, 'from_name'],
-      `"${pattern}" must name a field, such as "yob{year}.csv", each field once, with text between two of them`,
+      `"${pattern}" must have a field in braces, such as "yob{year}.csv"; each field may occur once, with text between any two`,
     )
   }
-  const told = parsed?.fields ?? []
+  const patternFields = parsed?.fields ?? []
   const constants = entries(source, 'constants').map(([name]) => name)
-  const check = (place: Path, name: string, others: readonly string[]): void => {
+  const check = (place: Path, name: string, definedNames: readonly string[]): void => {
     requireField(name, place, known, report)
-    if (others.includes(name)) report(place, `"${name}" already has one value for all files`)
+    if (definedNames.includes(name))
+      report(
+        place,
+        `"${name}" already has a value from "constants" or "from_name" of the source: remove one of the two`,
+      )
   }
   for (const name of constants) check([...path, 'constants', name], name, [])
-  for (const name of told) check([...path, 'from_name'], name, constants)
+  for (const name of patternFields) check([...path, 'from_name'], name, constants)
   for (const [index, file] of items(source, 'files')) {
     for (const [name] of entries(file, 'constants'))
-      check([...path, 'files', index, 'constants', name], name, [...constants, ...told])
+      check([...path, 'files', index, 'constants', name], name, [...constants, ...patternFields])
   }
   const places: [Path, string][] = [
     ...constants.map((name): [Path, string] => [[...path, 'constants', name], name]),
-    ...told.map((name): [Path, string] => [[...path, 'from_name'], name]),
+    ...patternFields.map((name): [Path, string] => [[...path, 'from_name'], name]),
   ]
   for (const [place, field] of places) {
     if (targets.has(field))
-      report(place, `"${field}" is constant, but a column is renamed to it: remove one of the two`)
+      report(
+        place,
+        `"${field}" has a value from "constants" or "from_name", but a column is renamed to it: remove one of the two`,
+      )
   }
 }

@@ -1,6 +1,6 @@
 import { orderedField, signedKey } from './order-key.ts'
 import { checkDigits, checkFieldName, checkFieldReading } from './check-field.ts'
-import { checkSource, givenFields } from './check-source.ts'
+import { checkSource, constantFields } from './check-source.ts'
 import {
   at,
   entries,
@@ -25,7 +25,7 @@ import { languages } from './names.ts'
 export function checkNames(root: unknown, report: ReportFault): void {
   const families = entries(root, 'families')
   if (isRecord(at(root, 'families')) && families.length === 0)
-    report(['families'], 'must hold at least one family')
+    report(['families'], '"families" is empty: declare at least one family')
   const names = families.map(([name]) => name)
   for (const name of names) {
     if (!/^[a-z][a-z0-9_-]*$/.test(name)) {
@@ -70,8 +70,8 @@ function checkPrefixes(prefixes: readonly (readonly [Path, unknown])[], report: 
     if (own !== undefined) report(path, `"${prefix}" is used for ${own[1]}: choose another, such as /api/v1`)
     for (const [, other] of prefixes) {
       if (typeof other !== 'string') continue
-      const taken = [`${other}/dataset`, `${other}/datasets`].find((place) => isWithin(prefix, place))
-      if (taken !== undefined)
+      const conflict = [`${other}/dataset`, `${other}/datasets`].find((place) => isWithin(prefix, place))
+      if (conflict !== undefined)
         report(path, `"${prefix}" is below the addresses of datasets at ${other}: choose another prefix`)
     }
   }
@@ -94,7 +94,7 @@ function checkDataset(dataset: unknown, path: Path, families: readonly string[],
 }
 
 /** A table as written in the catalog. */
-interface Written {
+interface CheckedTable {
   readonly table: unknown
   readonly path: Path
   readonly fields: readonly [number, unknown][]
@@ -126,14 +126,17 @@ function checkTable(table: unknown, path: Path, report: ReportFault): void {
   checkTotals(written)
   checkSource(at(table, 'source'), [...path, 'source'], known, report)
   for (const [index, field] of fields) {
-    const given = givenFields(at(table, 'source'))
+    const given = constantFields(at(table, 'source'))
     if (at(field, 'mask') !== undefined && given.includes(String(at(field, 'name')))) {
-      report([...path, 'fields', index, 'mask'], 'a constant cannot be masked: write the value to be shown')
+      report(
+        [...path, 'fields', index, 'mask'],
+        'a value from "constants" or "from_name" cannot be masked: remove the mask, and write a constant as it should be shown',
+      )
     }
   }
 }
 
-function checkOrder({ table, path, known, report }: Written): void {
+function checkOrder({ table, path, known, report }: CheckedTable): void {
   const keys = strings(table, 'order').map(
     ([index, key]) => [[...path, 'order', index], orderedField(key, known)] as const,
   )
@@ -146,7 +149,7 @@ function checkOrder({ table, path, known, report }: Written): void {
   }
 }
 
-function checkPartition({ table, path, fields, known, report }: Written): void {
+function checkPartition({ table, path, fields, known, report }: CheckedTable): void {
   const name = at(table, 'partition')
   if (typeof name !== 'string') return
   const own = [...path, 'partition']
@@ -154,7 +157,10 @@ function checkPartition({ table, path, fields, known, report }: Written): void {
   if (!known.includes(name)) return
   const field = fields.map(([, one]) => one).find((one) => at(one, 'name') === name)
   if (rowOf(field)?.isOrdered !== true || at(field, 'type') === 'float')
-    report(own, `"${name}" cannot separate partitions: its type has no exact order`)
+    report(
+      own,
+      `"${name}" cannot be the partition, since its type has no exact order: choose a field of another type`,
+    )
   const [, first = ''] = strings(table, 'order')[0] ?? []
   if (orderedField(first, known) !== name)
     report(
@@ -162,18 +168,21 @@ function checkPartition({ table, path, fields, known, report }: Written): void {
       `"${name}" must be the first field of the order, so that the rows of a partition are adjacent`,
     )
   if (at(at(table, 'source'), 'files') === undefined)
-    report(own, 'needs several source files: list them in source.files')
+    report(own, '"partition" needs several source files: list them in source.files')
 }
 
 /** Checks the additional orders: clients must be allowed to order by each of their fields. */
-function checkOrders({ table, path, known, report }: Written): void {
+function checkOrders({ table, path, known, report }: CheckedTable): void {
   const filters = strings(table, 'filters').map(([, name]) => name)
   const allowed = at(table, 'filters') === undefined ? known : filters
   const check = (keys: readonly (readonly [Path, string])[]): void => {
     for (const [keyPath, name] of keys) {
       requireField(name, keyPath, known, report)
       if (known.includes(name) && !allowed.includes(name))
-        report(keyPath, `"${name}" cannot be ordered by: only the fields in \`filters\` can`)
+        report(
+          keyPath,
+          `"${name}" is not in \`filters\`, so clients cannot order by it: add it there, or remove it from \`orders\``,
+        )
     }
     reportRepeats(keys, 'order field', report)
   }
@@ -183,13 +192,13 @@ function checkOrders({ table, path, known, report }: Written): void {
   }
 }
 
-function checkFilters({ table, path, known, report }: Written): void {
+function checkFilters({ table, path, known, report }: CheckedTable): void {
   for (const [index, name] of strings(table, 'filters')) {
     requireField(name, [...path, 'filters', index], known, report)
   }
 }
 
-function checkSearch({ table, path, fields, known, report }: Written): void {
+function checkSearch({ table, path, fields, known, report }: CheckedTable): void {
   const textual = new Set(fields.filter(([, field]) => isString(field)).map(([, field]) => at(field, 'name')))
   for (const [index, name] of strings(table, 'search')) {
     const namePath = [...path, 'search', index]
@@ -206,7 +215,7 @@ function checkSearch({ table, path, fields, known, report }: Written): void {
 /** Maximum precision of a measure: sums of 10 billion rows then fit into the 38 digits of a decimal. */
 const summedDigitsMax = 28
 
-function checkMeasures({ table, path, fields, known, report }: Written): void {
+function checkMeasures({ table, path, fields, known, report }: CheckedTable): void {
   const summed = fields.filter(([, field]) => rowOf(field)?.isSummed === true)
   const numbers = new Map(summed.map(([, field]) => [at(field, 'name'), field]))
   for (const [index, name] of strings(table, 'measures')) {
@@ -225,7 +234,7 @@ function checkMeasures({ table, path, fields, known, report }: Written): void {
 }
 
 /** Checks that each field with totals is a text and a filter, so that clients can exclude totals by a condition. */
-function checkTotals({ table, path, fields, known, report }: Written): void {
+function checkTotals({ table, path, fields, known, report }: CheckedTable): void {
   const filters =
     isRecord(table) && 'filters' in table ? strings(table, 'filters').map(([, name]) => name) : known
   const texts = new Set(fields.filter(([, field]) => isString(field)).map(([, field]) => at(field, 'name')))
@@ -239,7 +248,7 @@ function checkTotals({ table, path, fields, known, report }: Written): void {
         `"${name}" cannot mark totals: only fields of type ${typesWith((row) => row.isText)} can`,
       )
     } else if (!filters.includes(name)) {
-      report(namePath, `"${name}" cannot mark totals: it is not among the filters`)
+      report(namePath, `"${name}" cannot mark totals, since it is not in \`filters\`: add it there`)
     }
   }
 }

@@ -28,7 +28,7 @@ const months: readonly (readonly string[])[] = [
   ['dezembro', 'december'],
 ]
 
-const wholeNames = months.map((names) => names)
+const longNames = months.map((names) => names)
 const shortNames = months.map((names) => [
   ...new Set(names.flatMap((name) => (name === 'september' ? ['sep', 'sept'] : [name.slice(0, 3)]))),
 ])
@@ -38,7 +38,7 @@ const oneOf = (names: readonly (readonly string[])[]): string => `(?i:${names.fl
 const words = {
   yyyy: { part: 'year', pattern: '[0-9]{4}' },
   yy: { part: 'year', pattern: '[0-9]{2}' },
-  mmmm: { part: 'month', pattern: oneOf(wholeNames) },
+  mmmm: { part: 'month', pattern: oneOf(longNames) },
   // With or without the point of an abbreviation.
   mmm: { part: 'month', pattern: `${oneOf(shortNames)}\\.?` },
   mm: { part: 'month', pattern: '[0-9]{2}' },
@@ -56,19 +56,19 @@ const words = {
 type Word = keyof typeof words
 
 /** Words allowed between the parts of a date; other lower-case letters are allowed only as parts. */
-const between = new Set([' de ', ' of '])
+const separatorWords = new Set([' de ', ' of '])
 
 const wordPattern = / de | of |yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
 
 /** Required and optional parts of each type. */
-const needed: Readonly<Record<MomentType, { all: readonly Part[]; others: readonly Part[] }>> = {
+const partsByType: Readonly<Record<MomentType, { all: readonly Part[]; optionalParts: readonly Part[] }>> = {
   // A month without days means its first day.
-  date: { all: ['year', 'month'], others: ['day'] },
+  date: { all: ['year', 'month'], optionalParts: ['day'] },
   datetime: {
     all: ['year', 'month', 'day', 'hour', 'minute'],
-    others: ['second', 'fraction', 'half', 'offset'],
+    optionalParts: ['second', 'fraction', 'half', 'offset'],
   },
-  time: { all: ['hour', 'minute'], others: ['second', 'half'] },
+  time: { all: ['hour', 'minute'], optionalParts: ['second', 'half'] },
 }
 
 /**
@@ -85,7 +85,7 @@ export function parseDateFormat(format: string, type: MomentType): DateFormat | 
   let isOpen = false
   for (const [found] of format.matchAll(wordPattern)) {
     if (!isWord(found)) {
-      if (/[a-z0-9]/.test(found) && !between.has(found)) return null
+      if (/[a-z0-9]/.test(found) && !separatorWords.has(found)) return null
       isOpen = false
       pattern += escapedPattern(found)
       continue
@@ -93,16 +93,16 @@ export function parseDateFormat(format: string, type: MomentType): DateFormat | 
     const { part, pattern: own } = words[found]
     const isMinute =
       (found === 'mm' || found === 'm') && (type === 'time' || groups.has('month') || groups.has('hour'))
-    const meant = isMinute ? 'minute' : part
+    const actualPart = isMinute ? 'minute' : part
     const digits = /^\[0-9\]\{(\d)(,?)/.exec(own)
-    if (groups.has(meant) || (isOpen && digits !== null)) return null
+    if (groups.has(actualPart) || (isOpen && digits !== null)) return null
     isOpen = digits?.[2] === ','
-    groups.set(meant, { number: groups.size + 1, word: found })
+    groups.set(actualPart, { number: groups.size + 1, word: found })
     pattern += `(${own})`
   }
-  const { all, others } = needed[type]
+  const { all, optionalParts } = partsByType[type]
   const isWhole = all.every((part) => groups.has(part))
-  const isKnown = [...groups.keys()].every((part) => all.includes(part) || others.includes(part))
+  const isKnown = [...groups.keys()].every((part) => all.includes(part) || optionalParts.includes(part))
   return isWhole && isKnown && (groups.has('second') || !groups.has('fraction')) ? { pattern, groups } : null
 }
 
@@ -151,8 +151,8 @@ export function asIso(
 }
 
 function yearOf(text: string, word: Word | undefined, twoDigitYearsFrom: number): string {
-  const [century, least] = [Math.floor(twoDigitYearsFrom / 100), twoDigitYearsFrom % 100]
-  const first = quotedText(String(least).padStart(2, '0'))
+  const [century, firstYear] = [Math.floor(twoDigitYearsFrom / 100), twoDigitYearsFrom % 100]
+  const first = quotedText(String(firstYear).padStart(2, '0'))
   return word === 'yy' ? `if(${text} < ${first}, '${century + 1}', '${century}') || ${text}` : text
 }
 
@@ -164,7 +164,7 @@ function midnight(local: string, isDayAndTime: boolean): string {
 
 function month(text: string, word: Word | undefined): string {
   if (word !== 'mmm' && word !== 'mmmm') return `lpad(${text}, 2, '0')`
-  const names = word === 'mmm' ? shortNames : wholeNames
+  const names = word === 'mmm' ? shortNames : longNames
   const cases = names.map(
     (own, index) =>
       `when lower(rtrim(${text}, '.')) in (${own.map(quotedText).join(', ')}) then '${String(index + 1).padStart(2, '0')}'`,
@@ -187,6 +187,6 @@ function inZone(local: string, offset: string, timezone: string): string {
   // A timestamp has six digits of a fraction, and a cast would round any further ones.
   const isHeld = `length(split_part(${local}, '.', 2)) <= 6`
   const utc = `try_cast(case when ${isHeld} then ${local} end as timestamp) - to_minutes(${minutes})`
-  const there = timezone === 'UTC' ? utc : `timezone(${quotedText(timezone)}, timezone('UTC', ${utc}))`
-  return `(${there})::varchar`
+  const localTime = timezone === 'UTC' ? utc : `timezone(${quotedText(timezone)}, timezone('UTC', ${utc}))`
+  return `(${localTime})::varchar`
 }

@@ -119,7 +119,7 @@ const reading = {
         .string()
         .regex(
           /^(?:\(\)|[^\s\d.,'()\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+)$/u,
-          'must be a symbol such as "R$", "%", "+" or "()", without spaces, digits, ".", ",", apostrophes and minus signs',
+          'must be a symbol such as "R$", "%", "+" or "()", without spaces, digits, ".", ",", apostrophes or minus signs',
         ),
     )
     .optional()
@@ -180,7 +180,7 @@ const field = z.strictObject({
     .string()
     .regex(
       /^[^\s"[\]]{1,3}$/,
-      'must be up to three characters such as ";" or "|", without spaces, " and brackets',
+      'must be up to three characters such as ";" or "|", without spaces, " or brackets',
     )
     .optional()
     .describe('List only: separator of its texts, such as ";". By default the source has JSON.'),
@@ -391,8 +391,8 @@ export const catalogDefinition = z
     description: texts.optional(),
     notice: texts
       .refine(
-        (said) => /^[ -~]+$/.test(typeof said === 'string' ? said : (Object.values(said)[0] ?? '')),
-        'must begin with a line of plain ASCII, since that is sent in a header',
+        (notice) => /^[ -~]+$/.test(typeof notice === 'string' ? notice : (Object.values(notice)[0] ?? '')),
+        'must be one line of plain ASCII, at least in the first language, since that is sent in an HTTP header',
       )
       .default(
         'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.',

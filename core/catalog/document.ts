@@ -59,7 +59,7 @@ export function readDocument(text: string): PlacedDocument {
     root = document.toJS({ maxAliasCount: aliasesMax })
   } catch (error) {
     readable = false
-    problems.push({ ...placeAt(0), message: `cannot be read: ${messageOf(error)}` })
+    problems.push({ ...placeAt(0), message: `the file cannot be read as YAML: ${messageOf(error)}` })
   }
   return {
     root,

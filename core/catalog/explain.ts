@@ -81,7 +81,7 @@ const kinds: Readonly<Record<string, string>> = {
   string: 'text',
   array: 'a list',
   object: 'a map of keys',
-  record: 'a map of names',
+  record: 'a map of names and values',
   boolean: 'true or false',
   number: 'a number',
 }

@@ -50,7 +50,7 @@ export async function loadCatalog(
   parsed: ParsedFiles = new ParsedFiles(),
 ): Promise<Catalog> {
   const files = await readCatalogFiles(file)
-  const text = wholeText(files)
+  const text = joinTexts(files)
   const root = await texts?.get(text)
   // The cache has no positions: if there is a fault, the files are parsed below to locate it.
   const known = root === undefined ? null : catalogOf(root, text)
@@ -77,7 +77,7 @@ export function parseCatalogFiles(
   parsed: ParsedFiles = new ParsedFiles(),
 ): Catalog {
   const document = joinDocuments(files, parsed.roots)
-  const text = wholeText(files)
+  const text = joinTexts(files)
   const catalog = document.readable && document.problems.length === 0 ? catalogOf(document.root, text) : null
   if (catalog === null) throw new CatalogError(files[0]?.file ?? '', faultsIn(document, files))
   texts?.parsed(text, document.root)
@@ -86,7 +86,7 @@ export function parseCatalogFiles(
 }
 
 /** Joins the files into one text that identifies them, for the hash and the cache. */
-function wholeText(files: readonly CatalogFile[]): string {
+function joinTexts(files: readonly CatalogFile[]): string {
   const [main] = files
   if (main === undefined || files.length === 1) return main?.text ?? ''
   return JSON.stringify(files.map(({ file, text }) => [relative(dirname(main.file), file), text]))
@@ -125,7 +125,7 @@ interface Fault {
 }
 
 /** Maximum number of faults in a message, since one wrong indent may cause thousands. */
-const toldMax = 50
+const faultsShownMax = 50
 
 /** The catalog is invalid. `faults` has every fault that was found; the message lists the first ones. */
 export class CatalogError extends StartError {
@@ -133,9 +133,10 @@ export class CatalogError extends StartError {
 
   constructor(file: string, faults: readonly Fault[]) {
     const lines = faults
-      .slice(0, toldMax)
+      .slice(0, faultsShownMax)
       .map((fault) => `${fault.file}:${fault.line}:${fault.column}: ${fault.message}`)
-    if (faults.length > toldMax) lines.push(`and ${(faults.length - toldMax).toLocaleString('en')} more`)
+    if (faults.length > faultsShownMax)
+      lines.push(`and ${(faults.length - faultsShownMax).toLocaleString('en')} more`)
     const title = `${file} has ${faults.length === 1 ? 'an error' : `${faults.length.toLocaleString('en')} errors`}:`
     super([title, ...lines].join('\n'))
     this.faults = faults

@@ -13,7 +13,7 @@ export const texts = z.union([
   plainText,
   z
     .partialRecord(z.enum(languages), plainText)
-    .refine((said) => Object.keys(said).length > 0, 'must be given in at least one language'),
+    .refine((translations) => Object.keys(translations).length > 0, 'must be given in at least one language'),
 ])
 
 export const address = z
@@ -42,7 +42,7 @@ const themeNames = [
 ] as const
 
 const boxMessage = 'must be west, south, east and north in degrees, such as [-74.0, -33.8, -34.8, 5.3]'
-const degrees = (most: number) => z.number(boxMessage).min(-most, boxMessage).max(most, boxMessage)
+const degrees = (max: number) => z.number(boxMessage).min(-max, boxMessage).max(max, boxMessage)
 
 export const publisher = party.optional().describe('Publisher, who is responsible for the data.')
 

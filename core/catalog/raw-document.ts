@@ -58,12 +58,13 @@ export function reportRepeats(
   what: string,
   report: ReportFault,
 ): void {
-  const seen = new Map<string, string>()
+  const seenNames = new Map<string, string>()
   for (const [path, name] of named) {
     if (typeof name !== 'string') continue
-    const earlier = seen.get(name.toLowerCase())
+    const earlier = seenNames.get(name.toLowerCase())
     if (earlier === name) report(path, `${what} "${name}" appears twice: each must be unique`)
-    else if (earlier !== undefined) report(path, `${what} "${name}" differs from "${earlier}" only in case`)
-    else seen.set(name.toLowerCase(), name)
+    else if (earlier !== undefined)
+      report(path, `${what} "${name}" differs from "${earlier}" only in case: rename one of them`)
+    else seenNames.set(name.toLowerCase(), name)
   }
 }

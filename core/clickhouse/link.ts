@@ -96,7 +96,7 @@ export class ClickHouse {
 
   /** @param table quoted */
   async insertParquet(table: string, columns: readonly string[], file: string): Promise<void> {
-    await told(async () => {
+    await convertErrors(async () => {
       const { stream } = await this.#client.exec({
         query: `insert into ${table} (${columns.join(', ')}) format Parquet`,
         values: createReadStream(file),
@@ -110,7 +110,7 @@ export class ClickHouse {
   }
 
   async command(sql: string): Promise<void> {
-    await told(() => this.#client.command({ query: sql }))
+    await convertErrors(() => this.#client.command({ query: sql }))
   }
 
   async close(): Promise<void> {
@@ -125,9 +125,9 @@ export class ClickHouse {
     const end = (): void => ends.abort()
     signal?.addEventListener('abort', end)
     // If the server hangs, it does not report the timeout itself.
-    const late = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs + graceMs)
+    const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs + graceMs)
     try {
-      return await told(async () => {
+      return await convertErrors(async () => {
         const { stream } = await this.#client.exec({
           query: sql,
           query_params: values,
@@ -149,7 +149,7 @@ export class ClickHouse {
         return drained(addAbortSignal(ends.signal, stream))
       }, signal)
     } finally {
-      clearTimeout(late)
+      clearTimeout(timer)
       signal?.removeEventListener('abort', end)
     }
   }
@@ -165,7 +165,7 @@ async function drained(stream: Readable): Promise<Buffer> {
  * Converts errors of the client.
  * @throws ClickHouseError, ClickHouseUnreachable, or the reason of the signal
  */
-async function told<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+async function convertErrors<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -29,9 +29,9 @@ const shardRows = 1_000_000
  * compares correctly.
  */
 export function clickHouseColumns(table: Table): Map<string, ClickHouseColumn> {
-  const asked = new Set([...table.filters, ...table.search])
+  const queryFields = new Set([...table.filters, ...table.search])
   const columns = table.fields.flatMap((field, index): [string, ClickHouseColumn][] => {
-    const form = asked.has(field.name) ? formOf(field) : null
+    const form = queryFields.has(field.name) ? formOf(field) : null
     if (form === null) return []
     const folded = typeRow(field.type).isText ? `f${index}_folded` : null
     return [[field.name, { name: `f${index}`, folded, ...form }]]
@@ -146,15 +146,15 @@ export function createStatements(table: Table, name: string, cluster: string | n
   })
   const body = `(${[`${rowColumn} UInt32`, ...stored, ...indexes, ...projections].join(', ')})`
   const settings = 'settings index_granularity = 1024, allow_nullable_key = 1'
-  const asked = quotedTable(loadingName(name))
+  const loadingTable = quotedTable(loadingName(name))
   if (cluster === null)
-    return [`create table ${asked} ${body} engine = MergeTree order by ${rowColumn} ${settings}`]
+    return [`create table ${loadingTable} ${body} engine = MergeTree order by ${rowColumn} ${settings}`]
   const local = `${name}/local`
   const path = quotedText(`/clickhouse/tables/{shard}/${name}`)
   return [
     `create table ${quotedTable(local)} on cluster ${quotedTable(cluster)} ${body}
       engine = ReplicatedMergeTree(${path}, '{replica}') order by ${rowColumn} ${settings}`,
-    `create table ${asked} on cluster ${quotedTable(cluster)} as ${quotedTable(local)}
+    `create table ${loadingTable} on cluster ${quotedTable(cluster)} as ${quotedTable(local)}
       engine = Distributed(${quotedText(cluster)}, currentDatabase(), ${quotedText(local)}, intDiv(${rowColumn}, ${shardRows}))`,
   ]
 }

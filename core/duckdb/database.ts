@@ -79,11 +79,11 @@ export class Database {
   }
 }
 
-async function keepOptimizers(connection: DuckDBConnection, kept: readonly string[]): Promise<void> {
+async function keepOptimizers(connection: DuckDBConnection, optimizers: readonly string[]): Promise<void> {
   const known = await connection.runAndReadAll('select name from duckdb_optimizers()')
   const names = known.getRows().map(([name]) => String(name))
-  const unknown = kept.find((name) => !names.includes(name))
+  const unknown = optimizers.find((name) => !names.includes(name))
   if (unknown !== undefined) throw new Error(`DuckDB has no optimizer ${unknown}`)
-  const others = names.filter((name) => !kept.includes(name))
-  await connection.run(`set disabled_optimizers = ${quotedText(others.join(','))}`)
+  const disabledNames = names.filter((name) => !optimizers.includes(name))
+  await connection.run(`set disabled_optimizers = ${quotedText(disabledNames.join(','))}`)
 }

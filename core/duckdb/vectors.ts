@@ -82,11 +82,11 @@ export function listOf(vector: DuckDBVector | null): Items {
     if (validity.itemValid(index)) valid[index >> 3] = (valid[index >> 3] ?? 0) | (1 << (index & 7))
     else nulls += 1
   }
-  const held = isTyped(items) ? items : view instanceof DataView ? bytesIn(view) : null
-  if (held === null) throw new TypeError('expected a vector of numbers')
+  const values = isTyped(items) ? items : view instanceof DataView ? bytesIn(view) : null
+  if (values === null) throw new TypeError('expected a vector of numbers')
   return nulls === 0
-    ? { values: held, valid: null, nulls }
-    : { values: withoutNulls(held, valid, count), valid, nulls }
+    ? { values, valid: null, nulls }
+    : { values: withoutNulls(values, valid, count), valid, nulls }
 }
 
 /**

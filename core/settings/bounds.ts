@@ -64,5 +64,5 @@ export function processBounds({ memoryBytes, cacheBytes, processors }: Share): B
   }
 }
 
-const among = (number: number, least: number, most: number): number =>
-  Math.min(Math.max(Math.floor(number), least), most)
+const among = (number: number, min: number, max: number): number =>
+  Math.min(Math.max(Math.floor(number), min), max)

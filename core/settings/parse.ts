@@ -7,8 +7,8 @@ export function wholeNumber(text: string, min: number, max: number): number | nu
   return value >= min && value <= max ? value : null
 }
 
-export function multiple(value: number | null, by: number): number | null {
-  return value === null ? null : value * by
+export function multiple(value: number | null, factor: number): number | null {
+  return value === null ? null : value * factor
 }
 
 export function megabytes(text: string, min: number): number | null {
@@ -33,8 +33,8 @@ export function baseAddress(text: string): URL | null {
 }
 
 /** Returns a function that divides a number among workers, down to a minimum; 0 stays 0. */
-export function divided(least: number): (value: number, workers: number) => number {
-  return (value, workers) => (value === 0 ? 0 : Math.max(least, Math.floor(value / workers)))
+export function divided(min: number): (value: number, workers: number) => number {
+  return (value, workers) => (value === 0 ? 0 : Math.max(min, Math.floor(value / workers)))
 }
 
 const namedSubnets = new Set(['loopback', 'linklocal', 'uniquelocal'])

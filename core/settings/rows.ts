@@ -324,28 +324,28 @@ export const removedSettings: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['QUERY_MEMORY', 'SCAN_MEMORY', 'INDEX_CACHE_MB', 'MAKING_MB', 'UNSENT_MB'].map((name) => [
       name,
-      'now follows from MEMORY: set that, and remove this one',
+      'is now derived from MEMORY: set MEMORY, and remove this setting',
     ]),
   ),
   ...Object.fromEntries(
     ['PAGE_CACHE_MB', 'SELECTION_CACHE_MB'].map((name) => [
       name,
-      'now follows from CACHE_MB: set that, and remove this one',
+      'is now derived from CACHE_MB: set CACHE_MB, and remove this setting',
     ]),
   ),
   ...Object.fromEntries(
     ['QUERY_CONNECTIONS', 'SCAN_CONNECTIONS', 'COMPRESSIONS', 'EXPORTS'].map((name) => [
       name,
-      'now follows from WORKERS: remove it',
+      'is now derived from WORKERS: remove it',
     ]),
   ),
   ...Object.fromEntries(
     ['CLIENTS', 'EXPORT_FILES_MB', 'HEADERS_TIMEOUT_MS', 'QUEUE_LENGTH', 'QUEUE_TIMEOUT_MS'].map((name) => [
       name,
-      'is now fixed: remove it',
+      'now has a fixed value: remove it',
     ]),
   ),
-  FILES: 'is now called MAX_DOWNLOADS',
+  FILES: 'is now called MAX_DOWNLOADS: rename it',
   BLOCK_CACHE_MB: 'is not used any more, since pages are read from the row store: remove it',
   DUCKLAKE_EXTENSION: 'is not used any more, since warehouse.duckdb has every version: remove it',
 }

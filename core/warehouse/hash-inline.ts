@@ -48,20 +48,20 @@ export async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
     // thousands of files.
     const length = Math.min(size + 1, readBytes)
     const chunks: Buffer[] = []
-    const read = (turn: number): Promise<Buffer> => {
-      const chunk = (chunks[turn] ??= Buffer.allocUnsafeSlow(length))
-      const done = handle.read(chunk, 0, length).then(({ bytesRead }) => chunk.subarray(0, bytesRead))
+    const read = (bufferIndex: number): Promise<Buffer> => {
+      const chunk = (chunks[bufferIndex] ??= Buffer.allocUnsafeSlow(length))
+      const promise = handle.read(chunk, 0, length).then(({ bytesRead }) => chunk.subarray(0, bytesRead))
       // A consumer that stops early does not await this read: ignore its error, but close the file only
       // afterwards.
-      reading = done.catch(() => undefined)
-      return done
+      reading = promise.catch(() => undefined)
+      return promise
     }
     let next = read(0)
-    for (let [at, turn] = [0, 1]; ; turn = 1 - turn) {
+    for (let [at, bufferIndex] = [0, 1]; ; bufferIndex = 1 - bufferIndex) {
       const chunk = await next
       at += chunk.length
       const isLast = chunk.length === 0 || (chunk.length < length && at >= size)
-      if (!isLast) next = read(turn)
+      if (!isLast) next = read(bufferIndex)
       if (chunk.length > 0) yield chunk
       if (isLast) return
     }

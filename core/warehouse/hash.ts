@@ -12,28 +12,28 @@ const threadsMax = 2
 const idleMs = 500
 
 export async function hashOf(file: string): Promise<string> {
-  return aside('hashInline', file, hashInline)
+  return hashInThread('hashInline', file, hashInline)
 }
 
 /** Returns the size and sums of a local file, reading it once. */
 export async function sumsOf(file: string): Promise<Sums> {
-  return aside('sumsInline', file, sumsInline)
+  return hashInThread('sumsInline', file, sumsInline)
 }
 
 /** Hashes in a thread of its own if that is worthwhile, so that the main thread stays free. */
-async function aside<T>(
+async function hashInThread<T>(
   name: 'hashInline' | 'sumsInline',
   file: string,
-  here: (file: string) => Promise<T>,
+  runInline: (file: string) => Promise<T>,
 ): Promise<T> {
   // Tests run the TypeScript sources, without the compiled module that a thread would load.
-  if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return here(file)
+  if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return runInline(file)
   try {
     const { threads, failure } = await (opening ??= openThreads())
     return await Promise.race([threads.run(file, { name }) as Promise<T>, failure])
   } catch {
     // The thread may have failed to start; if the file is at fault, the error occurs again here.
-    return here(file)
+    return runInline(file)
   }
 }
 

@@ -101,8 +101,8 @@ export async function removeQuarantined(
   now: Date,
   graceMs: number,
 ): Promise<void> {
-  const since = await quarantinedAt(store, table, id)
-  if (since === null || since.getTime() + graceMs > now.getTime()) return
+  const quarantineStart = await quarantinedAt(store, table, id)
+  if (quarantineStart === null || quarantineStart.getTime() + graceMs > now.getTime()) return
   if (await isDamaged(store, table, id)) await removeSnapshot(store, table, id)
   else await store.remove(layout.quarantine(table, id))
 }

@@ -180,7 +180,7 @@ export function parseManifest(text: string, key: string): Manifest {
     const manifest = manifestShape.parse(rest)
     const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
     if (gap !== -1 || rowsBefore(manifest.parts, manifest.parts.length) !== manifest.rows) {
-      throw new Error('the rows of its parts do not add up to its rows')
+      throw new Error('the row counts of its parts do not add up to its total')
     }
     return manifest
   } catch (cause) {
@@ -218,11 +218,11 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
 }
 
 /** Returns all files of a snapshot except its manifest. */
-export function filesOf({ parts, files, indexes = [], ...beside }: Manifest): StoredFile[] {
-  const { dictionary, codes, row_store: rowStore, orders = [] } = beside
+export function filesOf({ parts, files, indexes = [], ...rest }: Manifest): StoredFile[] {
+  const { dictionary, codes, row_store: rowStore, orders = [] } = rest
   const ordered = orders.flatMap((order) => [order.positions, order.codes])
-  const apart = [dictionary, codes, rowStore, ...ordered].flatMap((file) => file ?? [])
-  return [...parts, ...files, ...indexes, ...apart]
+  const otherFiles = [dictionary, codes, rowStore, ...ordered].flatMap((file) => file ?? [])
+  return [...parts, ...files, ...indexes, ...otherFiles]
 }
 
 function rowsBefore(parts: readonly Part[], index: number): number {

@@ -38,17 +38,17 @@ export async function snapshotsIn(store: Store, table: TableName): Promise<Snaps
  * the pointer is replaced; after a crash, the pointer is the old or the new one. Call it only under the lock
  * of the table.
  * @param folder absolute path
- * @param same files of the folder that the warehouse already has, with their keys there
+ * @param existingKeys files of the folder that the warehouse already has, with their keys there
  */
 export async function publish(
   store: Store,
   table: TableName,
   folder: string,
   manifest: Manifest,
-  same: ReadonlyMap<string, string> = new Map(),
+  existingKeys: ReadonlyMap<string, string> = new Map(),
 ): Promise<void> {
   await writeFile(path.join(folder, fileNames.manifest), manifestText(manifest))
-  await store.moveIn(folder, layout.snapshot(table, manifest.snapshot), same)
+  await store.moveIn(folder, layout.snapshot(table, manifest.snapshot), existingKeys)
   // All files have been hashed, new ones by this job, reused ones in their previous snapshot.
   await recordVerified(store, table, manifest.snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, manifest.snapshot)

@@ -56,10 +56,10 @@ export async function recordVerified(
   versions: Versions,
 ): Promise<void> {
   const key = layout.verified(table)
-  const there = new Set(await store.list(layout.table(table)))
+  const existingNames = new Set(await store.list(layout.table(table)))
   const noted = Object.entries((await read(store, key, verifiedShape)) ?? {})
-  const others = noted.filter(([other]) => other !== id && there.has(other))
-  await write(store, key, { [id]: Object.fromEntries(versions), ...Object.fromEntries(others) })
+  const otherEntries = noted.filter(([other]) => other !== id && existingNames.has(other))
+  await write(store, key, { [id]: Object.fromEntries(versions), ...Object.fromEntries(otherEntries) })
 }
 
 /** Returns the recorded versions of the files of a snapshot. */
@@ -125,9 +125,9 @@ export async function clearFailure(store: Store, table: TableName): Promise<void
 export async function readChecks(store: Store, table: TableName): Promise<SourceCheck[]> {
   const unchanged = await read(store, layout.looked(table), unchangedShape)
   const failure = await read(store, layout.failure(table), failureShape)
-  const looks: SourceCheck[] = unchanged === null ? [] : [unchanged]
-  if (failure !== null) looks.push({ at: failure.at, outcome: 'failed' })
-  return looks.toSorted((a, b) => (a.at < b.at ? 1 : -1))
+  const checks: SourceCheck[] = unchanged === null ? [] : [unchanged]
+  if (failure !== null) checks.push({ at: failure.at, outcome: 'failed' })
+  return checks.toSorted((a, b) => (a.at < b.at ? 1 : -1))
 }
 
 const withdrawnShape = z.strictObject({
@@ -152,7 +152,9 @@ export async function readRollbacks(store: Store, table: TableName): Promise<Wit
   if (bytes === null) return []
   const withdrawn = parsed(bytes, z.array(withdrawnShape))
   if (withdrawn === null)
-    throw new Error(`${key} is damaged: remove it; then a rolled back source may be published again`)
+    throw new Error(
+      `${key}, the list of rollbacks, is damaged: remove it; \`make ingest\` may then publish a source again that was rolled back`,
+    )
   return withdrawn
 }
 

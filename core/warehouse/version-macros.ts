@@ -35,7 +35,7 @@ export async function writeVersionMacros(
     else case when not regexp_full_match(version::varchar, ${quotedText(timePattern)})
       then ${failure('not the id of a version, nor a time in UTC such as 2026-01-31: ')}
     ${versions.map(({ imported, files }) => `when left(${imported}, length(version::varchar)) <= replace(version::varchar, ' ', 'T') then ${files}`).join(' ')}
-    else ${failure('no remaining version was published by ')} end end,
+    else ${failure('no version is kept that was published at or before ')} end end,
     lambda path: ${locationSql('path')}))`)
   await db.rows(
     `create macro ${name('_versions')}() as table select * from (values ${versions

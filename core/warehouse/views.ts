@@ -49,7 +49,7 @@ export async function writeViews(
   tables: readonly PublishedTable[],
   { warehouse, base, scratch }: ViewsOptions,
 ): Promise<OmittedTable[]> {
-  const leftOut: OmittedTable[] = []
+  const omittedTables: OmittedTable[] = []
   await rm(file, { force: true })
   const bound = warehouse ?? path.join(scratch, 'stand-ins')
   const database = await Database.open({
@@ -75,7 +75,7 @@ export async function writeViews(
           await db.rows('commit')
         } catch (error) {
           await db.rows('rollback')
-          leftOut.push({ published, error })
+          omittedTables.push({ published, error })
         }
       }
       await db.rows('checkpoint')
@@ -86,7 +86,7 @@ export async function writeViews(
     database.close()
     if (warehouse === null) await rm(bound, { recursive: true, force: true })
   }
-  return leftOut
+  return omittedTables
 }
 
 /** Writes empty Parquet files in place of the parts. */

@@ -26,20 +26,24 @@ export function changesFor(table: Table, { entry, fields }: Suggestion, target: 
   const found = new Set(columns.map(({ known }) => known?.name))
   const missing = table.fields.filter(({ name, mask }) => !found.has(name) && mask === null)
   const changes = [
-    ...added.map(({ line }) => `  a new column: ${line}`),
-    ...changed.map(({ known, line }) => `  no longer of type ${known?.type ?? ''}: ${line}`),
-    ...missing.map(({ name }) => `  without a column in this file: ${name}`),
+    ...added.map(({ line }) => `  add a field for a new column: ${line}`),
+    ...changed.map(({ known, line }) => `  change the type ${known?.type ?? ''} to that in: ${line}`),
+    ...missing.map(({ name }) => `  remove the field without a column in this file: ${name}`),
   ]
   const id = tableId(table)
   const ingest = `\`make ingest TABLES=${id}\` publishes it`
   const next = target === null ? ingest : `put the file at ${target}, and ${ingest}`
   return changes.length === 0
     ? `${id} is already in the catalog, and its entry fits this file: ${next}`
-    : [`${id} is already in the catalog; to fit this file, change`, ...changes, `then ${next}`].join('\n')
+    : [
+        `${id} is already in the catalog, but its entry does not fit this file; edit the entry:`,
+        ...changes,
+        `then ${next}`,
+      ].join('\n')
 }
 
 /** Returns whether values of one type may be declared as another. */
-function fits(seen: string, declared: string): boolean {
-  const [from, to] = [numbers.indexOf(seen), numbers.indexOf(declared)]
-  return seen === declared || ['string', 'text'].includes(declared) || (from !== -1 && from <= to)
+function fits(detectedType: string, declared: string): boolean {
+  const [from, to] = [numbers.indexOf(detectedType), numbers.indexOf(declared)]
+  return detectedType === declared || ['string', 'text'].includes(declared) || (from !== -1 && from <= to)
 }

@@ -18,7 +18,7 @@ import { noticeLines } from '../suggest/notices.ts'
 import { suggest } from '../suggest/suggest.ts'
 import { changesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
-import { copiesOf, place, placingOf, requireNewFile, takeAway } from './placing.ts'
+import { copiesOf, place, placingOf, requireNewFile, removeCopies } from './placing.ts'
 import { runProgram } from '../base/program.ts'
 
 /**
@@ -44,7 +44,7 @@ async function main(): Promise<number> {
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-add-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(first)
   // Prints a line before long work, unless a terminal shows progress.
-  if (!process.stderr.isTTY) progress.say(`reading ${first}`)
+  if (!process.stderr.isTTY) progress.log(`reading ${first}`)
   try {
     const given = await namedFiles(positionals, scratch, settings, progress)
     const names = namesOf(given, { dataset: values.dataset, table: values.table })
@@ -79,7 +79,7 @@ async function main(): Promise<number> {
     const id = `${names.dataset}/${names.table}`
     if (!(await isIngested(id, stop.signal))) {
       await replaced(file, before)
-      if (placing !== null) await takeAway(placing)
+      if (placing !== null) await removeCopies(placing)
       console.error(`${file} was not changed; \`make suggest\` shows the entry that was tried`)
       return 1
     }
@@ -119,8 +119,8 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
 function missingOf(dataset: Dataset | undefined): string[] {
   if (dataset === undefined) return []
   const { author, source, license, codeUrl } = dataset
-  return Object.entries({ author, source, license, code_url: codeUrl }).flatMap(([key, said]) =>
-    said === null ? [key] : [],
+  return Object.entries({ author, source, license, code_url: codeUrl }).flatMap(([key, value]) =>
+    value === null ? [key] : [],
   )
 }
 

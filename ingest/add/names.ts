@@ -16,15 +16,17 @@ export interface Names {
  */
 export function namesOf(
   { files, source }: NamedFiles,
-  asked: { readonly dataset: string | undefined; readonly table: string | undefined },
+  requestedNames: { readonly dataset: string | undefined; readonly table: string | undefined },
 ): Names {
-  const table = asked.table ?? tableNameFor(path.basename(files[0]?.name ?? ''))
+  const table = requestedNames.table ?? tableNameFor(path.basename(files[0]?.name ?? ''))
   const [folder, ...inner] = typeof source.files === 'string' ? source.files.split('/') : []
   const isWeb = folder?.endsWith(':') === true
-  const dataset = asked.dataset ?? (inner.length > 0 && !isWeb ? tableNameFor(folder ?? '') : table)
+  const dataset = requestedNames.dataset ?? (inner.length > 0 && !isWeb ? tableNameFor(folder ?? '') : table)
   for (const [what, name] of Object.entries({ DATASET: dataset, TABLE: table })) {
     if (!isPathName(name))
-      throw new StartError(`${what} is "${name}", and must be lower-case letters, digits, - and _`)
+      throw new StartError(
+        `${what} is "${name}", and must be lower-case letters, digits, - and _, letter or digit first: set it to another name`,
+      )
   }
   return { dataset, table }
 }

@@ -21,9 +21,9 @@ interface Placing {
  */
 export function placingOf(files: readonly PlacedFile[], names: Names, sources: string): Placing {
   const copies = copiesOf(files, names, sources)
-  const taken = copies.find(({ to }) => existsSync(to))
-  if (taken !== undefined)
-    throw new StartError(`${taken.to} already exists: choose another TABLE, or remove the file`)
+  const conflict = copies.find(({ to }) => existsSync(to))
+  if (conflict !== undefined)
+    throw new StartError(`${conflict.to} already exists: choose another TABLE, or remove the file`)
   return { copies, files: files.length === 1 ? null : `${names.dataset}/${names.table}/*` }
 }
 
@@ -73,6 +73,6 @@ export async function place({ copies }: Placing): Promise<void> {
   }
 }
 
-export async function takeAway({ copies }: Placing): Promise<void> {
+export async function removeCopies({ copies }: Placing): Promise<void> {
   for (const { to } of copies) await rm(to, { force: true })
 }

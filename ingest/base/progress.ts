@@ -5,7 +5,7 @@ export interface Progress {
   /** Reports the `fraction` of the step from 0 to 1, and rows and bytes if the step counts them. */
   readonly advance: (state: State) => void
   /** Prints a permanent line. */
-  readonly say: (line: string) => void
+  readonly log: (line: string) => void
   /** Removes the table from the progress line. */
   readonly end: () => void
 }
@@ -42,26 +42,26 @@ export class Board {
   }
 
   progress(table: string): Progress {
-    let [step, since, shown] = ['', this.#now(), this.#now()]
+    let [step, startedAt, printedAt] = ['', this.#now(), this.#now()]
     return {
       step: (name) => {
         step = name
-        since = this.#now()
+        startedAt = this.#now()
         this.#active.set(table, `${table}: ${step}`)
       },
       advance: (state) => {
         const now = this.#now()
-        const line = (): string => `${table}: ${step} ${describe(state, (now - since) / 1000)}`
+        const line = (): string => `${table}: ${step} ${describe(state, (now - startedAt) / 1000)}`
         if (this.#screen.isTTY === true) {
           if (now - this.#drawn < terminalEveryMs) return
           this.#active.set(table, line())
           this.#draw(now)
-        } else if (now - shown >= this.#plainEveryMs) {
-          shown = now
+        } else if (now - printedAt >= this.#plainEveryMs) {
+          printedAt = now
           this.#screen.write(`${line()}\n`)
         }
       },
-      say: (line) => this.above(() => this.#screen.write(`${line}\n`)),
+      log: (line) => this.above(() => this.#screen.write(`${line}\n`)),
       end: () => {
         this.#active.delete(table)
         this.#clear()
@@ -86,7 +86,7 @@ export class Board {
   }
 }
 
-export const silentProgress: Progress = { step: () => {}, advance: () => {}, say: () => {}, end: () => {} }
+export const silentProgress: Progress = { step: () => {}, advance: () => {}, log: () => {}, end: () => {} }
 
 function describe(state: State, seconds: number): string {
   const fraction = Math.min(1, Math.max(0, state.fraction))

@@ -35,10 +35,10 @@ const textShownMax = 80
 /** Formats a reject, such as `line 3, field "deaths": "12.75" is not a whole number ...`. */
 export function rejectLine({ file, line, field, text, reason }: Reject): string {
   const place = file === undefined ? `line ${line}` : `${file}, line ${line}`
-  const where = field === null ? place : `${place}, field "${field}"`
+  const location = field === null ? place : `${place}, field "${field}"`
   // Texts of complete rows are only in the report.
-  if (field !== null && text === null) return `${where}: the value ${reason}`
+  if (field !== null && text === null) return `${location}: the value ${reason}`
   return text === null || field === null
-    ? `${where}: ${reason}`
-    : `${where}: ${JSON.stringify(shorten(text, textShownMax))} ${reason}`
+    ? `${location}: ${reason}`
+    : `${location}: ${JSON.stringify(shorten(text, textShownMax))} ${reason}`
 }

@@ -17,14 +17,14 @@ const cellsMax = 1_000_000
  * for each column takes most of the time of a wide table.
  */
 export function columnsTogether<Own extends ValueColumn>(columns: readonly Own[], rows: number): Own[][] {
-  const most = Math.max(1, Math.floor(cellsMax / rows))
+  const columnsMax = Math.max(1, Math.floor(cellsMax / rows))
   const places = new Map<string, Own[][]>()
   for (const column of columns) {
     const type = `${column.field.type} ${typeRow(column.field.type).stored(column.field)}`
-    const alike = places.get(type) ?? []
-    places.set(type, alike)
-    const last = alike.at(-1)
-    if (last === undefined || last.length === most) alike.push([column])
+    const groups = places.get(type) ?? []
+    places.set(type, groups)
+    const last = groups.at(-1)
+    if (last === undefined || last.length === columnsMax) groups.push([column])
     else last.push(column)
   }
   return [...places.values()].flat()

@@ -70,7 +70,7 @@ export class ChunkWriter {
       const from = start - first.start
       if (zlib.crc32(bytes.subarray(from, from + length)) !== sum)
         throw new TableFailure(
-          'a file beside the Parquet files differs when it is read back; nothing was published',
+          'a file of the snapshot, read back, differs from what was written: check the disk; nothing was published',
         )
     }
   }

@@ -55,7 +55,7 @@ export interface Work {
    * Indexes of the fields in a file that is sorted in another order, besides `position`; undefined if it has
    * all fields.
    */
-  readonly held?: ReadonlySet<number>
+  readonly fieldIndexes?: ReadonlySet<number>
   /** Parts from which all rows are read, if not all of them were sorted here; else null. */
   readonly parts: readonly RowsOfPart[] | null
 }
@@ -149,16 +149,16 @@ export const sortedFileSql = ({ scratch }: Work): string =>
 
 /** SQL: all rows in their order, with their position as file_row_number. */
 export function sortedSql(work: Work): string {
-  const { fields, held, parts } = work
+  const { fields, fieldIndexes, parts } = work
   if (parts !== null) return partsSql(work, parts)
-  if (held === undefined && isWide(work)) return sortedFileSql(work)
+  if (fieldIndexes === undefined && isWide(work)) return sortedFileSql(work)
   const values = fields.flatMap(({ field }, index) => {
-    if (held !== undefined && !held.has(index)) return []
+    if (fieldIndexes !== undefined && !fieldIndexes.has(index)) return []
     return isNarrowed(work, field)
       ? `f${index}::${typeRow(field.type).stored(field)} as f${index}`
       : `f${index}`
   })
-  const all = ['file_row_number', ...(held === undefined ? [] : ['position']), ...values]
+  const all = ['file_row_number', ...(fieldIndexes === undefined ? [] : ['position']), ...values]
   return `(select ${all.join(', ')} from ${sortedFileSql(work)})`
 }
 
@@ -290,7 +290,7 @@ function drawWeight(): number {
 /** SQL: weighted count of a row. */
 export function weightedCountSql({ weights }: Work, rows: number): string {
   const terms = weights.map(({ column, filled, bytes }) =>
-    seenOf(`c${column}`, String(filled), String(bytes)),
+    cellCountSql(`c${column}`, String(filled), String(bytes)),
   )
   if (!areListed(terms.length, rows)) return ['0', ...terms].join(' + ')
   const [cells, filled, bytes] = [
@@ -298,11 +298,11 @@ export function weightedCountSql({ weights }: Work, rows: number): string {
     weights.map((one) => one.filled),
     weights.map((one) => one.bytes),
   ].map((items) => `[${items.join(', ')}]`)
-  const seen = seenOf('cell', `${filled}[place]`, `${bytes}[place]`)
-  return `list_sum(list_transform(${cells}, lambda cell, place: ${seen}))::bigint`
+  const cellCount = cellCountSql('cell', `${filled}[place]`, `${bytes}[place]`)
+  return `list_sum(list_transform(${cells}, lambda cell, place: ${cellCount}))::bigint`
 }
 
-const seenOf = (text: string, filled: string, bytes: string): string =>
+const cellCountSql = (text: string, filled: string, bytes: string): string =>
   `coalesce(${filled} + ${bytes} * strlen(${text}), 0)`
 
 /** Returns the weighted count that `stage` must find in all columns that are read. */
@@ -326,19 +326,19 @@ export interface BadValue {
 export async function badValues(
   work: Work,
   batch: Batch,
-  keptMax = detailedRejectsMax,
+  valuesMax = detailedRejectsMax,
 ): Promise<{ count: number; values: readonly BadValue[] }> {
   const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch), batch.records)
   const counts = fields.map(({ isGood }) => `count_if(not ${isGood})`)
   const found = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
   const count = found.reduce((sum, bad) => sum + bad, 0)
-  if (keptMax === 0) return { count, values: [] }
+  if (valuesMax === 0) return { count, values: [] }
   const bad = fields.flatMap(({ text, isGood }, index) =>
     found[index] === 0 ? [] : [{ index, text, isGood }],
   )
   const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch), batch.records).from
   const rows = await work.db.rows(`select record, field, text from ${textsSql(batch, bad, inOrder)}
-    where not is_good order by record, field limit ${keptMax}`)
+    where not is_good order by record, field limit ${valuesMax}`)
   const values = rows.map(([record, field, text]) => ({
     record: numberOf(record),
     field: work.fields[numberOf(field)]?.field.name ?? '',
@@ -392,7 +392,7 @@ export function isNarrowed(work: Work, { type }: Field): boolean {
  */
 export async function sort(work: Work, { files, goodRows, badRows, bits }: Staged): Promise<void> {
   const values = work.fields.map((_, index) => {
-    const narrow = narrowTypes.find(([held]) => held >= (bits[index] ?? Infinity))
+    const narrow = narrowTypes.find(([typeBits]) => typeBits >= (bits[index] ?? Infinity))
     return narrow === undefined ? `f${index}` : `f${index}::${narrow[1]} as f${index}`
   })
   const keys = orderTerms(
@@ -434,12 +434,12 @@ export async function writeParts(
   // A partition may begin inside a row group of the sorted file: without sorting, DuckDB would write
   // incomplete row groups.
   const inOrder = work.table.partition === null ? '' : 'order by file_row_number'
-  let done = 0
+  let writtenRows = 0
   for (const { file, sortedRow, rows } of parts) {
     await work.db
       .rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, sortedRow, rows)} ${inOrder})
       to ${quotedText(path.join(folder, file))} ${parquetFormat(work, 'zstd', rowGroupRows)}`)
-    done += rows
-    progress.advance({ fraction: done / due, rows: done })
+    writtenRows += rows
+    progress.advance({ fraction: writtenRows / due, rows: writtenRows })
   }
 }

@@ -70,7 +70,7 @@ function factsSql(field: Field, column: string, distinct: string): string {
   // JSON values have no order.
   const hasEnds = wire.kind !== 'json'
   const [low, high] = [`min(${column})`, `max(${column})`]
-  const ends = hasEnds ? [shown(field, low), shown(field, high)] : ['null', 'null']
+  const ends = hasEnds ? [shortTextSql(field, low), shortTextSql(field, high)] : ['null', 'null']
   const bounds =
     measure === null ? ['0', '0'] : [low, high].map((end) => `coalesce(${measure.number(end)}, 0)`)
   return [`count(${column})`, distinct, ...ends, ...bounds].join(', ')
@@ -94,7 +94,7 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 export const textShownMax = 200
 
 /** SQL: the text of a value, shortened if it is long. */
-export function shown(field: Field, value: string): string {
+export function shortTextSql(field: Field, value: string): string {
   const text = typeRow(field.type).rendered(value)
   return `case when length(${text}) > ${textShownMax} then left(${text}, ${textShownMax}) || '…' else ${text} end`
 }

@@ -2,7 +2,7 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import { cellsSql, columnsTogether, type ValueColumn } from './cells.ts'
 import { numberOf } from './convert.ts'
-import { shown, textShownMax } from './facts.ts'
+import { shortTextSql, textShownMax } from './facts.ts'
 
 export interface Frequent {
   readonly value: string
@@ -36,13 +36,13 @@ export async function frequentOf(
   rows: number,
 ): Promise<Map<Field, FrequentValues>> {
   const frequent = new Map<Field, FrequentValues>()
-  const others: CountedColumn[] = []
+  const directColumns: CountedColumn[] = []
   for (const column of columns) {
     const counted = column.distinct > distinctMax ? await countedByHash(db, column) : null
-    if (counted === null) others.push(column)
+    if (counted === null) directColumns.push(column)
     else frequent.set(column.field, frequentAmong(counted))
   }
-  for (const together of columnsTogether(others, rows)) {
+  for (const together of columnsTogether(directColumns, rows)) {
     const counted = await countedIn(db, together)
     for (const [place, column] of together.entries())
       frequent.set(column.field, frequentAmong(counted[place] ?? []))
@@ -75,13 +75,13 @@ async function countedIn(
   if (first === undefined) throw new RangeError('there is no column')
   const counted = `select place, value, count(*) as number from ${cellsSql(columns)}
     where value is not null ${condition} group by place, value`
-  const most =
+  const limitClause =
     columns.length === 1
       ? `order by number desc, value limit ${choicesMax + 1}`
       : `qualify row_number() over (partition by place order by number desc, value) <= ${choicesMax + 1}`
   const order = 'row_number() over (partition by place order by value)'
   const rows = await db.rows(
-    `select place, ${shown(first.field, 'value')}, number, ${order} from (${counted} ${most}) order by place, number desc, value`,
+    `select place, ${shortTextSql(first.field, 'value')}, number, ${order} from (${counted} ${limitClause}) order by place, number desc, value`,
   )
   const found = columns.map((): Counted[] => [])
   for (const [place, value, number, nth] of rows)
@@ -95,20 +95,20 @@ async function countedIn(
  */
 async function countedByHash(db: Connection, own: ValueColumn): Promise<Counted[] | null> {
   const { column, from } = own
-  const [table, most] = ['frequent_hashes', choicesMax + 1]
+  const [table, limit] = ['frequent_hashes', choicesMax + 1]
   await db.rows(`create or replace temp table ${table} as
     select hash(${column}) as hash, count(*)::uinteger as rows from ${from} where ${column} is not null group by 1`)
   try {
-    const [least = []] = await db.rows(
-      `select min(rows) from (select rows from ${table} order by rows desc limit ${most})`,
+    const [minRow = []] = await db.rows(
+      `select min(rows) from (select rows from ${table} order by rows desc limit ${limit})`,
     )
-    const often = `from ${table} where rows >= ${numberOf(least[0])}`
+    const often = `from ${table} where rows >= ${numberOf(minRow[0])}`
     const [hashes = []] = await db.rows(`select count(*) ${often}`)
     if (numberOf(hashes[0]) > distinctMax) return null
     const [found = []] = await countedIn(db, [own], `and hash(value) in (select hash ${often})`)
     // Values with the same hash may each occur less often than the hash.
-    const last = found[most - 1]
-    return last !== undefined && last.rows >= numberOf(least[0]) ? found : null
+    const last = found[limit - 1]
+    return last !== undefined && last.rows >= numberOf(minRow[0]) ? found : null
   } finally {
     await db.rows(`drop table ${table}`)
   }

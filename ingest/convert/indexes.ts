@@ -36,27 +36,27 @@ export interface IndexFiles {
 type WrittenDictionary = readonly { readonly name: string; readonly values: number }[]
 
 /**
- * @param taken files that are in the folder already
+ * @param existingFiles files that are in the folder already
  * @param codedDistinctMax a field with more distinct values has no codes, but an order by its values
  */
 export async function writeIndexes(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],
-  taken: ReadonlySet<string>,
+  existingFiles: ReadonlySet<string>,
   profiles: readonly FieldProfile[],
   codedDistinctMax: number,
 ): Promise<IndexFiles> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   const { indexes, search, hasRowStore: isDeclared } = work.table
-  const asked = new Set([...indexes.values, ...(indexes.words ? search : [])])
-  const few = work.fields.flatMap(({ field }, index) => {
+  const indexedFields = new Set([...indexes.values, ...(indexes.words ? search : [])])
+  const lowCardinalityFields = work.fields.flatMap(({ field }, index) => {
     const distinct = profiles[index]?.distinct_estimate ?? 0
     const isFew = distinct <= Math.min(codedDistinctMax, Math.max(distinctAlways, rows * codedShare))
-    return isFew && (isDeclared || asked.has(field.name)) ? [index] : []
+    return isFew && (isDeclared || indexedFields.has(field.name)) ? [index] : []
   })
-  const fields = rows === 0 ? [] : await numberValues(work, few)
-  const coded = fields.filter(({ name }) => asked.has(name))
+  const fields = rows === 0 ? [] : await numberValues(work, lowCardinalityFields)
+  const coded = fields.filter(({ name }) => indexedFields.has(name))
   const hasRowStore = isDeclared && rows > 0
   if (fields.length > 0) await writeDictionary(work, folder, fields)
   const files = {
@@ -72,7 +72,7 @@ export async function writeIndexes(
   const orders = await writeOrders(work, folder, rows, coded, sorted)
   await forgetValues(work, fields)
   return {
-    indexes: isAlone ? [] : await writeWords(work, folder, parts, taken, known),
+    indexes: isAlone ? [] : await writeWords(work, folder, parts, existingFiles, known),
     dictionary: fields.length === 0 ? null : fields.map(({ name, values }) => ({ name, values })),
     codes: coded.length === 0 ? null : coded.map(({ name }) => name),
     hasRowStore,
@@ -88,7 +88,7 @@ async function writeWords(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],
-  taken: ReadonlySet<string>,
+  existingFiles: ReadonlySet<string>,
   coded: ReadonlySet<string>,
 ): Promise<WrittenIndex[]> {
   const { table, fields, db } = work
@@ -100,7 +100,7 @@ async function writeWords(
   for (const [part, { firstRow, rows: count }] of parts.entries()) {
     const file = fileNames.wordIndex(part)
     written.push({ kind: 'words', fields: table.search, file, part })
-    if (taken.has(file)) continue
+    if (existingFiles.has(file)) continue
     // Fold the texts once, for the file and its verification, since folding is most of the work.
     await db.rows(`create or replace temp table words as select ${words} as words,
       file_row_number - ${firstRow} as position from ${sortedRowsSql(work, firstRow, count)}`)

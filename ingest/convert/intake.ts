@@ -26,7 +26,7 @@ interface IntakeOptions {
 }
 
 /** Conversion of records with the same columns. */
-interface Taken {
+interface ConvertedSource {
   readonly header: readonly string[]
   readonly work: Work
   readonly drift: readonly string[]
@@ -37,7 +37,7 @@ interface Taken {
 export class Intake {
   readonly #options: IntakeOptions
   /** By columns and constants. */
-  readonly #taken = new Map<string, Taken>()
+  readonly #conversions = new Map<string, ConvertedSource>()
   #staged = nothingStaged
   /** Number of all bad values. */
   badCount = 0
@@ -57,8 +57,8 @@ export class Intake {
    * Returns the conversion of the first batch, and the drift of all; every readable source has a batch.
    * @throws TableFailure if a column is missing in all files of a source
    */
-  get taken(): { readonly work: Work; readonly drift: readonly string[] } {
-    const all = [...this.#taken.values()]
+  get conversion(): { readonly work: Work; readonly drift: readonly string[] } {
+    const all = [...this.#conversions.values()]
     const [first] = all
     if (first === undefined) throw new Error('no batch was read')
     const { table, acceptsDrift, hasElsewhere } = this.#options
@@ -73,12 +73,12 @@ export class Intake {
 
   /** Returns fields that are null in all rows with this header, since only other files have their columns. */
   lackingIn(header: readonly string[], constants: Constants): readonly string[] {
-    return this.#taken.get(keyOf(header, [...constants.keys()]))?.lacking ?? []
+    return this.#conversions.get(keyOf(header, [...constants.keys()]))?.lacking ?? []
   }
 
   /** @throws TableFailure if the header does not match, or two readers disagree about the batch */
-  async take(batch: Batch): Promise<void> {
-    const { work } = this.#takenFor(batch)
+  async convert(batch: Batch): Promise<void> {
+    const { work } = this.#conversionFor(batch)
     const found = await reconcileStaged(work, batch, await stage(work, batch))
     if (found.badRows > 0) {
       const bad = await badValues(work, batch, detailedRejectsMax - this.badValues.length)
@@ -89,18 +89,18 @@ export class Intake {
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
 
-  #takenFor({ header, pieces }: Batch): Taken {
+  #conversionFor({ header, pieces }: Batch): ConvertedSource {
     const { table, db, scratch, acceptsDrift } = this.#options
     const given = new Set(pieces.flatMap(({ constants }) => [...constants.keys()]))
     const key = keyOf(header, [...given])
-    const known = this.#taken.get(key)
+    const known = this.#conversions.get(key)
     if (known !== undefined) return known
     const { fields, drift, lacking } = matchHeader(table, header, given, acceptsDrift)
     const weights = drawWeights(fields)
     const work = { db, table, fields, columns: header.length, weights, scratch, parts: null }
-    const taken = { header, work, drift, lacking }
-    this.#taken.set(key, taken)
-    return taken
+    const conversion = { header, work, drift, lacking }
+    this.#conversions.set(key, conversion)
+    return conversion
   }
 }
 

@@ -44,7 +44,7 @@ export function matchHeader(
   const faults = [...repeated].map((name) =>
     isHidden && !read.includes(name)
       ? `column ${(columns.get(name) ?? 0) + 1} appears twice`
-      : `the column ${shown(name)} appears twice`,
+      : `the column ${displayName(name)} appears twice`,
   )
   const areOfOthers = unionByName && missing.length < read.length
   const drift = [
@@ -54,7 +54,7 @@ export function matchHeader(
       if (isHidden) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
       // Finding similar names takes time, so only the columns that are reported get a hint.
       const hint = index < problemsShown ? didYouMean(name, read) : ''
-      return `the column ${shown(name)} is not a field of ${tableId(table)}${hint}`
+      return `the column ${displayName(name)} is not a field of ${tableId(table)}${hint}`
     }),
   ]
   const problems = acceptsDrift && missing.length < read.length ? faults : [...faults, ...drift]
@@ -67,7 +67,7 @@ export function matchHeader(
 }
 
 export function missingColumn(name: string): string {
-  return `the column ${shown(name)} is missing`
+  return `the column ${displayName(name)} is missing`
 }
 
 const problemsShown = 10
@@ -82,7 +82,7 @@ export function misfit(
   const other = header.length === 1 ? otherDelimiter(header[0] ?? '', delimiter) : ''
   const remedy =
     'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
-    '--accept-drift publishes without missing and unknown columns'
+    'ACCEPT_DRIFT=1 (--accept-drift) publishes it, with nulls for missing columns and without unknown ones'
   return `the header does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`
 }
 
@@ -96,6 +96,6 @@ function otherDelimiter(header: string, declared: string): string {
     : `The delimiter may be ${JSON.stringify(found)}: declare it as source.delimiter. `
 }
 
-function shown(given: string): string {
+function displayName(given: string): string {
   return `"${shorten(given.replaceAll(/\p{Cc}/gu, ' '), nameShownMax)}"`
 }

@@ -37,7 +37,7 @@ export function plainNumberSql(text: string, reading: Reading): string {
         ]
       : []),
     ...(minus.includes('5-') ? [[`ends_with(${signed}, '-')`, `left(${signed}, -1)`] as const] : []),
-  ].map(([when, number]) => `when ${when} then '-' || nullif(${bareNumber(number, within)}, '')`)
+  ].map(([condition, number]) => `when ${condition} then '-' || nullif(${bareNumber(number, within)}, '')`)
   const plain = bareNumber(signed, within)
   return cases.length === 0 ? plain : `case ${cases.join(' ')} else ${plain} end`
 }
@@ -47,13 +47,13 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
     return decimal === '.' ? text : `case when not contains(${text}, '.') then replace(${text}, ',', '.') end`
   }
   const group = groups === null ? null : (separators[groups] ?? escapedPattern(groups))
-  const whole = group === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${group}[0-9]{3})+|[0-9]*)`
-  const body = `(${whole})(?:${escapedPattern(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)`
-  const others = marks.filter((mark) => mark !== '+').map(escapedPattern)
+  const integerPattern = group === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${group}[0-9]{3})+|[0-9]*)`
+  const body = `(${integerPattern})(?:${escapedPattern(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)`
+  const markPatterns = marks.filter((mark) => mark !== '+').map(escapedPattern)
   const [before, after] =
-    others.length === 0
+    markPatterns.length === 0
       ? ['', '']
-      : [`(?:(?:${others.join('|')})${spaces})*`, `(?:${spaces}(?:${others.join('|')}))*`]
+      : [`(?:(?:${markPatterns.join('|')})${spaces})*`, `(?:${spaces}(?:${markPatterns.join('|')}))*`]
   const sign = marks.includes('+') ? '(-?)\\+?' : '(-?)'
   const pattern = quotedText(`${before}${sign}${before === '' ? '' : spaces}${before}${body}${after}`)
   const part = (number: number): string => `regexp_extract(${text}, ${pattern}, ${number})`
@@ -66,13 +66,15 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
 /** SQL: multiplies a plain number by a power of ten by moving its point; null for one with an exponent. */
 export function tenfold(plain: string, tenfolds: number): string {
   const pattern = quotedText('(-?)([0-9]*)(?:\\.([0-9]*))?')
-  const [sign, whole, fraction] = [1, 2, 3].map((part) => `regexp_extract(${plain}, ${pattern}, ${part})`)
+  const [sign, integerPart, fraction] = [1, 2, 3].map(
+    (part) => `regexp_extract(${plain}, ${pattern}, ${part})`,
+  )
   const width = Math.abs(tenfolds)
   const moved =
     tenfolds < 0
-      ? `lpad(${whole}, greatest(length(${whole}), ${width + 1})::integer, '0')[:-${width + 1}] || '.' ||
-         right(lpad(${whole}, greatest(length(${whole}), ${width})::integer, '0'), ${width}) || ${fraction}`
-      : `${whole} || left(rpad(${fraction}, ${width}, '0'), ${width}) || '.' || substr(${fraction}, ${width + 1})`
+      ? `lpad(${integerPart}, greatest(length(${integerPart}), ${width + 1})::integer, '0')[:-${width + 1}] || '.' ||
+         right(lpad(${integerPart}, greatest(length(${integerPart}), ${width})::integer, '0'), ${width}) || ${fraction}`
+      : `${integerPart} || left(rpad(${fraction}, ${width}, '0'), ${width}) || '.' || substr(${fraction}, ${width + 1})`
   return `case when regexp_full_match(${plain}, ${pattern}) and regexp_matches(${plain}, '[0-9]')
     then ${sign} || rtrim(rtrim(${moved}, '0'), '.') end`
 }
@@ -80,13 +82,13 @@ export function tenfold(plain: string, tenfolds: number): string {
 /** Describes the declared spelling of numbers in parentheses, for messages; empty for the default spelling. */
 export function numbersSaid({ decimal, groups, marks, minus, tenfolds }: Reading, isWhole: boolean): string {
   const hasComma = decimal === ',' && !isWhole
-  const grouped = groups === null ? null : `groups of three digits by ${JSON.stringify(groups)}`
-  const said = [
+  const grouped = groups === null ? null : `groups of three digits separated by ${JSON.stringify(groups)}`
+  const phrases = [
     ...(hasComma ? ['with a decimal comma'] : []),
-    ...(grouped === null ? (hasComma ? ['digits not grouped'] : []) : [grouped]),
-    ...(marks.length === 0 ? [] : [`${marks.join(' or ')} beside it`]),
-    ...(minus.length === 0 ? [] : [`${minus.join(' or ')} below zero`]),
-    ...(tenfolds === 0 ? [] : [`times ${Number(`1e${tenfolds}`)}`]),
+    ...(grouped === null ? (hasComma ? ['without separators between groups of digits'] : []) : [grouped]),
+    ...(marks.length === 0 ? [] : [`with or without ${marks.join(' or ')} beside it`]),
+    ...(minus.length === 0 ? [] : [`negative numbers as ${minus.join(' or ')}`]),
+    ...(tenfolds === 0 ? [] : [`then multiplied by ${Number(`1e${tenfolds}`)}`]),
   ]
-  return said.length === 0 ? '' : ` (${said.join(', ')})`
+  return phrases.length === 0 ? '' : ` (${phrases.join(', ')})`
 }

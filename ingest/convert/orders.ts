@@ -42,10 +42,10 @@ export async function writeOrders(
   const leading = new Set(
     [work.table.order, ...work.table.orders.map(({ keys }) => keys)].map(([key]) => key?.field),
   )
-  const others = filters
+  const filterOrders = filters
     .filter((name) => !leading.has(name))
     .map((name) => ({ keys: [{ field: name, direction: 'asc' as const }], coded: [] }))
-  for (const [number, order] of [...declared, ...others].entries()) {
+  for (const [number, order] of [...declared, ...filterOrders].entries()) {
     const sorted = await sortInto(work, path.join(work.scratch, `order-${number}`), order, order.coded)
     await writePositions(sorted, path.join(folder, fileNames.orderPositions(number)), rows)
     const files = {
@@ -72,8 +72,8 @@ async function sortInto(
     index: work.fields.findIndex((matched) => matched.field.name === field),
     direction,
   }))
-  const held = [...new Set([...terms.map(({ index }) => index), ...coded.map(({ index }) => index)])]
-  const columns = held.map((index) => `f${index}`)
+  const fieldIndexes = [...new Set([...terms.map(({ index }) => index), ...coded.map(({ index }) => index)])]
+  const columns = fieldIndexes.map((index) => `f${index}`)
   const order = terms.map(({ index, direction }) =>
     orderTerm({ field: `f${index}`, direction }, (name) => name),
   )
@@ -81,13 +81,13 @@ async function sortInto(
     .rows(`copy (select file_row_number::uinteger as position, ${columns.join(', ')} from ${sortedSql(work)}
     order by ${[...order, 'position'].join(', ')})
     to ${quotedText(sortedFile(scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
-  const sorted: Work = { ...work, scratch, held: new Set(held), parts: null }
+  const sorted: Work = { ...work, scratch, fieldIndexes: new Set(fieldIndexes), parts: null }
   const named = terms.map(({ index, direction }) => ({ column: `f${index}`, direction }))
   const misplaced = await countMisplaced(work, sortedSql(sorted), [
     ...named,
     { column: 'position', direction: 'asc' },
   ])
-  requireSame('order', '0', String(misplaced))
+  requireSame('sort by a declared order', '0', String(misplaced))
   requireSame(
     'rows in a declared order',
     await sumOf(work, sortedSql(work), ['file_row_number::uinteger', ...columns].join(', ')),
@@ -121,7 +121,7 @@ async function readPositions(sorted: Work, first: number, rows: number): Promise
     `select (file_row_number - ${first})::uinteger, position from ${sortedSql(sorted)}
       where file_row_number between ${first} and ${first + rows - 1}`,
   )
-  requireSame('number of positions', String(rows), String(places.length))
+  requireSame('number of row positions', String(rows), String(places.length))
   const placed = new Uint32Array(rows)
   for (const [index, place] of places.entries()) placed[place] = positions[index] ?? 0
   return placed

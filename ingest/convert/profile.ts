@@ -76,8 +76,8 @@ async function readFacts(
 ): Promise<ReadonlyMap<Field, Facts>> {
   if (!areListed(columns.length, rows)) return factsOf(db, columns)
   const facts = new Map<Field, Facts>()
-  for (const alike of columnsTogether(columns, rows))
-    for (const [field, own] of await factsTogether(db, alike)) facts.set(field, own)
+  for (const group of columnsTogether(columns, rows))
+    for (const [field, own] of await factsTogether(db, group)) facts.set(field, own)
   return facts
 }
 
@@ -97,13 +97,13 @@ async function countDistinct(
   })
   const exact = new Map<Field, number>()
   const counted = rows <= exactRowsMax ? estimated.filter(({ isExact }) => !isExact) : []
-  for (const alike of columnsTogether(counted, rows)) {
+  for (const group of columnsTogether(counted, rows)) {
     const numbers = await rowsOrNull(
       db,
-      `select place, count(value) from (select distinct place, value from ${cellsSql(alike)}) group by place`,
+      `select place, count(value) from (select distinct place, value from ${cellsSql(group)}) group by place`,
     )
     for (const [place, number] of numbers ?? []) {
-      const field = alike[numberOf(place)]?.field
+      const field = group[numberOf(place)]?.field
       if (field !== undefined) exact.set(field, numberOf(number))
     }
   }

@@ -50,17 +50,17 @@ function bitsOf(value: unknown): number {
 
 /**
  * @param rows number of rows that DuckDB's reader saw
- * @param seen weighted count of their values and bytes
+ * @param weightedCount weighted count of their values and bytes
  * @throws TableFailure naming the column on which the readers disagree
  */
 export async function requireAgreement(
   work: Work,
   batch: Batch,
   rows: unknown,
-  seen: unknown,
+  weightedCount: unknown,
 ): Promise<void> {
   requireSame('rows', batch.records, rows)
-  if (String(expectedCount(batch, work.weights)) !== seen) await nameColumn(work, batch)
+  if (String(expectedCount(batch, work.weights)) !== weightedCount) await nameColumn(work, batch)
 }
 
 /** @throws TableFailure naming the column on which the readers disagree */
@@ -92,19 +92,19 @@ export async function reconcilePublished(
   // Row hashes that were computed before the sort, and moved with the rows.
   const sorted = await hashes(work, sortedFileSql(work), 'row_hash', 0)
   const names = work.fields.map(({ field }) => quotedName(field.name))
-  let [rows, whole, positioned] = [0n, 0n, 0n]
+  let [rows, rowHash, positioned] = [0n, 0n, 0n]
   for (const { file, sortedRow } of parts) {
     const part = `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
     const found = await hashes(work, part, `hash(${names.join(', ')})`, sortedRow)
     rows += found.rows
-    whole += found.whole
+    rowHash += found.whole
     positioned += found.positioned
   }
   requireSame('rows', staged.goodRows, rows)
-  if (whole !== staged.rowHash) await nameField(work, folder, parts, staged)
-  requireSame('whole rows', staged.rowHash, whole)
+  if (rowHash !== staged.rowHash) await nameField(work, folder, parts, staged)
+  requireSame('whole rows', staged.rowHash, rowHash)
   requireSame('row positions', sorted.positioned, positioned)
-  requireSame('rows out of the declared order', 0, await misplaced(work))
+  requireSame('number of rows out of the declared order', 0, await misplaced(work))
 }
 
 /**

@@ -18,12 +18,12 @@ import type { SortedPartition } from './partitions.ts'
  */
 
 /** A partition of the previous snapshot whose files have not changed. */
-interface KeptPartition {
+interface ReusablePartition {
   readonly partition: Partition
-  readonly parts: readonly KeptPart[]
+  readonly parts: readonly ReusablePart[]
 }
 
-interface KeptPart {
+interface ReusablePart {
   readonly part: Part
   /** File with the folded search texts of the part; null if there is none. */
   readonly words: StoredFile | null
@@ -35,7 +35,7 @@ interface KeptPart {
 /** Files reused from the previous snapshot. */
 export interface Reusable {
   readonly before: Manifest
-  readonly partitions: readonly KeptPartition[]
+  readonly partitions: readonly ReusablePartition[]
   /** Indexes of the source files that are read. */
   readonly read: readonly number[]
 }
@@ -73,7 +73,7 @@ export async function findReusable(
   const members = report.download_members
   if (members?.length !== parts.length + 1) return null
   const places = new Map(files.map(({ name, sha256 }, place) => [`${name} ${sha256}`, place]))
-  const kept: KeptPartition[] = []
+  const unchangedPartitions: ReusablePartition[] = []
   const own = partsOf(before, members)
   for (const [index, partition] of partitions.entries()) {
     const now = partition.sources.map((place) => {
@@ -83,27 +83,32 @@ export async function findReusable(
     // Rows with equal keys follow the order of their files, so a partition whose files changed places is not
     // reused.
     const isSame = now.every((place, nth) => place > (now[nth - 1] ?? -1))
-    if (isSame) kept.push({ partition: { ...partition, sources: now }, parts: own[index] ?? [] })
+    if (isSame)
+      unchangedPartitions.push({ partition: { ...partition, sources: now }, parts: own[index] ?? [] })
   }
-  return requiringOne({ before, partitions: kept, read: [] }, files.length)
+  return requiringOne({ before, partitions: unchangedPartitions, read: [] }, files.length)
 }
 
 /** Removes partitions whose values also occur in files that were read; returns null if none remains. */
-export function without(kept: Reusable, values: ReadonlySet<string | null>, files: number): Reusable | null {
-  const partitions = kept.partitions.filter(({ partition }) => !values.has(partition.value))
-  return requiringOne({ ...kept, partitions }, files)
+export function without(
+  reusable: Reusable,
+  values: ReadonlySet<string | null>,
+  files: number,
+): Reusable | null {
+  const partitions = reusable.partitions.filter(({ partition }) => !values.has(partition.value))
+  return requiringOne({ ...reusable, partitions }, files)
 }
 
 /**
  * Requires that at least one file is read, to check the header: removes the last partitions until then;
  * returns null if none remains.
  */
-function requiringOne(kept: Reusable, files: number): Reusable | null {
-  const { partitions } = kept
+function requiringOne(reusable: Reusable, files: number): Reusable | null {
+  const { partitions } = reusable
   const known = new Set(partitions.flatMap(({ partition }) => partition.sources))
   const read = Array.from({ length: files }, (_, place) => place).filter((place) => !known.has(place))
-  if (read.length > 0) return partitions.length === 0 ? null : { ...kept, read }
-  return requiringOne({ ...kept, partitions: partitions.slice(0, -1) }, files)
+  if (read.length > 0) return partitions.length === 0 ? null : { ...reusable, read }
+  return requiringOne({ ...reusable, partitions: partitions.slice(0, -1) }, files)
 }
 
 function areUnique(files: readonly { readonly name: string }[]): boolean {
@@ -114,10 +119,10 @@ function areUnique(files: readonly { readonly name: string }[]): boolean {
 function partsOf(
   { partitions = [], parts, indexes = [] }: Manifest,
   members: readonly DownloadMember[],
-): KeptPart[][] {
+): ReusablePart[][] {
   let [next, memberStart] = [0, members[0]?.[0] ?? 0]
   return partitions.map(({ rows }) => {
-    const own: KeptPart[] = []
+    const own: ReusablePart[] = []
     for (let sum = 0; sum < rows; next += 1) {
       const [part, member] = [parts[next], members[next + 1]]
       if (part === undefined || member === undefined)
@@ -133,15 +138,15 @@ function partsOf(
 }
 
 /** A part of the new snapshot that is reused. */
-interface TakenPart extends WrittenPart {
-  readonly taken: KeptPart
+interface ReusedPart extends WrittenPart {
+  readonly reused: ReusablePart
 }
-type PlannedPart = DuePart | TakenPart
+type PlannedPart = DuePart | ReusedPart
 
-export const isReused = (part: PlannedPart): part is TakenPart => 'taken' in part
+export const isReused = (part: PlannedPart): part is ReusedPart => 'reused' in part
 
 /** A partition of the new snapshot: reused, or read. */
-type PlannedPartition = KeptPartition['partition'] | SortedPartition
+type PlannedPartition = ReusablePartition['partition'] | SortedPartition
 
 export interface Planned {
   readonly partitions: readonly PlannedPartition[]
@@ -156,26 +161,26 @@ export interface Planned {
  */
 export function planned(
   table: Table,
-  kept: Reusable | null,
+  reusable: Reusable | null,
   read: readonly SortedPartition[],
   partRows: number,
 ): Planned {
   const isAfter = comparing(table)
   const partitions: PlannedPartition[] = []
   const parts: PlannedPart[] = []
-  const waiting = [...(kept?.partitions ?? [])]
+  const waiting = [...(reusable?.partitions ?? [])]
   let [firstRow, sortedRow] = [0, 0]
   const file = (): string => fileNames.part(parts.length)
-  const take = ({ partition, parts: own }: KeptPartition): void => {
+  const addPartition = ({ partition, parts: own }: ReusablePartition): void => {
     partitions.push(partition)
-    for (const taken of own) {
-      parts.push({ file: file(), firstRow, rows: taken.part.rows, taken })
-      firstRow += taken.part.rows
+    for (const previousPart of own) {
+      parts.push({ file: file(), firstRow, rows: previousPart.part.rows, reused: previousPart })
+      firstRow += previousPart.part.rows
     }
   }
   for (const partition of read) {
     for (let next = waiting[0]; next && isAfter(partition.value, next.partition.value); next = waiting[0]) {
-      take(next)
+      addPartition(next)
       waiting.shift()
     }
     partitions.push(partition)
@@ -186,7 +191,7 @@ export function planned(
       sortedRow += rows
     }
   }
-  for (const one of waiting) take(one)
+  for (const one of waiting) addPartition(one)
   return { partitions, parts }
 }
 
@@ -215,19 +220,19 @@ export interface ReusedFile extends StoredFile {
 /** Returns files to copy into the folder of a new snapshot, by their names there. */
 export function reusedFiles(
   table: Table,
-  kept: Reusable,
+  reusable: Reusable,
   parts: readonly PlannedPart[],
 ): Map<string, ReusedFile> {
   const files = new Map<string, ReusedFile>()
-  const folder = layout.snapshot(table, kept.before.snapshot)
+  const folder = layout.snapshot(table, reusable.before.snapshot)
   for (const [number, part] of parts.entries()) {
     if (!isReused(part)) continue
-    const { words, part: own } = part.taken
-    const take = (name: string, { file, bytes, sha256, sha512 }: StoredFile): void => {
+    const { words, part: own } = part.reused
+    const addFile = (name: string, { file, bytes, sha256, sha512 }: StoredFile): void => {
       files.set(name, { file: name, bytes, sha256, sha512, key: `${folder}/${file}` })
     }
-    take(part.file, own)
-    if (words !== null) take(fileNames.wordIndex(number), words)
+    addFile(part.file, own)
+    if (words !== null) addFile(fileNames.wordIndex(number), words)
   }
   return files
 }
@@ -245,14 +250,14 @@ export function previousDownload(table: Table, { before }: Reusable): PinnedFile
 }
 
 /** Returns all files of the previous snapshot that an ingest with reuse reads, for pinning. */
-export function pinnedFiles(table: Table, kept: Reusable): PinnedFile[] {
-  const { snapshot } = kept.before
+export function pinnedFiles(table: Table, reusable: Reusable): PinnedFile[] {
+  const { snapshot } = reusable.before
   const folder = layout.snapshot(table, snapshot)
-  const files = kept.partitions.flatMap(({ parts }) =>
+  const files = reusable.partitions.flatMap(({ parts }) =>
     parts.flatMap(({ part, words }) => (words === null ? [part] : [part, words])),
   )
   return [
-    previousDownload(table, kept),
+    previousDownload(table, reusable),
     ...files.map(({ file, bytes, sha256 }) => ({ key: `${folder}/${file}`, bytes, sha256 })),
   ]
 }

@@ -32,9 +32,9 @@ export async function writeRows(
   // A connection runs one statement at a time.
   let queue: Promise<unknown> = Promise.resolve()
   const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
-    const turn = queue.then(task)
-    queue = turn.catch(() => undefined)
-    return turn
+    const result = queue.then(task)
+    queue = result.catch(() => undefined)
+    return result
   }
   const read = async (first: number) => {
     const count = Math.min(sectionRows, rows - first)
@@ -49,10 +49,10 @@ export async function writeRows(
     if (codes === null && rowStore === null) return
     // One section is read while the one before is written.
     const reading = inOrder(sections, 2, (first) => inTurn(() => read(first)))
-    for await (const { count, columns, others } of reading) {
+    for await (const { count, columns, others: uncodedColumns } of reading) {
       await codes?.add(coded.map(({ index }) => columns.get(index) ?? new Uint8Array()))
-      const add = async () => rowStore?.add(columns, others, count)
-      await (others === null ? inTurn(add) : add())
+      const add = async () => rowStore?.add(columns, uncodedColumns, count)
+      await (uncodedColumns === null ? inTurn(add) : add())
     }
     await codes?.finish()
     await rowStore?.finish()

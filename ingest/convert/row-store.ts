@@ -63,13 +63,13 @@ export class RowStoreWriter {
   /**
    * Adds the next rows: a multiple of 128, except at the end.
    * @param codes codes of these rows, by the index of the field
-   * @param others result of `read` for these rows
+   * @param uncodedColumns result of `read` for these rows
    */
-  async add(codes: ReadonlyMap<number, Codes>, others: Columns | null, rows: number): Promise<void> {
+  async add(codes: ReadonlyMap<number, Codes>, uncodedColumns: Columns | null, rows: number): Promise<void> {
     const atOnce = Math.min(rows, this.#rowsAtOnce)
     for (let first = 0; first < rows; first += atOnce) {
       const some = Math.min(atOnce, rows - first)
-      const read = others ?? (await this.#read(this.#rows + first, some))
+      const read = uncodedColumns ?? (await this.#read(this.#rows + first, some))
       const columns = this.#fields.map(({ index }): ChunkColumn => {
         const own = codes.get(index)?.subarray(first, first + some)
         return own === undefined ? (read.get(index) ?? { codes: new Uint8Array() }) : { codes: own }
@@ -108,10 +108,10 @@ async function storedField(work: Work, index: number): Promise<StoredField> {
   const field = fieldAt(work, index)
   const digits = field.type === 'integer' ? 0 : field.type === 'decimal' ? field.scale : Infinity
   if (digits <= digitsMax) {
-    const [[most] = []] = await work.db.rows(
+    const [[max] = []] = await work.db.rows(
       `select coalesce(max(abs(${integerSql(index, digits)})), 0) from ${sortedSql(work)}`,
     )
-    if (numberOf(most) < integerMax) return { index, kind: 'integers', digits, rowsAtOnce: Infinity }
+    if (numberOf(max) < integerMax) return { index, kind: 'integers', digits, rowsAtOnce: Infinity }
   }
   return { index, kind: 'texts', digits: 0, rowsAtOnce: await rowsAtOnceOf(work, index) }
 }

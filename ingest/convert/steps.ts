@@ -49,13 +49,14 @@ export class Steps {
    * of the list.
    */
   #makeAlike(prefix: string, inputs: readonly string[], expressions: string[], make: Make): void {
-    const alike = new Map<string, number[]>()
+    const indexesBySql = new Map<string, number[]>()
     for (const [index, input] of inputs.entries()) {
       const sql = make('cell', index)
-      if (isColumn(input) && sql !== expressions[index]) alike.set(sql, [...(alike.get(sql) ?? []), index])
+      if (isColumn(input) && sql !== expressions[index])
+        indexesBySql.set(sql, [...(indexesBySql.get(sql) ?? []), index])
     }
     const lists: string[] = []
-    for (const [sql, indexes] of alike) {
+    for (const [sql, indexes] of indexesBySql) {
       if (sql === 'cell' || indexes.length < 2) continue
       const list = `${prefix}_${lists.length}`
       const cells = indexes.map((index) => inputs[index])

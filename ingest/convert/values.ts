@@ -82,10 +82,10 @@ function withoutSpace(text: string, { reading }: Field): string {
  */
 function withoutNulls(text: string, nulls: readonly string[]): string {
   const words = nulls.filter((word) => word !== '')
-  const whole = nulls.includes('') ? text : `coalesce(${text}, '')`
+  const restoredText = nulls.includes('') ? text : `coalesce(${text}, '')`
   return words.length === 0
-    ? whole
-    : `case when ${whole} not in (${words.map(quotedText).join(', ')}) then ${whole} end`
+    ? restoredText
+    : `case when ${restoredText} not in (${words.map(quotedText).join(', ')}) then ${restoredText} end`
 }
 
 /**
@@ -98,13 +98,13 @@ function dialectOf(text: string, field: Field): { plain: string; expects: string
   const expects = type.expects(field)
   if (type.dialect === 'words') return { plain: truth(text, reading), expects: wordsSaid(reading) }
   if (type.dialect === 'number' || type.dialect === 'integer') {
-    const said = numbersSaid(reading, type.dialect === 'integer')
-    return { plain: plainNumberSql(text, reading), expects: `${expects}${said}` }
+    const spelling = numbersSaid(reading, type.dialect === 'integer')
+    return { plain: plainNumberSql(text, reading), expects: `${expects}${spelling}` }
   }
   if (type.dialect === 'list' && reading.separator !== null)
     return {
       plain: splitList(text, reading.separator),
-      expects: `texts with ${reading.separator} between`,
+      expects: `a list of texts separated by ${reading.separator}`,
     }
   if (type.dialect === 'degrees' && reading.decimal === ',')
     return { plain: `replace(${text}, ',', '.')`, expects: `${expects}, with a decimal comma` }
@@ -119,8 +119,10 @@ function splitList(text: string, separator: string): string {
 }
 
 function truth(text: string, { booleans }: Reading): string {
-  const [truths, lies] = [booleans.true, booleans.false].map((words) => words.map(quotedText).join(', '))
-  return `case when ${text} in (${truths}) then 'true' when ${text} in (${lies}) then 'false' end`
+  const [truths, falseWords] = [booleans.true, booleans.false].map((words) =>
+    words.map(quotedText).join(', '),
+  )
+  return `case when ${text} in (${truths}) then 'true' when ${text} in (${falseWords}) then 'false' end`
 }
 
 function wordsSaid({ booleans }: Reading): string {
@@ -134,19 +136,19 @@ function momentOf(
   { formats, timezone, twoDigitYearsFrom }: Reading,
   stored: string,
 ): { plain: string; expects: string } {
-  const read = formats.map((said) => {
-    const format = parseDateFormat(said, moment)
-    if (format === null) throw new Error(`the catalog let the format ${said} pass`)
+  const read = formats.map((formatText) => {
+    const format = parseDateFormat(formatText, moment)
+    if (format === null) throw new Error(`the catalog let the format ${formatText} pass`)
     return asIso(format, text, { timezone: timezone ?? 'UTC', twoDigitYearsFrom })
   })
-  const what = moment === 'time' ? 'a time of day' : `a ${moment} of the calendar`
+  const what = moment === 'time' ? 'a time of day' : `a valid ${moment}`
   const [only = ''] = read
-  if (read.length === 1) return { plain: only, expects: `${what} as ${formats.join()}` }
+  if (read.length === 1) return { plain: only, expects: `${what} in the format ${formats.join()}` }
   const valid = read.map((iso) => `case when try_cast(${iso} as ${stored}) is not null then ${iso} end`)
   const all = `list_filter([${valid.join(', ')}], lambda one: one is not null)`
   return {
     plain: `case when len(${all}) = 1 then ${all}[1] end`,
-    expects: `${what} as ${formats.join(' or ')}, by one of them alone`,
+    expects: `${what} in exactly one of the formats ${formats.join(' or ')}`,
   }
 }
 
@@ -164,9 +166,9 @@ function isGood(text: string, plain: string, field: Field): string {
   const rendered = type.rendered(value)
   // Most values are written as they are rendered, which is cheaper to test than the pattern.
   const slow = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
-    type.held === undefined ? '' : ` and ${type.held(plain, value)}`
+    type.representable === undefined ? '' : ` and ${type.representable(plain, value)}`
   }`
-  const quick = [`${rendered} = ${plain}`, ...(type.alike?.(plain, rendered) ?? [])].map(
+  const quick = [`${rendered} = ${plain}`, ...(type.equivalenceTests?.(plain, rendered) ?? [])].map(
     (sign) => `when ${sign} and ${type.certain(plain, value)} then true`,
   )
   return `(${text} is null or coalesce(case ${quick.join(' ')} else ${slow} end, false))`

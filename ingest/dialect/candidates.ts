@@ -2,7 +2,7 @@ import { TableFailure } from '../base/rejects.ts'
 import { RecordBounds } from '../source/bounds.ts'
 import { LF, recordValues } from '../source/record.ts'
 import { commonDelimiters } from '../source/soundness.ts'
-import { filledIn, looksLikeHeader } from './header.ts'
+import { filledIn, isLikelyHeader } from './header.ts'
 import {
   consistentShare,
   quoteSignsOf,
@@ -22,12 +22,16 @@ const skippedMax = 10
  * @throws TableFailure if no way fits, or the choice would be a guess
  */
 export function bestWay(text: Buffer, isComplete: boolean): Candidate {
-  if (text.toString('latin1').trim() === '') throw new TableFailure('it is empty: it needs at least a header')
+  if (text.toString('latin1').trim() === '')
+    throw new TableFailure('the file is empty: it needs at least a header')
   const best =
     withComments(text, isComplete) ?? withMisfits(text, isComplete, bestOf(candidatesIn(text, isComplete)))
-  if (best === null) throw new TableFailure('no delimiter splits it into rows of the same number of values')
+  if (best === null)
+    throw new TableFailure(
+      'no delimiter splits the file into rows with equal numbers of values: check that it is CSV',
+    )
   requireReadable(text, isComplete, best)
-  return withoutUnits(text, belowTitle(text, isComplete, best))
+  return withoutUnits(text, skipTitle(text, isComplete, best))
 }
 
 /**
@@ -87,7 +91,7 @@ function candidatesIn(
 function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: SampleReading): boolean {
   // Otherwise the last line of any file would pass as a header without rows.
   if (rows === 0) return false
-  const isHeader = looksLikeHeader(firstLine)
+  const isHeader = isLikelyHeader(firstLine)
   if (!isHeader && isTable(text, skipLines)) return false
   if (firstLine.length === 1) return true
   let at = 0
@@ -118,10 +122,10 @@ function isTable(text: Buffer, lines: number): boolean {
 }
 
 /** Ranks a candidate by its quote; null if `'` seems to be an apostrophe instead of a quote. */
-function rankOf({ quote, firstLine, enclosed, needed, rows }: Candidate): number | null {
+function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate): number | null {
   if (quote === '"') return enclosed > 0 ? 3 : 1
   if (quote === null) return 0
-  const isQuote = firstLine.length === 1 ? enclosed > rows : needed > 0 || enclosed > rows / 2
+  const isQuote = firstLine.length === 1 ? enclosed > rows : requiredQuotes > 0 || enclosed > rows / 2
   return isQuote ? 2 : null
 }
 
@@ -188,7 +192,7 @@ function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null):
     ({ skipLines, firstLine, rows, several, fitting }) =>
       skipLines === 0 &&
       firstLine.length > 1 &&
-      looksLikeHeader(firstLine) &&
+      isLikelyHeader(firstLine) &&
       rows > 0 &&
       (several >= rows / 2 || (fitting > 1 && fitting >= rows / 20)),
   )
@@ -196,7 +200,7 @@ function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null):
 }
 
 /** Starts at the header if the first line is only a title: a single filled cell in a line of several. */
-function belowTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
+function skipTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
   const { delimiter, quote, comment, skipLines, firstLine } = best
   if (firstLine.length < 3 || filledIn(firstLine) > 1) return best
   const header = candidatesIn(text, isComplete, comment).find(
@@ -207,5 +211,5 @@ function belowTitle(text: Buffer, isComplete: boolean, best: Candidate): Candida
       one.firstLine.length === firstLine.length &&
       filledIn(one.firstLine) > 1,
   )
-  return header !== undefined && looksLikeHeader(header.firstLine) ? header : best
+  return header !== undefined && isLikelyHeader(header.firstLine) ? header : best
 }

@@ -2,7 +2,7 @@ import type { Encoding } from '../../core/catalog/catalog.ts'
 import { decoderOf } from '../source/decode.ts'
 import { CR, LF } from '../source/record.ts'
 import { bestWay } from './candidates.ts'
-import { looksLikeHeader } from './header.ts'
+import { isLikelyHeader } from './header.ts'
 import type { Candidate } from './reading.ts'
 
 /** Dialect of a CSV file, as far as its bytes show. */
@@ -43,7 +43,7 @@ export function dialectOf(
   const isOpen = isComplete && text.length > 0 && text.at(-1) !== LF
   const best = bestWay(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
   const { delimiter, quote, skipLines, comment, firstLine, lastLines, share } = best
-  const hasHeader = looksLikeHeader(firstLine)
+  const hasHeader = isLikelyHeader(firstLine)
   return {
     delimiter,
     quote,
@@ -66,7 +66,9 @@ export function dialectOf(
       ...(lastLines > 0 ? [`${lastLines} lines at the end have one value each, so they are not rows`] : []),
       ...(hasHeader
         ? []
-        : ['the first line holds numbers, dates or nothing, so it seems to be a row: name the columns']),
+        : [
+            'the first line has numbers, dates or empty cells, so it seems to be a row instead of a header: name the columns by header',
+          ]),
     ],
   }
 }

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { Encoding } from '../../core/catalog/catalog.ts'
-import { countBeyondAscii, wholeCharacters } from '../source/utf8.ts'
+import { countBeyondAscii, completeLength } from '../source/utf8.ts'
 
 /** Detects the encoding of a text from all of its bytes. */
 export class EncodingWitness {
@@ -15,19 +15,19 @@ export class EncodingWitness {
   #start = Buffer.alloc(0)
   #waiting = Buffer.alloc(0)
 
-  look(chunk: Buffer): void {
+  inspect(chunk: Buffer): void {
     if (this.#start.length < 4) this.#start = Buffer.concat([this.#start, chunk.subarray(0, 4)])
     this.#isAscii &&= isAscii(chunk)
     const bytes = Buffer.concat([this.#waiting, chunk])
-    const whole = wholeCharacters(bytes)
-    const characters = bytes.subarray(0, whole)
+    const length = completeLength(bytes)
+    const characters = bytes.subarray(0, length)
     this.#isUtf8 &&= isUtf8(characters)
     if (!isAscii(characters)) {
       const counts = countBeyondAscii(characters)
       this.#counts.characters += counts.characters
       this.#counts.badBytes += counts.badBytes
     }
-    this.#waiting = Buffer.from(bytes.subarray(whole))
+    this.#waiting = Buffer.from(bytes.subarray(length))
     for (let at = chunk.indexOf(0); at !== -1; at = chunk.indexOf(0, at + 1)) {
       if ((this.#bytes + at) % 2 === 0) this.#nuls[0] += 1
       else this.#nuls[1] += 1
@@ -43,9 +43,8 @@ export class EncodingWitness {
     }
     const withoutMark = this.#utf16WithoutMark
     if (withoutMark !== null)
-      return { encoding: withoutMark, evidence: `every other byte is NUL, as in UTF-16: ${withoutMark}` }
-    if (this.#isAscii)
-      return { encoding: 'utf-8', evidence: 'all bytes are ASCII, so any encoding fits: utf-8' }
+      return { encoding: withoutMark, evidence: `every other byte is NUL, which suggests ${withoutMark}` }
+    if (this.#isAscii) return { encoding: 'utf-8', evidence: 'all bytes are ASCII, so utf-8 fits' }
     if (this.#isUtf8) return { encoding: 'utf-8', evidence: 'all of it is UTF-8' }
     const { characters, badBytes } = this.#counts
     if (characters >= badBytes)
@@ -56,9 +55,12 @@ export class EncodingWitness {
     return this.#hasControls
       ? {
           encoding: 'windows-1252',
-          evidence: 'it is not UTF-8, and has bytes from 0x80 to 0x9f: windows-1252',
+          evidence: 'it is not UTF-8, and its bytes from 0x80 to 0x9f suggest windows-1252',
         }
-      : { encoding: 'latin-1', evidence: 'it is not UTF-8, and has no bytes from 0x80 to 0x9f: latin-1' }
+      : {
+          encoding: 'latin-1',
+          evidence: 'it is not UTF-8, and the lack of bytes from 0x80 to 0x9f suggests latin-1',
+        }
   }
 
   /** Returns the UTF-16 encoding if most characters are ASCII, each with a NUL byte; otherwise null. */

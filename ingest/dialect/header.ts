@@ -9,7 +9,7 @@ function withoutYears(cells: readonly string[]): readonly string[] {
 /** Matches a number or the start of a date. */
 const dataPattern = /^-?[\d.,]+$|^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}/
 
-export function looksLikeHeader(cells: readonly string[]): boolean {
+export function isLikelyHeader(cells: readonly string[]): boolean {
   return (
     !withoutYears(cells).some((cell) => dataPattern.test(cell.trim())) &&
     cells.filter((cell) => cell !== '').length >= cells.length / 2

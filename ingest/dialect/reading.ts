@@ -28,7 +28,7 @@ interface QuoteSigns {
   /** Rows in which the quote of the reading encloses a value. */
   readonly enclosed: number
   /** Rows in which the quote encloses a value with a delimiter, line break or quote, which must be quoted. */
-  readonly needed: number
+  readonly requiredQuotes: number
   /**
    * By quote: rows with a plain value that begins with this quote and has an odd number, like half of a
    * quoted value.
@@ -106,12 +106,12 @@ function linesIn(text: Buffer): number {
 /** Counts the evidence of quotes in a text that was read without faults this way. */
 export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]): QuoteSigns {
   const { marks } = way
-  let [enclosed, needed] = [0, 0]
+  let [enclosed, requiredQuotes] = [0, 0]
   const cut = new Map(quotes.map((quote) => [quote, 0]))
   walk(text, way, (start, { end }) => {
     const values = writtenValues(text.subarray(start, end), marks)
     if (values.some(({ isEnclosed }) => isEnclosed)) enclosed += 1
-    if (values.some(({ isNeeded }) => isNeeded)) needed += 1
+    if (values.some(({ isNeeded }) => isNeeded)) requiredQuotes += 1
     for (const quote of quotes) {
       const code = quote.charCodeAt(0)
       const isCut = values.some(
@@ -120,7 +120,7 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
       if (isCut) cut.set(quote, (cut.get(quote) ?? 0) + 1)
     }
   })
-  return { enclosed, needed, cut }
+  return { enclosed, requiredQuotes, cut }
 }
 
 /** Returns the first fault in a sample that is read with these marks, and its line; null if there is none. */
@@ -146,7 +146,7 @@ export function faultOf(
 function walk(
   text: Buffer,
   { marks, skipLines, comment }: Way,
-  take: (start: number, bounds: RecordBounds) => void,
+  onRecord: (start: number, bounds: RecordBounds) => void,
 ): number | null {
   let at = 0
   for (let skipped = 0; skipped < skipLines; skipped += 1) {
@@ -163,7 +163,7 @@ function walk(
       continue
     }
     if (!bounds.find(text, at)) break
-    take(at, bounds)
+    onRecord(at, bounds)
     at = bounds.next
   }
   return bounds.fault === null ? at : null

@@ -49,13 +49,13 @@ function requireNoLostHeader(
   // Empty cells at the end of every row are dropped.
   if (rowLines.every((line) => line.endsWith(delimiter))) return
   const escaped = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
-  const why =
+  const explanation =
     escaped >= rows / 2
       ? `a backslash before ${JSON.stringify(delimiter)} is not an escape in CSV (RFC 4180)`
       : `enclose values that contain ${JSON.stringify(delimiter)} in ${quote ?? '"'}`
   throw new TableFailure(
-    `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${below.firstLine.length}: ${why}; ` +
-      'fix the file, or name its columns by skip_lines and header',
+    `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${below.firstLine.length}: ${explanation}; ` +
+      'fix the file, or skip the header by skip_lines and name the columns by header',
   )
 }
 
@@ -65,11 +65,11 @@ const errorPattern =
 
 /** @throws TableFailure if one or two lines of text explain why there is no table */
 function requireNoErrorPage(text: Buffer, isComplete: boolean, { rows, firstLine }: Candidate): void {
-  const said = text.toString('utf8').trim()
-  if (!isComplete || said.split('\n').length > 2 || !errorPattern.test(said)) return
-  if (rows > 0 && (firstLine.length > 1 || !/[^\S\n]/.test(said))) return
+  const message = text.toString('utf8').trim()
+  if (!isComplete || message.split('\n').length > 2 || !errorPattern.test(message)) return
+  if (rows > 0 && (firstLine.length > 1 || !/[^\S\n]/.test(message))) return
   throw new TableFailure(
-    `it is a message, perhaps an error, instead of a table: ${JSON.stringify(said.slice(0, 100))}: fetch the CSV itself`,
+    `the file is a message, perhaps an error, instead of a table: ${JSON.stringify(message.slice(0, 100))}: fetch the CSV itself`,
   )
 }
 
@@ -84,7 +84,7 @@ function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   const found = lines.flatMap((line, index) => (escaped.test(line) ? [index + 1] : []))
   if (found.length === 0 || found.length < (1 - consistentShare) * rows) return
   throw new TableFailure(
-    `quotes in values are escaped by backslashes (line ${found[0] ?? 1}): no reader of CSV by its standard (RFC 4180) takes that; ` +
+    `quotes in values are escaped by backslashes (line ${found[0] ?? 1}), which is not valid CSV (RFC 4180); ` +
       'write the file with quotes doubled instead',
   )
 }

@@ -37,7 +37,7 @@ export async function encodingOf(members: readonly Member[]): Promise<EncodingWi
     await member.read({
       onPacked: () => undefined,
       onText: (chunk) => {
-        witness.look(chunk)
+        witness.inspect(chunk)
         return Promise.resolve()
       },
     })
@@ -77,15 +77,15 @@ interface Start {
 
 async function startOf(member: Member, bytesMax: number): Promise<Start> {
   const witness = new EncodingWitness()
-  const kept: Buffer[] = []
+  const chunks: Buffer[] = []
   let bytes = 0
   let isComplete = true
   try {
     await member.read({
       onPacked: () => undefined,
       onText: (chunk) => {
-        witness.look(chunk)
-        kept.push(chunk)
+        witness.inspect(chunk)
+        chunks.push(chunk)
         bytes += chunk.length
         return bytes < bytesMax ? Promise.resolve() : Promise.reject(new Enough('enough'))
       },
@@ -94,7 +94,7 @@ async function startOf(member: Member, bytesMax: number): Promise<Start> {
     if (!(error instanceof Enough)) throw error
     isComplete = false
   }
-  return { bytes: Buffer.concat(kept), isComplete, encoding: witness.encoding }
+  return { bytes: Buffer.concat(chunks), isComplete, encoding: witness.encoding }
 }
 
 /** @param bytesMax maximum number of bytes for detecting the dialect */

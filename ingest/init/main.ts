@@ -35,9 +35,9 @@ async function main(): Promise<void> {
   const { catalog: file } = readSettings(process.env)
   parseCatalog(catalog, file)
   if (await isThere(file)) {
-    const aside = await freeName(file)
-    await rename(file, aside)
-    console.log(`${file} already existed, and was renamed to ${aside}`)
+    const backupFile = await freeName(file)
+    await rename(file, backupFile)
+    console.log(`${file} already existed, and was renamed to ${backupFile}`)
   }
   await writeFile(file, catalog)
   console.log(`Wrote ${file}; \`make add FILE=...\` adds a table to it, and \`make serve\` serves it`)

@@ -28,10 +28,10 @@ import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
  */
 export async function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
-  const { kept, release } = await pinReusable(job)
+  const { reusable, release } = await pinReusable(job)
   try {
-    const taken = await readAndCast(job, kept, steps)
-    const converted = await convert(job, taken, steps)
+    const castSource = await readAndCast(job, reusable, steps)
+    const converted = await convert(job, castSource, steps)
     const drift = await requireLikeness(job, converted)
     const packed = await steps.time('packing', () => pack(job, converted), 'own')
     return await publishAndReport(job, steps, converted, drift, packed)
@@ -45,35 +45,35 @@ interface Converted extends ProvedParts {
   readonly work: Work
   readonly rows: number
   /** Files reused from the previous snapshot, by their names in the new one. */
-  readonly taken: ReadonlyMap<string, ReusedFile>
+  readonly reusedByName: ReadonlyMap<string, ReusedFile>
   readonly profiles: readonly FieldProfile[]
-  readonly beside: IndexFiles
+  readonly indexFiles: IndexFiles
   /** Accepted differences between the header and the declaration. */
   readonly ofHeader: readonly string[]
   /** Declared fields that single files lack, if columns are matched by name (`union_by_name`). */
   readonly lacking: IngestReport['missing_columns']
 }
 
-async function convert(job: Job, taken: CastSource, steps: Stopwatch): Promise<Converted> {
+async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Promise<Converted> {
   const { table, store, scratch, progress, partRows } = job
-  const { kept, intake, read, partitions } = taken
+  const { reusable, intake, read, partitions } = castSource
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
   const { staged } = intake
-  const { work: ofRead, drift: ofHeader } = intake.taken
-  const plan = planned(table, kept, partitions, partRows)
-  const files = kept === null ? new Map<string, ReusedFile>() : reusedFiles(table, kept, plan.parts)
+  const { work: ofRead, drift: ofHeader } = intake.conversion
+  const plan = planned(table, reusable, partitions, partRows)
+  const files = reusable === null ? new Map<string, ReusedFile>() : reusedFiles(table, reusable, plan.parts)
   await copyReused(store, files.values(), folder)
   await steps.time('sorting', () => sort(ofRead, staged))
   const due = plan.parts.filter((part): part is DuePart => !isReused(part))
   await steps.time('writing', () => writeParts(ofRead, folder, due, progress), 'own')
   await steps.time('reconciling', () => reconcilePublished(ofRead, folder, due, staged))
-  const proved = { ...taken, folder, plan }
+  const proved = { ...castSource, folder, plan }
   const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
-  const work = kept === null ? ofRead : { ...ofRead, parts }
+  const work = reusable === null ? ofRead : { ...ofRead, parts }
   const rows = plan.parts.reduce((sum, part) => sum + part.rows, 0)
   const profiles = await steps.time('profiling', () => profile(work, rows))
-  const beside = await steps.time('indexing', () =>
+  const indexFiles = await steps.time('indexing', () =>
     writeIndexes(work, folder, plan.parts, new Set(files.keys()), profiles, job.codedDistinctMax),
   )
   const lacking = read.headers
@@ -83,9 +83,9 @@ async function convert(job: Job, taken: CastSource, steps: Stopwatch): Promise<C
     ...proved,
     work,
     rows,
-    taken: files,
+    reusedByName: files,
     profiles,
-    beside,
+    indexFiles,
     ofHeader,
     lacking,
   }
@@ -105,14 +105,14 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
   const empty = emptySourceProblem(table, read)
   const drift = [...unlike, ...empty]
   if (drift.length === 0 || acceptsDrift) return drift
-  const since =
+  const reason =
     before === null || unlike.length === 0
       ? ''
       : `the source differs too much from the snapshot of ${before.import_date}: `
   const always =
     empty.length === 0 ? '' : 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
   throw new TableFailure(
-    `${since}${drift.join('; ')}. Check it; ${always}` +
+    `${reason}${drift.join('; ')}. Check it; ${always}` +
       `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it anyway`,
   )
 }
@@ -125,7 +125,8 @@ async function publishAndReport(
   { members, sums }: PackedDownload,
 ): Promise<Outcome> {
   const { table, dataset, store, definition, before, previous, now } = job
-  const { work, folder, read, kept, rejects, rows, plan, taken, profiles, beside, lacking } = converted
+  const { work, folder, read, reusable, rejects, rows, plan, reusedByName, profiles, indexFiles, lacking } =
+    converted
   const all = sourceTotals(job, converted)
   const labelled = {
     dataset,
@@ -137,7 +138,7 @@ async function publishAndReport(
     importDate: now(),
     before,
     previous,
-    taken,
+    reusedFiles: reusedByName,
     isLoaded: table.engine === 'clickhouse',
     download: sums,
     ...partitionsOf(job, converted),
@@ -162,12 +163,12 @@ async function publishAndReport(
     rows_out: rows,
     rejected_rows: all.records + all.rejectedRows - rows,
     first_rejects: rejects,
-    lines: linesOf(read, kept === null ? all.records - rows : 0),
+    lines: linesOf(read, reusable === null ? all.records - rows : 0),
     blank_lines: all.blankLines,
     comment_lines: all.commentLines,
     missing_columns: lacking,
     last_lines: read.lastLines.slice(0, detailedRejectsMax),
-    taken_over: kept?.partitions.map(({ partition }) => partition.value) ?? [],
+    taken_over: reusable?.partitions.map(({ partition }) => partition.value) ?? [],
     accepted_drift: drift,
     warnings: warningsOf(job, read),
     fields: profiles,
@@ -176,15 +177,15 @@ async function publishAndReport(
     tools: { node: process.version, duckdb: duckdbVersion },
   }
   await writeReport(folder, report)
-  const manifest = await label(labelled, named, folder, beside)
-  const same = new Map([...taken].map(([file, { key }]) => [file, key]))
+  const manifest = await label(labelled, named, folder, indexFiles)
+  const existingKeys = new Map([...reusedByName].map(([file, { key }]) => [file, key]))
   const written = new Set(filesOf(manifest).map(({ file }) => file))
   // Remove reused files that are no longer needed, such as folded texts of fields that now have codes.
-  for (const file of [...same.keys()].filter((one) => !written.has(one))) {
+  for (const file of [...existingKeys.keys()].filter((one) => !written.has(one))) {
     await rm(path.join(folder, file))
-    same.delete(file)
+    existingKeys.delete(file)
   }
-  await publish(store, table, folder, manifest, same)
+  await publish(store, table, folder, manifest, existingKeys)
   await clearFailure(store, table)
   // A newly published source is not held back any more.
   await clearRollbacks(store, table)

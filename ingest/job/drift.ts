@@ -43,7 +43,7 @@ export function driftSince(
   })
   for (const { name } of emptied) {
     const filled = before.rows - (before.fields.find((field) => field.name === name)?.nulls ?? 0)
-    drift.push(`all values of "${name}" are null, but ${inWords(filled)} had a value before`)
+    drift.push(`all values of "${name}" are null, but ${inWords(filled)} rows had one before`)
   }
   return drift
 }

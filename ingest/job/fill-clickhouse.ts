@@ -53,5 +53,5 @@ export async function fillClickHouse(
   } finally {
     release()
   }
-  progress.say(`${tableId(table)}: loaded into ClickHouse, where it was missing`)
+  progress.log(`${tableId(table)}: loaded into ClickHouse, where it was missing`)
 }

@@ -21,7 +21,7 @@ export interface Job {
   /** Published manifest, intact or not: a new snapshot is compared with it. */
   readonly before: Manifest | null
   /** Reusable partitions of the published snapshot; null to read everything. */
-  readonly kept: Reusable | null
+  readonly reusable: Reusable | null
   /** Snapshot that a rollback of the new one restores; null if there is none. */
   readonly previous: SnapshotId | null
   /** Folder of this job alone, from which finished files move into the warehouse. */

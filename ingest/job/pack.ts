@@ -23,14 +23,14 @@ export interface PackedDownload {
 /** Writes the download, and reads it back to compute its checksums. */
 export async function pack(
   { table, store, progress }: Job,
-  { intake, folder, plan, read, kept }: ProvedParts,
+  { intake, folder, plan, read, reusable }: ProvedParts,
 ): Promise<PackedDownload> {
-  const file = kept === null ? '' : store.place(previousDownload(table, kept).key)
+  const file = reusable === null ? '' : store.place(previousDownload(table, reusable).key)
   const pieces = plan.parts.map((part): DuePart | MemberBefore => {
     if (!isReused(part)) return part
-    const { member, memberStart: start } = part.taken
+    const { member, memberStart: start } = part.reused
     return { file, start, member }
   })
-  const members = await writeDownload(intake.taken.work, folder, pieces, read.breaks > 0, progress)
+  const members = await writeDownload(intake.conversion.work, folder, pieces, read.breaks > 0, progress)
   return { members, sums: await sumsOf(path.join(folder, fileNames.download(table))) }
 }

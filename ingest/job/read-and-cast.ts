@@ -17,19 +17,19 @@ import type { Job, Stopwatch } from './job.ts'
 export async function pinReusable({
   store,
   table,
-  kept,
-}: Job): Promise<{ kept: Reusable | null; release: () => void }> {
+  reusable,
+}: Job): Promise<{ reusable: Reusable | null; release: () => void }> {
   try {
-    return { kept, release: await store.pin(kept === null ? [] : pinnedFiles(table, kept)) }
+    return { reusable, release: await store.pin(reusable === null ? [] : pinnedFiles(table, reusable)) }
   } catch (error) {
     if (!(error instanceof FileUnavailable)) throw error
-    return { kept: null, release: () => undefined }
+    return { reusable: null, release: () => undefined }
   }
 }
 
 /** Result of reading and casting a source, with the partitions that are reused. */
 export interface CastSource {
-  readonly kept: Reusable | null
+  readonly reusable: Reusable | null
   readonly intake: Intake
   readonly read: ReadSource
   readonly rejects: readonly Reject[]
@@ -41,30 +41,40 @@ export interface CastSource {
  * Reads and casts all partitions that are not reused. Starts again with less reuse if a file has another
  * header, or rows of a reusable partition.
  */
-export async function readAndCast(job: Job, held: Reusable | null, steps: Stopwatch): Promise<CastSource> {
+export async function readAndCast(
+  job: Job,
+  initialReusable: Reusable | null,
+  steps: Stopwatch,
+): Promise<CastSource> {
   const { table, files, scratch, db, progress, acceptsDrift, limits } = job
-  let kept = held
+  let reusable = initialReusable
   for (let round = 0; ; round += 1) {
     const folder = path.join(scratch, `read-${round}`)
     await mkdir(folder)
-    const others = kept?.partitions.map(({ partition }) => partition.lacks) ?? []
-    const hasElsewhere = (name: string): boolean => others.some((lacks) => !lacks.includes(name))
+    const missingFields = reusable?.partitions.map(({ partition }) => partition.lacks) ?? []
+    const hasElsewhere = (name: string): boolean => missingFields.some((lacks) => !lacks.includes(name))
     const intake = new Intake({ table, db, scratch, acceptsDrift, hasElsewhere })
-    const taker = { folder, bytes: job.batchBytes, take: (batch: Batch) => intake.take(batch) }
-    const places = kept === null ? [...files.keys()] : kept.read
+    const taker = { folder, bytes: job.batchBytes, take: (batch: Batch) => intake.convert(batch) }
+    const places = reusable === null ? [...files.keys()] : reusable.read
     const due = places.flatMap((place) => files[place] ?? [])
     const read = await steps.time('reading', () => readSource(due, { table, progress, limits, taker }), 'own')
-    const rejects = await requireFewRejects(job, intake, read, due, kept)
+    const rejects = await requireFewRejects(job, intake, read, due, reusable)
     const { staged } = intake
     if (table.partition === null)
-      return { kept, intake, read, rejects, partitions: [{ value: null, rows: staged.goodRows, files: [] }] }
-    const partitions = await partitionsIn(intake.taken.work, staged, read)
-    if (kept === null) return { kept, intake, read, rejects, partitions }
+      return {
+        reusable,
+        intake,
+        read,
+        rejects,
+        partitions: [{ value: null, rows: staged.goodRows, files: [] }],
+      }
+    const partitions = await partitionsIn(intake.conversion.work, staged, read)
+    if (reusable === null) return { reusable, intake, read, rejects, partitions }
     const values = new Set(partitions.map(({ value }) => value))
-    const isMet = kept.partitions.some(({ partition }) => values.has(partition.value))
-    const isAlike = table.source.unionByName || headerOf(read) === kept.before.header
-    if (isAlike && !isMet) return { kept, intake, read, rejects, partitions }
-    kept = isAlike ? without(kept, values, files.length) : null
+    const isMet = reusable.partitions.some(({ partition }) => values.has(partition.value))
+    const isAlike = table.source.unionByName || headerOf(read) === reusable.before.header
+    if (isAlike && !isMet) return { reusable, intake, read, rejects, partitions }
+    reusable = isAlike ? without(reusable, values, files.length) : null
     await rm(folder, { recursive: true })
   }
 }
@@ -83,7 +93,7 @@ async function requireFewRejects(
   { staged: { badRows }, badCount, badValues: values }: Intake,
   read: ReadSource,
   files: readonly PlacedFile[],
-  kept: Reusable | null,
+  reusable: Reusable | null,
 ): Promise<readonly Reject[]> {
   if (badRows === 0 && read.rejectedRows === 0) return []
   const records = new Set(values.map(({ record }) => record))
@@ -103,10 +113,10 @@ async function requireFewRejects(
     }
   })
   const rejects = [...read.rejects, ...bad].slice(0, detailedRejectsMax)
-  const before = kept?.partitions.reduce((sum, { partition }) => sum + leftOut(partition), 0) ?? 0
+  const before = reusable?.partitions.reduce((sum, { partition }) => sum + rejectedRowsIn(partition), 0) ?? 0
   const rows = badRows + read.rejectedRows + before
   if (rows <= table.rejectsMax) return rejects
-  const allowed = table.rejectsMax === 0 ? '' : `, and the catalog allows ${table.rejectsMax}`
+  const allowed = table.rejectsMax === 0 ? '' : `, and max_rejects allows only ${table.rejectsMax}`
   const what = rows === 1 ? 'a row does' : `${rows.toLocaleString('en')} rows do`
   throw new TableFailure(
     `${what} not match the catalog${allowed}; nothing was published`,
@@ -116,4 +126,4 @@ async function requireFewRejects(
 }
 
 /** Returns the number of rejected rows of a partition. */
-const leftOut = ({ records, rejectedRows, rows }: Partition): number => records + rejectedRows - rows
+const rejectedRowsIn = ({ records, rejectedRows, rows }: Partition): number => records + rejectedRows - rows

@@ -88,8 +88,8 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
       ]
     case 'held':
       return [
-        `${id}: held back, its source is the one of ${outcome.withdrawn}, which was rolled back; ` +
-          '--accept-drift publishes it again',
+        `${id}: held back, since its source is that of the snapshot ${outcome.withdrawn}, which was rolled back; ` +
+          'ACCEPT_DRIFT=1 (--accept-drift) publishes it again',
       ]
     case 'kept':
     case 'skipped':
@@ -111,13 +111,16 @@ function publishedLines(id: string, report: IngestReport): string[] {
     `${id}: published ${report.rows_out.toLocaleString('en')} rows in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
   ]
   if (report.rejected_rows > 0) {
-    lines.push(`  ${report.rejected_rows.toLocaleString('en')} rows were left out, as the catalog allows:`)
+    lines.push(
+      `  ${report.rejected_rows.toLocaleString('en')} rows were rejected and left out, as max_rejects allows:`,
+    )
     lines.push(...rejectLines(report.first_rejects, report.first_rejects.length))
   }
   const lacking = report.missing_columns
   for (const { file, fields } of lacking.slice(0, rejectsShown))
-    lines.push(`  ${file} lacks ${fields.map((name) => `"${name}"`).join(', ')}, null there`)
-  if (lacking.length > rejectsShown) lines.push(`  and ${lacking.length - rejectsShown} files more lack some`)
+    lines.push(`  ${file} lacks ${fields.map((name) => `"${name}"`).join(', ')}, so its rows have null there`)
+  if (lacking.length > rejectsShown)
+    lines.push(`  and ${lacking.length - rejectsShown} more files lack columns`)
   for (const { file, text } of report.last_lines.slice(0, rejectsShown)) {
     lines.push(`  left out at the end of ${file}${text === null ? '' : `: ${shortened(text)}`}`)
   }

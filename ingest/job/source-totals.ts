@@ -8,18 +8,18 @@ import { headerOf, type CastSource } from './read-and-cast.ts'
 /** Returns counts of the complete source, including reused partitions. */
 export function sourceTotals(
   { files }: Job,
-  { read, kept }: CastSource,
+  { read, reusable }: CastSource,
 ): Omit<FileTally, 'members'> & Pick<ReadSource, 'files'> {
-  const partitions = kept?.partitions.map(({ partition }) => partition) ?? []
-  const sum = (of: (one: Omit<FileTally, 'members'>) => number): number =>
-    partitions.reduce((total, one) => total + of(one), of(read))
-  const sources = kept?.before.sources ?? []
+  const partitions = reusable?.partitions.map(({ partition }) => partition) ?? []
+  const sum = (countOf: (one: Omit<FileTally, 'members'>) => number): number =>
+    partitions.reduce((total, one) => total + countOf(one), countOf(read))
+  const sources = reusable?.before.sources ?? []
   const known = new Map(sources.map((source) => [source.name, source]))
   const fresh = new Map(read.files.map((file) => [file.name, file]))
   return {
     // If partitions are reused, file names are unique, so a name identifies a file.
     files:
-      kept === null
+      reusable === null
         ? read.files
         : files.map(({ name, bytes }) => {
             const { sha256 } = fresh.get(name) ?? known.get(name) ?? { sha256: '' }
@@ -36,10 +36,10 @@ export function sourceTotals(
 /** Returns the partitions that the next ingest may reuse. */
 export function partitionsOf(
   { table, files }: Job,
-  { read, intake, kept, plan }: CastSource & { readonly plan: Planned },
+  { read, intake, reusable, plan }: CastSource & { readonly plan: Planned },
 ): Pick<Manifest, 'partitions' | 'header'> {
   if (table.partition === null) return {}
-  const places = kept === null ? [...files.keys()] : kept.read
+  const places = reusable === null ? [...files.keys()] : reusable.read
   let first = 0
   const lackingIn = read.tallies.map(({ members }) => {
     const own = read.headers.slice(first, first + members)
@@ -49,7 +49,8 @@ export function partitionsOf(
   const partitions = plan.partitions.map((partition): Partition => {
     if ('sources' in partition) return partition
     const tallies = partition.files.flatMap((file) => read.tallies[file] ?? [])
-    const sum = (of: (one: FileTally) => number): number => tallies.reduce((total, one) => total + of(one), 0)
+    const sum = (countOf: (one: FileTally) => number): number =>
+      tallies.reduce((total, one) => total + countOf(one), 0)
     const [lacks = [], ...others] = partition.files.flatMap((file) => lackingIn[file] ?? [])
     return {
       value: partition.value,
@@ -95,6 +96,6 @@ export function warningsOf({ table, files }: Job, { unended, endless }: ReadSour
 export function missingFiles(earlier: Manifest | null, { files }: Pick<ReadSource, 'files'>): string[] {
   if (earlier === null || earlier.sources.length < 2) return []
   const names = new Set(files.map(({ name }) => name))
-  const gone = earlier.sources.filter(({ name }) => !names.has(name))
-  return gone.map(({ name }) => `the file ${name} of the source is missing`)
+  const missingSources = earlier.sources.filter(({ name }) => !names.has(name))
+  return missingSources.map(({ name }) => `the file ${name} of the source is missing`)
 }

@@ -80,21 +80,23 @@ async function prove(work: Work, link: ClickHouse, name: string, rows: number): 
         ours: [`count(${column})`, `coalesce(sum(strlen(${column})), 0)`],
         theirs: [`count(${column})`, `ifNull(sum(length(${column})), 0)`],
       }
-    const [ours, theirs] = [
+    const [duckdbEnds, clickHouseEnds] = [
       ends((end) => `coalesce(${end}::varchar, '')`),
       ends((end) => `ifNull(toString(${end}), '')`),
     ]
     if (type.startsWith('DECIMAL'))
-      return { ours: [`count(${column})`, ...ours], theirs: [`count(${column})`, ...theirs] }
+      return { ours: [`count(${column})`, ...duckdbEnds], theirs: [`count(${column})`, ...clickHouseEnds] }
     return {
-      ours: [`count(${column})`, ...ours, `coalesce(sum(${column}::hugeint), 0)`],
-      theirs: [`count(${column})`, ...theirs, `ifNull(sum(toInt128(${column})), 0)`],
+      ours: [`count(${column})`, ...duckdbEnds, `coalesce(sum(${column}::hugeint), 0)`],
+      theirs: [`count(${column})`, ...clickHouseEnds, `ifNull(sum(toInt128(${column})), 0)`],
     }
   })
-  const ours = facts.map((fact) => said(fact.ours, 'concat_ws', (one) => `(${one})::varchar`))
-  const theirs = facts.map((fact) => said(fact.theirs, 'concatWithSeparator', (one) => `toString(${one})`))
-  const [due = []] = await db.rows(`select ${ours.join(', ')} from ${from}`)
-  const [found = []] = await link.rows(`select ${theirs.join(', ')} from ${quotedTable(name)}`)
+  const duckdbChecksums = facts.map((fact) => concatSql(fact.ours, 'concat_ws', (one) => `(${one})::varchar`))
+  const clickHouseChecksums = facts.map((fact) =>
+    concatSql(fact.theirs, 'concatWithSeparator', (one) => `toString(${one})`),
+  )
+  const [due = []] = await db.rows(`select ${duckdbChecksums.join(', ')} from ${from}`)
+  const [found = []] = await link.rows(`select ${clickHouseChecksums.join(', ')} from ${quotedTable(name)}`)
   for (const [place, { name: column }] of columns.entries()) {
     const [one, other] = [plain(String(due[place])), plain(found[place] ?? '')]
     if (one === other) continue
@@ -103,15 +105,17 @@ async function prove(work: Work, link: ClickHouse, name: string, rows: number): 
     )
   }
   // Sums do not exclude duplicates, so each position must occur exactly once.
-  const [[there] = []] = await link.rows(`select toString(uniqExact(${rowColumn})) from ${quotedTable(name)}`)
-  if (Number(there) !== rows)
+  const [[distinctRows] = []] = await link.rows(
+    `select toString(uniqExact(${rowColumn})) from ${quotedTable(name)}`,
+  )
+  if (Number(distinctRows) !== rows)
     throw new TableFailure(
-      `verification of the rows in ClickHouse failed: it has ${there ?? 'no'} rows instead of ${rows}; nothing was published`,
+      `verification of the rows in ClickHouse failed: it has ${distinctRows ?? 'no'} rows instead of ${rows}; nothing was published`,
     )
 }
 
 /** SQL: some values as one text. */
-function said(terms: readonly string[], join: string, text: (term: string) => string): string {
+function concatSql(terms: readonly string[], join: string, text: (term: string) => string): string {
   return `${join}(' ', ${terms.map(text).join(', ')})`
 }
 
@@ -141,7 +145,7 @@ export async function hasLoaded(
 export async function dropForgotten(
   link: ClickHouse,
   table: Table,
-  kept: ReadonlySet<SnapshotId>,
+  snapshots: ReadonlySet<SnapshotId>,
 ): Promise<void> {
   const prefix = clickHousePrefix(table)
   const names = await link.rows(
@@ -150,7 +154,7 @@ export async function dropForgotten(
   )
   for (const [name = ''] of names) {
     const [snapshot = ''] = name.slice(prefix.length).split('/')
-    if (kept.has(snapshot as SnapshotId)) continue
+    if (snapshots.has(snapshot as SnapshotId)) continue
     for (const statement of dropStatements(`${prefix}${snapshot}`, link.cluster))
       await link.command(statement)
   }

@@ -43,7 +43,7 @@ export async function writeDownload(
   const target = path.join(folder, fileNames.download(work.table))
   const own = parts.filter((part): part is DuePart => !('member' in part))
   const rows = own.reduce((sum, part) => sum + part.rows, 0)
-  let [lines, done] = [0, 0]
+  let [lines, writtenRows] = [0, 0]
   const members: DownloadMember[] = []
   const names = encodeRecord(
     work.fields.map(({ field }) => field.name),
@@ -51,13 +51,13 @@ export async function writeDownload(
   )
   const header = gzipSync(names)
   members.push([header.length, names.length])
-  const begun = await beginningOf(parts, header.length)
-  members.push(...begun.map(({ member }) => member))
+  const leadingMembers = await beginningOf(parts, header.length)
+  members.push(...leadingMembers.map(({ member }) => member))
   async function* bytes(): AsyncGenerator<Buffer> {
-    if (begun.length === 0) yield header
+    if (leadingMembers.length === 0) yield header
     const pieces = packedInOrder(work, own)
     try {
-      for (const part of parts.slice(begun.length)) {
+      for (const part of parts.slice(leadingMembers.length)) {
         if ('member' in part) {
           const { file, start, member } = part
           members.push(member)
@@ -75,16 +75,16 @@ export async function writeDownload(
         members.push([packed, piece.bytes])
         await rm(piece.file)
         lines += piece.lines
-        done += piece.rows
-        progress.advance({ fraction: done / rows, rows: done })
+        writtenRows += piece.rows
+        progress.advance({ fraction: writtenRows / rows, rows: writtenRows })
       }
     } finally {
       // Stop all work after a failure.
       await pieces.return(undefined)
     }
   }
-  if (begun[0] !== undefined) await copyBeginning(begun[0].file, target, bytesIn(members))
-  await pipeline(bytes, createWriteStream(target, { flags: begun.length === 0 ? 'wx' : 'a' }))
+  if (leadingMembers[0] !== undefined) await copyBeginning(leadingMembers[0].file, target, bytesIn(members))
+  await pipeline(bytes, createWriteStream(target, { flags: leadingMembers.length === 0 ? 'wx' : 'a' }))
   const { size } = await stat(target)
   if (size !== bytesIn(members))
     throw new TableFailure(
@@ -114,14 +114,16 @@ async function beginningOf(
   parts: readonly (DuePart | MemberBefore)[],
   headerBytes: number,
 ): Promise<MemberBefore[]> {
-  const begun: MemberBefore[] = []
+  const leadingMembers: MemberBefore[] = []
   let at = headerBytes
   for (const part of parts) {
     if (!('member' in part) || part.start !== at) break
-    begun.push(part)
+    leadingMembers.push(part)
     at += part.member[0]
   }
-  return begun[0] !== undefined && at > (await stat(begun[0].file)).size / 2 ? begun : []
+  return leadingMembers[0] !== undefined && at > (await stat(leadingMembers[0].file)).size / 2
+    ? leadingMembers
+    : []
 }
 
 /** Copies the start of a file through the system, which is far cheaper than a stream, and nearly free as a clone. */

@@ -79,7 +79,7 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   /** Snapshot that a rollback of this one restores; null if there is none. */
   readonly previous: SnapshotId | null
   /** Files reused from the previous snapshot, whose checksums are known. */
-  readonly taken: ReadonlyMap<string, ReusedFile>
+  readonly reusedFiles: ReadonlyMap<string, ReusedFile>
   /** True if the snapshot is also loaded into ClickHouse. */
   readonly isLoaded: boolean
   readonly download: Sums
@@ -90,12 +90,12 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
  * parts with checksums.
  */
 export async function nameSnapshot(
-  { sources, definition, importDate, taken }: Labelled,
+  { sources, definition, importDate, reusedFiles }: Labelled,
   folder: string,
   written: readonly WrittenPart[],
 ): Promise<{ snapshot: SnapshotId; parts: Part[] }> {
   const parts: Part[] = []
-  for (const part of written) parts.push({ ...part, ...(await sumsOfFile(folder, part.file, taken)) })
+  for (const part of written) parts.push({ ...part, ...(await sumsOfFile(folder, part.file, reusedFiles)) })
   const content = [
     ...sources.map(({ sha256 }) => sha256),
     definition,
@@ -110,14 +110,14 @@ export async function label(
   labelled: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
-  beside: IndexFiles,
+  indexFiles: IndexFiles,
 ): Promise<Manifest> {
   const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = labelled
-  const { taken, partitions, header, isLoaded, download } = labelled
+  const { reusedFiles, partitions, header, isLoaded, download } = labelled
   const report = await sumsOf(path.join(folder, fileNames.report))
   const indexes: Index[] = []
-  for (const index of beside.indexes) {
-    const sums = await sumsOfFile(folder, index.file, taken)
+  for (const index of indexFiles.indexes) {
+    const sums = await sumsOfFile(folder, index.file, reusedFiles)
     indexes.push({ ...index, ...sums, fields: [...index.fields] })
   }
   return {
@@ -137,7 +137,7 @@ export async function label(
     ...(partitions !== undefined && { partitions }),
     ...(header !== undefined && { header }),
     ...(indexes.length > 0 && { indexes }),
-    ...(await readApart(beside, folder)),
+    ...(await readApart(indexFiles, folder)),
     fields: storedFields(table),
     order: orderTerms(table),
     import_date: importDate.toISOString(),
@@ -201,9 +201,9 @@ async function directorySum(file: string): Promise<number> {
 async function sumsOfFile(
   folder: string,
   file: string,
-  taken: ReadonlyMap<string, ReusedFile>,
+  reusedFiles: ReadonlyMap<string, ReusedFile>,
 ): Promise<Omit<StoredFile, 'file'>> {
-  const known = taken.get(file)
+  const known = reusedFiles.get(file)
   if (known === undefined) return sumsOf(path.join(folder, file))
   const { bytes, sha256, sha512 } = known
   return { bytes, sha256, sha512 }

@@ -15,9 +15,9 @@ export async function withTableLock<T>(store: Store, table: Table, work: () => P
     release = await store.lock(layout.table(table))
   } catch (error) {
     if (!(error instanceof LockHeld)) throw error
-    const who = error.pid === null ? 'another process' : `process ${error.pid}`
+    const lockHolder = error.pid === null ? 'another process' : `process ${error.pid}`
     throw new TableFailure(
-      `${who} is already working on ${tableId(table)}: nothing was done; run this again when it has finished`,
+      `${lockHolder} is already working on ${tableId(table)}: nothing was done; run this again when it has finished`,
     )
   }
   return releasing(release, work)

@@ -20,7 +20,7 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
     inScratch(store, async (scratch) => {
       const tables = await publishedTables(store, catalog)
       const draft = path.join(scratch, layout.views)
-      const leftOut = await writeViews(draft, tables, {
+      const omittedTables = await writeViews(draft, tables, {
         warehouse: store.isRemote ? null : store.localFolder,
         base: store.address,
         scratch,
@@ -31,7 +31,7 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
       await replaceSummed(store, draft, layout.views)
       // Files of former versions.
       for (const file of ['acervo.ducklake', layout.sumOf('acervo.ducklake')]) await store.remove(file)
-      return leftOut
+      return omittedTables
     }),
   )
 }

@@ -97,7 +97,7 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
   try {
     await sweepScratch(options.store)
   } catch (cause) {
-    throw new StartError(`the warehouse ${options.store.address} cannot be written: ${messageOf(cause)}`, {
+    throw new StartError(`cannot write to the warehouse ${options.store.address}: ${messageOf(cause)}`, {
       cause,
     })
   }
@@ -127,13 +127,13 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
         await removeGarbage(options.store, table, outcome.manifest, options.now(), options.retention).catch(
           // A failed removal must not fail the ingest: the table stays published.
           (error: unknown) =>
-            progress.say(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
+            progress.log(`${tableId(table)}: old snapshots were not removed: ${messageOf(error)}`),
         )
       }
       if (table.engine === 'clickhouse' && options.clickHouse && 'manifest' in outcome) {
-        const kept = new Set(await snapshotsIn(options.store, table))
-        await dropForgotten(options.clickHouse, table, kept).catch((error: unknown) =>
-          progress.say(`${tableId(table)}: old tables of ClickHouse were not dropped: ${messageOf(error)}`),
+        const snapshots = new Set(await snapshotsIn(options.store, table))
+        await dropForgotten(options.clickHouse, table, snapshots).catch((error: unknown) =>
+          progress.log(`${tableId(table)}: old tables of ClickHouse were not dropped: ${messageOf(error)}`),
         )
       }
       return outcome
@@ -177,7 +177,7 @@ function asFailure(error: unknown, memoryBytes: number): TableFailure {
   if (error instanceof TableFailure) return error
   const message =
     error instanceof OutOfMemory
-      ? `it needs more memory than its ${Math.round(memoryBytes / 1e6)} MB: raise INGEST_MEMORY`
+      ? `the ingest needs more than its ${Math.round(memoryBytes / 1e6)} MB of memory: raise INGEST_MEMORY`
       : messageOf(error)
   return Object.assign(new TableFailure(message), { cause: error })
 }
@@ -214,7 +214,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     })
     const note = (read: readonly Source[]): Promise<void> =>
       recordHashes(store, table, hashes.noted(read)).catch((error: unknown) =>
-        progress.say(`${tableId(table)}: the hashes of its source were not stored: ${messageOf(error)}`),
+        progress.log(`${tableId(table)}: the hashes of its source were not stored: ${messageOf(error)}`),
       )
     if (
       isAsDeclared &&
@@ -239,15 +239,15 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         return { status: 'held', table, withdrawn: withdrawn.snapshot }
       }
       throw new TableFailure(
-        `${trouble}, and the source is the one of ${withdrawn.snapshot}, which was rolled back; ` +
+        `${trouble}, and the source is that of the snapshot ${withdrawn.snapshot}, which was rolled back; ` +
           `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it again`,
       )
     }
     // Quarantine damaged snapshots before they are replaced, so that a killed job leaves no manual work.
     await quarantine(store, table, found.damaged, options.now()).catch((error: unknown) =>
-      progress.say(`${tableId(table)}: damaged files were not set aside: ${messageOf(error)}`),
+      progress.log(`${tableId(table)}: damaged files were not set aside: ${messageOf(error)}`),
     )
-    const kept =
+    const reusable =
       isAsDeclared && !acceptsDrift && table.partition !== null
         ? await findReusable(store, table, current, await hashes.files())
         : null
@@ -266,7 +266,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
         limits: options,
         store,
         before: manifest,
-        kept,
+        reusable,
         previous: found.previous,
         scratch,
         db,
@@ -306,7 +306,7 @@ async function fill(
   if (table.engine !== 'clickhouse' || !options.clickHouse) return
   const limits = { ...duckdbLimits(options, table), progress }
   await fillClickHouse(options.store, table, current, options.clickHouse, limits).catch((error: unknown) =>
-    progress.say(
+    progress.log(
       `${tableId(table)}: the published snapshot was not loaded into ClickHouse: ${messageOf(error)}`,
     ),
   )
@@ -356,7 +356,7 @@ async function currentSnapshot(store: Store, table: Table, progress: Progress): 
     await mendManifest(store, table, manifest.snapshot)
     return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
   } catch (error) {
-    progress.say(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
+    progress.log(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
     const damaged = await damagedIn(store, table)
     let previous: SnapshotId | null = null
     for await (const one of earlierThan(store, table, manifest)) {

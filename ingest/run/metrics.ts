@@ -34,7 +34,7 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
   ])
   const succeeded = gauge(
     'acervo_ingest_last_success_timestamp_seconds',
-    'Last time when the source was published, or was already published.',
+    'Last time when an ingest published the source, or found it already published.',
     ['table'],
   )
   const failing = gauge('acervo_ingest_failing', '1 if the last check of the source failed.', ['table'])
@@ -44,7 +44,7 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
     if (stand === null) continue
     rows.set(labels, stand.rows)
     rejected.set(labels, stand.rejectedRows)
-    for (const [step, took] of Object.entries(stand.seconds)) seconds.set({ ...labels, step }, took)
+    for (const [step, duration] of Object.entries(stand.seconds)) seconds.set({ ...labels, step }, duration)
     if (stand.succeededAt !== null) succeeded.set(labels, stand.succeededAt / 1000)
     failing.set(labels, Number(stand.isFailing))
   }
@@ -54,25 +54,30 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
   gauge('acervo_ingest_last_run_seconds', 'Duration of the last run.', []).set(
     (run.ended.getTime() - run.began.getTime()) / 1000,
   )
-  const came = gauge('acervo_ingest_last_run_tables', 'Tables of the last run by outcome.', ['outcome'])
+  const tablesByOutcome = gauge('acervo_ingest_last_run_tables', 'Tables of the last run by outcome.', [
+    'outcome',
+  ])
   for (const status of ['published', 'unchanged', 'held', 'kept', 'skipped', 'failed'] as const) {
-    came.set({ outcome: status }, run.outcomes.filter((outcome) => outcome.status === status).length)
+    tablesByOutcome.set(
+      { outcome: status },
+      run.outcomes.filter((outcome) => outcome.status === status).length,
+    )
   }
   return registry.metrics()
 }
 
 /** Returns the state of a table; null if it was never checked. */
 async function standOf(store: Store, table: Table) {
-  const looks = await readChecks(store, table)
+  const checks = await readChecks(store, table)
   const manifest = await publishedOf(store, table).catch(() => null)
-  if (looks.length === 0 && manifest === null) return null
+  if (checks.length === 0 && manifest === null) return null
   const report = manifest === null ? null : await readReport(store, table, manifest)
-  const found = looks.find(({ outcome }) => outcome !== 'failed')
+  const found = checks.find(({ outcome }) => outcome !== 'failed')
   const successes = [manifest?.import_date, found?.at].flatMap((at) =>
     at === undefined ? [] : [Date.parse(at)],
   )
   const succeededAt = successes.length === 0 ? null : Math.max(...successes)
-  const failure = looks.find(({ outcome }) => outcome === 'failed')
+  const failure = checks.find(({ outcome }) => outcome === 'failed')
   return {
     rows: manifest?.rows ?? 0,
     rejectedRows: report?.rejected_rows ?? 0,

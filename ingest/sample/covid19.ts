@@ -55,10 +55,10 @@ interface Day {
 /** Yields one series after the other, each from its own random numbers; only the current day is in memory. */
 function* series(rows: number, seed: string): Generator<Day> {
   const days = daysFor(rows)
-  for (let made = 0, index = 0; made < rows; index += 1) {
+  for (let rowCount = 0, index = 0; rowCount < rows; index += 1) {
     const random = randomFrom(`${seed}/${index}`)
     const place = areaAt(index, random)
-    const length = Math.min(days, rows - made)
+    const length = Math.min(days, rows - rowCount)
     const start = firstDay + random.between(0, 30) * dayMs
     const rate = place.population / 2_000_000 + random.next()
     let [confirmed, deaths, available] = [1, 0, start]
@@ -93,7 +93,7 @@ function* series(rows: number, seed: string): Generator<Day> {
         available,
       }
     }
-    made += length
+    rowCount += length
   }
 }
 
@@ -155,12 +155,12 @@ function* boletim(rows: number): Generator<Record<string, Cell>> {
   const random = randomFrom('boletim')
   const days = Math.min(daysMax, Math.max(1, Math.floor(rows / states.length / 1.4)))
   const each = rows / days / states.length
-  let made = 0
+  let rowCount = 0
   for (let day = 0; day < days; day += 1) {
     const date = isoDay(firstDay + day * dayMs)
     for (const [index, { uf }] of states.entries()) {
       const upTo = Math.round((day * states.length + index + 1) * each)
-      for (; made < upTo; made += 1) {
+      for (; rowCount < upTo; rowCount += 1) {
         const url = `https://www.saude.${uf.toLowerCase()}.gov.br/boletins/covid-19/${date}-${random.between(1, 999)}.pdf`
         yield { date, state: uf, url, notes: random.chance(0.2) ? random.pick(notes) : null }
       }
@@ -179,9 +179,9 @@ function* obitoCartorio(rows: number): Generator<Record<string, Cell>> {
     totals.set(key, total)
     return total
   }
-  for (let made = 0; made < rows; made += 1) {
-    const time = Date.UTC(2020, 0, 1) + Math.floor(made / states.length) * dayMs
-    const state = states[made % states.length] as State
+  for (let index = 0; index < rows; index += 1) {
+    const time = Date.UTC(2020, 0, 1) + Math.floor(index / states.length) * dayMs
+    const state = states[index % states.length] as State
     const week = weekOf(time)
     const covid = time < firstDay ? 0 : random.between(0, Math.ceil(state.thousands / 900))
     const row: Record<string, Cell> = {

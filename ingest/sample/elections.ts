@@ -110,24 +110,24 @@ function candidatos(random: Random): Record<string, Cell> {
 
 function filiados(random: Random): Record<string, Cell> {
   const [party, place, person] = [random.pick(parties), cityOf(random), personOf(random)]
-  const left = random.chance(0.3)
+  const hasLeft = random.chance(0.3)
   const joined = isoDate(random, 1988, 2018)
   return {
     codigo_do_municipio: random.between(1000, 99_999),
-    data_da_desfiliacao: left ? isoDate(random, 2019, 2020) : null,
+    data_da_desfiliacao: hasLeft ? isoDate(random, 2019, 2020) : null,
     data_da_filiacao: joined,
     data_da_regularizacao: null,
-    data_do_cancelamento: left && random.chance(0.5) ? isoDate(random, 2019, 2020) : null,
+    data_do_cancelamento: hasLeft && random.chance(0.5) ? isoDate(random, 2019, 2020) : null,
     data_do_processamento: joined,
     datahora_da_extracao: '2020-03-02 01:49:07',
-    motivo_do_cancelamento: left ? random.pick(['A PEDIDO DO ELEITOR', 'DECISÃO JUDICIAL']) : null,
+    motivo_do_cancelamento: hasLeft ? random.pick(['A PEDIDO DO ELEITOR', 'DECISÃO JUDICIAL']) : null,
     nome_do_filiado: person.name,
     nome_do_municipio: place.city.toUpperCase(),
     nome_do_partido: party.name,
     numero_da_inscricao: random.digits(12),
     secao_eleitoral: random.between(1, 400),
     sigla_do_partido: party.acronym,
-    situacao_do_registro: left ? 'DESFILIADO' : 'REGULAR',
+    situacao_do_registro: hasLeft ? 'DESFILIADO' : 'REGULAR',
     tipo_do_registro: 'OFICIAL',
     uf: place.uf,
     zona_eleitoral: random.between(1, 250),

@@ -46,7 +46,7 @@ function cursos(random: Random): Record<string, Cell> {
   const [place, course] = [cityOf(random), random.pick(courses)]
   const campus = String(random.between(100, 1_100_000))
   const grade = (): string => (450 + random.next() * 300).toFixed(2)
-  const [whole, half] = [random.chance(0.7), random.chance(0.4)]
+  const [hasFullScholarship, half] = [random.chance(0.7), random.chance(0.4)]
   return {
     uf_busca: place.uf,
     cidade_busca: place.city,
@@ -56,12 +56,12 @@ function cursos(random: Random): Record<string, Cell> {
     grau: random.pick(['Bacharelado', 'Licenciatura', 'Tecnológico']),
     turno: random.pick(['Noturno', 'Matutino', 'Vespertino', 'Integral', 'Curso a Distância']),
     mensalidade: (180 + random.next() ** 3 * 9000).toFixed(2),
-    bolsa_integral_cotas: whole ? random.between(0, 20) : null,
-    bolsa_integral_ampla: whole ? random.between(0, 20) : null,
+    bolsa_integral_cotas: hasFullScholarship ? random.between(0, 20) : null,
+    bolsa_integral_ampla: hasFullScholarship ? random.between(0, 20) : null,
     bolsa_parcial_cotas: half ? random.between(0, 20) : null,
     bolsa_parcial_ampla: half ? random.between(0, 20) : null,
-    nota_integral_ampla: whole ? grade() : null,
-    nota_integral_cotas: whole && random.chance(0.5) ? grade() : null,
+    nota_integral_ampla: hasFullScholarship ? grade() : null,
+    nota_integral_cotas: hasFullScholarship && random.chance(0.5) ? grade() : null,
     nota_parcial_ampla: half ? grade() : null,
     nota_parcial_cotas: half && random.chance(0.5) ? grade() : null,
     curso_busca: course,
@@ -72,13 +72,13 @@ function cursos(random: Random): Record<string, Cell> {
 }
 
 function variants(name: string, random: Random): string {
-  const others = [
+  const spellings = [
     name,
     name.replace('L', 'LL'),
     name.replace('I', 'Y'),
     `${name}${random.pick(['A', 'E', 'H'])}`,
   ]
-  return `|${[...new Set(others)].toSorted().join('|')}|`
+  return `|${[...new Set(spellings)].toSorted().join('|')}|`
 }
 
 /** Invents a first name with its counts; without accents, as in the census. */

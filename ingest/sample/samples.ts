@@ -24,7 +24,7 @@ export function eachRow(
     rows,
     make: function* (count) {
       const random = randomFrom(id)
-      for (let made = 0; made < count; made += 1) yield row(random)
+      for (let index = 0; index < count; index += 1) yield row(random)
     },
   }
 }

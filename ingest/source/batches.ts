@@ -78,12 +78,12 @@ export class BatchWriter {
    * @param tallyOf returns counts of all records so far with the same columns
    * @returns whether the columns differ, so that counting restarts
    */
-  async turnTo(header: readonly string[], constants: Constants, tallyOf: () => Tally): Promise<boolean> {
+  async setColumns(header: readonly string[], constants: Constants, tallyOf: () => Tally): Promise<boolean> {
     const isAnother =
       JSON.stringify([header, [...constants.keys()]]) !==
       JSON.stringify([this.#header, [...this.#constants.keys()]])
     const isNext = JSON.stringify([...constants]) !== JSON.stringify([...this.#constants])
-    if (isAnother || (isNext && this.#pieces.length >= piecesMax)) await this.#handOver(tallyOf)
+    if (isAnother || (isNext && this.#pieces.length >= piecesMax)) await this.#flushBatch(tallyOf)
     else if (isNext) await this.#endPiece()
     if (isAnother) this.#sum = nothingTallied
     this.#header = header
@@ -102,13 +102,13 @@ export class BatchWriter {
     this.#file ??= await this.#begin()
     this.#bytes += records.length
     this.#writing = heard(this.#file.handle.writeFile(records))
-    if (this.#bytes >= this.#taker.bytes) await this.#handOver(tallyOf)
+    if (this.#bytes >= this.#taker.bytes) await this.#flushBatch(tallyOf)
   }
 
   /** Passes the last batch on, even without records, and waits until all are processed. */
   async end(tallyOf: () => Tally): Promise<void> {
     if (this.#count === 0) await this.write(Buffer.alloc(0), tallyOf)
-    await this.#handOver(tallyOf)
+    await this.#flushBatch(tallyOf)
     await this.#taking
   }
 
@@ -142,7 +142,7 @@ export class BatchWriter {
     this.#file = null
   }
 
-  async #handOver(tallyOf: () => Tally): Promise<void> {
+  async #flushBatch(tallyOf: () => Tally): Promise<void> {
     await this.#endPiece()
     if (this.#pieces.length === 0) return
     const tally = tallyOf()

@@ -9,19 +9,19 @@ export class ByteCollector {
     this.#data = data
   }
 
-  leaveOut(from: number, to: number): void {
+  omit(from: number, to: number): void {
     if (from > this.#from) this.#pieces.push(this.#data.subarray(this.#from, from))
     this.#from = to
   }
 
-  replace(from: number, to: number, by: Buffer): void {
-    this.leaveOut(from, to)
-    this.#pieces.push(by)
+  replace(from: number, to: number, replacement: Buffer): void {
+    this.omit(from, to)
+    this.#pieces.push(replacement)
   }
 
   /** Returns everything up to `end`. */
   upTo(end: number): Buffer {
-    this.leaveOut(end, end)
+    this.omit(end, end)
     return this.#pieces.length === 1 ? (this.#pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#pieces)
   }
 }

@@ -3,7 +3,7 @@ import iconv from 'iconv-lite'
 import type { Encoding, SourceForm } from '../../core/catalog/catalog.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { CR, LF } from './record.ts'
-import { wholeCharacters } from './utf8.ts'
+import { completeLength } from './utf8.ts'
 
 /**
  * Converts the encoding of a source into UTF-8 without a byte order mark. Invalid bytes become bytes that are
@@ -64,7 +64,7 @@ function singleByte(encoding: 'latin-1' | 'windows-1252', name: string): Decoder
   const [charset, bad] = encoding === 'latin-1' ? ['latin1', controls] : [encoding, unknown]
   return {
     write: (chunk) => {
-      disguise.look(chunk)
+      disguise.inspect(chunk)
       // One byte is one character, so positions in text and bytes are equal.
       return bytesOf(iconv.decode(chunk, charset), bad, (at) => chunk[at] ?? 0)
     },
@@ -88,12 +88,12 @@ class DisguisedUtf8 {
     this.#name = name
   }
 
-  look(chunk: Buffer): void {
+  inspect(chunk: Buffer): void {
     if (!this.#isUtf8) return
     const bytes = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk])
-    const whole = wholeCharacters(bytes)
-    this.#waiting = Buffer.from(bytes.subarray(whole))
-    const characters = bytes.subarray(0, whole)
+    const completeBytes = completeLength(bytes)
+    this.#waiting = Buffer.from(bytes.subarray(completeBytes))
+    const characters = bytes.subarray(0, completeBytes)
     this.#isUtf8 = isUtf8(characters)
     this.#hasMore ||= !isAscii(characters)
   }
@@ -112,9 +112,9 @@ function utf16(encoding: Encoding, name: string): Decoder {
   // A surrogate pair may be split between chunks.
   let half = ''
   const asBytes = (text: string): Buffer => {
-    const whole = half + text
-    half = /[\uD800-\uDBFF]$/.test(whole) ? whole.slice(-1) : ''
-    const complete = half === '' ? whole : whole.slice(0, -1)
+    const fullText = half + text
+    half = /[\uD800-\uDBFF]$/.test(fullText) ? fullText.slice(-1) : ''
+    const complete = half === '' ? fullText : fullText.slice(0, -1)
     return bytesOf(complete, loneSurrogate, (at) => complete.charCodeAt(at))
   }
   return withoutMark(
@@ -134,7 +134,8 @@ function utf16(encoding: Encoding, name: string): Decoder {
         return asBytes(decoder.write(waiting))
       },
       end: () => {
-        if (bytes % 2 !== 0) throw new TableFailure(`${name} ends within a UTF-16 character: it is cut off`)
+        if (bytes % 2 !== 0)
+          throw new TableFailure(`${name} ends within a UTF-16 character, so it is cut off: fetch it again`)
         // The end of the file may be half of a surrogate pair.
         const rest = half + (decoder?.end() ?? '')
         return bytesOf(rest, loneSurrogate, (at) => rest.charCodeAt(at))
@@ -149,7 +150,7 @@ function withLineFeeds({ write, end }: Decoder, name: string): Decoder {
   const fed = (bytes: Buffer): Buffer => {
     if (bytes.includes(LF))
       throw new TableFailure(
-        `${name} has line feeds, too: line_terminator: cr is for files whose lines end in carriage returns alone`,
+        `${name} has line feeds: remove line_terminator: cr, which is only for files whose lines end in carriage returns alone`,
       )
     const copy = Buffer.from(bytes)
     for (let at = copy.indexOf(CR); at !== -1; at = copy.indexOf(CR, at + 1)) copy[at] = LF

@@ -69,7 +69,7 @@ export async function fetchFile(address: URL, options: FetchOptions): Promise<Fe
       )
     }
     const pause = Math.min(retryLongestMs, outcome.afterMs ?? options.retryMs * 2 ** (troubles.length - 1))
-    options.progress.say(`${address.href}: ${outcome.trouble}; next try in ${(pause / 1000).toFixed(1)} s`)
+    options.progress.log(`${address.href}: ${outcome.trouble}; next try in ${(pause / 1000).toFixed(1)} s`)
     await wait(pause)
   }
 }
@@ -84,9 +84,9 @@ class Download {
   readonly #name: string
   /** New bytes of the last attempt. */
   gained = 0
-  #most = 0
+  #peakBytes = 0
   /** Headers of the response that sent the first bytes of the file. */
-  #whole: Headers = {}
+  #firstHeaders: Headers = {}
   /** Validator of the first bytes, to request the rest of the same version; null if the download must start again. */
   #validator: string | null = null
 
@@ -99,26 +99,26 @@ class Download {
   }
 
   async attempt(): Promise<Attempt> {
-    const have = this.#validator === null ? 0 : await sizeOf(this.#file)
+    const offset = this.#validator === null ? 0 : await sizeOf(this.#file)
     this.gained = 0
     const { known } = this.#options
-    const isKnown = known?.address === this.#address.href && have === 0
+    const isKnown = known?.address === this.#address.href && offset === 0
     const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'acervo' }
     if (isKnown && known.etag !== undefined) headers['if-none-match'] = known.etag
     else if (isKnown && known.last_modified !== undefined) headers['if-modified-since'] = known.last_modified
     const isConditional = 'if-none-match' in headers || 'if-modified-since' in headers
-    if (have > 0 && this.#validator !== null) {
-      headers['range'] = `bytes=${have}-`
+    if (offset > 0 && this.#validator !== null) {
+      headers['range'] = `bytes=${offset}-`
       headers['if-range'] = this.#validator
     }
     try {
       const answer = await this.#follow(headers)
-      return await this.#take(answer, have, isConditional)
+      return await this.#handleResponse(answer, offset, isConditional)
     } catch (error) {
       if (error instanceof PrivateAddress) {
         throw new TableFailure(
           `${this.#address.href} redirects to ${error.host}, a private address: refused; ` +
-            'if that is intended, declare this address itself',
+            'if that is intended, declare the private address in source.files',
         )
       }
       if (error instanceof TableFailure || /^E(NOSPC|IO|DQUOT|ACCES)$/.test(codeOf(error) ?? '')) throw error
@@ -126,10 +126,11 @@ class Download {
     }
   }
 
-  async #take(answer: WebResponse, have: number, isConditional: boolean): Promise<Attempt> {
+  async #handleResponse(answer: WebResponse, offset: number, isConditional: boolean): Promise<Attempt> {
     const { statusCode: status, headers } = answer
-    if (status === 200 || (status === 206 && have > 0)) return this.#save(answer, status === 206 ? have : 0)
-    await leave(answer)
+    if (status === 200 || (status === 206 && offset > 0))
+      return this.#save(answer, status === 206 ? offset : 0)
+    await discardBody(answer)
     if (status === 304 && isConditional) return { status: 'unchanged' }
     if (status === 404 || status === 410) return { status: 'missing' }
     if (status === 416) {
@@ -144,30 +145,30 @@ class Download {
     throw new TableFailure(`${this.#address.href} answers ${status}: check the address`)
   }
 
-  async #save({ headers, body }: WebResponse, have: number): Promise<Attempt> {
+  async #save({ headers, body }: WebResponse, offset: number): Promise<Attempt> {
     const { bytesMax, progress, silenceMs } = this.#options
-    const total = totalOf(headers, have)
-    if (have === 0) {
-      this.#whole = headers
+    const total = totalOf(headers, offset)
+    if (offset === 0) {
+      this.#firstHeaders = headers
       this.#validator = validatorOf(headers)
-    } else if (total.from !== have || !isPartOf(this.#whole, headers, total.bytes)) {
-      await leave({ body })
+    } else if (total.from !== offset || !isPartOf(this.#firstHeaders, headers, total.bytes)) {
+      await discardBody({ body })
       this.#validator = null
       return {
         status: 'again',
         trouble: 'the server sent another range or version than was requested',
       }
     }
-    const whole = this.#whole
-    const [etag, lastModified] = [firstValue(whole['etag']), firstValue(whole['last-modified'])]
-    let bytes = have
+    const firstHeaders = this.#firstHeaders
+    const [etag, lastModified] = [firstValue(firstHeaders['etag']), firstValue(firstHeaders['last-modified'])]
+    let bytes = offset
     const pace = new Pace(silenceMs)
-    const output = await open(this.#file, have === 0 ? 'w' : 'a')
+    const output = await open(this.#file, offset === 0 ? 'w' : 'a')
     try {
       for await (const chunk of body) {
         bytes += (chunk as Buffer).length
         this.#gain(bytes)
-        pace.require(bytes - have)
+        pace.require(bytes - offset)
         if (bytes > bytesMax) {
           throw new TableFailure(
             `${this.#address.href} is larger than ${bytesMax / 1e9} GB: if that is intended, raise UNPACKED_GB`,
@@ -184,19 +185,19 @@ class Download {
     if (total.bytes !== null && bytes !== total.bytes) {
       return { status: 'again', trouble: `the server sent ${bytes} of ${total.bytes} bytes` }
     }
-    const trouble = await wrongDigest(this.#file, [whole, headers])
+    const trouble = await wrongDigest(this.#file, [firstHeaders, headers])
     if (trouble !== null) {
       this.#validator = null
       await rm(this.#file)
       return { status: 'again', trouble }
     }
-    const coding = (firstValue(whole['content-encoding']) ?? 'identity')
+    const coding = (firstValue(firstHeaders['content-encoding']) ?? 'identity')
       .toLowerCase()
       .replace(/^x-gzip$/, 'gzip')
     const name = this.#name
     if (coding !== 'identity' && coding !== 'gzip') {
       throw new TableFailure(
-        `${this.#address.href} was sent with the encoding ${coding}, although none was accepted`,
+        `${this.#address.href} was sent with the content encoding ${coding}, which was not requested and cannot be read: put the file into SOURCES instead`,
       )
     }
     // Some servers compress without being asked; others declare gzip as the encoding of a .gz file that is
@@ -221,8 +222,8 @@ class Download {
   }
 
   #gain(bytes: number): void {
-    this.gained += Math.max(0, bytes - this.#most)
-    this.#most = Math.max(this.#most, bytes)
+    this.gained += Math.max(0, bytes - this.#peakBytes)
+    this.#peakBytes = Math.max(this.#peakBytes, bytes)
   }
 
   /**
@@ -243,9 +244,11 @@ class Download {
       })
       const location = firstValue(answer.headers['location'])
       if (![301, 302, 303, 307, 308].includes(answer.statusCode) || location === undefined) return answer
-      await leave(answer)
+      await discardBody(answer)
       if (redirects === redirectsMax)
-        throw new TableFailure(`${this.#address.href} redirects more than ${redirectsMax} times`)
+        throw new TableFailure(
+          `${this.#address.href} redirects more than ${redirectsMax} times: check the address`,
+        )
       const next = new URL(location, address)
       if (!/^https?:$/.test(next.protocol) || (address.protocol === 'https:' && next.protocol === 'http:')) {
         throw new TableFailure(
@@ -277,17 +280,19 @@ async function loadHttpClient() {
 }
 
 /** Maximum number of bytes of an unwanted body that are read; beyond them, closing its connection is cheaper. */
-const leftBytesMax = 65_536
-const leftMs = 2000
+const discardedBytesMax = 65_536
+const discardTimeoutMs = 2000
 
-async function leave({ body }: Pick<WebResponse, 'body'>): Promise<void> {
-  await body.dump({ limit: leftBytesMax, signal: AbortSignal.timeout(leftMs) }).catch(() => undefined)
+async function discardBody({ body }: Pick<WebResponse, 'body'>): Promise<void> {
+  await body
+    .dump({ limit: discardedBytesMax, signal: AbortSignal.timeout(discardTimeoutMs) })
+    .catch(() => undefined)
 }
 
 /** Requires a minimum speed in each period; a period is as long as the timeout of a silent server. */
 class Pace {
   readonly #everyMs: number
-  #since = performance.now()
+  #periodStart = performance.now()
   #before = 0
 
   constructor(everyMs: number) {
@@ -299,17 +304,17 @@ class Pace {
    * @throws Error if they are fewer than required
    */
   require(bytes: number): void {
-    const ms = performance.now() - this.#since
+    const ms = performance.now() - this.#periodStart
     if (ms < this.#everyMs) return
     if (bytes - this.#before < (leastBytesPerSecond * ms) / 1000)
       throw new Error(`the server sends less than ${leastBytesPerSecond} bytes a second`)
-    this.#since = performance.now()
+    this.#periodStart = performance.now()
     this.#before = bytes
   }
 
   /** Excludes time in which this process wrote to disk, since the server did not cause that delay. */
   forgive(ms: number): void {
-    this.#since += ms
+    this.#periodStart += ms
   }
 }
 

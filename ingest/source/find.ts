@@ -73,7 +73,9 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
   if (isWeb(file)) return [{ kind: 'web', addresses: [new URL(file)], constants }]
   if (isWeb(sources)) {
     if (file.includes('*')) {
-      throw new TableFailure(`${file}: an address cannot be listed, so source.files must name each file`)
+      throw new TableFailure(
+        `${file} contains *, but SOURCES is an address, which cannot be listed: name each file in source.files`,
+      )
     }
     return [{ kind: 'web', addresses: [addressOf(sources, file)], constants }]
   }

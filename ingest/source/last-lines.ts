@@ -5,7 +5,7 @@ import { recordBytesMax } from './soundness.ts'
 const [space, tab] = [0x20, 0x09]
 
 /** Maximum number of characters of a reported line. */
-const shownMax = 500
+const lineLengthMax = 500
 
 /**
  * Withholds the last lines of a text (`source.skip_last`), such as totals, which are no rows. Blank lines do
@@ -14,7 +14,7 @@ const shownMax = 500
 export class LastLines {
   readonly #count: number
   readonly #file: string
-  #held: Buffer = Buffer.alloc(0)
+  #tail: Buffer = Buffer.alloc(0)
 
   constructor(count: number, file: string) {
     this.#count = count
@@ -24,12 +24,12 @@ export class LastLines {
   /** Takes the next bytes in UTF-8, and returns bytes that certainly precede the last lines. */
   push(chunk: Buffer): Buffer {
     if (this.#count === 0) return chunk
-    const data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    const data = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk])
     const cut = startOfLast(data, this.#count)
-    this.#held = data.subarray(cut)
-    if (this.#held.length > recordBytesMax) {
+    this.#tail = data.subarray(cut)
+    if (this.#tail.length > recordBytesMax) {
       throw new TableFailure(
-        `the last ${this.#count} lines of ${this.#file} are longer than ${recordBytesMax} bytes: see source.skip_last`,
+        `the last ${this.#count} lines of ${this.#file} have more than ${recordBytesMax} bytes together: check source.skip_last and the line endings`,
       )
     }
     return data.subarray(0, cut)
@@ -37,14 +37,14 @@ export class LastLines {
 
   /** Number of withheld lines, including blank ones. */
   get count(): number {
-    const feeds = this.#held.filter((byte) => byte === LF).length
-    return this.#held.length === 0 || this.#held.at(-1) === LF ? feeds : feeds + 1
+    const feeds = this.#tail.filter((byte) => byte === LF).length
+    return this.#tail.length === 0 || this.#tail.at(-1) === LF ? feeds : feeds + 1
   }
 
   /** Withheld lines that are not blank, each shortened for the report. */
   get lines(): string[] {
-    const all = this.#held.toString('utf8').split(/\r?\n/)
-    return all.filter((line) => line.trim() !== '').map((line) => line.slice(0, shownMax))
+    const all = this.#tail.toString('utf8').split(/\r?\n/)
+    return all.filter((line) => line.trim() !== '').map((line) => line.slice(0, lineLengthMax))
   }
 }
 

@@ -21,6 +21,7 @@ export const masks: Readonly<Record<MaskName, MaskRow>> = {
       const digits = text.replaceAll(/\D/g, '')
       return `***${digits.slice(3, 9)}**`
     },
-    expects: 'a CPF (11 digits, or 000.000.000-00), a masked CPF or a CNPJ; it is not shown here',
+    expects:
+      'a CPF (11 digits, or 000.000.000-00), a masked CPF or a CNPJ; the value is not shown, since it may be personal',
   },
 }

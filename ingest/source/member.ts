@@ -59,7 +59,9 @@ export function unpackBounds(
   return (text, packed) => {
     unpacked += text
     if (unpacked > freely && unpacked > packed * ratioMax) {
-      throw new TableFailure(`${file.name} unpacks to more than ${ratioMax} times its size: refused`)
+      throw new TableFailure(
+        `${file.name} unpacks to more than ${ratioMax} times its size, perhaps a zip bomb: if that is intended, unpack it yourself`,
+      )
     }
     if (unpacked > unpackedBytesMax) {
       throw new TableFailure(

@@ -53,17 +53,17 @@ export async function obtain(
   // Servers send no unchanged files, and no earlier copies exist here. If only some files changed, all are
   // fetched.
   const obtained = unchanged > 0 ? await obtainAll(places, [], options) : first
-  const there = obtained.filter((file) => typeof file === 'object')
-  if (there.length < obtained.length) {
-    const gone = obtained.findIndex((file) => typeof file !== 'object')
-    if (there.length === 0) return 'missing'
-    throw new TableFailure(`a file of the source is missing: ${nameOf(places[gone])}`)
+  const files = obtained.filter((file) => typeof file === 'object')
+  if (files.length < obtained.length) {
+    const missingIndex = obtained.findIndex((file) => typeof file !== 'object')
+    if (files.length === 0) return 'missing'
+    throw new TableFailure(`a file of the source is missing: ${nameOf(places[missingIndex])}`)
   }
   if (table.source.checksums !== null) {
-    for (const [index, one] of there.entries())
+    for (const [index, one] of files.entries())
       await requireSum(one, places[index], table.source.checksums, options)
   }
-  return there
+  return files
 }
 
 async function obtainAll(
@@ -137,18 +137,21 @@ async function requireSum(
   options: ObtainOptions,
 ): Promise<void> {
   const list = await listOf(place, validators, checksums, options)
-  const here = path.basename(file.name)
-  const name = validators === null ? here : nameIn(new URL(validators.address))
+  const localName = path.basename(file.name)
+  const name = validators === null ? localName : nameIn(new URL(validators.address))
   const lines = [...list.matchAll(/^([0-9a-f]{64}|[0-9a-f]{128}) [ *](?:\.\/)?(.+?)\r?$/gim)]
   const line =
     lines.find(([, , listed]) => listed === name) ??
     lines.find(([, , listed = '']) => path.posix.basename(listed) === name)
-  const wanted = line?.[1]?.toLowerCase()
-  if (wanted === undefined) throw new TableFailure(`${checksums} has no SHA-256 or SHA-512 sum of ${name}`)
+  const expectedSum = line?.[1]?.toLowerCase()
+  if (expectedSum === undefined)
+    throw new TableFailure(
+      `${checksums} has no SHA-256 or SHA-512 sum of ${name}: add it, or remove source.checksums`,
+    )
   // The list has checksums of the original files. If a server compressed one for transfer, it is decompressed
   // first.
-  const { sha256, sha512 } = await (name === here ? sumsOf(file.path) : unpackedSums(file.path))
-  if (wanted !== sha256 && wanted !== sha512) {
+  const { sha256, sha512 } = await (name === localName ? sumsOf(file.path) : unpackedSums(file.path))
+  if (expectedSum !== sha256 && expectedSum !== sha512) {
     throw new TableFailure(`${name} does not match its checksum in ${checksums}: fetch it again`)
   }
 }
@@ -160,7 +163,7 @@ async function listOf(
   { sources, folder, bytesMax, progress, retryMs, silenceMs }: ObtainOptions,
 ): Promise<string> {
   const missing = new TableFailure(
-    `there is no ${checksums} beside ${nameOf(place)}, which source.checksums names`,
+    `source.checksums names ${checksums}, but there is no such file beside ${nameOf(place)}`,
   )
   if (validators === null) {
     if (place?.kind !== 'here') throw missing

@@ -30,7 +30,7 @@ export const packings: readonly PackingRow[] = [
     ending: '.gz',
     start: [0x1f, 0x8b],
     what: 'a gzip file',
-    remedy: 'let its name end in .gz',
+    remedy: 'rename it to end in .gz',
     isReadThrough: true,
     members: async (file, _pattern, limits) => [unpacked(file, zlib.createGunzip, limits)],
   },
@@ -38,7 +38,7 @@ export const packings: readonly PackingRow[] = [
     ending: '.zst',
     start: [0x28, 0xb5, 0x2f, 0xfd],
     what: 'a zstd file',
-    remedy: 'let its name end in .zst',
+    remedy: 'rename it to end in .zst',
     isReadThrough: true,
     members: async (file, _pattern, limits) => {
       const unpack = zstdOf(file)
@@ -50,7 +50,7 @@ export const packings: readonly PackingRow[] = [
     ending: '.zip',
     start: [0x50, 0x4b, 0x03, 0x04],
     what: 'a zip or xlsx file',
-    remedy: 'let its name end in .zip, or export the sheet as CSV',
+    remedy: 'rename it to end in .zip, or export the sheet as CSV',
     isReadThrough: false,
     members: zipMembers,
   },

@@ -122,7 +122,7 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
   const total = sources.reduce((sum, { bytes }) => sum + bytes, 0)
   const scans: Scan[] = []
   // Latest consecutive scans with the same columns, whose counts are summed.
-  let alike: Scan[] = []
+  let sameColumnScans: Scan[] = []
   const files: ReadFile[] = []
   const tallies: FileTally[] = []
   let [packed, text] = [0, 0]
@@ -140,17 +140,18 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
         scans.push(scan)
         const { scanner, decode, last } = scan
         let isBegun = false
-        const take = async (records: Buffer): Promise<void> => {
+        const writeRecords = async (records: Buffer): Promise<void> => {
           requireStructure(scans)
           const { header } = scanner
           if (header === null) return
           if (!isBegun) {
             isBegun = true
             if (!table.source.unionByName) requireSameHeader(scan, scans[0], hidesText(table))
-            const isAnother = (await writer?.turnTo(header, constants, () => tallyOf(alike))) === true
-            alike = isAnother ? [scan] : [...alike, scan]
+            const isAnother =
+              (await writer?.setColumns(header, constants, () => tallyOf(sameColumnScans))) === true
+            sameColumnScans = isAnother ? [scan] : [...sameColumnScans, scan]
           }
-          if (records.length > 0) await writer?.write(records, () => tallyOf(alike))
+          if (records.length > 0) await writer?.write(records, () => tallyOf(sameColumnScans))
         }
         const checkStart = startKeeper((start) => requireText(start, table.source.encoding, member.name))
         await member.read({
@@ -161,14 +162,16 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
           onText: async (chunk) => {
             checkStart(chunk)
             text += chunk.length
-            const done = isMeasured ? packed / total : text / (5 * total)
-            progress.advance({ fraction: done, rows: scan.before + scanner.records, bytes: text })
-            await take(scanner.push(last.push(decode.write(chunk))))
+            const fractionRead = isMeasured ? packed / total : text / (5 * total)
+            progress.advance({ fraction: fractionRead, rows: scan.before + scanner.records, bytes: text })
+            await writeRecords(scanner.push(last.push(decode.write(chunk))))
           },
         })
-        await take(Buffer.concat([scanner.push(last.push(decode.end())), scanner.end()]))
+        await writeRecords(Buffer.concat([scanner.push(last.push(decode.end())), scanner.end()]))
         if (scanner.isShort) {
-          throw new TableFailure(`${member.name} ends within the ${table.source.skipLines} skipped lines`)
+          throw new TableFailure(
+            `${member.name} has no line after the ${table.source.skipLines} skipped ones: reduce source.skip_lines`,
+          )
         }
         if (scanner.header === null || scanner.isEmpty)
           throw new TableFailure(`${member.name} is empty: it needs at least a header`)
@@ -182,7 +185,7 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
       files.push({ name: source.name, bytes: source.bytes, sha256 })
       tallies.push(tallyOfFile(scans.slice(first)))
     }
-    await writer?.end(() => tallyOf(alike))
+    await writer?.end(() => tallyOf(sameColumnScans))
   } finally {
     await writer?.close()
   }
@@ -197,20 +200,22 @@ function constantsOf({ source }: Table, { place, constants }: PlacedFile, member
 /** Returns the values of fields in a text's name, by the pattern `source.from_name`. */
 function namedBy(pattern: string | null, place: string, { name, inner }: Member): Constants {
   if (pattern === null) return new Map()
-  const whole = inner === null ? place : `${place}/${inner}`
+  const fullPath = inner === null ? place : `${place}/${inner}`
   // The pattern may omit the extension of a compression: t.csv.gz also matches as t.csv.
-  const packing = packingOf(whole)
-  const unpacked = packing === null ? [] : [whole.slice(0, -packing.ending.length)]
-  for (const one of [whole, ...unpacked]) {
+  const packing = packingOf(fullPath)
+  const unpacked = packing === null ? [] : [fullPath.slice(0, -packing.ending.length)]
+  for (const one of [fullPath, ...unpacked]) {
     const found = parseNamePattern(pattern)?.read(one) ?? null
     if (found === 'ambiguous') {
       throw new TableFailure(
-        `the name of ${name} can be read in two ways by source.from_name, which is ${pattern}`,
+        `the name of ${name} matches source.from_name (${pattern}) in more than one way: write more of the name into the pattern`,
       )
     }
     if (found !== null) return found
   }
-  throw new TableFailure(`${name} does not match source.from_name, which is ${pattern}`)
+  throw new TableFailure(
+    `${name} does not match source.from_name (${pattern}): rename the file, or correct the pattern`,
+  )
 }
 
 async function fingerprintOf(file: string): Promise<string> {
@@ -293,16 +298,16 @@ export class OtherHeader extends TableFailure {}
 
 /** @throws OtherHeader */
 function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolean): void {
-  const [found, wanted] = [scan.scanner.header, first?.scanner.header]
-  if (found === null || !wanted || scan === first) return
-  if (JSON.stringify(found) === JSON.stringify(wanted)) return
-  const at = found.findIndex((name, index) => name !== wanted[index])
+  const [found, expected] = [scan.scanner.header, first?.scanner.header]
+  if (found === null || !expected || scan === first) return
+  if (JSON.stringify(found) === JSON.stringify(expected)) return
+  const at = found.findIndex((name, index) => name !== expected[index])
   const column = at === -1 ? found.length : at
   const name = (names: readonly string[]): string =>
-    isHidden ? 'another' : JSON.stringify(names[column] ?? null)
+    isHidden ? 'different' : JSON.stringify(names[column] ?? null)
   throw new OtherHeader(
     `the header of ${scan.file} differs from that of ${first?.file ?? ''}: column ${column + 1} is ` +
-      `${name(found)}${isHidden ? '' : `, and there ${name(wanted)}`}`,
+      `${name(found)}${isHidden ? '' : ` instead of ${name(expected)}`}`,
   )
 }
 
@@ -322,8 +327,8 @@ function tallyOf(scans: readonly Scan[]): Tally {
 }
 
 function tallyOfFile(scans: readonly Scan[]): FileTally {
-  const sum = (of: (scanner: CsvScanner) => number): number =>
-    scans.reduce((total, { scanner }) => total + of(scanner), 0)
+  const sum = (countOf: (scanner: CsvScanner) => number): number =>
+    scans.reduce((total, { scanner }) => total + countOf(scanner), 0)
   return {
     members: scans.length,
     records: sum(({ records }) => records),
@@ -335,7 +340,8 @@ function tallyOfFile(scans: readonly Scan[]): FileTally {
 }
 
 function lineCountsOf(scans: readonly Scan[]): LineCounts {
-  const sum = (of: (scan: Scan) => number): number => scans.reduce((total, scan) => total + of(scan), 0)
+  const sum = (countOf: (scan: Scan) => number): number =>
+    scans.reduce((total, scan) => total + countOf(scan), 0)
   return {
     all: sum(({ scanner, last }) => scanner.allLines + last.count),
     skipped: sum(({ scanner }) => scanner.headLines.skipped),
@@ -346,7 +352,7 @@ function lineCountsOf(scans: readonly Scan[]): LineCounts {
     blank: sum(({ scanner }) => scanner.blankLines),
     comments: sum(({ scanner }) => scanner.commentLines),
     repeatedHeaders: sum(({ scanner }) => scanner.repeatedHeaders),
-    last: sum(({ scanner, last }) => scanner.left.lines + last.count),
+    last: sum(({ scanner, last }) => scanner.footer.lines + last.count),
   }
 }
 
@@ -373,9 +379,9 @@ function joined(
     markLine: scans.find(({ scanner }) => scanner.markLine !== null)?.scanner.markLine ?? null,
     afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
-    lastLines: scans.flatMap(({ file, last, scanner: { isEnded, left } }) => {
-      const many = left.lines > 1 ? `${left.lines.toLocaleString('en')} lines from: ` : ''
-      const texts = [...(isEnded ? [`${many}${left.text}`] : []), ...last.lines]
+    lastLines: scans.flatMap(({ file, last, scanner: { isEnded, footer } }) => {
+      const countPrefix = footer.lines > 1 ? `${footer.lines.toLocaleString('en')} lines from: ` : ''
+      const texts = [...(isEnded ? [`${countPrefix}${footer.text}`] : []), ...last.lines]
       return texts.map((text) => ({ file, text: isHidden ? null : text }))
     }),
     endless:

@@ -13,9 +13,11 @@ export async function realPathWithin(sources: string, file: string): Promise<str
   if (home === null || place === null) return null
   if (isUnder(home, place)) return place
   const what = isUnder(path.resolve(sources), path.resolve(file))
-    ? 'is a link, or is below one, that leads outside SOURCES'
+    ? 'leads outside SOURCES through a link'
     : 'is outside SOURCES'
-  throw new TableFailure(`${file} ${what}: move the file there, or set SOURCES to a folder that contains it`)
+  throw new TableFailure(
+    `${file} ${what}: move the file into SOURCES, or set SOURCES to a folder that contains it`,
+  )
 }
 
 async function realPathOf(file: string): Promise<string | null> {

@@ -11,9 +11,9 @@ export function firstValue(value: string | string[] | undefined): string | undef
   return Array.isArray(value) ? value[0] : value
 }
 
-export function totalOf(headers: Headers, have: number): { bytes: number | null; from: number } {
+export function totalOf(headers: Headers, offset: number): { bytes: number | null; from: number } {
   const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(firstValue(headers['content-range']) ?? '')
-  if (have > 0) return { from: Number(range?.[1] ?? -1), bytes: range === null ? null : Number(range[2]) }
+  if (offset > 0) return { from: Number(range?.[1] ?? -1), bytes: range === null ? null : Number(range[2]) }
   const length = firstValue(headers['content-length'])
   return { from: 0, bytes: length === undefined ? null : Number(length) }
 }

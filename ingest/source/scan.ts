@@ -7,7 +7,7 @@ import { RecordBounds } from './bounds.ts'
 import { ByteCollector } from './byte-collector.ts'
 import { CR, encodeRecord, LF, recordValues, type Marks } from './record.ts'
 import { byteOrderMark, columnsMax, misfitReason, reasons, recordBytesMax, unsoundness } from './soundness.ts'
-import { wholeCharacters } from './utf8.ts'
+import { completeLength } from './utf8.ts'
 
 /** Counts of one column, over all records passed on. */
 export interface ColumnFacts {
@@ -85,7 +85,7 @@ export class CsvScanner {
   /** True after the line that ends the rows. */
   isEnded = false
   /** Start of the line that ended the rows, and the number of lines left out from it on. */
-  readonly left = { text: '', lines: 0 }
+  readonly footer = { text: '', lines: 0 }
   #isLeftOpen = false
   /** Last record that is not blank. */
   #last: { readonly line: number; readonly record: Buffer } = { line: 0, record: nothing }
@@ -143,7 +143,7 @@ export class CsvScanner {
 
   /** Number of all lines read, including those after the rows. */
   get allLines(): number {
-    return this.#line - 1 + this.left.lines
+    return this.#line - 1 + this.footer.lines
   }
 
   /** Line and first non-blank value of the last record; null if there is no such value, or if values are hidden. */
@@ -202,16 +202,16 @@ export class CsvScanner {
   }
 
   #scan(data: Buffer, isLast: boolean): Buffer {
-    if (this.isEnded) this.#leave(data)
+    if (this.isEnded) this.#countFooter(data)
     if (this.#stopped || this.isEnded || data.length === 0) return nothing
     const areSound =
-      isUtf8(data.subarray(0, isLast ? data.length : wholeCharacters(data))) && !data.includes(0)
-    const kept = new ByteCollector(data)
+      isUtf8(data.subarray(0, isLast ? data.length : completeLength(data))) && !data.includes(0)
+    const collector = new ByteCollector(data)
     let start = 0
     let [lastStart, lastEnd, lastLine] = [0, 0, 0]
     while (start < data.length && !this.#isStopped()) {
       // Only sources with comments or an end line need this check, which runs for each of millions of rows.
-      const next = this.#hasMarks ? this.#besideRows(data, start, isLast, kept) : start
+      const next = this.#hasMarks ? this.#skipNonRow(data, start, isLast, collector) : start
       if (next === null || this.#isAtEnd()) break
       if (next > start) {
         start = next
@@ -223,11 +223,11 @@ export class CsvScanner {
         lastEnd = this.#bounds.end
         lastLine = this.#line
       }
-      this.#take(data, start, areSound, kept)
+      this.#processRecord(data, start, areSound, collector)
       start = this.#bounds.next
     }
     if (lastEnd > 0) this.#last = { line: lastLine, record: data.subarray(lastStart, lastEnd) }
-    if (this.#isAtEnd()) return kept.upTo(start)
+    if (this.#isAtEnd()) return collector.upTo(start)
     const { fault, breaks } = this.#bounds
     if (fault !== null) this.#stop(this.#line + breaks, fault)
     if (this.#isStopped()) return nothing
@@ -235,14 +235,14 @@ export class CsvScanner {
     this.#rest = start < data.length ? data.subarray(start) : nothing
     if (isLast && this.#rest.length > 0) this.#stop(this.#line, reasons.unclosed)
     else if (this.#rest.length > recordBytesMax) this.#stop(this.#line, this.#tooLong(this.#bounds.values))
-    return kept.upTo(start)
+    return collector.upTo(start)
   }
 
   /**
    * Skips a comment line, or ends the rows at `stopAt`. Returns the start of the next line to read; null if
    * more bytes are needed.
    */
-  #besideRows(data: Buffer, start: number, isLast: boolean, kept: ByteCollector): number | null {
+  #skipNonRow(data: Buffer, start: number, isLast: boolean, collector: ByteCollector): number | null {
     for (const mark of [this.#stopAt, this.#comment]) {
       if (mark === null) continue
       const found = data.subarray(start, start + mark.length)
@@ -250,22 +250,22 @@ export class CsvScanner {
       if (found.length < mark.length) return isLast ? start : null
       if (mark === this.#stopAt) {
         this.isEnded = true
-        this.left.text = data.toString('utf8', start, start + 4 * rowShownMax).split(/\r?\n/, 1)[0] ?? ''
-        this.#leave(data.subarray(start))
+        this.footer.text = data.toString('utf8', start, start + 4 * rowShownMax).split(/\r?\n/, 1)[0] ?? ''
+        this.#countFooter(data.subarray(start))
         return start
       }
       const feed = data.indexOf(LF, start)
       if (feed === -1) return null
       this.#line += 1
       this.commentLines += 1
-      kept.leaveOut(start, feed + 1)
+      collector.omit(start, feed + 1)
       return feed + 1
     }
     return start
   }
 
   /** Processes the record from `start` on, whose bounds are known. */
-  #take(data: Buffer, start: number, areSound: boolean, kept: ByteCollector): void {
+  #processRecord(data: Buffer, start: number, areSound: boolean, collector: ByteCollector): void {
     const { end, next, values, breaks } = this.#bounds
     const line = this.#line
     if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
@@ -278,9 +278,9 @@ export class CsvScanner {
       // In a file with one column, a blank line is a row with an empty value.
       this.blankLines += 1
       this.#isAfterEmptyRow = this.header !== null
-      kept.leaveOut(start, next)
+      collector.omit(start, next)
     } else if (this.header === null) {
-      kept.leaveOut(start, next)
+      collector.omit(start, next)
       const reason = areSound ? null : unsoundness(data.subarray(start, end), this.#options.encoding)
       const cells = reason === null ? recordValues(data.subarray(start, end), this.#marks) : []
       const other =
@@ -291,13 +291,13 @@ export class CsvScanner {
         this.#begin(this.#options.header ?? cells)
       } else this.#stop(line, reason ?? other ?? '')
     } else if (this.#repeatsHeader(data, start, end)) {
-      kept.leaveOut(start, next)
+      collector.omit(start, next)
       if (this.#options.skipRepeatedHeaders) this.repeatedHeaders += breaks + 1
-      else this.#leaveOut(line, reasons.repeatedHeader, data.subarray(start, end))
+      else this.#rejectRow(line, reasons.repeatedHeader, data.subarray(start, end))
     } else if (areSound && this.#masks === null && values === this.#filled.length) {
       // In the common case, only bounds are used: creating a Buffer view for each of millions of rows would
       // be slow.
-      if (next - end > 1) kept.leaveOut(end, next - 1)
+      if (next - end > 1) collector.omit(end, next - 1)
       this.#count(line)
     } else {
       const extra = this.#options.dropEmptyExtraCells ? this.#emptyExtraCells(data, end) : 0
@@ -307,12 +307,12 @@ export class CsvScanner {
         this.#misfit(record, values - extra)
       const masked = reason === null && this.#masks !== null ? this.#mask(record, this.#masks) : null
       if (reason !== null || masked?.reason !== undefined) {
-        this.#leaveOut(line, reason ?? masked?.reason ?? '', record)
-        kept.leaveOut(start, next)
+        this.#rejectRow(line, reason ?? masked?.reason ?? '', record)
+        collector.omit(start, next)
         return
       }
-      if (masked !== null) kept.replace(start, next, masked.record)
-      else if (next - end + extra > 1) kept.leaveOut(end - extra, next - 1)
+      if (masked !== null) collector.replace(start, next, masked.record)
+      else if (next - end + extra > 1) collector.omit(end - extra, next - 1)
       this.#count(line)
     }
   }
@@ -330,7 +330,7 @@ export class CsvScanner {
     if (headerInFile === null || JSON.stringify(values) === JSON.stringify(headerInFile)) return null
     return hidesText
       ? reasons.otherHeader
-      : `${reasons.otherHeader}: it is ${JSON.stringify(values)}, and there ${JSON.stringify(headerInFile)}`
+      : `${reasons.otherHeader}: it is ${JSON.stringify(values)} instead of ${JSON.stringify(headerInFile)}`
   }
 
   /** Returns whether a line repeats the header, perhaps after a byte order mark of an appended file. */
@@ -359,16 +359,16 @@ export class CsvScanner {
   }
 
   /** Counts the lines after the rows. */
-  #leave(data: Buffer): void {
+  #countFooter(data: Buffer): void {
     if (data.length === 0) return
-    if (this.#isLeftOpen) this.left.lines -= 1
+    if (this.#isLeftOpen) this.footer.lines -= 1
     let at = 0
     for (let feed = data.indexOf(LF); feed !== -1; feed = data.indexOf(LF, at)) {
-      this.left.lines += 1
+      this.footer.lines += 1
       at = feed + 1
     }
     this.#isLeftOpen = at < data.length
-    if (this.#isLeftOpen) this.left.lines += 1
+    if (this.#isLeftOpen) this.footer.lines += 1
   }
 
   #skipLines(data: Buffer): Buffer {
@@ -451,7 +451,7 @@ export class CsvScanner {
     return { record: encodeRecord(values, this.#marks) }
   }
 
-  #leaveOut(line: number, reason: string, record: Buffer): void {
+  #rejectRow(line: number, reason: string, record: Buffer): void {
     this.rejectedRows += 1
     this.rejectedLines += this.#bounds.breaks + 1
     if (this.rejects.length >= detailedRejectsMax) return

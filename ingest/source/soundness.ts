@@ -17,7 +17,7 @@ export const reasons = {
   afterQuote: 'text follows the closing quote of a value',
   nul: 'a NUL byte: this is not a text file, or it is damaged',
   repeatedHeader: 'the line repeats the header: source.skip_repeated_headers: true leaves such lines out',
-  otherHeader: 'the header is not source.header_in_file, so columns may have moved',
+  otherHeader: 'the header differs from source.header_in_file, so columns may have moved',
   emptyExtraCells: 'the extra ones are empty, and source.drop_empty_extra_cells: true drops them',
   tooWide: `the header has more than ${columnsMax} columns: turn some into rows, or split the file`,
   tooLong: `the row is longer than ${recordBytesMax} bytes`,
@@ -63,6 +63,6 @@ export function unsoundness(record: Buffer, encoding: Encoding): string | null {
   }
   const digits = record.toString('latin1', at + 1, at + 5)
   return encoding.startsWith('utf-16')
-    ? `an unpaired surrogate (0x${digits}) is not UTF-16`
+    ? `an unpaired surrogate (0x${digits}) is not valid UTF-16: check source.encoding, or fetch the file again`
     : `the byte 0x${digits.slice(2)} is not ${encoding}: declare the encoding of the source as source.encoding`
 }

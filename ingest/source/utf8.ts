@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 /** Returns the number of leading bytes that form complete characters; the rest waits for the next chunk. */
-export function wholeCharacters(chunk: Buffer): number {
+export function completeLength(chunk: Buffer): number {
   for (let back = 1; back <= Math.min(3, chunk.length); back += 1) {
     const byte = chunk[chunk.length - back] as number
     if (byte < 0x80) return chunk.length

@@ -16,17 +16,17 @@ export async function zipMembers(
   limits: UnpackLimits,
 ): Promise<Member[]> {
   const entries = await entriesOf(file)
-  const wanted = pattern === null ? entries.filter(isText) : entries.filter(matching(pattern))
+  const selectedEntries = pattern === null ? entries.filter(isText) : entries.filter(matching(pattern))
   const names = entries.map(({ fileName }) => fileName).join(', ')
-  if (wanted.length === 0)
+  if (selectedEntries.length === 0)
     throw new TableFailure(`${file.name} contains no ${pattern ?? '.csv file'}, only: ${names}`)
-  if (wanted.length > 1 && pattern === null) {
+  if (selectedEntries.length > 1 && pattern === null) {
     throw new TableFailure(
       `${file.name} contains several files (${names}): declare the one to read as source.member`,
     )
   }
-  for (const entry of wanted) requireReadable(file, entry)
-  return wanted.map((entry) => ({
+  for (const entry of selectedEntries) requireReadable(file, entry)
+  return selectedEntries.map((entry) => ({
     name: `${file.name}/${entry.fileName}`,
     inner: entry.fileName,
     read: (sink) => readEntry(file, entry, sink, limits),
@@ -107,15 +107,15 @@ function requireReadable(file: PackedFile, entry: Entry): void {
   const method = entry.compressionMethod
   if (entry.isEncrypted() || method === aesMethod) throw new TableFailure(`${name} is encrypted: unpack it`)
   if (methodsRead.has(method)) return
-  const how = methodNames.get(method)
+  const methodName = methodNames.get(method)
   throw new TableFailure(
-    `${name} is compressed ${how === undefined ? `by method ${method}` : `with ${how} (method ${method})`}, which is not ` +
+    `${name} is compressed ${methodName === undefined ? `by method ${method}` : `with ${methodName} (method ${method})`}, which is not ` +
       'supported: compress it again with deflate, the default of zip programs, or as .csv.gz or .csv.zst',
   )
 }
 
 /** Minimum size of chunks, in bytes. */
-const handedOnMin = 1024 * 1024
+const chunkBytesMin = 1024 * 1024
 
 async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: UnpackLimits): Promise<void> {
   const zip = await openWhole(file)
@@ -123,7 +123,7 @@ async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: Unp
     const stream = await promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip))(entry)
     const requireBounds = unpackBounds(file, limits)
     let [sum, waiting, waitingBytes] = [0, [] as Buffer[], 0]
-    const handOn = async (): Promise<void> => {
+    const flush = async (): Promise<void> => {
       const text = Buffer.concat(waiting)
       ;[waiting, waitingBytes] = [[], 0]
       await sink.onText(text)
@@ -134,9 +134,9 @@ async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: Unp
       waiting.push(text)
       waitingBytes += text.length
       // The scanner rescans an incomplete long row with each chunk, so small chunks are merged.
-      if (waitingBytes >= handedOnMin) await handOn()
+      if (waitingBytes >= chunkBytesMin) await flush()
     }
-    await handOn()
+    await flush()
     if (sum !== entry.crc32) throw new Error(`${entry.fileName} does not match its checksum`)
   } catch (cause) {
     // Errors of the system, such as a full disk, come from the sink.

@@ -83,7 +83,7 @@ const booleanWords = [
 
 /** Numbers with more digits after the point are measurements, which become floats. */
 const scaleMax = 6
-const wholeMax = 18
+const integerDigitsMax = 18
 /** Texts longer than this, in characters, get the type `text`. */
 const longText = 255
 /** Minimum share of a column's values with one type for which the other values are reported as exceptions. */
@@ -134,11 +134,11 @@ function typed(
   const values = [...new Set(trimmed.filter((text) => !likelyNulls.has(text)))]
   if (values.length === 0) return null
   const nulls = [...sure, ...likely]
-  const beside = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
+  const extraKeys = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
   const found = boolOf(values) ?? numberOf(name, values) ?? momentOf(values) ?? jsonOf(values)
   return found === null
     ? null
-    : { ...found, keys: { ...found.keys, ...(found.keys.type === 'string' ? {} : beside) } }
+    : { ...found, keys: { ...found.keys, ...(found.keys.type === 'string' ? {} : extraKeys) } }
 }
 
 function boolOf(values: readonly string[]): SuggestedField | null {
@@ -167,34 +167,40 @@ function isTexts(value: unknown): boolean {
 function numberOf(name: string, values: readonly string[]): SuggestedField | null {
   const form = numberForm(values)
   if (form === null) return null
-  if (isAmbiguous(form)) return asked(form)
+  if (isAmbiguous(form)) return numberQuestion(form)
   const isDigits = values.every((text) => /^-?\d+$/.test(text))
   if (isDigits && areCpfs(values)) return plainString(cpfEvidence)
-  if (isLossy(form)) return form.question === null ? plainString(() => form.loss) : askedString(form.question)
+  if (isLossy(form))
+    return form.question === null ? plainString(() => form.loss) : questionField(form.question)
   if (isDigits && areDays(name, values)) return momentOf(values)
   if (isDigits && codeName.test(name))
     return plainString(
       ({ filled }) => `all ${number(filled)} values are digits, and the name suggests a code`,
     )
-  const { whole, scale, hasExponent, groups, marks } = form
-  if (whole > wholeMax || (scale > 0 && whole + scale > 38 && !hasExponent))
-    return plainString(() => `up to ${whole} digits, more than a number can have`)
-  const said = readingOf(form)
+  const { integerDigits, scale, hasExponent, groups, marks } = form
+  if (integerDigits > integerDigitsMax || (scale > 0 && integerDigits + scale > 38 && !hasExponent))
+    return plainString(() => `up to ${integerDigits} digits, more than a number can have`)
+  const notationKeys = readingOf(form)
   const spelling = spellingOf(form)
   if (isWhole(form)) {
     const isPlain = groups === null && marks.length === 0
     return typedField(
-      { type: 'integer', ...said },
-      ({ longest }) => `whole numbers of at most ${isPlain ? longest : whole} digits`,
+      { type: 'integer', ...notationKeys },
+      ({ longest }) => `whole numbers of at most ${isPlain ? longest : integerDigits} digits`,
       spelling,
     )
   }
   const after = `${scale} digits after the ${form.decimal === ',' ? 'comma' : 'point'}`
   if (hasExponent || scale > scaleMax)
-    return typedField({ type: 'float', ...said }, `numbers, some with ${after}`, spelling)
-  const precision = Math.max(18, whole + scale + 2)
+    return typedField({ type: 'float', ...notationKeys }, `numbers, some with ${after}`, spelling)
+  const precision = Math.max(18, integerDigits + scale + 2)
   return typedField(
-    { type: 'decimal', ...(precision > 18 && { precision: Math.min(38, precision) }), scale, ...said },
+    {
+      type: 'decimal',
+      ...(precision > 18 && { precision: Math.min(38, precision) }),
+      scale,
+      ...notationKeys,
+    },
     `numbers with at most ${after}${minusSaid(form)}`,
     spelling,
   )
@@ -227,10 +233,10 @@ function readingOf(form: NumberForm): Record<string, unknown> {
   }
 }
 
-function asked({ example, separator }: AmbiguousNumbers): SuggestedField {
+function numberQuestion({ example, separator }: AmbiguousNumbers): SuggestedField {
   const comma = separator === ',' ? ', decimal: ","' : ''
-  return askedString(
-    `say what ${JSON.stringify(example)} is: type: integer, groups: "${separator}" or type: decimal, scale: 3${comma}; all values could be both`,
+  return questionField(
+    `say what ${JSON.stringify(example)} means: a whole number (type: integer, groups: "${separator}") or a fraction (type: decimal, scale: 3${comma}); all values could be either`,
   )
 }
 
@@ -246,14 +252,14 @@ function typedField(
 }
 
 const cpfEvidence = ({ filled }: FieldFacts): string =>
-  `all ${number(filled)} values have the check digits of a CPF, which is personal: mask: cpf hides it`
+  `all ${number(filled)} values have the check digits of a CPF, a personal identifier of Brazil: mask: cpf hides a part of each`
 
 function plainString(evidence: SuggestedField['evidence']): SuggestedField {
   return { keys: { type: 'string' }, evidence, question: null, probe: null }
 }
 
 /** Returns a text field with a question. */
-function askedString(question: string): SuggestedField {
+function questionField(question: string): SuggestedField {
   return { keys: { type: 'string' }, evidence: () => '', question, probe: null }
 }
 
@@ -283,10 +289,10 @@ function areDays(name: string, values: readonly string[]): boolean {
 function momentOf(values: readonly string[]): SuggestedField | null {
   const form = momentForm(values)
   if (form === null) return null
-  if ('example' in form) return askedMoment(form)
+  if ('example' in form) return momentQuestion(form)
   const { type, formats } = form
   const open = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
-  if (open !== undefined) return askedClock(values, formats)
+  if (open !== undefined) return clockQuestion(values, formats)
   return typedField(momentKeys(form), `written ${writtenAs(form)}`)
 }
 
@@ -300,18 +306,20 @@ function writtenAs({ type, formats }: MomentForm): string {
 }
 
 /** Proposes text for values such as `3:45`, and asks whether they are hours and minutes or minutes and seconds. */
-function askedClock(values: readonly string[], formats: readonly string[]): SuggestedField {
+function clockQuestion(values: readonly string[], formats: readonly string[]): SuggestedField {
   const example = values.find((text) => /^\d+:\d+$/.test(text)) ?? ''
-  const said = formats.length === 1 ? formats[0] : `[${formats.join(', ')}]`
-  return askedString(
-    `say what ${JSON.stringify(example)} is: type: time, format: ${said ?? ''} for hours and minutes; minutes and seconds stay texts`,
+  const formatText = formats.length === 1 ? formats[0] : `[${formats.join(', ')}]`
+  return questionField(
+    `say what ${JSON.stringify(example)} means: for hours and minutes, declare type: time, format: ${formatText ?? ''}; minutes and seconds stay texts`,
   )
 }
 
-function askedMoment({ type, example, formats, beside, areAll }: AmbiguousMoments): SuggestedField {
-  const ways = formats.map((format) => (beside.length === 0 ? format : `[${[format, ...beside].join(', ')}]`))
-  return askedString(
-    `say what ${JSON.stringify(example)} is: type: ${type}, format: ${ways.join(' or ')}; ${areAll ? 'all' : 'some'} values could be both`,
+function momentQuestion({ type, example, formats, extraFormats, areAll }: AmbiguousMoments): SuggestedField {
+  const ways = formats.map((format) =>
+    extraFormats.length === 0 ? format : `[${[format, ...extraFormats].join(', ')}]`,
+  )
+  return questionField(
+    `say how ${JSON.stringify(example)} is written: declare type: ${type}, format: ${ways.join(' or ')}; ${areAll ? 'all' : 'some'} values could be either`,
   )
 }
 
@@ -324,7 +332,7 @@ function textField(
   const asks =
     doubtful.length === 0
       ? null
-      : `say whether ${doubtful.map((text) => JSON.stringify(text)).join(' and ')} (${number(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts, or nulls: ${JSON.stringify(['', ...doubtful])}`
+      : `say whether ${doubtful.map((text) => JSON.stringify(text)).join(' and ')} (${number(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtful])}`
   const longestSeen = Math.max(...filled.map((text) => text.length))
   const example = JSON.stringify((filled[0] ?? '').slice(0, 40))
   const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
@@ -365,7 +373,7 @@ function shortYearsOf(filled: readonly string[]): string | null {
   const formats = orders.map((order) =>
     order.map((part) => (isShort && part !== 'yy' ? part.slice(1) : part)).join(first[2]),
   )
-  return `say what ${JSON.stringify(filled[0])} is: type: date, format: ${formats.join(' or ')}, two_digit_years_from: the first year that is meant, such as 1930`
+  return `say which date ${JSON.stringify(filled[0])} is: declare type: date, format: ${formats.join(' or ')}, two_digit_years_from: the earliest year that yy can mean, such as 1930`
 }
 
 /** Returns the type of most values, but not all; null if there is none. */

@@ -27,26 +27,26 @@ export function datasetLines(
   columns: readonly SeenColumn[],
 ): string[] {
   return [
-    'for its dataset, and for harvesters; all of it is optional:',
+    'optional keys of the dataset, for harvesters:',
     ...[...daysIn(days), ...placeIn(columns)].map((line) => `  ${line}`),
-    '  publisher, contact, themes, keywords, language and the unit of a field: they are not in the file',
+    '  publisher, contact, themes, keywords, language and the units of fields, which the file does not show',
   ]
 }
 
 /** Returns YAML lines with the period and frequency of the dataset, by the field with the most days. */
 function daysIn(all: ReadonlyMap<string, readonly string[]>): string[] {
-  const [most] = [...all].toSorted(([, a], [, b]) => b.length - a.length)
-  const [name, days] = most ?? ['', []]
+  const [longest] = [...all].toSorted(([, a], [, b]) => b.length - a.length)
+  const [name, days] = longest ?? ['', []]
   const [start, end] = [days[0], days.at(-1)]
   if (start === undefined || end === undefined) return []
   const gap = usual(
     days.slice(1).map((day, index) => Math.round((Date.parse(day) - Date.parse(days[index] ?? '')) / dayMs)),
   )
   const step = steps.find(([, least, greatest]) => gap >= least && gap <= greatest)
-  const told = `# a new "${name}" follows most often after ${gap} ${gap === 1 ? 'day' : 'days'}`
+  const comment = `# "${name}" usually advances by ${gap} ${gap === 1 ? 'day' : 'days'}`
   return [
-    `temporal: { start: ${start}, end: ${end} } # the days of "${name}"`,
-    ...(step === undefined || days.length < 3 ? [] : [`frequency: ${step[0]} ${told}`]),
+    `temporal: { start: ${start}, end: ${end} } # the first and the last value of "${name}"`,
+    ...(step === undefined || days.length < 3 ? [] : [`frequency: ${step[0]} ${comment}`]),
   ]
 }
 

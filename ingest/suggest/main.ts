@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-suggest-'))
   const progress = new Board(process.stderr, Date.now, 1500).progress(positionals[0] ?? '')
   // Without a terminal, nothing shows progress, so announce the long work.
-  if (!process.stderr.isTTY) progress.say(`reading ${positionals[0] ?? ''}`)
+  if (!process.stderr.isTTY) progress.log(`reading ${positionals[0] ?? ''}`)
   try {
     const { files, source } = await namedFiles(positionals, scratch, settings, progress)
     // Several files outside of SOURCES are named as if they were moved directly into it.
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
       source: { ...placed, ...member },
     })
     progress.end()
-    if (areElsewhere) console.log('# `files` has their paths below SOURCES')
+    if (areElsewhere) console.log('# `files` has the names below SOURCES: move the files there')
     console.log(suggestionText(suggestion).trimEnd())
   } catch (error) {
     progress.end()

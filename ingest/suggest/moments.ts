@@ -14,7 +14,7 @@ export interface AmbiguousMoments {
   /** Candidates, of which one is meant. */
   readonly formats: readonly string[]
   /** Further formats, for texts that match no candidate. */
-  readonly beside: readonly string[]
+  readonly extraFormats: readonly string[]
   /** True if every text matches every candidate. */
   readonly areAll: boolean
 }
@@ -60,13 +60,13 @@ export function momentsOf(text: string): readonly Reading[] {
       text,
     )
   if (parts === null) return datesOf(text)
-  const [, day = '', between = '', clock = '', half = '', offset = ''] = parts
+  const [, day = '', separator = '', clock = '', half = '', offset = ''] = parts
   const times = clockFormats(clock, half, offset)
   return datesOf(day)
     .filter(({ format }) => format.includes('d') || format === 'yyyymmdd')
     .flatMap((date) =>
       times.map((one) => ({
-        format: `${date.format}${between}${one.format}`,
+        format: `${date.format}${separator}${one.format}`,
         iso: `${date.iso} ${one.iso}`,
       })),
     )
@@ -189,23 +189,23 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
     all.filter((found) => found.some((one) => one.format === format)).length
   // Put narrower formats first, for example two digits before one or two.
   const ranked = formats.toSorted((a, b) => fitting(b) - fitting(a) || b.length - a.length)
-  const whole = ranked.filter((format) => fitting(format) === all.length)
-  const [first] = whole
+  const commonFormats = ranked.filter((format) => fitting(format) === all.length)
+  const [first] = commonFormats
   if (first !== undefined) {
-    const others = whole.filter((format) => typeOf(format) === typeOf(first))
+    const sameTypeFormats = commonFormats.filter((format) => typeOf(format) === typeOf(first))
     const example = texts.find((_text, index) => {
-      const own = all[index]?.filter(({ format }) => others.includes(format)).map(({ iso }) => iso)
+      const own = all[index]?.filter(({ format }) => sameTypeFormats.includes(format)).map(({ iso }) => iso)
       return new Set(own).size > 1
     })
     if (example !== undefined)
       return {
         type: typeOf(first),
         example,
-        formats: others.filter((one) => one.length === first.length),
-        beside: [],
+        formats: sameTypeFormats.filter((one) => one.length === first.length),
+        extraFormats: [],
         areAll: true,
       }
-    return { type: typeOf(first), formats: whole.some(isPlain) ? [] : [first] }
+    return { type: typeOf(first), formats: commonFormats.some(isPlain) ? [] : [first] }
   }
   return several(texts, all, ranked)
 }
@@ -220,9 +220,9 @@ function several(
   let open = all.map((_found, index) => index)
   while (open.length > 0 && chosen.length < formatsMax) {
     const counts = ranked.map((format) => open.filter((index) => hasFormat(all[index], format)).length)
-    const most = Math.max(...counts)
-    const next = ranked[counts.indexOf(most)]
-    if (next === undefined || most === 0) return null
+    const maxCount = Math.max(...counts)
+    const next = ranked[counts.indexOf(maxCount)]
+    if (next === undefined || maxCount === 0) return null
     chosen.push(next)
     open = open.filter((index) => !hasFormat(all[index], next))
   }
@@ -233,8 +233,8 @@ function several(
   )
   if (doubtful !== undefined) {
     const own = chosen.filter((format) => hasFormat(all[texts.indexOf(doubtful)], format))
-    const beside = chosen.filter((format) => !own.includes(format))
-    return { type, example: doubtful, formats: own, beside, areAll: false }
+    const extraFormats = chosen.filter((format) => !own.includes(format))
+    return { type, example: doubtful, formats: own, extraFormats, areAll: false }
   }
   // An unused format may also fit all texts of a chosen one, but as other dates: then a person must choose.
   for (const format of chosen) {
@@ -245,9 +245,15 @@ function several(
       const place = all.findIndex(
         (found) => hasFormat(found, format) && isoOf(found, format) !== isoOf(found, other),
       )
-      const beside = chosen.filter((one) => one !== format)
+      const extraFormats = chosen.filter((one) => one !== format)
       if (place !== -1)
-        return { type, example: texts[place] ?? '', formats: [format, other], beside, areAll: false }
+        return {
+          type,
+          example: texts[place] ?? '',
+          formats: [format, other],
+          extraFormats,
+          areAll: false,
+        }
     }
   }
   return { type, formats: chosen.every(isPlain) ? [] : chosen }

@@ -2,19 +2,19 @@ import type { Suggestion } from './suggest.ts'
 
 /** Returns lines about a file: first facts, then numbered questions. */
 export function noticeLines({ remarks, fields }: Suggestion): string[] {
-  const said = remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [] : [text]))
+  const facts = remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [] : [text]))
   const columns = fields.flatMap(({ name, notice }) =>
     notice === null ? [] : [`field "${name}": ${notice}`],
   )
   const questions = [
     ...fields.flatMap(({ name, question }) =>
-      question === null ? [] : [`field "${name}", a text until then: ${question}`],
+      question === null ? [] : [`field "${name}", a text until you answer: ${question}`],
     ),
     ...remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [text] : [])),
   ]
   return [
-    ...[...said, ...columns].map((line) => `  ${line}`),
-    ...(questions.length === 0 ? [] : ['questions, each answered by a line of the catalog:']),
+    ...[...facts, ...columns].map((line) => `  ${line}`),
+    ...(questions.length === 0 ? [] : ['questions; answer each by a change of the entry in the catalog:']),
     ...questions.map((line, index) => `  ${index + 1}. ${line}`),
   ]
 }

@@ -8,7 +8,7 @@ export interface NumberForm {
   /** Spellings of numbers below zero besides -5. */
   readonly minus: readonly MinusForm[]
   /** Maximum number of digits before and after the point. */
-  readonly whole: number
+  readonly integerDigits: number
   readonly scale: number
   readonly hasExponent: boolean
 }
@@ -70,8 +70,8 @@ const otherSigns: Readonly<Record<string, MinusForm>> = { '\u2212': '\u22125', '
 function plainOf(text: string): Bare | null {
   const [, before = '', sign = '', within = '', digits, after = ''] = marked.exec(text) ?? []
   if (digits === undefined) return null
-  const beside = [before, within, after].join(' ')
-  const marks = [...beside.matchAll(new RegExp(markPattern, 'g'))].map(([mark]) => mark)
+  const affixes = [before, within, after].join(' ')
+  const marks = [...affixes.matchAll(new RegExp(markPattern, 'g'))].map(([mark]) => mark)
   const minus = otherSigns[sign] ?? null
   return {
     digits,
@@ -90,9 +90,10 @@ type Grouping = (typeof groupings)[number] | null
 const allForms = (['.', ','] as const).flatMap((decimal) =>
   [null, ...groupings].flatMap((groups: Grouping) => {
     if (groups === decimal) return []
-    const whole = groups === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${groupClass[groups]}[0-9]{3})+|[0-9]*)`
+    const integerPart =
+      groups === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${groupClass[groups]}[0-9]{3})+|[0-9]*)`
     const point = decimal === '.' ? '\\.' : ','
-    const pattern = new RegExp(`^(?=.*[0-9])${whole}(?:${point}[0-9]*)?(?:[eE][+-]?[0-9]+)?$`)
+    const pattern = new RegExp(`^(?=.*[0-9])${integerPart}(?:${point}[0-9]*)?(?:[eE][+-]?[0-9]+)?$`)
     return [{ decimal, groups, pattern }]
   }),
 )
@@ -117,15 +118,15 @@ export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumb
     all.some((digits) =>
       sign === ' ' || sign === "'" ? new RegExp(groupClass[sign]).test(digits) : digits.includes(sign),
     )
-  const needed = forms.filter(
+  const usedForms = forms.filter(
     ({ decimal, groups }) =>
       (groups === null || isUsed(groups)) && (decimal === '.' || groups === '.' || isUsed(',')),
   )
-  const [first, ...others] = needed
+  const [first, ...others] = usedForms
   if (first === undefined) return null
   const loss = lossOf(bare)
   if (loss !== null) return loss
-  const valueOf = ({ decimal, groups }: (typeof needed)[number], digits: string): string => {
+  const valueOf = ({ decimal, groups }: (typeof usedForms)[number], digits: string): string => {
     const plain = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
     return decimal === ',' ? plain.replace(',', '.') : plain
   }
@@ -142,7 +143,7 @@ export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumb
     groups: first.groups,
     marks: [...knownMarks, parentheses].filter((mark) => bare.some(({ marks }) => marks.includes(mark))),
     minus: minusForms.filter((form) => bare.some(({ minus }) => minus === form)),
-    whole: Math.max(...plain.map((text) => /^0*([0-9]*)/.exec(text)?.[1]?.length ?? 0), 1),
+    integerDigits: Math.max(...plain.map((text) => /^0*([0-9]*)/.exec(text)?.[1]?.length ?? 0), 1),
     scale: Math.max(...plain.map((text) => /\.([0-9]*)/.exec(text)?.[1]?.length ?? 0)),
     hasExponent: plain.some((text) => /e/i.test(text)),
   }
@@ -161,33 +162,36 @@ export function isLossy(form: object): form is LossyNumbers {
  * no number has a point or comma.
  */
 function isOpenEnded(bare: readonly Bare[]): boolean {
-  const behind = bare.filter(({ minus }) => minus === '5-')
+  const trailingMinus = bare.filter(({ minus }) => minus === '5-')
   return (
-    behind.length === bare.length || (behind.length > 0 && !bare.some(({ digits }) => /[.,]/.test(digits)))
+    trailingMinus.length === bare.length ||
+    (trailingMinus.length > 0 && !bare.some(({ digits }) => /[.,]/.test(digits)))
   )
 }
 
-const lost = (loss: string): LossyNumbers => ({ loss, question: null })
+const lossyNumbers = (loss: string): LossyNumbers => ({ loss, question: null })
 
 /** Explains the parts of texts that numbers would lose; null if there are none. */
 function lossOf(bare: readonly Bare[]): LossyNumbers | null {
   if (bare.some(({ digits }) => /^0[0-9]/.test(digits)))
-    return lost('digits, some with a leading zero, which a number would lose')
+    return lossyNumbers('digits, some with a leading zero, which a number would lose')
   const isNegative = ({ sign, marks }: Bare): boolean => sign === '-' || marks.includes(parentheses)
   if (bare.some(({ marks }) => marks.includes('+')) && !bare.some(isNegative))
-    return lost('digits with a plus, which a number would lose')
+    return lossyNumbers('digits with a plus, which a number would lose')
   const isExponential = bare.some(({ digits }) => /e/i.test(digits))
   if (isExponential && !bare.some(({ digits }) => /[.,]/.test(digits)))
-    return lost('digits around an E, which may be codes: type: float if they are numbers')
+    return lossyNumbers(
+      'digits around an E, such as 1E5, which may be codes: declare type: float if they are numbers',
+    )
   const counts = new Map<string, number>()
   for (const { marks } of bare) {
     const own = valueMarks(marks).join(' ')
     counts.set(own, (counts.get(own) ?? 0) + 1)
   }
   if (counts.size < 2) return null
-  const said = [...counts].map(([mark, count]) => `${count} with ${mark === '' ? 'none' : mark}`)
-  const marks = `of ${bare.length} different values ${said.join(', ')}`
-  return { loss: '', question: `say what the marks mean, which a number would lose: ${marks}` }
+  const phrases = [...counts].map(([mark, count]) => `${count} with ${mark === '' ? 'none' : mark}`)
+  const marks = `of ${bare.length} different values, ${phrases.join(', ')}`
+  return { loss: '', question: `say what these marks mean, since a number would lose them: ${marks}` }
 }
 
 /** Returns the marks that state a unit, such as currencies, without plus signs and parentheses. */

@@ -27,32 +27,34 @@ export function remarksOf(files: readonly PlacedFile[], { dialect, columns, tria
   const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
   const rows = (read.records + read.rejectedRows).toLocaleString('en')
   return [
-    said(`${what}: ${rows} rows, ${columns} columns`),
-    ...dialect.evidence.map(said),
-    ...totalsAsked(read.lastRows).map(asked),
-    ...marksAsked(read.markLine).map(asked),
-    ...birthsAsked(days).map(asked),
-    ...toldByNames(files).map(said),
-    ...namesSaid(dialect).map(said),
-    ...rejectsSaid(read).map(said),
+    toStatement(`${what}: ${rows} rows, ${columns} columns`),
+    ...dialect.evidence.map(toStatement),
+    ...totalsAsked(read.lastRows).map(toQuestion),
+    ...marksAsked(read.markLine).map(toQuestion),
+    ...birthsAsked(days).map(toQuestion),
+    ...suggestFromName(files).map(toStatement),
+    ...namesSaid(dialect).map(toStatement),
+    ...rejectsSaid(read).map(toStatement),
   ]
 }
 
-const said = (text: string): Remark => ({ text, isQuestion: false })
-const asked = (text: string): Remark => ({ text, isQuestion: true })
+const toStatement = (text: string): Remark => ({ text, isQuestion: false })
+const toQuestion = (text: string): Remark => ({ text, isQuestion: true })
 
 function namesSaid({ hasHeader, firstLine }: Dialect): string[] {
   return hasHeader && !canBeMatched(firstLine)
-    ? ['the header has a name twice, or none: header names its columns, and header_in_file keeps the line']
+    ? [
+        'the header has a repeated or blank name: in the entry, header names the columns, and header_in_file has the line of the file',
+      ]
     : []
 }
 
 function rejectsSaid({ rejectedRows, rejects }: ReadSource): string[] {
-  if (rejectedRows === 0) return ['tried on all rows: every value is as declared here']
+  if (rejectedRows === 0) return ['tried on all rows: every value fits the suggested entry']
   return [
     `${rejectedRows} rows cannot be read: ${rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
     `an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: ${rejectedRows}`,
-    'tried on the other rows: every value of these is as declared here',
+    'tried on the other rows: every value fits the suggested entry',
   ]
 }
 
@@ -60,7 +62,7 @@ function marksAsked(line: ReadSource['markLine']): string[] {
   return line === null
     ? []
     : [
-        `say whether files were joined at line ${line}, which begins with a byte order mark: remove the mark there, or it is a part of the value`,
+        `say whether files were joined at line ${line}, which begins with a byte order mark: if so, remove the mark; otherwise it stays a part of the value`,
       ]
 }
 
@@ -96,7 +98,7 @@ function birthsAsked(days: Trial['days']): string[] {
  * Suggests `source.from_name` if file names differ only in digits, such as a year, which may be missing from
  * the columns.
  */
-function toldByNames(files: readonly PlacedFile[]): string[] {
+function suggestFromName(files: readonly PlacedFile[]): string[] {
   const names = files.map(({ name }) => path.basename(name))
   const [first = '', ...others] = names
   const [, before = '', digits, after = ''] = /^(.*?)(?<!\d)(\d+)(\D*)$/.exec(first) ?? []
@@ -109,6 +111,6 @@ function toldByNames(files: readonly PlacedFile[]): string[] {
   if (new Set(inner).size !== inner.length || !inner.every((text) => /^\d+$/.test(text))) return []
   const field = inner.every((text) => /^(18|19|20)\d\d$/.test(text)) ? 'year' : 'part'
   return [
-    `the names of the files tell them apart: with source.from_name: ${JSON.stringify(`${before}{${field}}${after}`)} and a field "${field}", rows have it`,
+    `the file names differ by a number: source.from_name: ${JSON.stringify(`${before}{${field}}${after}`)} and a field "${field}" add it to each row`,
   ]
 }

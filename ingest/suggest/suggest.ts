@@ -100,23 +100,23 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
     })
     const { entry, trial, fields } = await draft.settled().catch(async (error: unknown) => {
       if (!(error instanceof OtherHeader) || source['union_by_name'] === true) throw error
-      await draft.takeAllColumns()
+      await draft.readAllColumns()
       return draft.settled()
     })
     const lines = await linesOf(files, options, trial, entry)
-    const told = {
+    const annotatedEntry = {
       ...entry,
       fields: entry.fields.map((one, index) => ({
         ...one,
         column: entry.dialect.firstLine[index] ?? one.name,
-        ...saidOf(fields[index], trial, index, lines),
+        ...describeField(fields[index], trial, index, lines),
       })),
     }
     return {
-      entry: entryText(told),
+      entry: entryText(annotatedEntry),
       remarks: remarksOf(files, { dialect: draft.dialect, columns: draft.columns.length, trial }),
       dataset: datasetLines(trial.days, draft.columns),
-      fields: told.fields,
+      fields: annotatedEntry.fields,
       name: entry.name,
     }
   } finally {
@@ -148,7 +148,7 @@ class Draft {
   }
 
   /** Reads the start of every file, for columns that only some files have. */
-  async takeAllColumns(): Promise<void> {
+  async readAllColumns(): Promise<void> {
     const { source, limits, progress } = this.#options
     progress.step('reading each file')
     const columns = new Map(this.columns.map((column) => [column.name, column] as const))
@@ -163,8 +163,9 @@ class Draft {
     }
     this.columns = [...columns.values()]
     this.#options = { ...this.#options, source: { ...source, union_by_name: true } }
-    const said = 'the files have different columns, or in another order: missing columns are null'
-    this.dialect = { ...this.dialect, evidence: [...this.dialect.evidence, said] }
+    const note =
+      'the files have different columns, or the same ones in another order: missing columns are null (union_by_name)'
+    this.dialect = { ...this.dialect, evidence: [...this.dialect.evidence, note] }
   }
 
   async settled(): Promise<{ entry: Entry; trial: Trial; fields: readonly SuggestedField[] }> {
@@ -177,7 +178,10 @@ class Draft {
         requireOneTable(trial.read.afterEmptyRows, this.columns)
       const isSettled = trial.fields.every(({ bad }) => bad === 0)
       if (isSettled) return { entry, trial, fields }
-      if (round === roundsMax) throw new Error('the suggestion changes with every attempt')
+      if (round === roundsMax)
+        throw new Error(
+          'no stable suggestion was found, since each attempt changed the types again: write the entry by hand',
+        )
       round += 1
       this.columns = this.columns.map((column, index) =>
         learnt(column, trial.fields[index]?.misfits ?? [], round > roundsTyped),
@@ -205,9 +209,9 @@ class Draft {
     const table = tableOf(entryText(entry))
     const hasProbes = fields.some(({ probe }) => probe !== null)
     const probed = hasProbes ? this.#entryOf(fields.map(({ keys, probe }) => probe?.keys ?? keys)) : null
-    const others = probed === null ? [] : tableOf(entryText(probed)).fields
+    const probeFields = probed === null ? [] : tableOf(entryText(probed)).fields
     const probes = fields.map(({ probe }, index): Field | null =>
-      probe === null ? null : (others[index] ?? null),
+      probe === null ? null : (probeFields[index] ?? null),
     )
     progress.step('trying')
     try {
@@ -241,16 +245,16 @@ class Draft {
   #hasRepeatedHeaders(rejects: readonly Reject[]): boolean {
     const repeated = rejects.filter(({ reason }) => reason === reasons.repeatedHeader)
     if (repeated.length === 0 || this.dialect.skipRepeatedHeaders) return false
-    const said = `${linesSaid(repeated)} repeats the header, and is no row`
-    this.dialect = { ...this.dialect, skipRepeatedHeaders: true, evidence: [...this.dialect.evidence, said] }
+    const note = `${linesSaid(repeated)} repeats the header, so it is no row`
+    this.dialect = { ...this.dialect, skipRepeatedHeaders: true, evidence: [...this.dialect.evidence, note] }
     return true
   }
 
   #hasExtraCells(rejects: readonly Reject[]): boolean {
     const extra = rejects.filter(({ reason }) => reason.endsWith(reasons.emptyExtraCells))
     if (extra.length === 0 || this.dialect.dropEmptyExtraCells) return false
-    const said = `${linesSaid(extra)} has more cells than the header: they are empty, and dropped`
-    this.dialect = { ...this.dialect, dropEmptyExtraCells: true, evidence: [...this.dialect.evidence, said] }
+    const note = `${linesSaid(extra)} has more cells than the header; the extra ones are empty, and are dropped`
+    this.dialect = { ...this.dialect, dropEmptyExtraCells: true, evidence: [...this.dialect.evidence, note] }
     return true
   }
 
@@ -272,7 +276,7 @@ class Draft {
 /** Formats the lines of rejects, such as `line 3, as 2 more,`. */
 function linesSaid(rejects: readonly Reject[]): string {
   const [first] = rejects
-  const more = rejects.length === 1 ? '' : `, as ${rejects.length - 1} more,`
+  const more = rejects.length === 1 ? '' : ` (and ${rejects.length - 1} more)`
   return `${first?.file === undefined ? '' : `${first.file}, `}line ${first?.line ?? 0}${more}`
 }
 
@@ -317,14 +321,14 @@ function learnt(column: SeenColumn, misfits: readonly Misfit[], isText: boolean)
 const joined = (...parts: readonly (string | null)[]): string =>
   parts.filter((part) => part !== null && part !== '').join('; ')
 
-type Said = Pick<SuggestedColumn, 'isEmpty' | 'evidence' | 'notice' | 'question'>
+type ColumnNotes = Pick<SuggestedColumn, 'isEmpty' | 'evidence' | 'notice' | 'question'>
 
-function saidOf(
+function describeField(
   field: SuggestedField | undefined,
   trial: Trial,
   index: number,
   lines: ReadonlyMap<number, string>,
-): Said {
+): ColumnNotes {
   const found = trial.fields[index]
   if (field === undefined || found === undefined)
     return { isEmpty: true, evidence: '', notice: null, question: null }
@@ -348,12 +352,12 @@ function nearlyAll(
 ): string | null {
   const tried = trial.probes[index]
   if (probe === null || tried === null || tried === undefined || tried.bad === 0) return null
-  const shown = tried.misfits.slice(0, misfitsShown).map(({ text, rows, record }) => {
+  const examples = tried.misfits.slice(0, misfitsShown).map(({ text, rows, record }) => {
     const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`
     return `${JSON.stringify(text.slice(0, 40))}${times} (${lines.get(record) ?? ''})`
   })
   const more = tried.misfits.length > misfitsShown ? ', ...' : ''
-  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}; the others: ${shown.join(', ')}${more}`
+  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}; the others: ${examples.join(', ')}${more}`
 }
 
 /** Finds the lines of the misfits that are shown. */
@@ -363,10 +367,10 @@ async function linesOf(
   trial: Trial,
   entry: Entry,
 ): Promise<ReadonlyMap<number, string>> {
-  const shown = trial.probes.flatMap((tried) => tried?.misfits.slice(0, misfitsShown) ?? [])
-  if (shown.length === 0) return new Map()
+  const shownMisfits = trial.probes.flatMap((tried) => tried?.misfits.slice(0, misfitsShown) ?? [])
+  if (shownMisfits.length === 0) return new Map()
   progress.step('finding lines')
-  const locate = new Set(shown.map(({ record }) => record))
+  const locate = new Set(shownMisfits.map(({ record }) => record))
   const { lines } = await readSource(files, {
     table: tableOf(entryText(entry)),
     progress,

@@ -153,8 +153,8 @@ async function tryFields(
   )
   await requireAgreement(work, batch, row[0], row[1])
   for (const [index, { set }] of ofDays.entries()) {
-    const said = row[2 + 3 * fields.length + index]
-    if (typeof said === 'string' && set.size <= daysMax) for (const day of said.split(' ')) set.add(day)
+    const dayList = row[2 + 3 * fields.length + index]
+    if (typeof dayList === 'string' && set.size <= daysMax) for (const day of dayList.split(' ')) set.add(day)
   }
   const bad = fields.flatMap((field, index) =>
     numberOf(row[4 + 3 * index]) === 0 ? [] : [{ ...field, index }],

@@ -65,42 +65,42 @@ const entryBytes = 300
  * Largest uncompressed body that is cached: a few larger ones would evict all others. Compressed bodies are
  * cached at any size, since they cost most to make.
  */
-const wholeBytesMax = 1_000_000
+const uncompressedBytesMax = 1_000_000
 /** Maximum number of bodies requested once whose names are remembered. */
-const askedOnceMax = 10_000
+const firstRequestsMax = 10_000
 
 /**
  * Caches finished bodies by name, and their compressed forms. A name always has the same bytes, so entries
  * are evicted only to make room: the least recently used first.
  */
 export class ResponseCache {
-  readonly #kept: Cache<CachedBody>
-  readonly #askedOnce = new LRUCache<string, true>({ max: askedOnceMax })
+  readonly #bodies: Cache<CachedBody>
+  readonly #firstRequests = new LRUCache<string, true>({ max: firstRequestsMax })
 
   /** @param bytesMax limit for all bodies together; 0 disables the cache */
   constructor(bytesMax: number) {
-    this.#kept = new Cache(bytesMax, ({ bytes }) => bytes.byteLength + entryBytes)
+    this.#bodies = new Cache(bytesMax, ({ bytes }) => bytes.byteLength + entryBytes)
   }
 
   get(key: string): CachedBody | undefined {
-    return this.#kept.get(key)
+    return this.#bodies.get(key)
   }
 
   /** Looks up another form of a body without counting, since the request was already counted. */
   getAgain(key: string): CachedBody | undefined {
-    return this.#kept.getAgain(key)
+    return this.#bodies.getAgain(key)
   }
 
   has(key: string): boolean {
-    return this.#kept.has(key)
+    return this.#bodies.has(key)
   }
 
   keep(key: string, body: CachedBody): void {
-    this.#kept.set(key, body)
+    this.#bodies.set(key, body)
   }
 
   get stats(): CacheStats {
-    return this.#kept.stats
+    return this.#bodies.stats
   }
 
   /**
@@ -108,10 +108,10 @@ export class ResponseCache {
    * pages through a table requests each page once, and must not evict what others need again.
    */
   isWanted(key: string, bytes: number): boolean {
-    if (!this.#askedOnce.has(key)) {
-      this.#askedOnce.set(key, true)
+    if (!this.#firstRequests.has(key)) {
+      this.#firstRequests.set(key, true)
       return false
     }
-    return this.#kept.isKeeping && !this.#kept.has(key) && bytes <= wholeBytesMax
+    return this.#bodies.isKeeping && !this.#bodies.has(key) && bytes <= uncompressedBytesMax
   }
 }

@@ -82,7 +82,7 @@ export function waitIn<T, About>(
   return new Promise((resolve, reject) => {
     const settle = (): void => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', gone)
+      signal.removeEventListener('abort', onAbort)
       queue.leave(lane, waiter)
     }
     const waiter: Waiter<T, About> = {
@@ -96,9 +96,9 @@ export function waitIn<T, About>(
         reject(reason)
       },
     }
-    const gone = (): void => waiter.refuse(signal.reason as Error)
+    const onAbort = (): void => waiter.refuse(signal.reason as Error)
     const timer = setTimeout(() => waiter.refuse(refusal()), timeoutMs)
-    signal.addEventListener('abort', gone)
+    signal.addEventListener('abort', onAbort)
     queue.join(lane, waiter)
   })
 }
@@ -132,16 +132,16 @@ export class ConcurrencyLimit {
   async during<T>(client: string, work: () => Promise<T>): Promise<T> {
     const own = this.#running.get(client) ?? 0
     if (this.#all >= this.#max) throw new QueueFull(`Too many ${this.#what} are running.`)
-    if (own >= Math.ceil(this.#max / 2)) throw new QueueFull(`Too many ${this.#what} of yours are running.`)
+    if (own >= Math.ceil(this.#max / 2)) throw new QueueFull(`Too many of your ${this.#what} are running.`)
     this.#all += 1
     this.#running.set(client, own + 1)
     try {
       return await work()
     } finally {
       this.#all -= 1
-      const left = (this.#running.get(client) ?? 1) - 1
-      if (left === 0) this.#running.delete(client)
-      else this.#running.set(client, left)
+      const remaining = (this.#running.get(client) ?? 1) - 1
+      if (remaining === 0) this.#running.delete(client)
+      else this.#running.set(client, remaining)
     }
   }
 }
@@ -160,14 +160,14 @@ export interface MemoryGateLimits {
 export class MemoryGate {
   readonly #limits: MemoryGateLimits
   readonly #queue = new FairQueue<Waiter<void, number>>()
-  #taken = 0
+  #reservedBytes = 0
 
   constructor(limits: MemoryGateLimits) {
     this.#limits = limits
   }
 
-  get taken(): number {
-    return this.#taken
+  get reservedBytes(): number {
+    return this.#reservedBytes
   }
 
   /**
@@ -183,11 +183,11 @@ export class MemoryGate {
     if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs
       await waitIn(this.#queue, client, bytes, { signal, timeoutMs, refusal: crowded })
-    } else this.#taken += bytes
+    } else this.#reservedBytes += bytes
     try {
       return await work()
     } finally {
-      this.#taken -= bytes
+      this.#reservedBytes -= bytes
       this.#serveNext()
     }
   }
@@ -196,13 +196,13 @@ export class MemoryGate {
     for (;;) {
       const next = this.#queue.next((_lane, { about }) => this.#fits(about))
       if (next === undefined) return
-      this.#taken += next.waiter.about
+      this.#reservedBytes += next.waiter.about
       next.waiter.serve()
     }
   }
 
   #fits(bytes: number): boolean {
-    return this.#taken === 0 || this.#taken + bytes <= this.#limits.makingBytesMax
+    return this.#reservedBytes === 0 || this.#reservedBytes + bytes <= this.#limits.makingBytesMax
   }
 }
 
@@ -211,7 +211,7 @@ function crowded(): QueueFull {
 }
 
 /** Maximum time between two yields, in ms. */
-const turnMs = 2
+const slotMs = 2
 
 /** Tail of the queue: resolves when all earlier waiters have had their slot. */
 let queue: Promise<unknown> = Promise.resolve()
@@ -230,10 +230,10 @@ export class EventLoopYielder {
 
   /** Yields if the slot has been used up. Throws the reason of the signal. */
   async next(): Promise<void> {
-    if (performance.now() - this.#began < turnMs) return
-    const turn = queue.then(() => setImmediate())
-    queue = turn
-    await turn
+    if (performance.now() - this.#began < slotMs) return
+    const slot = queue.then(() => setImmediate())
+    queue = slot
+    await slot
     this.#signal.throwIfAborted()
     this.#began = performance.now()
   }

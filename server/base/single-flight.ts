@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events'
 interface Flight<T> {
   readonly result: Promise<T>
   readonly stop: AbortController
-  wanted: number
+  callerCount: number
 }
 
 /**
@@ -41,26 +41,26 @@ export class SingleFlight<T> {
   }
 
   async #follow(key: string, flight: Flight<T>, signal: AbortSignal): Promise<T> {
-    flight.wanted += 1
+    flight.callerCount += 1
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      const onAbort = (): void => {
         reject(signal.reason as Error)
-        flight.wanted -= 1
-        if (flight.wanted > 0) return
+        flight.callerCount -= 1
+        if (flight.callerCount > 0) return
         // A new caller needs work that is not being stopped.
         this.#forget(key, flight)
         flight.stop.abort(signal.reason)
       }
       // A page of long texts adds many listeners to one signal; by default, Node would warn of a leak.
       setMaxListeners(0, signal)
-      signal.addEventListener('abort', leave, { once: true })
-      flight.result.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+      signal.addEventListener('abort', onAbort, { once: true })
+      flight.result.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
     })
   }
 
   #begin(key: string, work: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const stop = new AbortController()
-    const flight: Flight<T> = { result: work(stop.signal), stop, wanted: 0 }
+    const flight: Flight<T> = { result: work(stop.signal), stop, callerCount: 0 }
     this.#flying.set(key, flight)
     const forget = (): void => this.#forget(key, flight)
     flight.result.then(forget, forget)

@@ -15,7 +15,7 @@ export interface DocumentAddresses {
   readonly datasetFeed: (dataset: DatasetName) => string
   readonly tableFeed: (table: TableName) => string
   /** A document about the service, such as `robots.txt`. */
-  readonly whole: (path: string) => string
+  readonly ofService: (path: string) => string
 }
 
 export function documentAddresses(publicUrl: URL): DocumentAddresses {
@@ -28,6 +28,6 @@ export function documentAddresses(publicUrl: URL): DocumentAddresses {
     feed: () => `${base}/feeds/atom.xml`,
     datasetFeed: ({ slug }) => `${base}/feeds/${slug}/atom.xml`,
     tableFeed: ({ dataset, name }) => `${base}/feeds/${dataset}/${name}/atom.xml`,
-    whole: (path) => `${base}/${path}`,
+    ofService: (path) => `${base}/${path}`,
   }
 }

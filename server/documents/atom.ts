@@ -22,7 +22,7 @@ interface Feed {
   /** Page about the same dataset or table. */
   readonly page: string
   /** Date of a feed without entries, `YYYY-MM-DDTHH:MM:SSZ`. */
-  readonly since: string
+  readonly fallbackDate: string
   /** Newest first. */
   readonly changes: readonly Change[]
 }
@@ -35,19 +35,19 @@ const sentencesMax = 20
 export const atomType = 'application/atom+xml; charset=utf-8'
 
 /** Writes changes as an Atom feed (RFC 4287), one entry per snapshot. */
-export function atom(writing: Writing, { title, subtitle, self, page, since, changes }: Feed): string {
-  const shown = changes.slice(0, entriesMax)
+export function atom(writing: Writing, { title, subtitle, self, page, fallbackDate, changes }: Feed): string {
+  const latestChanges = changes.slice(0, entriesMax)
   const author = publisherOf(writing)
   const content = [
     element('id', xmlText(self)),
     element('title', xmlText(title)),
     ...(subtitle === '' ? [] : [element('subtitle', xmlText(subtitle))]),
-    element('updated', shown[0]?.manifest.import_date ?? since),
+    element('updated', latestChanges[0]?.manifest.import_date ?? fallbackDate),
     element('author', element('name', xmlText(author.name)) + element('uri', xmlText(author.url))),
     element('link', '', { rel: 'self', type: 'application/atom+xml', href: self }),
     element('link', '', { rel: 'alternate', type: 'text/html', href: page }),
     element('generator', 'Acervo'),
-    ...shown.map((change) => entry(writing, change)),
+    ...latestChanges.map((change) => entry(writing, change)),
   ]
   return (
     xmlHead + element('feed', content.join(''), { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': 'en' })
@@ -60,7 +60,7 @@ function entry(writing: Writing, change: Change): string {
   const { snapshot, import_date: imported } = manifest
   const download = manifest.files.find(({ file }) => file === fileNames.download(table))
   const pinned = withQuery(rows.data(dataset, table), new Map([['snapshot', snapshot]]), 1)
-  const of = (file: string): string => files.file(table, snapshot, file)
+  const addressOf = (file: string): string => files.file(table, snapshot, file)
   const sentences = sentencesOf(change)
   const list = sentences.map((sentence) => `<li>${xmlText(sentence)}</li>`).join('')
   return element(
@@ -77,7 +77,7 @@ function entry(writing: Writing, change: Change): string {
         rel: 'related',
         type: 'application/json',
         title: 'Report',
-        href: of(fileNames.report),
+        href: addressOf(fileNames.report),
       }),
       ...(download === undefined
         ? []
@@ -87,7 +87,7 @@ function entry(writing: Writing, change: Change): string {
               type: 'application/gzip',
               length: String(download.bytes),
               title: download.file,
-              href: of(download.file),
+              href: addressOf(download.file),
             }),
           ]),
       ...manifest.parts.map(({ file, bytes }) =>
@@ -96,7 +96,7 @@ function entry(writing: Writing, change: Change): string {
           type: 'application/vnd.apache.parquet',
           length: String(bytes),
           title: file,
-          href: of(file),
+          href: addressOf(file),
         }),
       ),
       element('content', xmlText(`<ul>${list}</ul>`), { type: 'html' }),
@@ -134,11 +134,11 @@ function fieldSentences(now: Fields, before: Fields | null): string[] {
   const types = new Map(before.map(({ name, type }) => [name, type]))
   const names = new Set(now.map(({ name }) => name))
   const added = now.filter(({ name }) => !types.has(name)).map(({ name, type }) => `${name} (${type})`)
-  const gone = before.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  const removed = before.filter(({ name }) => !names.has(name)).map(({ name }) => name)
   const changed = now.filter(({ name, type }) => types.has(name) && types.get(name) !== type)
   return [
     ...(added.length > 0 ? [`New fields: ${added.join(', ')}.`] : []),
-    ...(gone.length > 0 ? [`Removed fields: ${gone.join(', ')}.`] : []),
+    ...(removed.length > 0 ? [`Removed fields: ${removed.join(', ')}.`] : []),
     ...changed.map(
       ({ name, type }) => `The field ${name} is of type ${type}; it was ${types.get(name) ?? ''}.`,
     ),

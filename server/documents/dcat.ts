@@ -21,7 +21,7 @@ import { publisherOf, type DatasetDescription, type TableDescription, type Writi
 
 const ofDataset = {
   name: 'DCAT-AP',
-  description: 'The dataset for catalogs of catalogs, as DCAT-AP 3.',
+  description: 'The dataset for harvesters of other catalogs, as DCAT-AP 3.',
 }
 
 export const dcatJsonLd: DatasetDocument = {
@@ -66,15 +66,17 @@ function catalogNode(writing: Writing, { datasets }: CatalogPage): Node {
   return {
     '@id': documents.catalog(),
     '@type': 'dcat:Catalog',
-    'dct:title': said(catalog, ({ title }) => title),
-    'dct:description': said(catalog, ({ title, description }) => (description === '' ? title : description)),
+    'dct:title': translationsOf(catalog, ({ title }) => title),
+    'dct:description': translationsOf(catalog, ({ title, description }) =>
+      description === '' ? title : description,
+    ),
     'dct:publisher': agentNode(publisherOf(writing)),
     'foaf:homepage': documentNode(page('en')),
     'dct:modified': dateTime(moments.toSorted().at(-1)),
     'dcat:service': {
       ...serviceNode(writing),
       'dct:description': catalog.notice,
-      'dcat:endpointDescription': { '@id': documents.whole('.well-known/api-catalog') },
+      'dcat:endpointDescription': { '@id': documents.ofService('.well-known/api-catalog') },
       'dct:publisher': agentNode(publisherOf(writing)),
       'dcat:servesDataset': datasets.map(({ dataset }) => ({ '@id': writing.rows.dataset(dataset) })),
     },
@@ -128,7 +130,7 @@ function datasetNode(writing: Writing, { dataset, tables }: DatasetDescription):
   const { slug, frequency, contact, spatial, temporal, language, themes, author, source } = dataset
   const moments = tables.flatMap(({ manifest }) => manifest?.import_date ?? []).toSorted()
   const texts = (pick: (one: Dataset) => string | undefined): unknown[] =>
-    said(catalog, ({ datasets }) => pick(datasets.get(slug) ?? dataset) ?? '')
+    translationsOf(catalog, ({ datasets }) => pick(datasets.get(slug) ?? dataset) ?? '')
   return {
     '@id': rows.dataset(dataset),
     '@type': 'dcat:Dataset',
@@ -283,7 +285,7 @@ function dateTime(moment: string | undefined): Node | null {
 }
 
 /** Returns a text in each language of the catalog; without a language tag if it is the same in all. */
-function said(catalog: Catalog, pick: (texts: CatalogTexts) => string): unknown[] {
+function translationsOf(catalog: Catalog, pick: (texts: CatalogTexts) => string): unknown[] {
   const all = [...catalog.inLanguage].map(([language, texts]) => [language, pick(texts)] as const)
   const [first = '', ...others] = new Set(all.map(([, text]) => text))
   if (first === '') return []

@@ -51,13 +51,13 @@ function mediaTypeIn(contentType: string): string {
 
 /**
  * Formats a Link header; the last links are left out if it would become too long.
- * @param whole address of the complete linkset, which the header always links to
+ * @param linksetAddress address of the complete linkset, which the header always links to
  */
-export function linkHeader(links: readonly TypedLink[], whole: string): string {
+export function linkHeader(links: readonly TypedLink[], linksetAddress: string): string {
   const texts = links.map(
     ({ rel, href, type }) => `<${uriOf(href)}>; rel="${rel}"${type === undefined ? '' : `; type="${type}"`}`,
   )
-  const rest = `<${uriOf(whole)}>; rel="linkset"; type="application/linkset+json"`
+  const rest = `<${uriOf(linksetAddress)}>; rel="linkset"; type="application/linkset+json"`
   let length = rest.length
   const fitting = texts.filter((text) => {
     length += text.length + 2

@@ -37,30 +37,32 @@ export function turtle(nodes: readonly Node[]): string {
     if (typeof value === 'string') return DataFactory.literal(value)
     if (!isNode(value)) return DataFactory.literal(String(value))
     const { '@value': text, '@language': language, '@type': type } = value
-    if (typeof text !== 'string' && typeof text !== 'number') return put(value)
-    const data = typeof type === 'string' ? DataFactory.namedNode(whole(type)) : undefined
+    if (typeof text !== 'string' && typeof text !== 'number') return addNode(value)
+    const data = typeof type === 'string' ? DataFactory.namedNode(expandTerm(type)) : undefined
     return DataFactory.literal(String(text), typeof language === 'string' ? language : data)
   }
-  const put = (
+  const addNode = (
     node: Node,
   ): ReturnType<typeof DataFactory.namedNode> | ReturnType<typeof DataFactory.blankNode> => {
     const { '@id': id, '@type': types = [], ...terms } = node
     blanks += 1
     const subject =
-      typeof id === 'string' ? DataFactory.namedNode(whole(iri(id))) : DataFactory.blankNode(`b${blanks}`)
+      typeof id === 'string'
+        ? DataFactory.namedNode(expandTerm(iri(id)))
+        : DataFactory.blankNode(`b${blanks}`)
     for (const type of [types].flat()) {
-      const named = DataFactory.namedNode(whole(String(type)))
+      const named = DataFactory.namedNode(expandTerm(String(type)))
       quads.push(DataFactory.quad(subject, DataFactory.namedNode(`${prefixes.rdf}type`), named))
     }
     for (const [term, values] of Object.entries(terms)) {
       for (const value of [values].flat()) {
         if (value === null || value === undefined) continue
-        quads.push(DataFactory.quad(subject, DataFactory.namedNode(whole(term)), objectOf(value)))
+        quads.push(DataFactory.quad(subject, DataFactory.namedNode(expandTerm(term)), objectOf(value)))
       }
     }
     return subject
   }
-  for (const node of nodes) put(node)
+  for (const node of nodes) addNode(node)
   writer.addQuads(quads)
   let [text, failure] = ['', null as Error | null]
   writer.end((error, result) => {
@@ -81,7 +83,7 @@ function isNode(value: unknown): value is Node {
 }
 
 /** Expands a prefixed term into an IRI. */
-function whole(term: string): string {
+function expandTerm(term: string): string {
   const [prefix = '', name = ''] = term.split(/:(.*)/s)
   return Object.hasOwn(prefixes, prefix) ? `${prefixes[prefix as keyof typeof prefixes]}${name}` : term
 }

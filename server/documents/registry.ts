@@ -18,7 +18,7 @@ import { robots } from './whole/robots.ts'
  * Documents about the whole service. The sitemap, feeds and the DCAT catalog are not listed: they have routes
  * of their own.
  */
-export const wholeDocuments: readonly WholeDocument[] = [apiCatalog, robots, llms, openSearch]
+export const serviceDocuments: readonly WholeDocument[] = [apiCatalog, robots, llms, openSearch]
 /** Targets of `rel="describedby"`. */
 export const describing: readonly DatasetDocument[] = [
   dcatJsonLd,

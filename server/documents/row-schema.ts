@@ -7,12 +7,12 @@ import type { Json, TableDescription } from './description.ts'
 function fieldSchema(field: Field, isNullable: boolean): Json {
   const { type, ...more } = typeRow(field.type).schema
   const { title, description, unit, precision, scale } = field
-  const told = [
+  const sentences = [
     description,
     unit === null ? null : `Unit: ${unit}.`,
     typeRow(field.type).hasDigits ? `Decimal of ${precision} digits, ${scale} after the point.` : null,
   ]
-  const text = told.filter((sentence) => sentence !== null).join(' ')
+  const text = sentences.filter((sentence) => sentence !== null).join(' ')
   return {
     ...(type !== undefined && { type: isNullable ? [type, 'null'] : type }),
     ...more,

@@ -33,7 +33,7 @@ export function arrowWriter(columns: readonly OutputColumn[]): ColumnWriter {
   const stream = new StreamWriter(columns)
   return {
     write: (answer, rows) => stream.write(recordBatch(columns, answer, rows)),
-    taken: () => stream.taken(),
+    takeBytes: () => stream.takeBytes(),
     finish: () => stream.finish(),
   }
 }
@@ -64,11 +64,11 @@ function arrowSchema(columns: readonly OutputColumn[]): Schema {
  */
 function recordBatch(columns: readonly OutputColumn[], answer: readonly Answer[], rows: number): RecordBatch {
   const schema = arrowSchema(columns)
-  const left = answer.values()
+  const results = answer.values()
   const children = columns.map((column, index): Data => {
     const type: DataType | undefined = schema.fields[index]?.type
-    if (isTextColumn(column)) return textData(bytesOf(left.next().value), itemsOf(left.next().value))
-    return dataOf(type, itemsOf(left.next().value), column)
+    if (isTextColumn(column)) return textData(bytesOf(results.next().value), itemsOf(results.next().value))
+    return dataOf(type, itemsOf(results.next().value), column)
   })
   const type = new Struct(schema.fields)
   return new RecordBatch(schema, makeData({ type, length: rows, nullCount: 0, children }))
@@ -84,7 +84,7 @@ class StreamWriter extends RecordBatchStreamWriter {
   }
 
   /** Returns the bytes written since the last call. */
-  taken(): Uint8Array[] {
+  takeBytes(): Uint8Array[] {
     const written = this.#written
     this.#written = []
     return written
@@ -130,15 +130,15 @@ function choiceVector(choices: readonly string[]): Vector<Utf8> {
   const known = vectors.get(choices)
   if (known !== undefined) return known
   const texts = choices.map((choice) => Buffer.from(choice))
-  const made = makeVector(
+  const vector = makeVector(
     textData(Buffer.concat(texts), {
       values: Uint32Array.from(texts, ({ length }) => length),
       valid: null,
       nulls: 0,
     }),
   )
-  vectors.set(choices, made)
-  return made
+  vectors.set(choices, vector)
+  return vector
 }
 
 /** @param items lengths of the texts; 0 for null */

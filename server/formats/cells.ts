@@ -15,7 +15,7 @@ export const cellsFormat: LineFormat = {
   line: (fields) => `to_json([${fields.map(cell).join(', ')}])::varchar`,
   written: {
     key: 'cells',
-    takes: 'rendered',
+    valueForm: 'rendered',
     before: () => '',
     value: quotedJson,
     copies: () => copiedJson,

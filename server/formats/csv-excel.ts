@@ -22,7 +22,7 @@ export const csvExcelFormat: LineFormat = {
   line: (fields) => `concat(${fields.map(valueSql).join(`, '${delimiter}', `)})`,
   written: {
     key: 'csv-excel',
-    takes: 'plain',
+    valueForm: 'plain',
     before: () => '',
     value: (text, field) => {
       const { dialect, isQuotedInCsv, isText, moment } = typeRow(field.type)

@@ -21,7 +21,7 @@ export const csvFormat: LineFormat = {
   line: (fields) => `concat(${fields.map(csvValue).join(`, ',', `)})`,
   written: {
     key: 'csv',
-    takes: 'plain',
+    valueForm: 'plain',
     before: () => '',
     value: (text, { type }) => (typeRow(type).isQuotedInCsv ? csvValueText(text) : text),
     copies: () => copiedBare,

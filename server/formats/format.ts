@@ -49,7 +49,7 @@ export interface WrittenLine {
    * Form of the values that `value` takes: JSON, the same without quotes and escapes, or the output of
    * `rendered`.
    */
-  readonly takes: 'json' | 'plain' | 'rendered'
+  readonly valueForm: 'json' | 'plain' | 'rendered'
   /** Returns the text before each value of a field. */
   readonly before: (field: Field) => string
   readonly value: (text: string, field: Field) => string
@@ -110,17 +110,17 @@ export interface ColumnWriter {
    */
   readonly write: (answer: readonly Answer[], rows: number) => void
   /** Returns the bytes written since the last call. */
-  readonly taken: () => readonly Uint8Array[]
+  readonly takeBytes: () => readonly Uint8Array[]
   /** Writes the end of the stream. */
   readonly finish: () => void
 }
 
 /** A format with the fields to write. */
 export type Form = LineForm | ColumnForm
-export type LineForm = Written<LineFormat>
-export type ColumnForm = Written<ColumnFormat>
+export type LineForm = RowForm<LineFormat>
+export type ColumnForm = RowForm<ColumnFormat>
 
-interface Written<Format> {
+interface RowForm<Format> {
   readonly format: Format
   /** Fields in the order in which they are written. */
   readonly fields: readonly Field[]

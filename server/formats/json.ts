@@ -27,7 +27,7 @@ const copiedBare: Copies = { isCopied: allBytesBut(() => false), quote: '' }
 
 export const writtenJson: WrittenLine = {
   key: 'json',
-  takes: 'json',
+  valueForm: 'json',
   before: ({ name }) => `${quotedJson(name)}:`,
   value: (text) => text,
   copies: ({ type }) => (typeRow(type).wire.kind === 'text' ? copiedJson : copiedBare),

@@ -23,11 +23,11 @@ export interface ClientSettings {
 /**
  * Identifies clients by the address of the connection, or by the one that the trusted proxies report. An IPv6
  * address counts as its network, since one client can use every address in it; ports are ignored.
- * @param tellDisbelieved called once if a request has X-Forwarded-For although no proxy is trusted
+ * @param onUntrustedHeader called once if a request has X-Forwarded-For although no proxy is trusted
  */
 export function clientOf(
   { trustProxy, clientIpv6Prefix }: ClientSettings,
-  tellDisbelieved: () => void = () => undefined,
+  onUntrustedHeader: () => void = () => undefined,
 ): ClientOf {
   const isTrusted =
     typeof trustProxy === 'number'
@@ -50,7 +50,7 @@ export function clientOf(
     const passedOn = req.headers['x-forwarded-for']
     if (!isTold && passedOn !== undefined) {
       isTold = true
-      tellDisbelieved()
+      onUntrustedHeader()
     }
     const { remoteAddress = '' } = req.socket
     const key = trustProxy === 0 ? remoteAddress : `${remoteAddress} ${String(passedOn)}`
@@ -67,9 +67,9 @@ function remembering(): (key: string, find: () => string) => string {
   return (key, find) => {
     const found = known.get(key)
     if (found !== undefined) return found
-    const made = find()
-    if (key.length <= knownLengthMax) known.set(key, made)
-    return made
+    const value = find()
+    if (key.length <= knownLengthMax) known.set(key, value)
+    return value
   }
 }
 

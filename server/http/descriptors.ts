@@ -30,17 +30,17 @@ export function connectionsWithin(
   { connectionsMax, filesMax }: DescriptorNeeds,
   log: Log,
 ): number {
-  const left = descriptors - filesMax - ownDescriptors
-  if (left >= connectionsMax) return connectionsMax
-  if (left < connectionsMin) {
+  const available = descriptors - filesMax - ownDescriptors
+  if (available >= connectionsMax) return connectionsMax
+  if (available < connectionsMin) {
     throw new StartError(
-      `the system allows the service ${descriptors} open files and connections, and it needs ` +
-        `${filesMax + ownDescriptors + connectionsMin} at least: raise that limit (ulimit -n), or lower MAX_DOWNLOADS`,
+      `the system allows the service ${descriptors} open files and connections, but it needs at least ` +
+        `${filesMax + ownDescriptors + connectionsMin}: raise that limit (ulimit -n), or lower MAX_DOWNLOADS`,
     )
   }
   log.warn(
-    { connections: left, wanted: connectionsMax, descriptors },
+    { connections: available, wanted: connectionsMax, descriptors },
     'fewer connections than CONNECTIONS, since the system limits open files: raise that limit (ulimit -n)',
   )
-  return left
+  return available
 }

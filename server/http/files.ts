@@ -37,7 +37,7 @@ export interface ServedFile {
    */
   readonly hold?: () => Promise<() => void>
   /** Reports that the file is missing, or that its hash differs. */
-  readonly doubt: (why: string) => void
+  readonly doubt: (reason: string) => void
 }
 
 /** Approximate memory of a transfer: read-ahead, and what the connection has not taken. */
@@ -60,8 +60,8 @@ export async function sendFile(
   }
   if (!served.isUnchanged()) throw doubted()
   const tag = `"${served.sha256.slice(0, 32)}"` as const
-  const asked = plain(req, tag, served.lastModified)
-  await charge(asked, res, served, tag, doubted)
+  const plainRequest = plain(req, tag, served.lastModified)
+  await charge(plainRequest, res, served, tag, doubted)
   sendBudget.requireRoom()
   const release = await served.hold?.()
   res.setHeader('ETag', tag)
@@ -73,7 +73,7 @@ export async function sendFile(
   await new Promise<void>((resolve, reject) => {
     onResponseEnd(res, resolve)
     if (req.method === 'GET') sendBudget.follow(res, bufferBytes)
-    send(asked, `/${encodeURIComponent(served.file)}`, {
+    send(plainRequest, `/${encodeURIComponent(served.file)}`, {
       root: served.folder,
       cacheControl: false,
       lastModified: false,
@@ -106,14 +106,14 @@ export async function sendFile(
       })
       .on('stream', (stream: Readable) => {
         const pipe = stream.pipe.bind(stream)
-        const look = new IntegrityGate(res.statusCode === 200 ? served.sha256 : null, served.isUnchanged)
-        look.once('error', () => {
+        const gate = new IntegrityGate(res.statusCode === 200 ? served.sha256 : null, served.isUnchanged)
+        gate.once('error', () => {
           doubted()
           res.destroy()
         })
         // Inserts the integrity check, since the library would pipe the file directly to the response.
         stream.pipe = (to) => {
-          pipe(look).pipe(to)
+          pipe(gate).pipe(to)
           return to
         }
       })
@@ -129,8 +129,8 @@ function plain(req: IncomingMessage, tag: EntityTag, lastModified: string | unde
   const { 'cache-control': _cache, 'if-range': condition, range, ...headers } = req.headers
   const isMeant = condition === undefined || condition === tag || condition === lastModified
   const isRange = range !== undefined && /^ *bytes=/.test(range) && isMeant
-  const asked = isRange ? { ...headers, range } : headers
-  return Object.create(req, { headers: { value: asked } }) as IncomingMessage
+  const allowedHeaders = isRange ? { ...headers, range } : headers
+  return Object.create(req, { headers: { value: allowedHeaders } }) as IncomingMessage
 }
 
 /** Charges nothing for 304, else by the bytes sent. */
@@ -167,7 +167,7 @@ export class IntegrityGate extends Transform {
   readonly #hash: Hash | null
   readonly #sha256: string | null
   readonly #isUnchanged: () => boolean
-  #held: Buffer | null = null
+  #lastChunk: Buffer | null = null
 
   /** @param sha256 of the complete file; null for a range */
   constructor(sha256: string | null, isUnchanged: () => boolean) {
@@ -179,8 +179,8 @@ export class IntegrityGate extends Transform {
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
     this.#hash?.update(chunk)
-    if (this.#held !== null) this.push(this.#held)
-    this.#held = chunk
+    if (this.#lastChunk !== null) this.push(this.#lastChunk)
+    this.#lastChunk = chunk
     done()
   }
 
@@ -191,6 +191,6 @@ export class IntegrityGate extends Transform {
   async #last(): Promise<Buffer | null> {
     const isWhole = this.#hash === null || this.#hash.digest('hex') === this.#sha256
     if (!isWhole || !this.#isUnchanged()) throw new Error('the file has changed')
-    return this.#held
+    return this.#lastChunk
   }
 }

@@ -16,7 +16,7 @@ export class Account {
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
   #isCounted = false
-  #told: readonly RemainingQuota[] = []
+  #quotas: readonly RemainingQuota[] = []
 
   /** @param limiter null if nothing is limited */
   constructor(
@@ -45,17 +45,18 @@ export class Account {
    */
   async spend(cost: Cost): Promise<void> {
     if (this.#limiter === null) return
-    if (this.#isCounted) this.#tell(await this.#limiter.spend(this.#client(this.#req), cost, this.countsAs))
+    if (this.#isCounted)
+      this.#writeHeaders(await this.#limiter.spend(this.#client(this.#req), cost, this.countsAs))
     else {
-      const standings = await this.#limiter.take(this.countsAs, cost, this.#req, this.#res)
+      const standings = await this.#limiter.admit(this.countsAs, cost, this.#req, this.#res)
       this.#isCounted = true
-      this.#tell(standings)
+      this.#writeHeaders(standings)
     }
   }
 
   /** Charges the client for work that is already done. */
   async charge(cost: Cost): Promise<void> {
-    if (this.#limiter !== null) this.#tell(await this.#limiter.charge(this.#client(this.#req), cost))
+    if (this.#limiter !== null) this.#writeHeaders(await this.#limiter.charge(this.#client(this.#req), cost))
   }
 
   /**
@@ -65,7 +66,7 @@ export class Account {
   async settle(error: unknown): Promise<unknown> {
     if (error instanceof ExceedsQuota) return beyond(error, this.instead())
     if (error instanceof LimitReached) {
-      this.#tell([error.standing])
+      this.#writeHeaders([error.standing])
       return refusal(error, this.instead())
     }
     if (this.#isCounted) return error
@@ -76,12 +77,12 @@ export class Account {
   }
 
   /** Writes the known quotas of the client into the headers. */
-  #tell(standings: readonly RemainingQuota[]): void {
-    const others = this.#told.filter(({ policy }) => standings.every((one) => one.policy !== policy))
-    this.#told = [...others, ...standings]
-    if (this.#res.headersSent || this.#told.length === 0) return
-    this.#res.setHeader('RateLimit', this.#told.map(leftOf).join(', '))
-    this.#res.setHeader('RateLimit-Policy', this.#told.map(({ policy }) => policy.header).join(', '))
+  #writeHeaders(standings: readonly RemainingQuota[]): void {
+    const otherQuotas = this.#quotas.filter(({ policy }) => standings.every((one) => one.policy !== policy))
+    this.#quotas = [...otherQuotas, ...standings]
+    if (this.#res.headersSent || this.#quotas.length === 0) return
+    this.#res.setHeader('RateLimit', this.#quotas.map(rateLimitItem).join(', '))
+    this.#res.setHeader('RateLimit-Policy', this.#quotas.map(({ policy }) => policy.header).join(', '))
   }
 }
 
@@ -107,8 +108,8 @@ export function accountFor(res: ServerResponse): Account {
 
 const secondsOf = (ms: number): number => Math.ceil(ms / 1000)
 
-function leftOf({ policy, left, resetMs }: RemainingQuota): string {
-  return `"${policy.name}"; r=${left}; t=${secondsOf(resetMs)}`
+function rateLimitItem({ policy, remaining, resetMs }: RemainingQuota): string {
+  return `"${policy.name}"; r=${remaining}; t=${secondsOf(resetMs)}`
 }
 
 const requestsOf: Readonly<Record<LimitClass, string>> = {
@@ -127,27 +128,29 @@ export function sentenceOf({ limits, quota, per }: RemainingQuota['policy']): st
 
 const advice = 'For a complete dataset, download its files through the links of its dataset page.'
 
-function refusal({ standing, amount }: LimitReached, whole: WholeTable | null): Problem {
-  const { policy, left, resetMs } = standing
+function refusal({ standing, amount }: LimitReached, wholeTable: WholeTable | null): Problem {
+  const { policy, remaining, resetMs } = standing
   const seconds = Math.max(1, secondsOf(resetMs))
-  const needed =
-    policy.limits === 'share' ? `; this request needs about ${amount} ms, and ${left} ms are left` : ''
-  const better = whole === null ? advice : `All rows are in one file: ${whole.file.address}.`
-  const detail = `${sentenceOf(policy)}${needed}; try again in ${seconds} s. ${better}`
+  const costText =
+    policy.limits === 'share' ? `; this request needs about ${amount} ms, and ${remaining} ms are left` : ''
+  const better = wholeTable === null ? advice : `All rows are in one file: ${wholeTable.file.address}.`
+  const detail = `${sentenceOf(policy)}${costText}; try again in ${seconds} s. ${better}`
   return new Problem('too-many-requests', detail, {
     members: { 'violated-policies': [policy.name] },
-    ...(whole !== null && { instead: whole }),
-    headers: { 'Retry-After': String(seconds), ...linkTo(whole) },
+    ...(wholeTable !== null && { instead: wholeTable }),
+    headers: { 'Retry-After': String(seconds), ...linkTo(wholeTable) },
   })
 }
 
-function beyond({ policy }: ExceedsQuota, whole: WholeTable | null): Problem {
+function beyond({ policy }: ExceedsQuota, wholeTable: WholeTable | null): Problem {
   return queryTooCostly(
     `This request costs more than one client may use at once. ${sentenceOf(policy)}: request less.`,
-    whole?.file.address ?? null,
+    wholeTable?.file.address ?? null,
   )
 }
 
-function linkTo(whole: WholeTable | null): Readonly<Record<string, string>> {
-  return whole === null ? {} : { Link: `<${whole.file.address}>; rel="alternate"; type="application/gzip"` }
+function linkTo(wholeTable: WholeTable | null): Readonly<Record<string, string>> {
+  return wholeTable === null
+    ? {}
+    : { Link: `<${wholeTable.file.address}>; rel="alternate"; type="application/gzip"` }
 }

@@ -39,7 +39,7 @@ export interface ListenOptions {
   /** Maximum time until a response begins. The connection has no traffic meanwhile, so its timeout must be longer. */
   readonly longestAnswerMs: number
   /** Sets the handler of connections that the primary process accepts; absent if this process listens itself. */
-  readonly receive?: (take: (socket: Socket) => void) => void
+  readonly receive?: (onConnection: (socket: Socket) => void) => void
 }
 
 export interface Listening {
@@ -95,12 +95,12 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     else if (connections.isInBody(socket)) socket.destroy()
     else answerUnreadable(error, socket, log)
   })
-  const takeConnection = (socket: Socket): void => {
+  const acceptConnection = (socket: Socket): void => {
     if (connections.size >= options.connectionsMax) socket.destroy()
     else server.emit('connection', socket)
   }
   if (options.receive === undefined) await bind(server, port, host)
-  else options.receive(takeConnection)
+  else options.receive(acceptConnection)
   const stopListening = async (): Promise<void> => {
     // Accept pending connections first.
     await setImmediate()
@@ -177,9 +177,9 @@ function isLongAddress({ code, rawPacket }: ParserError): boolean {
 export async function bind(server: Server, port: number, host: string, setting = 'PORT'): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why =
-        cause.code === 'EADDRINUSE' ? `the port is in use: set ${setting} to another` : cause.message
-      reject(new StartError(`cannot listen on ${host}:${port}, ${why}`, { cause }))
+      const reason =
+        cause.code === 'EADDRINUSE' ? `the port is in use; set ${setting} to another` : cause.message
+      reject(new StartError(`cannot listen on ${host}:${port}: ${reason}`, { cause }))
     })
     server.listen(port, host, resolve)
   })

@@ -137,12 +137,12 @@ export class CompressionGate {
     return this.#running >= this.#max
   }
 
-  async compress(whole: Uint8Array, { compress }: ContentCoding): Promise<Uint8Array> {
-    if (compress === null) return whole
+  async compress(body: Uint8Array, { compress }: ContentCoding): Promise<Uint8Array> {
+    if (compress === null) return body
     this.#running += 1
     try {
       // Copies the bytes: zlib returns a slice of a larger buffer, which a cached slice would keep in memory.
-      return new Uint8Array(await compress(whole))
+      return new Uint8Array(await compress(body))
     } finally {
       this.#running -= 1
     }

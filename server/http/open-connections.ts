@@ -32,7 +32,7 @@ export class OpenConnections {
   readonly #ending = new WeakSet<Duplex>()
   #stopping = false
   #allEnded: Promise<void> | null = null
-  #tellAllEnded = (): void => undefined
+  #resolveAllEnded = (): void => undefined
 
   get size(): number {
     return this.#states.size
@@ -49,7 +49,7 @@ export class OpenConnections {
     this.#states.set(connection, state)
     connection.once('close', () => {
       this.#states.delete(connection)
-      if (this.#states.size === 0) this.#tellAllEnded()
+      if (this.#states.size === 0) this.#resolveAllEnded()
     })
   }
 
@@ -113,16 +113,16 @@ export class OpenConnections {
       if (!isAnswering) this.#endWhenSilent(connection)
       else if (answer?.headersSent === false) answer.setHeader('Connection', 'close')
     }
-    this.#allEnded ??= new Promise<void>((resolve) => (this.#tellAllEnded = resolve))
+    this.#allEnded ??= new Promise<void>((resolve) => (this.#resolveAllEnded = resolve))
     if (this.#states.size > 0) await this.#allEnded
   }
 
   #endWhenSilent(connection: Duplex): void {
     const state = this.#states.get(connection)
     if (state === undefined || state.isAnswering) return
-    const left = state.idleSince + silentMs - performance.now()
-    if (left <= 0) end(connection)
-    else setTimeout(() => this.#endWhenSilent(connection), left)
+    const remainingMs = state.idleSince + silentMs - performance.now()
+    if (remainingMs <= 0) end(connection)
+    else setTimeout(() => this.#endWhenSilent(connection), remainingMs)
   }
 
   destroyAll(): void {

@@ -206,7 +206,10 @@ function sendProblem(res: ServerResponse, problem: Problem, { mediaType, headers
 /** Returns the problem of an unexpected error. Express throws a URIError when it cannot decode an address. */
 function asProblem(error: unknown): Problem {
   if (error instanceof URIError) return new Problem('malformed-address', malformedAddress)
-  return new Problem('internal-error', 'The service failed; its log has the reason.')
+  return new Problem(
+    'internal-error',
+    'The service failed; its operator can find the reason in its log by the id of this error.',
+  )
 }
 
 export const malformedAddress = 'The address has a % that does not start a UTF-8 escape such as %20.'

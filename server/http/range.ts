@@ -29,11 +29,11 @@ export function rangeOf(
   }
   // Several ranges are answered by the complete body.
   const [range, other] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
-  const wanted = range === undefined || other !== undefined ? { start: 0, end: bytes - 1 } : range
+  const sentRange = range === undefined || other !== undefined ? { start: 0, end: bytes - 1 } : range
   if (range !== undefined && other === undefined) {
     res.statusCode = 206
-    res.setHeader('Content-Range', `bytes ${wanted.start}-${wanted.end}/${bytes}`)
+    res.setHeader('Content-Range', `bytes ${sentRange.start}-${sentRange.end}/${bytes}`)
   }
-  res.setHeader('Content-Length', wanted.end - wanted.start + 1)
-  return wanted
+  res.setHeader('Content-Length', sentRange.end - sentRange.start + 1)
+  return sentRange
 }

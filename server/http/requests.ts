@@ -21,7 +21,7 @@ export function requireSound({ rawHeaders, httpVersion, url = '' }: IncomingMess
     if (name?.length === 'host'.length && name.toLowerCase() === 'host') hosts += 1
   }
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
-    throw new Problem('malformed-request', 'An HTTP/1.1 request has one Host header.')
+    throw new Problem('malformed-request', 'An HTTP/1.1 request must have exactly one Host header.')
   }
   if (url.length > addressLengthMax) {
     throw new Problem('address-too-long', `The address is longer than ${addressLengthMax} characters.`)

@@ -61,7 +61,7 @@ export interface Serving {
   /** Makes HTML pages of JSON resources; null if these resources have no pages. */
   readonly browse: Browse | null
   /** Returns the files of the table in a route; null if it names no published table. */
-  readonly wholeTable: (params: ResourceRequest['params']) => WholeTable | null
+  readonly wholeTableOf: (params: ResourceRequest['params']) => WholeTable | null
 }
 
 /**
@@ -73,7 +73,7 @@ export function mount(
   router: Router,
   resource: Resource,
   slashed: boolean,
-  { responder, shortcuts, client, browse, wholeTable }: Serving,
+  { responder, shortcuts, client, browse, wholeTableOf }: Serving,
 ): void {
   const { path, name, description, countsAs = 'catalog', offers = [jsonOffer] } = resource
   const describe = describing(
@@ -85,7 +85,7 @@ export function mount(
     const { params, originalUrl } = req
     const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
       const account = accountFor(out)
-      Object.assign(account, { route: name, countsAs, instead: () => wholeTable(params) })
+      Object.assign(account, { route: name, countsAs, instead: () => wholeTableOf(params) })
       const request = { params, target, headers: plain.headers, client: client(plain), account }
       if (!('find' in resource)) {
         await resource.respond(request, plain, out)

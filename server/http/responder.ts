@@ -56,7 +56,7 @@ export function contentName(content: string): string {
 
 export interface ResponderLimits {
   /** Limit for all cached bodies together, in bytes. */
-  readonly keptBytesMax: number
+  readonly cachedBytesMax: number
   /** Maximum number of concurrent compressions; beyond the limit, bodies are sent uncompressed. */
   readonly compressionsMax: number
 }
@@ -86,8 +86,8 @@ export class Responder {
   readonly #making = new SingleFlight<Body>()
   readonly #compressions = new SingleFlight<Form>()
 
-  constructor({ keptBytesMax, compressionsMax }: ResponderLimits, budget: SendBudget) {
-    this.#cache = new ResponseCache(keptBytesMax)
+  constructor({ cachedBytesMax, compressionsMax }: ResponderLimits, budget: SendBudget) {
+    this.#cache = new ResponseCache(cachedBytesMax)
     this.#gate = new CompressionGate(compressionsMax)
     this.#budget = budget
   }
@@ -108,19 +108,19 @@ export class Responder {
       return
     }
     const encoding = this.#choose(response, accepted)
-    const kept = this.#cache.get(keyOf(response, encoding))
+    const cached = this.#cache.get(keyOf(response, encoding))
     const { cost = smallCost } = response
-    const isKept = kept !== undefined || this.#cache.has(response.name)
+    const isKept = cached !== undefined || this.#cache.has(response.name)
     await (isKept ? account.count() : account.spend(cost))
-    const form: Form = kept
-      ? { encoding, pieces: [kept.bytes], headers: kept.headers }
+    const form: Form = cached
+      ? { encoding, pieces: [cached.bytes], headers: cached.headers }
       : await this.#make(response, encoding, res, accepted)
     const unpaid = Math.round(form.work ?? 0) - cost
     if (unpaid > 0) await account.charge(unpaid)
     // Other slow clients may have filled the budget while this body was built. Cached bytes count too, since
     // they may be evicted while this response still holds them.
-    const shared = kept?.bytes ?? form.pieces
-    const isFree = response.isAtHand || (kept !== undefined && kept.bytes.length <= freeBytesMax)
+    const shared = cached?.bytes ?? form.pieces
+    const isFree = response.isAtHand || (cached !== undefined && cached.bytes.length <= freeBytesMax)
     if (!isFree && !this.#budget.isShared(shared)) this.#budget.requireRoom()
     describe(res, response, tagOf(response, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
@@ -139,8 +139,10 @@ export class Responder {
 
   /** Returns the uncompressed body of a response, from the cache if possible, for building another response. */
   async bodyOf(response: NamedResponse, signal: () => AbortSignal): Promise<Body> {
-    const kept = this.#cache.get(response.name)
-    return kept === undefined ? this.#body(response, signal) : { pieces: [kept.bytes], headers: kept.headers }
+    const cached = this.#cache.get(response.name)
+    return cached === undefined
+      ? this.#body(response, signal)
+      : { pieces: [cached.bytes], headers: cached.headers }
   }
 
   /**
@@ -161,11 +163,11 @@ export class Responder {
     res: ServerResponse,
     accepted: readonly ContentCoding[],
   ): Promise<Form> {
-    const whole = this.#cache.getAgain(response.name)
-    if (whole === undefined && !response.isAtHand) this.#budget.requireRoom()
-    const gone = disconnectSignal(res)
+    const cachedBody = this.#cache.getAgain(response.name)
+    if (cachedBody === undefined && !response.isAtHand) this.#budget.requireRoom()
+    const signal = disconnectSignal(res)
     if (encoding.compress === null) {
-      const body = await this.#body(response, gone)
+      const body = await this.#body(response, signal)
       this.#keepWanted(response, body)
       return { ...body, encoding }
     }
@@ -173,20 +175,20 @@ export class Responder {
     // uncompressed.
     const isStrict = !accepted.includes(identity)
     const key = keyOf(response, encoding)
-    return this.#compressions.join(isStrict ? `${key} only` : key, gone(), async (stop) => {
-      const made: Body =
-        whole === undefined
+    return this.#compressions.join(isStrict ? `${key} only` : key, signal(), async (stop) => {
+      const body: Body =
+        cachedBody === undefined
           ? await this.#body(response, () => stop)
-          : { pieces: [whole.bytes], headers: whole.headers }
-      const bytes = joined(made.pieces)
+          : { pieces: [cachedBody.bytes], headers: cachedBody.headers }
+      const bytes = joined(body.pieces)
       // Other requests may have filled the limit while this one waited for its rows.
       if (bytes.length < compressedMin || (this.#gate.isFull && !isStrict)) {
-        this.#keepWanted(response, { ...made, pieces: [bytes] })
-        return { ...made, pieces: [bytes], encoding: identity }
+        this.#keepWanted(response, { ...body, pieces: [bytes] })
+        return { ...body, pieces: [bytes], encoding: identity }
       }
       const compressed = await this.#gate.compress(bytes, encoding)
-      this.#cache.keep(key, { bytes: compressed, headers: made.headers ?? {} })
-      return { ...made, pieces: [compressed], encoding }
+      this.#cache.keep(key, { bytes: compressed, headers: body.headers ?? {} })
+      return { ...body, pieces: [compressed], encoding }
     })
   }
 
@@ -251,11 +253,11 @@ function lengthOf(pieces: Body['pieces']): number {
 /** Copies the pieces into memory of their own, so that a cached body retains nothing else. */
 function joined(pieces: Body['pieces']): Uint8Array {
   const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {
-    whole.set(part, at)
+    bytes.set(part, at)
     at += part.length
   }
-  return whole
+  return bytes
 }

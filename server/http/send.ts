@@ -39,37 +39,37 @@ export function sendText(res: ServerResponse, text: string): void {
  * too, since Node reports the end only of a response that had the socket.
  * @returns a function that cancels the call
  */
-export function onResponseEnd(res: ServerResponse, then: () => void): () => void {
+export function onResponseEnd(res: ServerResponse, callback: () => void): () => void {
   const { socket } = res.req
   const off = (): void => {
-    res.off('close', over)
-    socket.off('close', over)
+    res.off('close', onClose)
+    socket.off('close', onClose)
   }
-  const over = (): void => {
+  const onClose = (): void => {
     off()
-    then()
+    callback()
   }
-  if (res.closed || socket.destroyed) then()
+  if (res.closed || socket.destroyed) callback()
   else {
     res.setMaxListeners(0)
     socket.setMaxListeners(0)
-    res.once('close', over)
-    socket.once('close', over)
+    res.once('close', onClose)
+    socket.once('close', onClose)
   }
   return off
 }
 
 /** Returns a signal, created on demand, that fires if the client disconnects before the response is sent. */
 export function disconnectSignal(res: ServerResponse): () => AbortSignal {
-  let gone: AbortController | null = null
+  let controller: AbortController | null = null
   return () => {
-    if (gone !== null) return gone.signal
-    const made = new AbortController()
-    gone = made
+    if (controller !== null) return controller.signal
+    const newController = new AbortController()
+    controller = newController
     onResponseEnd(res, () => {
-      if (!res.writableFinished) made.abort()
+      if (!res.writableFinished) newController.abort()
     })
-    return made.signal
+    return newController.signal
   }
 }
 
@@ -80,16 +80,16 @@ export interface SendLimits {
   readonly sendTimeoutMs: number
 }
 
-interface Held {
+interface UnsentResponse {
   readonly bytes: number
   /** Equal for responses that share the same bytes in memory. */
   readonly shared: object
   /** True for long transfers, which may take any time while they progress. */
   readonly isLong: boolean
   /** Time of the last progress. */
-  since: number
+  progressAt: number
   /** Bytes that the connection had taken by then. */
-  taken: number
+  sentBytes: number
 }
 
 /** Time after which a response without progress gives up its memory to others, in ms. */
@@ -101,7 +101,7 @@ const longBytesMin = 1_000_000
 export class SendBudget {
   readonly #limits: SendLimits
   /** Responses that clients have not fully taken, in the order in which they began to wait. */
-  readonly #held = new Map<ServerResponse, Held>()
+  readonly #responses = new Map<ServerResponse, UnsentResponse>()
   /** Number of responses that share the same bytes. */
   readonly #holders = new Map<object, number>()
   #bytes = 0
@@ -123,10 +123,11 @@ export class SendBudget {
   requireRoom(): void {
     const { unsentBytesMax } = this.#limits
     const now = performance.now()
-    for (const [res, held] of this.#held) {
+    for (const [res, entry] of this.#responses) {
       if (this.#bytes <= unsentBytesMax) break
-      if (now - held.since < patienceMs || (held.isLong && this.#goesOn(res, held, 1))) continue
-      this.#forget(res, held)
+      if (now - entry.progressAt < patienceMs || (entry.isLong && this.#recordProgress(res, entry, 1)))
+        continue
+      this.#forget(res, entry)
       res.destroy()
     }
     if (this.#bytes > unsentBytesMax)
@@ -156,17 +157,17 @@ export class SendBudget {
   }
 
   #watch(res: ServerResponse, bytes: number, shared: object, isLong: boolean): () => void {
-    const held = { bytes, shared, isLong, since: performance.now(), taken: takenBy(res) }
-    this.#held.set(res, held)
+    const entry = { bytes, shared, isLong, progressAt: performance.now(), sentBytes: sentBytesOf(res) }
+    this.#responses.set(res, entry)
     const holders = this.#holders.get(shared) ?? 0
     this.#holders.set(shared, holders + 1)
     if (holders === 0) this.#bytes += bytes
     const timer = setInterval(() => {
-      if (!isLong || !this.#goesOn(res, held, longBytesMin)) res.destroy()
+      if (!isLong || !this.#recordProgress(res, entry, longBytesMin)) res.destroy()
     }, this.#limits.sendTimeoutMs)
     const end = (): void => {
       clearInterval(timer)
-      this.#forget(res, held)
+      this.#forget(res, entry)
     }
     const off = onResponseEnd(res, end)
     return () => {
@@ -175,40 +176,40 @@ export class SendBudget {
     }
   }
 
-  #goesOn(res: ServerResponse, held: Held, min: number): boolean {
-    const taken = takenBy(res)
-    if (taken - held.taken < min) return false
-    held.since = performance.now()
-    held.taken = taken
+  #recordProgress(res: ServerResponse, entry: UnsentResponse, min: number): boolean {
+    const sentBytes = sentBytesOf(res)
+    if (sentBytes - entry.sentBytes < min) return false
+    entry.progressAt = performance.now()
+    entry.sentBytes = sentBytes
     return true
   }
 
-  #forget(res: ServerResponse, held: Held): void {
-    if (this.#held.get(res) !== held) return
-    this.#held.delete(res)
-    const holders = (this.#holders.get(held.shared) ?? 1) - 1
-    if (holders > 0) this.#holders.set(held.shared, holders)
+  #forget(res: ServerResponse, entry: UnsentResponse): void {
+    if (this.#responses.get(res) !== entry) return
+    this.#responses.delete(res)
+    const holders = (this.#holders.get(entry.shared) ?? 1) - 1
+    if (holders > 0) this.#holders.set(entry.shared, holders)
     else {
-      this.#holders.delete(held.shared)
-      this.#bytes -= held.bytes
+      this.#holders.delete(entry.shared)
+      this.#bytes -= entry.bytes
     }
   }
 }
 
 /** Returns how many bytes a connection has passed to the system. */
-function takenBy({ req: { socket } }: ServerResponse): number {
+function sentBytesOf({ req: { socket } }: ServerResponse): number {
   return socket.bytesWritten - socket.writableLength
 }
 
 /** Waits for the first chunk, so that an error before it can still become a response. */
 export async function afterFirstChunk<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
-  const left = chunks[Symbol.asyncIterator]()
-  const first = await left.next()
+  const iterator = chunks[Symbol.asyncIterator]()
+  const first = await iterator.next()
   async function* all(): AsyncGenerator<T> {
     try {
-      for (let next = first; next.done !== true; next = await left.next()) yield next.value
+      for (let next = first; next.done !== true; next = await iterator.next()) yield next.value
     } finally {
-      await left.return?.()
+      await iterator.return?.()
     }
   }
   return all()
@@ -235,14 +236,14 @@ export async function sendStream(
     if (res.destroyed) return
     const next = isLengthTold ? last : chunk
     if (isLengthTold) last = chunk
-    if (next !== null && !res.write(next)) await untilTaken(res, sendBudget)
+    if (next !== null && !res.write(next)) await waitForDrain(res, sendBudget)
   }
   res.addTrailers(trailers())
   res.end(last ?? undefined)
 }
 
 /** Waits until the client has taken everything, or has disconnected. */
-async function untilTaken(res: ServerResponse, sendBudget: SendBudget): Promise<void> {
+async function waitForDrain(res: ServerResponse, sendBudget: SendBudget): Promise<void> {
   const release = sendBudget.hold(res, res.writableLength)
   await new Promise<void>((resolve) => {
     const off = onResponseEnd(res, () => {

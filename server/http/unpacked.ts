@@ -33,33 +33,37 @@ export async function sendUnpacked(
     packed.doubt(`${packed.file} has changed`)
     throw damagedFiles(packed.saveAs)
   }
-  const wanted = packed.members === null ? null : wantedRangeOf(req, res, packed, packed.members)
+  const unpackedRange = packed.members === null ? null : unpackedRangeOf(req, res, packed, packed.members)
   if (req.method === 'HEAD') {
     res.end()
     return
   }
-  const range = wanted === null || packed.members === null ? null : packedRangeOf(packed.members, wanted)
+  const range =
+    unpackedRange === null || packed.members === null ? null : packedRangeOf(packed.members, unpackedRange)
   const release = await packed.hold?.()
   const source = createReadStream(path.join(packed.folder, packed.file), range?.packed ?? {})
   const gunzip = createGunzip()
-  const cut = new Cutter(range?.skip ?? 0, wanted === null ? Infinity : wanted.end - wanted.start + 1)
-  const look = new IntegrityGate(range === null ? packed.sha256 : null, packed.isUnchanged)
-  const unpacking = pipeline(source, look, gunzip, cut)
-  async function* wholeChunks(): AsyncGenerator<Uint8Array> {
+  const cut = new Cutter(
+    range?.skip ?? 0,
+    unpackedRange === null ? Infinity : unpackedRange.end - unpackedRange.start + 1,
+  )
+  const gate = new IntegrityGate(range === null ? packed.sha256 : null, packed.isUnchanged)
+  const unpacking = pipeline(source, gate, gunzip, cut)
+  async function* verifiedChunks(): AsyncGenerator<Uint8Array> {
     yield* cut as AsyncIterable<Uint8Array>
     // Waits until the checksums are verified and the file is closed.
     await unpacking
   }
-  const sending = sendStream(res, wholeChunks(), sendBudget, () => ({}))
+  const sending = sendStream(res, verifiedChunks(), sendBudget, () => ({}))
   const ends = await Promise.allSettled([unpacking, sending]).finally(release)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed === undefined || res.destroyed) return
-  packed.doubt(`${packed.file} does not unpack`)
+  packed.doubt(`${packed.file} cannot be unpacked`)
   throw failed.reason
 }
 
 /** Sets the headers for the body or its range, and returns the range. */
-function wantedRangeOf(
+function unpackedRangeOf(
   req: IncomingMessage,
   res: ServerResponse,
   { tag }: PackedFile,
@@ -89,19 +93,19 @@ function packedRangeOf(
 /** Passes on a range of a stream. Reads the rest too, since gzip has its checksums at the end. */
 class Cutter extends Transform {
   #skip: number
-  #left: number
+  #remaining: number
 
-  constructor(skip: number, left: number) {
+  constructor(skip: number, remaining: number) {
     super()
     this.#skip = skip
-    this.#left = left
+    this.#remaining = remaining
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
-    const wanted = chunk.subarray(this.#skip).subarray(0, this.#left)
+    const slice = chunk.subarray(this.#skip).subarray(0, this.#remaining)
     this.#skip = Math.max(0, this.#skip - chunk.length)
-    this.#left -= wanted.length
-    if (wanted.length > 0) this.push(wanted)
+    this.#remaining -= slice.length
+    if (slice.length > 0) this.push(slice)
     done()
   }
 }

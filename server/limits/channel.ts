@@ -37,11 +37,11 @@ export class CountsChannel {
     this.#send = send
   }
 
-  of(policy: string): Counts {
+  countsOf(policy: string): Counts {
     return { add: (client, amount, isCapped = false) => this.#ask(policy, client, amount, isCapped) }
   }
 
-  take({ counted }: Replies): void {
+  receive({ counted }: Replies): void {
     for (const [id, totalHits, resetsAt] of counted) {
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)

@@ -15,7 +15,7 @@ import { LRUCache } from 'lru-cache'
 /** Remaining quota of a client in one policy. */
 export interface RemainingQuota {
   readonly policy: Policy
-  readonly left: number
+  readonly remaining: number
   /** Time until the window ends, in ms. */
   readonly resetMs: number
 }
@@ -80,9 +80,9 @@ export class Limiter {
     for (const { policy, counts } of this.#counted) {
       const { limits } = policy
       if (limits === 'share') continue
-      const others = this.#perClass.get(limits) ?? []
+      const classLimits = this.#perClass.get(limits) ?? []
       this.#perClass.set(limits, [
-        ...others,
+        ...classLimits,
         { policy, counts, middleware: middlewareOf(policy, counts, client) },
       ])
     }
@@ -96,7 +96,7 @@ export class Limiter {
    * @returns the quotas left afterwards
    * @throws LimitReached, or ExceedsQuota if waiting will not help
    */
-  async take(
+  async admit(
     limited: LimitClass,
     cost: Cost,
     req: IncomingMessage,
@@ -228,7 +228,7 @@ function storeOf(counts: Counts): Store {
 function standingOf(policy: Policy, { totalHits, resetTime }: Usage): RemainingQuota {
   return {
     policy,
-    left: Math.max(0, policy.quota - totalHits),
+    remaining: Math.max(0, policy.quota - totalHits),
     resetMs: Math.max(0, resetTime.getTime() - Date.now()),
   }
 }

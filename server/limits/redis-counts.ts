@@ -36,7 +36,7 @@ export class RedisCounts implements Counts {
     const values = [...[amount, windowMs, quota].map(String), isCapped ? 'capped' : 'whole']
     const reply = await this.#link.send(['EVAL', script, '1', key, ...values])
     if (!Array.isArray(reply)) throw new TypeError('Redis returned no count')
-    const [totalHits = 0, left = 0] = reply.map(Number)
-    return { totalHits, resetTime: new Date(Date.now() + left) }
+    const [totalHits = 0, resetMs = 0] = reply.map(Number)
+    return { totalHits, resetTime: new Date(Date.now() + resetMs) }
   }
 }

@@ -34,7 +34,7 @@ export class RedisLink implements Link {
   async open(): Promise<void> {
     await this.#connect()
     if (!this.isUp)
-      this.#log.warn({ redis: this.#where }, 'Redis does not respond: this server counts limits alone')
+      this.#log.warn({ redis: this.#host }, 'Redis does not respond: this server counts limits alone')
   }
 
   async send(command: readonly string[]): Promise<unknown> {
@@ -48,7 +48,7 @@ export class RedisLink implements Link {
     if (client === null) return
     this.#client = null
     client.destroy()
-    this.#log.warn({ err: error, redis: this.#where }, 'Redis failed: this server counts limits alone')
+    this.#log.warn({ err: error, redis: this.#host }, 'Redis failed: this server counts limits alone')
     this.#probeLater()
   }
 
@@ -79,17 +79,17 @@ export class RedisLink implements Link {
 
   #probeLater(): void {
     if (this.#isClosed) return
-    this.#probe = setTimeout(() => void this.#lookAgain(), probeEveryMs)
+    this.#probe = setTimeout(() => void this.#reconnect(), probeEveryMs)
     this.#probe.unref()
   }
 
-  async #lookAgain(): Promise<void> {
+  async #reconnect(): Promise<void> {
     await this.#connect()
-    if (this.isUp) this.#log.info({ redis: this.#where }, 'Redis responds: limits are shared')
+    if (this.isUp) this.#log.info({ redis: this.#host }, 'Redis responds: limits are shared')
   }
 
   /** Address without a password. */
-  get #where(): string {
+  get #host(): string {
     return new URL(this.#url).host
   }
 }
@@ -109,13 +109,13 @@ function newClient(url: string) {
  */
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => setImmediate(() => reject(new Error(`no response in ${ms} ms`))), ms)
   })
   // Ignores a late failure, which would otherwise be an unhandled rejection.
   work.catch(() => undefined)
   try {
-    return await Promise.race([work, late])
+    return await Promise.race([work, timeout])
   } finally {
     clearTimeout(timer)
   }

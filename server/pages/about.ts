@@ -41,7 +41,7 @@ function limitsHtml(setting: PageSetting, areHeld: boolean): Html {
   const { count, list } = writtenIn(words)
   const { share } = catalog.limits
   const isShared = areHeld && share.percent < 100
-  const said = (limits: readonly Limit[]): string =>
+  const limitsText = (limits: readonly Limit[]): string =>
     limits.length === 0 || !areHeld
       ? words.noLimit
       : list(limits.map(({ requests, per }) => words.limit(count(requests), writtenIn(words).span(per))))
@@ -52,7 +52,7 @@ function limitsHtml(setting: PageSetting, areHeld: boolean): Html {
       ${limitClasses.map(
         (limited) =>
           html`<dt>${words.limitsOf[limited]}</dt>
-            <dd>${said(catalog.limits[limited])}</dd>`,
+            <dd>${limitsText(catalog.limits[limited])}</dd>`,
       )}
       <dt>${words.limitsOf.share}</dt>
       <dd>${isShared ? words.limitShare(share.percent, writtenIn(words).span(share.per)) : words.noLimit}</dd>

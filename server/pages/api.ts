@@ -115,7 +115,7 @@ function meaningOf(
   const query = parseRowQuery(table, withQuery('', parameters, 1))
   const { list, count } = writtenIn(words)
   const [key] = query.ordering
-  const said = [
+  const clauses = [
     ...query.conditions.map((condition) => describeCondition(condition, words)),
     ...(key === undefined
       ? []
@@ -127,7 +127,7 @@ function meaningOf(
     ...(isExport ? [words.allInOne] : []),
     ...(query.format === undefined ? [] : [query.format.toUpperCase()]),
   ]
-  return said.join('; ')
+  return clauses.join('; ')
 }
 
 function parametersPart({ words }: PageSetting): Html {

@@ -41,8 +41,8 @@ export function citedDataset(
 /** Formats a citation in words. */
 export function citation({ dataset, address, today }: CitedDataset, words: Words): string {
   const { author, publisher, name, collectedAt } = dataset
-  const by = (author ?? publisher)?.name ?? null
-  return words.citation(by, name, collectedAt.slice(0, 4), address, writtenIn(words).day(today))
+  const creator = (author ?? publisher)?.name ?? null
+  return words.citation(creator, name, collectedAt.slice(0, 4), address, writtenIn(words).day(today))
 }
 
 /** Formats a citation as BibTeX: `@misc`, with fields that all styles support. */

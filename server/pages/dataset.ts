@@ -138,13 +138,13 @@ export function datasetPage(service: PageService): Resource {
       parseQuery(target, [])
       const cited = citedDataset(service, found)
       const truths = await truthsOf(service, found)
-      const key = [cited.today, truths.map(({ manifest, looked }) => [manifest.snapshot, looked])]
+      const key = [cited.today, truths.map(({ manifest, lastCheck }) => [manifest.snapshot, lastCheck])]
       const view = describeDataset(snapshots, found)
       const answer = webPage(service, ['dataset', found.slug, ...key], () =>
         datasetHtml(service, cited, truths),
       )
-      const whole = writing.documents.ofDataset(found, 'linkset.json')
-      const Link = linkHeader(signposts(writing, view, setting.language, describing), whole)
+      const linksetAddress = writing.documents.ofDataset(found, 'linkset.json')
+      const Link = linkHeader(signposts(writing, view, setting.language, describing), linksetAddress)
       return { ...answer, headers: { ...answer.headers, Link } }
     },
   }
@@ -156,7 +156,7 @@ async function truthsOf({ snapshots }: PageService, dataset: Dataset): Promise<T
     const snapshot = snapshots.current(table)
     if (snapshot === null) continue
     const { manifest, report } = snapshot
-    truths.push({ table, manifest, report, looked: await snapshots.lastCheck(table) })
+    truths.push({ table, manifest, report, lastCheck: await snapshots.lastCheck(table) })
   }
   return truths
 }

@@ -6,7 +6,7 @@ import { operatorsOf } from '../query/operators.ts'
 import { framed, type PageSetting } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from './number-formats.ts'
-import { distinctText, shownBound } from './table/profile.ts'
+import { distinctText, formatBound } from './table/profile.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import type { Resource } from '../http/resource.ts'
 import {
@@ -82,12 +82,12 @@ function distributionPart({ words }: PageSetting, field: Field, found: Profile |
     ({ value, rows }) => [value === '' ? words.emptyText : value, rows] as const,
   )
   const ranges = (found?.histogram ?? []).map(
-    ({ from, to, rows }) => [words.between(shownBound(field, from), shownBound(field, to)), rows] as const,
+    ({ from, to, rows }) => [words.between(formatBound(field, from), formatBound(field, to)), rows] as const,
   )
-  const shown = top.length > 0 ? top : ranges
-  if (shown.length === 0) return null
+  const entries = top.length > 0 ? top : ranges
+  if (entries.length === 0) return null
   return html`<ul class="values">
-    ${shown.map(([text, rows]) => html`<li dir="auto">${text} <span class="share">${count(rows)}</span></li>`)}
+    ${entries.map(([text, rows]) => html`<li dir="auto">${text} <span class="share">${count(rows)}</span></li>`)}
   </ul>`
 }
 
@@ -123,8 +123,8 @@ export function fieldsPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields', 'Fields'),
     find: (request) => {
-      const asked = requestedTable(service, request)
-      return webPage(service, ['fields', ...asked.key], () => fieldsHtml(service.setting, asked))
+      const view = requestedTable(service, request)
+      return webPage(service, ['fields', ...view.key], () => fieldsHtml(service.setting, view))
     },
   }
 }
@@ -134,9 +134,9 @@ export function dictionaryFile(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields.csv', 'Field Dictionary'),
     find: (request) => {
-      const asked = requestedTable(service, request)
-      const key = ['dictionary', ...asked.key]
-      return textFile(service, key, 'text/csv; charset=utf-8', () => dictionaryCsv(asked))
+      const view = requestedTable(service, request)
+      const key = ['dictionary', ...view.key]
+      return textFile(service, key, 'text/csv; charset=utf-8', () => dictionaryCsv(view))
     },
   }
 }

@@ -23,11 +23,11 @@ const placesMax = 8
 function homeHtml(service: PageService, sought: readonly string[]): Html {
   const { setting, writing } = service
   const { catalog, addresses, language, words } = setting
-  const looked = sought.map(folded)
+  const foldedWords = sought.map(folded)
   const text = sought.join(' ')
   const order = writtenIn(words).inOrder(listedDatasets(catalog).map(({ name }) => name))
   const found = listedDatasets(catalog)
-    .filter((dataset) => isFound(dataset, looked))
+    .filter((dataset) => isFound(dataset, foldedWords))
     .toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
   const main = html`
     <section class="hero">
@@ -50,7 +50,7 @@ function homeHtml(service: PageService, sought: readonly string[]): Html {
         </p>`
       }
       <ul class="cards">
-        ${found.map((dataset) => card(service, dataset, looked))}
+        ${found.map((dataset) => card(service, dataset, foldedWords))}
       </ul>
     </section>
   `
@@ -128,18 +128,18 @@ function changeOf({ manifest }: Snapshot): { at: string; rows: number } {
 
 /** Returns whether the texts of a dataset contain every word. */
 function isFound(dataset: Dataset, words: readonly string[]): boolean {
-  const said = [
+  const foldedTexts = [
     dataset.slug,
     dataset.name,
     dataset.description,
     dataset.author?.name ?? '',
     dataset.source?.name ?? '',
     ...[...dataset.tables.values()].flatMap((table) => [
-      ...saidOfTable(table),
-      ...table.fields.flatMap(saidOfField),
+      ...textsOfTable(table),
+      ...table.fields.flatMap(textsOfField),
     ]),
   ].map(folded)
-  return words.every((word) => said.some((text) => text.includes(word)))
+  return words.every((word) => foldedTexts.some((text) => text.includes(word)))
 }
 
 interface Place {
@@ -150,26 +150,26 @@ interface Place {
 
 /** Returns published tables and fields whose texts contain one of the words. */
 function placesOf(tables: readonly Table[], words: readonly string[]): Place[] {
-  const has = (texts: readonly string[]): boolean => {
-    const said = texts.map(folded)
-    return words.some((word) => said.some((text) => text.includes(word)))
+  const hasWord = (texts: readonly string[]): boolean => {
+    const foldedTexts = texts.map(folded)
+    return words.some((word) => foldedTexts.some((text) => text.includes(word)))
   }
   const places: Place[] = []
   for (const table of tables) {
-    if (has(saidOfTable(table))) places.push({ table, field: null })
+    if (hasWord(textsOfTable(table))) places.push({ table, field: null })
     for (const field of table.fields) {
       if (places.length >= placesMax) return places
-      if (has(saidOfField(field))) places.push({ table, field: field.name })
+      if (hasWord(textsOfField(field))) places.push({ table, field: field.name })
     }
   }
   return places
 }
 
-function saidOfTable({ name, description }: Table): string[] {
+function textsOfTable({ name, description }: Table): string[] {
   return [name, description ?? '']
 }
 
-function saidOfField({ name, title, description }: Table['fields'][number]): string[] {
+function textsOfField({ name, title, description }: Table['fields'][number]): string[] {
   return [name, title ?? '', description ?? '']
 }
 
@@ -210,7 +210,7 @@ function homeFor(service: PageService, target: string): NamedResponse {
   const answer = webPage(service, ['home', sought, ids], () => homeHtml(service, sought))
   const { documents } = writing
   const Link = [
-    `<${documents.whole('.well-known/api-catalog')}>; rel="api-catalog"`,
+    `<${documents.ofService('.well-known/api-catalog')}>; rel="api-catalog"`,
     `<${documents.catalog('jsonld')}>; rel="describedby"; type="application/ld+json"`,
   ].join(', ')
   return { ...answer, headers: { ...answer.headers, Link } }

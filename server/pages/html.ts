@@ -16,9 +16,9 @@ function packedOf(strings: TemplateStringsArray): TemplateStringsArray {
   const known = packed.get(strings)
   if (known !== undefined) return known
   const texts = strings.map(unindented)
-  const made = Object.assign(texts, { raw: texts })
-  packed.set(strings, made)
-  return made
+  const packedStrings = Object.assign(texts, { raw: texts })
+  packed.set(strings, packedStrings)
+  return packedStrings
 }
 
 /** Removes white space around the line breaks of a template. */

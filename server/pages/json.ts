@@ -80,8 +80,8 @@ function tokenPart(token: string, isKey: boolean): string {
   if (token.startsWith('"')) {
     if (isKey) return `<span class="key">${escaped(token)}</span>`
     const address = token.length < 4000 ? addressIn(token) : null
-    const shown = escaped(token)
-    return address === null ? shown : `<a href="${escaped(address)}" rel="nofollow">${shown}</a>`
+    const text = escaped(token)
+    return address === null ? text : `<a href="${escaped(address)}" rel="nofollow">${text}</a>`
   }
   return /^[-\d]/.test(token) ? `<span class="digits">${token}</span>` : token
 }
@@ -107,7 +107,7 @@ function escaped(text: string): string {
 export function browsing(runtime: Runtime, settings: PageSettings): Browse {
   const { publicUrl, responder } = runtime
   return ({ name }, { target, headers }, find) => {
-    const setting = askedSetting(settings, target, headers)
+    const setting = pageSettingFor(settings, target, headers)
     if (setting === null) return null
     const address = addressOf(publicUrl, target)
     return find({ ...headers, accept: 'application/json' }).then((answer) =>
@@ -119,7 +119,7 @@ export function browsing(runtime: Runtime, settings: PageSettings): Browse {
 export function browsingText({ publicUrl }: Runtime, settings: PageSettings): BrowseText {
   return (req, res, name, text) => {
     const target = req.url ?? ''
-    const setting = askedSetting(settings, target, req.headers)
+    const setting = pageSettingFor(settings, target, req.headers)
     if (setting === null) return false
     res.setHeader('Vary', varied)
     res.setHeaders(new Headers(pageHeaders(pagePolicy, setting.words.locale)))
@@ -132,7 +132,7 @@ export function browsingText({ publicUrl }: Runtime, settings: PageSettings): Br
 const varied = 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode'
 
 /** Returns the page setting for the language of the browser; null if the client requests JSON. */
-function askedSetting(
+function pageSettingFor(
   settings: PageSettings,
   target: string,
   headers: IncomingHttpHeaders,

@@ -1,7 +1,7 @@
 import type { Words } from './words/en.ts'
 
 /** Formats of numbers, sizes and days in a language, and its sort order. */
-interface Written {
+interface NumberFormats {
   readonly count: (number: number) => string
   readonly bytes: (number: number) => string
   /** Formats a day, `YYYY-MM-DD` or the moment of a snapshot. */
@@ -26,20 +26,20 @@ interface Written {
   readonly inOrder: (texts: readonly string[]) => string[]
 }
 
-const made = new Map<string, Written>()
+const formatsByLocale = new Map<string, NumberFormats>()
 
-export function writtenIn({ locale }: Words): Written {
-  const known = made.get(locale)
+export function writtenIn({ locale }: Words): NumberFormats {
+  const known = formatsByLocale.get(locale)
   if (known !== undefined) return known
   const written = writtenBy(locale)
-  made.set(locale, written)
+  formatsByLocale.set(locale, written)
   return written
 }
 
 const units = { s: 'second', m: 'minute', h: 'hour', d: 'day' } as const
 
-function writtenBy(locale: string): Written {
-  const whole = new Intl.NumberFormat(locale)
+function writtenBy(locale: string): NumberFormats {
+  const integers = new Intl.NumberFormat(locale)
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
   const moments = new Intl.DateTimeFormat(locale, {
     dateStyle: 'medium',
@@ -61,13 +61,13 @@ function writtenBy(locale: string): Written {
   const group = decimal === ',' ? '.' : ','
   const hasGroups = new RegExp(String.raw`^[-+]?\d{1,3}(?:[${group}]\d{3})+(?:[${decimal}]\d+)?$`)
   return {
-    count: (number) => whole.format(number),
+    count: (number) => integers.format(number),
     bytes: (number) => {
       const steps = ['B', 'kB', 'MB', 'GB', 'TB']
       const step = Math.min(steps.length - 1, Math.floor(Math.log10(Math.max(1, number)) / 3))
-      const shown = number / 1000 ** step
-      const fractions = shown < 10 && step > 0 ? 1 : 0
-      return `${new Intl.NumberFormat(locale, { maximumFractionDigits: fractions }).format(shown)} ${steps[step] ?? ''}`
+      const amount = number / 1000 ** step
+      const fractions = amount < 10 && step > 0 ? 1 : 0
+      return `${new Intl.NumberFormat(locale, { maximumFractionDigits: fractions }).format(amount)} ${steps[step] ?? ''}`
     },
     day: (date) => days.format(new Date(date)),
     moment: (date) => `${moments.format(new Date(date))} UTC`,
@@ -80,7 +80,7 @@ function writtenBy(locale: string): Written {
     },
     grouped: (text) => {
       const [, sign = '', int = '', fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? []
-      return int === '' ? digits(text) : `${sign}${whole.format(BigInt(int))}${digits(fraction)}`
+      return int === '' ? digits(text) : `${sign}${integers.format(BigInt(int))}${digits(fraction)}`
     },
     compact: (number) => short.format(number),
     list: (texts, kind = 'conjunction') => lists[kind].format(texts),

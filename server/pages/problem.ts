@@ -22,7 +22,7 @@ interface ProblemView {
   /** Invalid parameters. */
   readonly errors: readonly ParameterError[]
   /** Parameters of the request. */
-  readonly asked: readonly (readonly [name: string, text: string])[]
+  readonly parameters: readonly (readonly [name: string, text: string])[]
   /** Address of the current version, if the requested one has expired. */
   readonly latest: string | null
   /** True if the address belongs to the API: then the page shows the English details in every language. */
@@ -65,18 +65,21 @@ function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
 }
 
 /** Shows a form with the parameters of the request, and beside each invalid one an explanation. */
-function correctionForm({ language, words }: PageSetting, { errors, asked, isOfApi }: ProblemView): Html {
+function correctionForm(
+  { language, words }: PageSetting,
+  { errors, parameters, isOfApi }: ProblemView,
+): Html {
   const messageOf = ({ parameter, message, type }: ParameterError): string => {
     if (isOfApi) return message
     if (type !== undefined) return words.mustBe(parameter, words.values[type])
     return language === 'en' ? message : words.notUnderstood(parameter)
   }
-  const known = new Set(asked.map(([name]) => name))
+  const known = new Set(parameters.map(([name]) => name))
   return html`<form class="filters" method="get">
     ${errors
       .filter(({ parameter }) => !known.has(parameter))
       .map((error) => html`<p role="alert">${messageOf(error)}</p>`)}
-    ${asked.slice(0, correctedMax).map(([name, text], index) => {
+    ${parameters.slice(0, correctedMax).map(([name, text], index) => {
       const error = errors.find(({ parameter }) => parameter === name)
       return html`<p class="control">
         <label for="asked-${index}">${name}</label>
@@ -116,7 +119,7 @@ export function problemForms(
 }
 
 /** Returns the parameters of an address; none if one of them cannot be decoded. */
-function askedIn(target: string): readonly (readonly [string, string])[] {
+function decodableParameters(target: string): readonly (readonly [string, string])[] {
   try {
     return parametersOf(target)
   } catch {
@@ -141,7 +144,7 @@ function formIn(setting: PageSetting, target: string): ProblemForm {
           retrySeconds,
           instead,
           errors,
-          asked: askedIn(target),
+          parameters: decodableParameters(target),
           latest,
           isOfApi,
         }),

@@ -13,7 +13,7 @@ export interface TableProvenance {
   readonly manifest: Manifest
   readonly report: SnapshotReport | null
   /** Latest check of the source without a new snapshot; null if unknown. */
-  readonly looked: SourceCheck | null
+  readonly lastCheck: SourceCheck | null
 }
 
 const dayMs = 86_400_000
@@ -34,7 +34,7 @@ export function provenancePart(
   const latest = changed.at(-1)
   const isNew = tables.every(({ manifest }) => manifest.previous === null)
   const collected = tables.map(({ manifest }) => manifest.collected_at).toSorted()
-  const behind = Date.parse(today) - Date.parse(latest ?? collected.at(-1) ?? '')
+  const ageMs = Date.parse(today) - Date.parse(latest ?? collected.at(-1) ?? '')
   const span = frequency === null ? null : spanOf[frequency]
   const { day, count } = writtenIn(words)
   return html`<section id="truth">
@@ -42,7 +42,7 @@ export function provenancePart(
     <p>
       ${frequency === null ? words.noPromise : words.promise(words.frequencies[frequency])}
       ${latest === undefined ? isNew && words.unchanged : words.changedLast(day(latest))}
-      ${span !== null && behind > 2 * span && html`<strong class="late">${words.late(count(Math.floor(behind / dayMs)))}</strong>`}
+      ${span !== null && ageMs > 2 * span && html`<strong class="late">${words.late(count(Math.floor(ageMs / dayMs)))}</strong>`}
     </p>
     ${stackedTable(
       words.truth,
@@ -54,9 +54,9 @@ export function provenancePart(
   </section>`
 }
 
-function truthLine({ words }: PageSetting, { table, manifest, report, looked }: TableProvenance): Html {
+function truthLine({ words }: PageSetting, { table, manifest, report, lastCheck }: TableProvenance): Html {
   const { count } = writtenIn(words)
-  const last = looked !== null && looked.at > manifest.import_date ? looked : null
+  const last = lastCheck !== null && lastCheck.at > manifest.import_date ? lastCheck : null
   return html`<tr>
     <th scope="row">${table.name}</th>
     <td data-label="${words.collected}">${dayPart(words, manifest.collected_at)}</td>

@@ -16,7 +16,7 @@ interface ReferenceView {
   /** Address of the document. */
   readonly address: string
   /** Links to the reference pages of tables, which the document omits. */
-  readonly others: readonly { readonly name: string; readonly address: string }[]
+  readonly tableLinks: readonly { readonly name: string; readonly address: string }[]
   readonly inLanguage: Framed['inLanguage']
   readonly trail: NonNullable<Framed['trail']>
 }
@@ -39,18 +39,18 @@ interface Operation {
 /** Shows an OpenAPI document to people: parameters and responses. */
 function referenceHtml(setting: PageSetting, view: ReferenceView): Html {
   const { words } = setting
-  const { title, document, address, others, inLanguage, trail } = view
+  const { title, document, address, tableLinks, inLanguage, trail } = view
   const paths = Object.entries(document['paths'] as Named<Named<Operation>>)
   const main = html`
     <h1>${title}</h1>
     <p class="lead">${words.referenceLead}</p>
     <p><a href="${address}">OpenAPI 3.1</a></p>
     ${
-      others.length > 0 &&
+      tableLinks.length > 0 &&
       html`<section>
         <h2>${words.tables}</h2>
         <ul>
-          ${others.map((other) => html`<li><a href="${other.address}">${other.name}</a></li>`)}
+          ${tableLinks.map((other) => html`<li><a href="${other.address}">${other.name}</a></li>`)}
         </ul>
       </section>`
     }
@@ -160,8 +160,8 @@ function typeOf(document: Json, schema: Json): string {
   if (one !== undefined) return JSON.stringify(one)
   if (Array.isArray(anyOf)) return anyOf.map((form) => typeOf(document, form as Json)).join(' | ')
   if (Array.isArray(choices)) {
-    const shown = choices.slice(0, choicesShown).map((choice) => String(choice))
-    return [...shown, ...(choices.length > choicesShown ? ['…'] : [])].join(' | ')
+    const choiceTexts = choices.slice(0, choicesShown).map((choice) => String(choice))
+    return [...choiceTexts, ...(choices.length > choicesShown ? ['…'] : [])].join(' | ')
   }
   if (typeof items === 'object' && items !== null) return `${typeOf(document, items as Json)}, …`
   const types = [type].flat().filter((name) => typeof name === 'string')
@@ -208,7 +208,7 @@ export function referencePage(service: PageService): Resource {
           title: words.reference,
           document: openApi(writing, [], options),
           address: options.addresses.list.replace(/datasets\/?$/, 'openapi.json'),
-          others: allTables(catalog).map((table) => ({
+          tableLinks: allTables(catalog).map((table) => ({
             name: tableId(table),
             address: addresses.reference(language, table),
           })),
@@ -235,7 +235,7 @@ export function tableReferencePage(service: PageService): Resource {
           title: `${words.reference}: ${dataset.name}, ${table.name}`,
           document: tableOpenApi(writing, view, options),
           address: options.tableDocument(dataset, table),
-          others: [],
+          tableLinks: [],
           inLanguage: (other) => addresses.reference(other, table),
           trail: trailTo(setting, dataset, table),
         }),

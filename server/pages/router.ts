@@ -48,10 +48,10 @@ export function pagesRouter(service: Runtime, settings: PageSettings, serving: S
   const [any] = settings.values()
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
   mount(router, engineFiles(service), false, serving)
-  for (const made of all.values()) {
+  for (const localizedService of all.values()) {
     // Mount files first: the pattern of table pages also matches `/dataset/:dataset/cite.bib`.
-    for (const file of files) mount(router, file(made), false, serving)
-    for (const page of pages) mount(router, page(made), true, serving)
+    for (const file of files) mount(router, file(localizedService), false, serving)
+    for (const page of pages) mount(router, page(localizedService), true, serving)
   }
   return router
 }

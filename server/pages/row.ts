@@ -84,19 +84,19 @@ export function rowPage(service: PageService): Resource {
       if (number === 0) throw new InvalidPage()
       const query = parseRowQuery(table, withQuery('', new Map([...pin, ['page_size', '1']]), number))
       await withSnapshot(service, table, query.snapshot, async (snapshot) => {
-        const asked = { dataset, table, snapshot, query }
+        const queryView = { dataset, table, snapshot, query }
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['row', tableId(table), page.key]),
           cost: costOfRows(query.pageSize * snapshot.rowBytes),
           body: async (signal) => {
-            const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
+            const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
             const { range, rows } = view
             const [values] = rows
             // An empty table has a first page, but no row.
             if (values === undefined) throw new InvalidPage()
-            const shown = rowHtml(setting, { ...asked, number, count: range.count, values })
-            return { pieces: [textOf(shown)], serverTiming }
+            const markup = rowHtml(setting, { ...queryView, number, count: range.count, values })
+            return { pieces: [textOf(markup)], serverTiming }
           },
         })
       })

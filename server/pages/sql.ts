@@ -95,8 +95,8 @@ export function sqlPage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table/sql', 'SQL'),
     countsAs: 'rows',
     respond: (request, req, res) =>
-      answerQuery(service, request, res, { without: ['format', 'page', 'page_size'] }, async (asked) => {
-        const { dataset, table, snapshot, query } = asked
+      answerQuery(service, request, res, { without: ['format', 'page', 'page_size'] }, async (queryView) => {
+        const { dataset, table, snapshot, query } = queryView
         const { snapshot: id } = snapshot.manifest
         const engineAt = engineAddresses(publicUrl)
         const key = [tableId(table), id, [...query.parameters], engineAt]
@@ -111,7 +111,7 @@ export function sqlPage(service: PageService): Resource {
               new Map([...query.parameters, ['format', 'arrow'], ['snapshot', id]]),
               1,
             )
-            const view = { ...asked, count, rowsAddress, engine: engineAt }
+            const view = { ...queryView, count, rowsAddress, engine: engineAt }
             return timed(() => textOf(sqlHtml(setting, view)))
           },
         })

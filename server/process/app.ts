@@ -36,8 +36,8 @@ export function createApp(runtime: Runtime): RequestListener {
   const setHeaders = commonHeaders(catalog.notice, publicUrl)
   const shortcuts = new Shortcuts()
   const settings = settingsOf(catalog, publicUrl)
-  const tell = problemTeller(settings, log, meter)
-  const routed = routes(runtime, settings, shortcuts, tell)
+  const handleError = problemSender(settings, log, meter)
+  const routed = routes(runtime, settings, shortcuts, handleError)
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     requireSound(req)
@@ -50,11 +50,16 @@ export function createApp(runtime: Runtime): RequestListener {
     logRequest(req, res)
     setHeaders(req, res)
     openAccount(limiter, client, req, res)
-    answer(req, res).catch((error: unknown) => tell(error, res))
+    answer(req, res).catch((error: unknown) => handleError(error, res))
   }
 }
 
-function routes(runtime: Runtime, settings: PageSettings, shortcuts: Shortcuts, tell: TellProblem): Express {
+function routes(
+  runtime: Runtime,
+  settings: PageSettings,
+  shortcuts: Shortcuts,
+  handleError: SendProblem,
+): Express {
   const { catalog, publicUrl, responder, client } = runtime
   const app = express()
   app.disable('etag').disable('x-powered-by')
@@ -63,7 +68,7 @@ function routes(runtime: Runtime, settings: PageSettings, shortcuts: Shortcuts, 
   app.use(requireDecodable)
 
   const documents = documentService(runtime)
-  const serving = { responder, shortcuts, client, browse: null, wholeTable: wholeTableOf(runtime) }
+  const serving = { responder, shortcuts, client, browse: null, wholeTableOf: wholeTableOf(runtime) }
   const browsable = { ...serving, browse: browsing(runtime, settings) }
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })
@@ -109,7 +114,7 @@ function routes(runtime: Runtime, settings: PageSettings, shortcuts: Shortcuts, 
   )
 
   app.use(unknownAddress(catalog, publicUrl))
-  const answerErrors: ErrorRequestHandler = (error, _req, res, _next) => tell(error, res)
+  const answerErrors: ErrorRequestHandler = (error, _req, res, _next) => handleError(error, res)
   app.use(answerErrors)
   return app
 }
@@ -143,22 +148,22 @@ function isProbe({ url = '' }: IncomingMessage): boolean {
   return probes.has(pathOf(url))
 }
 
-type TellProblem = (error: unknown, res: ServerResponse) => void
+type SendProblem = (error: unknown, res: ServerResponse) => void
 
 /**
  * Returns the error handler. It never throws, so that one failed response cannot end the process. Browsers
  * get a page; programs get JSON.
  */
-function problemTeller(settings: PageSettings, log: Log, meter: Meter | null): TellProblem {
+function problemSender(settings: PageSettings, log: Log, meter: Meter | null): SendProblem {
   const formFor = problemForms(settings)
   const write = async (error: unknown, res: ServerResponse): Promise<void> => {
     const { url = '', headers } = res.req
     try {
-      const told = problemOf(await accountFor(res).settle(error))
-      if (told instanceof Problem) meter?.refused(told.code)
-      answerProblem(told, res, log, wantsPage(headers, url) ? formFor(url, headers) : undefined)
+      const problem = problemOf(await accountFor(res).settle(error))
+      if (problem instanceof Problem) meter?.refused(problem.code)
+      answerProblem(problem, res, log, wantsPage(headers, url) ? formFor(url, headers) : undefined)
     } catch (cause) {
-      log.error({ err: cause }, 'error response failed')
+      log.error({ err: cause }, 'the response about an error could not be sent')
       res.destroy()
     }
   }

@@ -11,19 +11,19 @@ const faultTold = 'the current catalog has errors, which are in the log; the pre
 export class CatalogWatch {
   readonly #file: string
   readonly #log: Log
-  readonly #take: (catalog: Catalog) => Promise<void>
+  readonly #switchCatalog: (catalog: Catalog) => Promise<void>
   readonly #files = new ParsedFiles()
   readonly #stop = new AbortController()
   #hash: string
   #fault: string | null = null
-  #turn: Promise<unknown> = Promise.resolve()
+  #lastReload: Promise<unknown> = Promise.resolve()
 
-  /** @param take switches to another catalog */
-  constructor(file: string, catalog: Catalog, log: Log, take: (catalog: Catalog) => Promise<void>) {
+  /** @param switchCatalog switches to another catalog */
+  constructor(file: string, catalog: Catalog, log: Log, switchCatalog: (catalog: Catalog) => Promise<void>) {
     this.#file = file
     this.#hash = catalog.hash
     this.#log = log
-    this.#take = take
+    this.#switchCatalog = switchCatalog
   }
 
   /** Returns why the latest catalog is not served; null if it is. */
@@ -33,45 +33,45 @@ export class CatalogWatch {
 
   /**
    * @param everyMs interval of checks; 0 for never
-   * @param taken version of the files before the current catalog was read, so that later changes are
+   * @param version version of the files before the current catalog was read, so that later changes are
    *   noticed
    */
-  begin(everyMs: number, taken: string | null): void {
+  begin(everyMs: number, version: string | null): void {
     const { signal } = this.#stop
-    void followVersions(this.#file, taken, everyMs, signal, () => this.look()).catch((error: unknown) => {
-      this.#log.error({ err: error }, 'catalog is no longer watched')
+    void followVersions(this.#file, version, everyMs, signal, () => this.reload()).catch((error: unknown) => {
+      this.#log.error({ err: error }, 'catalog is no longer checked for changes; SIGHUP reloads it')
     })
   }
 
   /** Stops watching, and waits until no catalog is being loaded. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    await this.#turn
+    await this.#lastReload
   }
 
   /**
    * Reloads the catalog, one call after another. Errors are logged instead of thrown.
    * @returns false if a retry may succeed without a change of the files
    */
-  async look(): Promise<boolean> {
-    const before = this.#turn
-    const look = async (): Promise<boolean> => {
+  async reload(): Promise<boolean> {
+    const before = this.#lastReload
+    const reloadInTurn = async (): Promise<boolean> => {
       await before
-      return this.#look()
+      return this.#reload()
     }
-    const turn = look()
-    this.#turn = turn
-    return turn
+    const result = reloadInTurn()
+    this.#lastReload = result
+    return result
   }
 
-  async #look(): Promise<boolean> {
+  async #reload(): Promise<boolean> {
     if (this.#stop.signal.aborted) return true
     try {
       const began = performance.now()
       const catalog = await loadCatalog(this.#file, null, this.#files)
       if (catalog.hash === this.#hash) this.#log.info('catalog unchanged')
       else {
-        await this.#take(catalog)
+        await this.#switchCatalog(catalog)
         this.#hash = catalog.hash
         const ms = Math.round(performance.now() - began)
         this.#log.info({ datasets: catalog.datasets.size, ms }, 'catalog reloaded')

@@ -70,7 +70,7 @@ interface Publication {
   /** Loads every table, and then follows newly published snapshots. */
   readonly load: () => Promise<void>
   /** Stops background work; running requests are finished. */
-  readonly leave: (next: Publication | null) => void
+  readonly retire: (next: Publication | null) => void
 }
 
 interface Limits {
@@ -81,7 +81,7 @@ interface Limits {
 
 let number = 0
 /** Time after which the temporary files of a replaced catalog are deleted. */
-const leftMs = 600_000
+const scratchGraceMs = 600_000
 
 /** @param before the publication that this one replaces; null at the start of the process */
 export async function publishCatalog(
@@ -114,7 +114,7 @@ export async function publishCatalog(
     shared.clickHouse,
   )
   const rowStore = new RowStore(dictionaries)
-  const responder = new Responder({ ...settings, keptBytesMax: settings.pageCacheBytes }, shared.sendBudget)
+  const responder = new Responder({ ...settings, cachedBytesMax: settings.pageCacheBytes }, shared.sendBudget)
   number += 1
   const scratch = path.join(spill, `catalog-${number}`)
   await mkdir(scratch)
@@ -167,12 +167,13 @@ export async function publishCatalog(
       scrub.begin(settings.scrubMs)
       prefetch.begin()
     },
-    leave: (next) => {
+    retire: (next) => {
       snapshots.stop()
       scrub.stop()
       prefetch.stop()
       // Running requests may still need the files.
-      if (next !== null) setTimeout(() => void rm(scratch, { recursive: true, force: true }), leftMs).unref()
+      if (next !== null)
+        setTimeout(() => void rm(scratch, { recursive: true, force: true }), scratchGraceMs).unref()
       if (next?.limits.counting !== limits.counting) limits.counting?.close()
     },
   }

@@ -15,9 +15,9 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   const worker = thisWorker()
   const log = openLog(settings.logLevel, { worker: worker?.id }, await terminalLines())
   const connectionsMax = connectionsWithin(descriptorsMax(), settings, log)
-  const door = new StartupGate()
+  const gate = new StartupGate()
   const listenNow = (): Promise<Listening> =>
-    listen(door.answer, {
+    listen(gate.answer, {
       ...settings,
       connectionsMax,
       log,
@@ -29,7 +29,7 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   let listening: Listening | null = isRelieving ? null : await listenNow()
   // Import after listening: loading these modules takes most of the start-up time.
   const opening = import('./service.ts').then(({ openService }) =>
-    openService(settings, log, worker, door, () => listening?.connections() ?? 0),
+    openService(settings, log, worker, gate, () => listening?.connections() ?? 0),
   )
   let isServing = false
   const end = async (withinMs: number): Promise<void> => {

@@ -56,14 +56,14 @@ export interface Service {
 
 /**
  * @param settings of this process; a worker has its share of divided ones
- * @param door gate that passes requests to the app of the current catalog
+ * @param gate gate that passes requests to the app of the current catalog
  * @param connections returns the number of open connections
  */
 export async function openService(
   settings: ProcessSettings,
   log: Log,
   worker: Worker | null,
-  door: StartupGate,
+  gate: StartupGate,
   connections: () => number,
 ): Promise<Service> {
   const store = openStore(settings.warehouse, {
@@ -73,7 +73,7 @@ export async function openService(
   })
   if (store.isRemote && worker !== null)
     throw new StartError(
-      `WORKERS: each process would fetch its own copies from ${store.address}; start several servers instead`,
+      `WORKERS must be 1 with ${store.address}, since each process would fetch its own copies: start several servers instead`,
     )
   const version = await catalogVersion(settings.catalog).catch(() => null)
   const catalog = await loadCatalog(settings.catalog, new ParsedCatalog(store))
@@ -129,7 +129,7 @@ export async function openService(
     sendBudget: new SendBudget(settings),
     finished: new FinishedExports(spill, settings.finishedBytesMax),
     exports: new ConcurrencyLimit(settings.exportsMax, 'exports'),
-    transfers: new ConcurrencyLimit(settings.filesMax, 'transfers'),
+    transfers: new ConcurrencyLimit(settings.filesMax, 'downloads'),
     catalogFault: () => watch.fault,
     onOtherFields: () => void refit(),
   }
@@ -146,14 +146,14 @@ export async function openService(
     try {
       await after.load()
     } catch (error) {
-      after.leave(before)
+      after.retire(before)
       throw error
     }
     current = after
-    door.open(after.app)
+    gate.open(after.app)
     declared = next
     if (isStopping) after.readiness.stopping()
-    before.leave(after)
+    before.retire(after)
   }
   const swapInTurn = (catalogOf: () => Catalog): Promise<void> => {
     const swapped = swapping.then(() => swap(catalogOf()))
@@ -162,7 +162,10 @@ export async function openService(
   }
   const refit = (): Promise<void> =>
     swapInTurn(() => declared).catch((error: unknown) => {
-      log.error({ err: error }, 'fields of the published tables differ from the catalog')
+      log.error(
+        { err: error },
+        'the catalog could not be adapted to the fields of the published tables; trying again',
+      )
       if (!isStopping) setTimeout(() => void refit(), refitAgainMs).unref()
     })
   const watch = new CatalogWatch(settings.catalog, catalog, log, (next) => swapInTurn(() => next))
@@ -188,12 +191,12 @@ export async function openService(
       exports_running: () => exports.running,
       transfers_running: () => transfers.running,
       unsent_bytes: () => sendBudget.bytes,
-      making_bytes: () => memory.taken,
+      making_bytes: () => memory.reservedBytes,
       rate_limit_store_up: () => Number(current.isCountingUp()),
     },
   })
-  const metricsServer = metrics === null ? null : await tellMetrics(metrics.registry, settings, worker)
-  door.open(current.app)
+  const metricsServer = metrics === null ? null : await exposeMetrics(metrics.registry, settings, worker)
+  gate.open(current.app)
   return {
     load: async () => {
       const loaded = current.load()
@@ -209,7 +212,7 @@ export async function openService(
         'the warehouse is empty: check WAREHOUSE, or run `make ingest` first',
       )
     },
-    reload: async () => void (await watch.look()),
+    reload: async () => void (await watch.reload()),
     served: () => ({
       datasets: current.fitted.catalog.families.map((family) => addressesOf(family, settings.publicUrl).list),
       tables: current.snapshots.size,
@@ -223,7 +226,7 @@ export async function openService(
       await watch.stop()
       await swapping
       shared.finished.close()
-      current.leave(null)
+      current.retire(null)
       await pool.close()
       await scanPool.close()
       await shared.clickHouse?.close()
@@ -234,7 +237,7 @@ export async function openService(
 }
 
 /** Serves metrics on a port of their own, or sends them to the primary. */
-async function tellMetrics(
+async function exposeMetrics(
   registry: Metrics['registry'],
   settings: ProcessSettings,
   worker: Worker | null,

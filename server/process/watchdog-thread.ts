@@ -5,12 +5,12 @@ import type { WatchdogData } from './watchdog.ts'
 /** Runs in the thread that `startWatchdog` starts. */
 const { beats, stuckSeconds } = workerData as WatchdogData
 const counter = new Int32Array(beats)
-let [seen, missed] = [-1, 0]
+let [lastCount, missed] = [-1, 0]
 
 setInterval(() => {
   const now = Atomics.load(counter, 0)
-  missed = now === seen ? missed + 1 : 0
-  seen = now
+  missed = now === lastCount ? missed + 1 : 0
+  lastCount = now
   if (missed < stuckSeconds) return
   const msg = `the event loop was stuck for ${stuckSeconds} s: exiting, to be restarted`
   // Write without the logger, which runs in the stuck thread.

@@ -48,8 +48,8 @@ export interface Target {
 /** Returns the field and operator that a parameter names; null if it names no field of the table. */
 export function targetOf(table: Table, parameter: string): Target | null {
   const named = (name: string): Field | undefined => table.fields.find((field) => field.name === name)
-  const whole = named(parameter)
-  if (whole !== undefined) return { field: whole, operator: null }
+  const exactField = named(parameter)
+  if (exactField !== undefined) return { field: exactField, operator: null }
   const end = parameter.lastIndexOf('__')
   const field = end === -1 ? undefined : named(parameter.slice(0, end))
   return field === undefined ? null : { field, operator: parameter.slice(end + 2) }
@@ -76,8 +76,10 @@ export function parseCondition(
     )
   }
   if (!table.filters.includes(field.name)) {
-    const others = table.filters.join(', ') || 'none'
-    return new Invalid(`The field "${field.name}" of ${tableId(table)} is not a filter; filters: ${others}.`)
+    const filterNames = table.filters.join(', ') || 'none'
+    return new Invalid(
+      `The field "${field.name}" of ${tableId(table)} is not a filter; filters: ${filterNames}.`,
+    )
   }
   // Brasil.IO writes null this way.
   if (written === null && text === 'None') return { field, operator: 'isnull', values: ['true'] }
@@ -86,7 +88,7 @@ export function parseCondition(
 
 function parseValues(field: Field, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
-  switch (operatorRow(operator).takes) {
+  switch (operatorRow(operator).operandKind) {
     case 'value': {
       if (periodUnit(field) !== null) return periodCondition(field, operator, text)
       // Use NFC, as nearly all sources do, since texts are compared by code point. Equality tries all forms
@@ -108,7 +110,7 @@ function parseValues(field: Field, operator: Operator, text: string): Condition 
     case 'part': {
       if (!isTextValue(text) || foldsToNothing(text)) {
         return new Invalid(
-          `The parameter "${name}" must be a text of at most ${valueLengthMax} characters that are not all accents.`,
+          `The parameter "${name}" must be a text of at most ${valueLengthMax} characters, at least one of them not an accent.`,
         )
       }
       return { field, operator, values: [text] }
@@ -145,10 +147,10 @@ function parseBox(text: string): string[] | null {
 
 function parseSeveral(field: Field, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
-  const meant = correctedList(text)
-  if (meant !== null) {
+  const suggestion = correctedList(text)
+  if (suggestion !== null) {
     return new Invalid(
-      `The parameter "${name}" must be values separated by commas, such as ${shorten(meant)}; put a value with brackets or semicolons in quotes.`,
+      `The parameter "${name}" must be values separated by commas, such as ${shorten(suggestion)}; put a value with brackets or semicolons in quotes.`,
     )
   }
   const texts = parseList(text)
@@ -163,10 +165,10 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
       `Each value of the parameter "${name}" must be ${expectedOperand(field)}.`,
       operandType(field),
     )
-  if (operatorRow(operator).takes === 'pair' && texts.length === 2)
+  if (operatorRow(operator).operandKind === 'pair' && texts.length === 2)
     return { field, operator, values: [values[0]?.[0] ?? '', values[1]?.at(-1) ?? ''] }
   const read = values.flatMap((value) => value ?? [])
-  if (operatorRow(operator).takes === 'pair')
+  if (operatorRow(operator).operandKind === 'pair')
     return new Invalid(
       `The parameter "${name}" must be two values separated by a comma, the lowest and the highest.`,
     )
@@ -261,7 +263,10 @@ export function parameterFor(
   // Without quotes the whole list could be read as a single value.
   if (operator === 'in' && unquoted === undefined && values.length > 1 && typeRow(field.type).isText)
     return [name, quotedList(values)]
-  return [name, ['list', 'pair', 'box'].includes(operatorRow(operator).takes) ? formatList(values) : value]
+  return [
+    name,
+    ['list', 'pair', 'box'].includes(operatorRow(operator).operandKind) ? formatList(values) : value,
+  ]
 }
 
 function parameterOf(field: Field, operator: Operator): string {

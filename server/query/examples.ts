@@ -5,20 +5,20 @@ import { formatList } from './list.ts'
 import { operatorsOf, readValue } from './operators.ts'
 
 interface ExampleQuery {
-  readonly means: string
+  readonly description: string
   readonly isExport: boolean
   readonly parameters: QueryParameters
 }
 
 /** Returns queries of a table that match rows, based on its report. */
 export function exampleQueries(table: Table, report: SnapshotReport | null): ExampleQuery[] {
-  const seen = new Map(report?.fields.map((field) => [field.name, field]))
+  const reportFields = new Map(report?.fields.map((field) => [field.name, field]))
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   const choices = (field: Field): string[] => {
-    const texts = seen.get(field.name)?.choices ?? []
+    const texts = reportFields.get(field.name)?.choices ?? []
     return texts.flatMap((text) => readValue(field, text) ?? []).filter((text) => text !== '')
   }
-  const maxOf = (field: Field): string | null => bound(field, seen.get(field.name)?.max)
+  const maxOf = (field: Field): string | null => bound(field, reportFields.get(field.name)?.max)
   const chosen = filtered.find((field) => choices(field).length > 1)
   const measured = filtered.find((field) => operatorsOf(field).includes('range') && maxOf(field) !== null)
   const [key] = orderable(table)
@@ -48,8 +48,8 @@ export function exampleQueries(table: Table, report: SnapshotReport | null): Exa
   return [...examples, query('some fields only, as CSV', { fields: formatList(some), format: 'csv' })]
 }
 
-function query(means: string, parameters: Record<string, string>, isExport = false): ExampleQuery {
-  return { means, isExport, parameters: new Map(Object.entries(parameters)) }
+function query(description: string, parameters: Record<string, string>, isExport = false): ExampleQuery {
+  return { description, isExport, parameters: new Map(Object.entries(parameters)) }
 }
 
 /** Returns a bound of the report as an operand; null if the report shortened it. */

@@ -5,7 +5,7 @@ import { timeInZone } from '../../core/time-in-zone.ts'
 
 interface OperatorRow {
   /** Operand after the `=`. */
-  readonly takes: 'value' | 'list' | 'pair' | 'part' | 'truth' | 'item' | 'box'
+  readonly operandKind: 'value' | 'list' | 'pair' | 'part' | 'truth' | 'item' | 'box'
   readonly types: readonly FieldType[]
   /** End of the sentence "rows whose value ...". */
   readonly meaning: string
@@ -14,37 +14,37 @@ interface OperatorRow {
 const all = fieldTypeNames
 const ordered = all.filter((type) => typeRow(type).isOrdered)
 const textual = all.filter((type) => typeRow(type).isText)
-const madeOf = (parts: 'texts' | 'degrees'): FieldType[] =>
+const typesWithParts = (parts: 'texts' | 'degrees'): FieldType[] =>
   all.filter((type) => typeRow(type).parts === parts)
 
 /** Operators of conditions: `<field>__<operator>=...`. */
 export const operators = {
-  eq: { takes: 'value', types: all, meaning: 'equals this value' },
-  ne: { takes: 'value', types: all, meaning: 'differs from this value, or is null' },
-  gt: { takes: 'value', types: ordered, meaning: 'is greater than this value' },
-  gte: { takes: 'value', types: ordered, meaning: 'is greater than or equal to this value' },
-  lt: { takes: 'value', types: ordered, meaning: 'is less than this value' },
-  lte: { takes: 'value', types: ordered, meaning: 'is less than or equal to this value' },
-  in: { takes: 'list', types: all, meaning: 'is one of these values' },
-  range: { takes: 'pair', types: ordered, meaning: 'is between these two values, or one of them' },
+  eq: { operandKind: 'value', types: all, meaning: 'equals this value' },
+  ne: { operandKind: 'value', types: all, meaning: 'differs from this value, or is null' },
+  gt: { operandKind: 'value', types: ordered, meaning: 'is greater than this value' },
+  gte: { operandKind: 'value', types: ordered, meaning: 'is greater than or equal to this value' },
+  lt: { operandKind: 'value', types: ordered, meaning: 'is less than this value' },
+  lte: { operandKind: 'value', types: ordered, meaning: 'is less than or equal to this value' },
+  in: { operandKind: 'list', types: all, meaning: 'is one of these values' },
+  range: { operandKind: 'pair', types: ordered, meaning: 'is between these two values, or one of them' },
   iexact: {
-    takes: 'part',
+    operandKind: 'part',
     types: textual,
     meaning: 'equals this text, ignoring case, accents and surrounding spaces',
   },
-  contains: { takes: 'part', types: textual, meaning: 'contains this text, ignoring case and accents' },
+  contains: { operandKind: 'part', types: textual, meaning: 'contains this text, ignoring case and accents' },
   startswith: {
-    takes: 'part',
+    operandKind: 'part',
     types: textual,
     meaning: 'starts with this text, ignoring case and accents',
   },
-  has: { takes: 'item', types: madeOf('texts'), meaning: 'has this text in its list' },
+  has: { operandKind: 'item', types: typesWithParts('texts'), meaning: 'has this text in its list' },
   within: {
-    takes: 'box',
-    types: madeOf('degrees'),
+    operandKind: 'box',
+    types: typesWithParts('degrees'),
     meaning: 'is within these degrees: west, south, east, north',
   },
-  isnull: { takes: 'truth', types: all, meaning: 'is null (true) or not null (false)' },
+  isnull: { operandKind: 'truth', types: all, meaning: 'is null (true) or not null (false)' },
 } as const satisfies Record<string, OperatorRow>
 
 export type Operator = keyof typeof operators
@@ -218,8 +218,8 @@ function broughtTo(timezone: string | null, local: string, offset: string): stri
   if (timezone === null) return null
   const [, sign = '+', hours = '0', minutes = '0'] = /^([+-])(\d{2}):?(\d{2})$/.exec(offset) ?? []
   if (Number(hours) > 23 || Number(minutes) > 59) return null
-  const behind = Number(`${sign}1`) * (60 * Number(hours) + Number(minutes)) * 60_000
+  const offsetMs = Number(`${sign}1`) * (60 * Number(hours) + Number(minutes)) * 60_000
   const [seconds, fraction] = [local.slice(0, 19), local.slice(19)]
-  const there = timeInZone(new Date(Date.parse(`${seconds.replace(' ', 'T')}Z`) - behind), timezone)
-  return `${there.slice(0, 19).replace('T', ' ')}${fraction}`
+  const localTime = timeInZone(new Date(Date.parse(`${seconds.replace(' ', 'T')}Z`) - offsetMs), timezone)
+  return `${localTime.slice(0, 19).replace('T', ' ')}${fraction}`
 }

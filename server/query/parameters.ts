@@ -120,12 +120,14 @@ function fieldFault(
 ): Invalid | null {
   if (allowed.includes(name)) return null
   const list = `fields that can be ${use}: ${allowed.join(', ') || 'none'}.`
-  const shown = shorten(name)
+  const shortName = shorten(name)
   if (table.fields.some((field) => field.name === name)) {
-    return new Invalid(`The parameter "${parameter}" names "${shown}", which cannot be ${use}; ${list}`)
+    return new Invalid(`The parameter "${parameter}" names "${shortName}", which cannot be ${use}; ${list}`)
   }
   const hint = didYouMean(name, allowed)
-  return new Invalid(`The parameter "${parameter}" names "${shown}", which is not a field${hint}; ${list}`)
+  return new Invalid(
+    `The parameter "${parameter}" names "${shortName}", which is not a field${hint}; ${list}`,
+  )
 }
 
 /** Sorts fields alphabetically, like the keys of a row (spec: Row). */

@@ -72,9 +72,10 @@ export const parameterRows = {
   snapshot: '`current`, or the id of a snapshot to read',
   format: 'the format of the response',
   fields: 'only these fields, separated by commas; CSV columns have this order',
-  search: 'words, and phrases in quotes, that must all be in some search field, ignoring case and accents',
+  search:
+    'words, and phrases in quotes; each of them must be in some search field, ignoring case and accents',
   ordering: 'fields to order by, separated by commas; `-` before a field for descending. Nulls come last',
-  'order-by': 'the same, by the name that Brasil.IO uses',
+  'order-by': 'the same as `ordering`, under the name that Brasil.IO uses',
 } as const satisfies Record<string, string>
 
 export type ParameterName = keyof typeof parameterRows
@@ -103,16 +104,17 @@ export function parseRowQuery(
     const aim = offered.includes(name) ? null : targetOf(table, name)
     // Web forms of Brasil.IO's clients send every field, most of them empty; those are ignored.
     if (text === '' && (offered.includes(name) || (aim !== null && isAllowed(aim)))) continue
-    const said = saidBy(table, name, text, aim, offered)
+    const parsed = parseParameter(table, name, text, aim, offered)
     if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
-    else if (said instanceof Invalid) errors.push({ parameter: name, message: said.message, type: said.type })
-    else if (said === null) given.set(name, text)
-    else if (conditions.some((other) => isAlike(said, other))) {
+    else if (parsed instanceof Invalid)
+      errors.push({ parameter: name, message: parsed.message, type: parsed.type })
+    else if (parsed === null) given.set(name, text)
+    else if (conditions.some((other) => isAlike(parsed, other))) {
       errors.push({
         parameter: name,
-        message: `The parameter "${shorten(name)}" repeats a condition.`,
+        message: `The parameter "${shorten(name)}" repeats a condition: remove it.`,
       })
-    } else conditions.push(said)
+    } else conditions.push(parsed)
     seen.add(name)
   }
   if (conditions.length > conditionsMax) {
@@ -121,7 +123,7 @@ export function parseRowQuery(
   }
   const read = readParameters(table, given, pageSizeUnasked, errors)
   if (errors.length > 0) throw new InvalidQuery(errors)
-  const query = whole(table, given, conditions, read, pageSizeUnasked)
+  const query = buildRowQuery(table, given, conditions, read, pageSizeUnasked)
   requireShort(query)
   return query
 }
@@ -156,7 +158,7 @@ function isList(table: Table, name: string): boolean {
   return (
     typeof operator === 'string' &&
     isOperator(operator) &&
-    ['list', 'pair'].includes(operatorRow(operator).takes)
+    ['list', 'pair'].includes(operatorRow(operator).operandKind)
   )
 }
 
@@ -172,7 +174,7 @@ function requireShort({ parameters }: RowQuery): void {
 }
 
 /** Parses a condition; null if the parameter is no condition. */
-function saidBy(
+function parseParameter(
   table: Table,
   name: string,
   text: string,
@@ -181,12 +183,12 @@ function saidBy(
 ): Condition | Invalid | null {
   if (offered.includes(name)) return null
   if (aim !== null) return parseCondition(table, aim, text)
-  const meant = signedCondition(table, name, text)
-  if (meant !== null) return new Invalid(`Write a condition with its operator: ${shorten(meant)}`)
+  const suggestion = signedCondition(table, name, text)
+  if (suggestion !== null) return new Invalid(`Write a condition with its operator: ${shorten(suggestion)}`)
   const end = name.lastIndexOf('__')
   const [field, operator] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
-  const near = nearestName(field, [...offered, ...table.fields.map((other) => other.name)])
-  const hint = near === null ? '' : ` (did you mean "${near}${operator}"?)`
+  const nearest = nearestName(field, [...offered, ...table.fields.map((other) => other.name)])
+  const hint = nearest === null ? '' : ` (did you mean "${nearest}${operator}"?)`
   const known = [...offered, ...table.filters].join(', ')
   return new Invalid(`There is no parameter "${shorten(name)}" here${hint}; known: ${known}.`)
 }
@@ -242,7 +244,7 @@ function readParameters(
 }
 
 /** Combines the parts of a query with its canonical parameters. */
-function whole(
+function buildRowQuery(
   table: Table,
   given: QueryParameters,
   conditions: readonly Condition[],

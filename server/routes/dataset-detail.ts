@@ -15,7 +15,7 @@ import { summaryOf } from './summary.ts'
 /** A dataset with its tables (spec: Endpoints 2 and 5, Dataset detail, Table descriptor). */
 export function datasetDetail(family: Family, service: Runtime): Resource {
   const { catalog, snapshots } = service
-  const made = new Map<Dataset, Detail>()
+  const cachedDetails = new Map<Dataset, Detail>()
   return {
     path: '/dataset/:dataset',
     name: 'Dataset Detail',
@@ -23,16 +23,16 @@ export function datasetDetail(family: Family, service: Runtime): Resource {
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
-      const known = made.get(dataset)
+      const known = cachedDetails.get(dataset)
       if (known?.isCurrent() === true) return known.answer
       const tables = [...dataset.tables.values()]
-      const shown = tables.map((table) => snapshots.current(table))
+      const tableSnapshots = tables.map((table) => snapshots.current(table))
       const found = {
-        answer: detailOf(family, service, dataset, shown),
+        answer: detailOf(family, service, dataset, tableSnapshots),
         // The response can be reused until a table has a new snapshot.
-        isCurrent: () => tables.every((table, index) => snapshots.current(table) === shown[index]),
+        isCurrent: () => tables.every((table, index) => snapshots.current(table) === tableSnapshots[index]),
       }
-      made.set(dataset, found)
+      cachedDetails.set(dataset, found)
       return found.answer
     },
   }
@@ -47,11 +47,13 @@ function detailOf(
   family: Family,
   { publicUrl, freshness }: Runtime,
   dataset: Dataset,
-  shown: readonly (Snapshot | null)[],
+  tableSnapshots: readonly (Snapshot | null)[],
 ): NamedResponse {
   const addresses = addressesOf(family, publicUrl)
   const { timezone } = addressForm(dataset, family)
-  const imported = shown.map((snapshot) => (snapshot ? new Date(snapshot.manifest.import_date) : null))
+  const imported = tableSnapshots.map((snapshot) =>
+    snapshot ? new Date(snapshot.manifest.import_date) : null,
+  )
   const tables = [...dataset.tables.values()].map((table, index) => {
     const moment = imported[index] ?? null
     return {

@@ -32,7 +32,7 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
     mountHandler(router, path, { ...what, countsAs: 'files' }, handler)
   serve(
     '/warehouse.duckdb',
-    about('Warehouse', 'A DuckDB file with a view of each table, and its versions.'),
+    about('Warehouse', 'A DuckDB file with a view of each table, and macros for its versions.'),
     async (req, res) => {
       const built = await views.current()
       await transfer(service, req, res, {
@@ -53,12 +53,12 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
   serve(
     '/:dataset/:table.csv.gz',
     about('Full Download', 'All rows of a table as gzipped CSV.'),
-    leadToDownload(service),
+    redirectToDownload(service),
   )
   serve(
     '/:dataset/:table.parquet',
     about('Parquet', 'All rows of a table as Parquet, or one of several parts.'),
-    leadToParquet(service),
+    redirectToParquet(service),
   )
   serve('/:dataset/:table/:snapshot/:file', about('File', 'A file of a snapshot.'), fileOf(service))
   mount(router, datasetListing(service, catalog), true, serving)
@@ -121,7 +121,7 @@ function listingOf(
   return {
     path,
     name,
-    description: 'The files of what is published now: names, addresses, sizes and sums.',
+    description: 'The current files: names, addresses, sizes and SHA-512 sums.',
     find: ({ params, target, headers }): NamedResponse => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
       const text = JSON.stringify(find(params).body)
@@ -178,14 +178,14 @@ function checkSums(service: FileService): RequestHandler {
   }
 }
 
-function leadToDownload(service: FileService): RequestHandler {
+function redirectToDownload(service: FileService): RequestHandler {
   return async (req, res) => {
     const table = findTable(findDataset(service.catalog, req.params), req.params)
     await accountFor(res).spend(smallCost)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     // A relative address works behind any proxy.
-    lead(
+    redirect(
       res,
       `./${table.name}/${snapshot.manifest.snapshot}/${fileNames.download(table)}`,
       service.freshness.changing,
@@ -193,7 +193,7 @@ function leadToDownload(service: FileService): RequestHandler {
   }
 }
 
-function leadToParquet(service: FileService): RequestHandler {
+function redirectToParquet(service: FileService): RequestHandler {
   const addresses = fileAddresses(service.publicUrl)
   return async (req, res) => {
     const dataset = findDataset(service.catalog, req.params)
@@ -215,7 +215,7 @@ function leadToParquet(service: FileService): RequestHandler {
       throw new Problem('unknown-address', detail)
     }
     // A relative address works behind any proxy.
-    lead(res, `./${table.name}/${id}/${part.file}`, service.freshness.changing)
+    redirect(res, `./${table.name}/${id}/${part.file}`, service.freshness.changing)
   }
 }
 
@@ -225,7 +225,7 @@ function stableName({ table, manifest: { parts } }: Snapshot, file: unknown): st
   return parts.length === 1 && file === parts[0]?.file ? `${table.name}.parquet` : null
 }
 
-function lead(res: Response, location: string, cacheControl: string): void {
+function redirect(res: Response, location: string, cacheControl: string): void {
   res.status(302)
   res.setHeader('Cache-Control', cacheControl)
   res.setHeader('Location', location)
@@ -253,7 +253,7 @@ function fileOf(service: FileService): RequestHandler {
             'Acervo-Moved',
             `the snapshot ${id} is no longer kept; this redirects to the current one`,
           )
-          lead(res, `../../${stable}`, service.freshness.changing)
+          redirect(res, `../../${stable}`, service.freshness.changing)
           return
         }
         const detail = `The snapshot ${id} of ${tableId(table)} is no longer kept; the current files are at ${newest}.`
@@ -266,7 +266,7 @@ function fileOf(service: FileService): RequestHandler {
         await accountFor(res).spend(smallCost)
         const key = `${layout.snapshot(table, id)}/${found.file}`
         // The bytes never change, but the address of the store may.
-        lead(res, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)
+        redirect(res, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)
         return
       }
       const view = currentView(findDataset(service.catalog, params), table, snapshot)

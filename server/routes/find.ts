@@ -51,7 +51,7 @@ export function pageLinks(
   parameters: QueryParameters,
   format: Offer,
   offers: readonly Offer[],
-  wholeFile: string,
+  downloadUrl: string,
 ): PageLinks {
   return {
     to: (page) => withQuery(address, parameters, page),
@@ -62,7 +62,7 @@ export function pageLinks(
           address: withQuery(address, new Map([...parameters, ['format', name]]), page),
           mediaType,
         })),
-    wholeFile,
+    downloadUrl,
   }
 }
 

@@ -39,13 +39,13 @@ export function limitsOf({ limiter, client }: Runtime, browse: BrowseText): Requ
   return async (req, res) => {
     const standings = (await limiter?.standings(client(req))) ?? []
     const text = JSON.stringify({
-      limits: standings.map(({ policy, left, resetMs }) => ({
+      limits: standings.map(({ policy, remaining, resetMs }) => ({
         policy: policy.name,
         of: policy.limits,
         quota: policy.quota,
         unit: policy.limits === 'share' ? 'ms' : 'requests',
         window_seconds: policy.windowMs / 1000,
-        remaining: left,
+        remaining,
         reset_seconds: Math.ceil(resetMs / 1000),
         meaning: `${sentenceOf(policy)}.`,
       })),

@@ -15,22 +15,22 @@ import { InvalidPage, InvalidQuery, MalformedQuery, QueryTooLong } from '../quer
 
 /**
  * Converts errors from modules that know nothing of HTTP into problems; other errors stay unchanged.
- * @param wholeFile address of all rows as one file, for queries that are too large
+ * @param downloadUrl address of all rows as one file, for queries that are too large
  */
-export function problemOf(error: unknown, wholeFile: string | null = null): unknown {
-  const problem = matching(error, wholeFile)
+export function problemOf(error: unknown, downloadUrl: string | null = null): unknown {
+  const problem = matching(error, downloadUrl)
   return problem === null ? error : Object.assign(problem, { cause: error })
 }
 
-function matching(error: unknown, wholeFile: string | null): Problem | null {
+function matching(error: unknown, downloadUrl: string | null): Problem | null {
   if (error instanceof InvalidQuery) return unacceptableParameters(error.errors)
   // The text of Brasil.IO, which clients compare.
   if (error instanceof InvalidPage) return new Problem('invalid-page', 'Invalid page.')
   if (error instanceof MalformedQuery) return new Problem('malformed-address', malformedAddress)
   if (error instanceof QueryTooLong) return new Problem('address-too-long', error.message)
   if (error instanceof QueueFull) return busy('overloaded', error.message)
-  if (error instanceof QueryTimeout) return queryTimeout(wholeFile)
-  if (error instanceof TooCostly) return queryTooCostly(error.message, wholeFile)
+  if (error instanceof QueryTimeout) return queryTimeout(downloadUrl)
+  if (error instanceof TooCostly) return queryTooCostly(error.message, downloadUrl)
   if (error instanceof TooLarge || error instanceof OutOfMemory) {
     return new Problem('page-too-large', new TooLarge().message)
   }
@@ -39,9 +39,9 @@ function matching(error: unknown, wholeFile: string | null): Problem | null {
   return null
 }
 
-function queryTimeout(wholeFile: string | null): Problem {
+function queryTimeout(downloadUrl: string | null): Problem {
   const problem = busy('query-timeout', 'The query took too long and was stopped.')
-  if (wholeFile === null) return problem
-  const detail = `${problem.message} Request less, or download all rows: ${wholeFile}.`
+  if (downloadUrl === null) return problem
+  const detail = `${problem.message} Request less, or download all rows: ${downloadUrl}.`
   return new Problem(problem.code, detail, problem.extras)
 }

@@ -21,7 +21,10 @@ import { randomUUID } from 'node:crypto'
 /** Description of a table and its parameters; an extension of the spec. */
 export function tableDetail(family: Family, service: Runtime): Resource {
   const { catalog, snapshots } = service
-  const made = new Map<Table, { readonly snapshot: Snapshot | null; readonly answer: NamedResponse }>()
+  const cachedAnswers = new Map<
+    Table,
+    { readonly snapshot: Snapshot | null; readonly answer: NamedResponse }
+  >()
   return {
     path: '/dataset/:dataset/:table',
     name: 'Table Detail',
@@ -31,11 +34,11 @@ export function tableDetail(family: Family, service: Runtime): Resource {
       const table = findTable(dataset, params)
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
       const snapshot = snapshots.current(table)
-      const known = made.get(table)
+      const known = cachedAnswers.get(table)
       if (known?.snapshot === snapshot) return known.answer
       const answer = detailOf(family, service, dataset, table, snapshot)
       // Valid until the table serves another snapshot.
-      made.set(table, { snapshot, answer })
+      cachedAnswers.set(table, { snapshot, answer })
       return answer
     },
   }
@@ -96,7 +99,7 @@ function detailOf(
 /** Describes a field: its declaration, and the statistics in the report of the ingest. */
 function describedField(table: Table, field: Field, snapshot: Snapshot | null): unknown {
   const found = snapshot?.report?.fields.find(({ name }) => name === field.name)
-  const shown = (text: string | null | undefined): unknown =>
+  const toJsonValue = (text: string | null | undefined): unknown =>
     text === null || text === undefined ? null : valueOf(field, text)
   return {
     name: field.name,
@@ -107,10 +110,10 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
     nullable: found === undefined ? null : found.nulls > 0,
     nulls: found?.nulls ?? null,
     distinct_estimate: found?.distinct_estimate ?? null,
-    min: shown(found?.min),
-    max: shown(found?.max),
+    min: toJsonValue(found?.min),
+    max: toJsonValue(found?.max),
     // Parsing JSON values would round large numbers in them.
-    choices: field.type === 'json' ? null : (found?.choices?.map(shown) ?? null),
+    choices: field.type === 'json' ? null : (found?.choices?.map(toJsonValue) ?? null),
     operators: table.filters.includes(field.name) ? operatorsOf(field) : [],
     ordering: orderable(table).includes(field.name),
     search: table.search.includes(field.name),
@@ -131,9 +134,9 @@ function examplesOf(
   table: Table,
   snapshot: Snapshot | null,
 ): { means: string; address: string }[] {
-  return exampleQueries(table, snapshot?.report ?? null).map(({ means, isExport, parameters }) => {
+  return exampleQueries(table, snapshot?.report ?? null).map(({ description, isExport, parameters }) => {
     const address = isExport ? addresses.export(dataset, table) : addresses.data(dataset, table)
-    return { means, address: withQuery(address, parameters, 1) }
+    return { means: description, address: withQuery(address, parameters, 1) }
   })
 }
 

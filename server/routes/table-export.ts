@@ -46,11 +46,11 @@ export function tableExport(family: Family, service: Runtime): Resource {
     description: `All rows of a query as one stream. ${catalog.notice}`,
     countsAs: 'exports',
     offers: formats,
-    respond: async (asked, req, res) => {
-      const dataset = findDataset(catalog, asked.params)
-      const table = findTable(dataset, asked.params)
-      const query = parseRowQuery(table, asked.target, ['page', 'page_size'])
-      const format = negotiate(asked.headers, query.format, formats)
+    respond: async (request, req, res) => {
+      const dataset = findDataset(catalog, request.params)
+      const table = findTable(dataset, request.params)
+      const query = parseRowQuery(table, request.target, ['page', 'page_size'])
+      const format = negotiate(request.headers, query.format, formats)
       const pinned = query.snapshot === 'current' ? null : query.snapshot
       await snapshots.use(table, pinned, async (snapshot) => {
         if (snapshot === null) {
@@ -60,15 +60,15 @@ export function tableExport(family: Family, service: Runtime): Resource {
         }
         const isAll = isWholeTable(snapshot, query) && areDeclared(table, query.columns)
         if (isAll && format === csvFormat) {
-          await sendDownload(snapshot, service, asked, req, res)
+          await sendDownload(snapshot, service, request, req, res)
           return
         }
         if (!('contentType' in format)) {
           if (!isAll) throw noParquet(files.listing(table))
-          leadTo(res, parquetOf(snapshot, files), service.freshness.changing)
+          redirect(res, parquetOf(snapshot, files), service.freshness.changing)
           return
         }
-        await streamRows(snapshot, query, format, service, asked, req, res)
+        await streamRows(snapshot, query, format, service, request, req, res)
       })
     },
   }
@@ -86,7 +86,7 @@ async function streamRows(
   const { account, client } = request
   const { engine, publicUrl, pageBytesMax, freshness } = service
   const { table, manifest } = snapshot
-  const wholeFile = fileAddresses(publicUrl).download(table)
+  const downloadUrl = fileAddresses(publicUrl).download(table)
   const requester = requesterOf(request, disconnectSignal(res), pageBytesMax)
   const form = rowForm(table, format, query)
   const tag = `"${contentName(`export\n${queryKey(snapshot, form, query)}`)}"` as const
@@ -95,7 +95,7 @@ async function streamRows(
     res.setHeader('ETag', tag)
     res.setHeader('Cache-Control', isPinned ? freshness.immutable : freshness.changing)
     res.setHeader('Acervo-Snapshot', manifest.snapshot)
-    res.setHeader('Link', `<${wholeFile}>; rel="alternate"; type="application/gzip"`)
+    res.setHeader('Link', `<${downloadUrl}>; rel="alternate"; type="application/gzip"`)
   }
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
     describe()
@@ -104,9 +104,9 @@ async function streamRows(
     return
   }
   const selection = await engine.selections.find(snapshot, query, requester).catch((error: unknown) => {
-    throw problemOf(error, wholeFile)
+    throw problemOf(error, downloadUrl)
   })
-  if (selection.count > table.exportRowsMax) throw tooMany(table, selection.count, wholeFile)
+  if (selection.count > table.exportRowsMax) throw tooMany(table, selection.count, downloadUrl)
   const describeRows = (): void => {
     describe()
     res.setHeader('Acervo-Count', selection.count)
@@ -121,28 +121,28 @@ async function streamRows(
   if (wantsLength && service.finished.fits(selection.count * snapshot.rowBytes)) {
     const known = service.finished.find(tag)
     if (known === null) await account.spend(costOfExport(exported))
-    const made =
+    const finishedExport =
       known ??
       (await service.exports.during(client, () =>
         service.finished.make(tag, paid.signal(), (stop) =>
           afterFirstChunk(exportChunks(exported, engine, { ...paid, signal: () => stop })),
         ),
       ))
-    if (made !== null) {
+    if (finishedExport !== null) {
       try {
         describeRows()
-        const { start, end } = rangeOf(req, res, tag, made.bytes)
+        const { start, end } = rangeOf(req, res, tag, finishedExport.bytes)
         const isHead = req.method === 'HEAD'
         if (known !== null) await account.spend(isHead ? smallCost : costOfFile(end + 1 - start))
         if (isHead) res.end()
         else {
-          const chunks = service.finished.read(made, start, end)
+          const chunks = service.finished.read(finishedExport, start, end)
           await service.transfers.during(client, () =>
             sendStream(res, chunks, service.sendBudget, () => ({})),
           )
         }
       } finally {
-        service.finished.release(made)
+        service.finished.release(finishedExport)
       }
       return
     }
@@ -220,7 +220,7 @@ function parquetOf({ table, manifest }: Snapshot, files: FileAddresses): string 
     : files.listing(table)
 }
 
-function leadTo(res: ServerResponse, address: string, cacheControl: string): void {
+function redirect(res: ServerResponse, address: string, cacheControl: string): void {
   res.statusCode = 302
   res.setHeader('Location', address)
   res.setHeader('Cache-Control', cacheControl)
@@ -233,11 +233,11 @@ function noParquet(listing: string): Problem {
   return unacceptableParameters([{ parameter: 'format', message }])
 }
 
-function tooMany({ exportRowsMax }: Table, count: number, wholeFile: string): Problem {
-  const [rows, most] = [count, exportRowsMax].map((number) => number.toLocaleString('en'))
+function tooMany({ exportRowsMax }: Table, count: number, downloadUrl: string): Problem {
+  const [rows, maxRows] = [count, exportRowsMax].map((number) => number.toLocaleString('en'))
   return queryTooCostly(
-    `The query has ${rows ?? ''} rows, but an export may have at most ${most ?? ''}: add a condition.`,
-    wholeFile,
+    `The query has ${rows ?? ''} rows, but an export may have at most ${maxRows ?? ''}: add a condition.`,
+    downloadUrl,
   )
 }
 

@@ -36,21 +36,21 @@ export function tableRows(family: Family, service: Runtime): Resource {
       const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
       const given = isImplied ? without(query.parameters, 'format') : query.parameters
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
-      const wholeFile = files.download(table)
+      const downloadUrl = files.download(table)
       const pinned = query.snapshot === 'current' ? null : query.snapshot
-      const gone = (): Problem => {
+      const goneProblem = (): Problem => {
         const current = snapshots.current(table)
         const newest = new Map([...given, ['snapshot', current?.manifest.snapshot ?? 'current']])
         return unavailable(table, pinned, snapshots, withQuery(address, newest, 1))
       }
       const orGone = (snapshot: Snapshot | null): Snapshot => {
-        if (snapshot === null) throw gone()
+        if (snapshot === null) throw goneProblem()
         return snapshot
       }
       const pageIn = (found: Snapshot | null): Page => {
         const snapshot = orGone(found)
         const linked = linkedParameters(given, query, snapshot.manifest.snapshot)
-        return pageOf(snapshot, query, format, pageLinks(address, linked, format, rowFormats, wholeFile))
+        return pageOf(snapshot, query, format, pageLinks(address, linked, format, rowFormats, downloadUrl))
       }
       const page =
         pinned === null
@@ -64,7 +64,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
         headers: {
           'Acervo-Snapshot': id,
           // Links to other pages come with the body: they need the number of pages.
-          Link: linkTo(wholeFile),
+          Link: linkTo(downloadUrl),
           ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
           // File name for formats that browsers may save.
           ...(format.savedAs !== null && {
@@ -76,11 +76,11 @@ export function tableRows(family: Family, service: Runtime): Resource {
         hasRanges: true,
         isAtHand: false,
         body: (signal) =>
-          snapshots.use(table, id, async (kept) => {
-            orGone(kept)
+          snapshots.use(table, id, async (snapshot) => {
+            orGone(snapshot)
             return pageBody(page, engine, requesterOf(request, signal, pageBytesMax)).catch(
               (error: unknown) => {
-                throw problemOf(error, wholeFile)
+                throw problemOf(error, downloadUrl)
               },
             )
           }),

@@ -32,8 +32,8 @@ export interface ReadProgress {
 
 /** Callbacks for damage to the files of a snapshot, and for the progress of verifying them. */
 interface Watch {
-  readonly takeOut: (snapshot: Snapshot, ...why: Parameters<Snapshot['withdraw']>) => void
-  readonly doubt: (snapshot: Snapshot, why: string) => void
+  readonly withdraw: (snapshot: Snapshot, ...args: Parameters<Snapshot['withdraw']>) => void
+  readonly doubt: (snapshot: Snapshot, reason: string) => void
   /** Called before files are read, and with null afterwards. */
   readonly reading: (progress: ReadProgress | null) => void
 }
@@ -48,7 +48,7 @@ export async function openSnapshot(
   store: Store,
   table: Table,
   manifest: Manifest,
-  { seen }: { readonly seen: Map<string, string> },
+  { fileVersions }: { readonly fileVersions: Map<string, string> },
   watch: Watch,
 ): Promise<Snapshot> {
   if (!holdsFields(manifest, table)) {
@@ -65,13 +65,13 @@ export async function openSnapshot(
     ? (names) => store.pin(names.flatMap((name) => stored.get(name) ?? []))
     : async () => () => undefined
   const verified = await readVerified(store, table, manifest.snapshot)
-  const isKnown = (file: string): boolean => seen.get(file) === verified.get(file)
+  const isKnown = (file: string): boolean => fileVersions.get(file) === verified.get(file)
   const unread = ({ file, bytes }: StoredFile): number => (isKnown(file) ? 0 : bytes)
   const progress: ReadProgress = { bytes: 0, of: 0 }
   const files: SnapshotFiles = {
     bytes: async (file) => {
       const found = fingerprintNow(path.join(folder, file))
-      seen.set(file, found?.version ?? 'none')
+      fileVersions.set(file, found?.version ?? 'none')
       return found?.bytes ?? null
     },
     hash: async (file) => {
@@ -92,7 +92,7 @@ export async function openSnapshot(
     }
   }
   const rowBytes = rowBytesOf(manifest)
-  const told = new Told(
+  const lazyReport = new LazyReport(
     store.isRemote ? await readReport(store, table, manifest) : () => reportIn(folder, manifest),
   )
   const snapshot: Snapshot = {
@@ -101,15 +101,15 @@ export async function openSnapshot(
     folder,
     pin: hold,
     get report() {
-      return told.report
+      return lazyReport.report
     },
     get choices() {
-      return told.choices
+      return lazyReport.choices
     },
     // In a remote store, the original may be intact: only the local copy is verified again.
-    withdraw: (error) => (store.isRemote ? store.markSuspect(key) : watch.takeOut(snapshot, error)),
-    recheck: (why) => (store.isRemote ? store.markSuspect(key) : watch.doubt(snapshot, why)),
-    isUnchanged: (file) => store.isRemote || versionOf(path.join(folder, file)) === seen.get(file),
+    withdraw: (error) => (store.isRemote ? store.markSuspect(key) : watch.withdraw(snapshot, error)),
+    recheck: (reason) => (store.isRemote ? store.markSuspect(key) : watch.doubt(snapshot, reason)),
+    isUnchanged: (file) => store.isRemote || versionOf(path.join(folder, file)) === fileVersions.get(file),
     lastModified: new Date(manifest.import_date).toUTCString(),
     rowBytes,
   }
@@ -119,7 +119,7 @@ export async function openSnapshot(
 const noChoices: Snapshot['choices'] = new Map()
 
 /** The report of a snapshot, read on demand, so that the server starts without reading the reports of all tables. */
-class Told {
+class LazyReport {
   #report: SnapshotReport | null | (() => SnapshotReport | null)
   #choices: Snapshot['choices'] | null = null
 

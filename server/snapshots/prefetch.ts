@@ -5,7 +5,7 @@ import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
 
-const lookEveryMs = 1000
+const pollEveryMs = 1000
 /** Pause after a store has failed. */
 const patienceMs = 10_000
 
@@ -43,7 +43,7 @@ export class Prefetch {
         if (!isFailing) this.#log.warn({ err: error }, 'prefetch failed')
         isFailing = true
       }
-      await wait(isFailing ? patienceMs : lookEveryMs, undefined, {
+      await wait(isFailing ? patienceMs : pollEveryMs, undefined, {
         signal: this.#stop.signal,
         ref: false,
       }).catch(() => undefined)

@@ -25,16 +25,16 @@ export class Readiness {
   /** Marks all tables as loaded: from now on no request waits. */
   loaded(): void {
     this.#isLoaded = true
-    for (const go of this.#waiting.splice(0)) go()
+    for (const resume of this.#waiting.splice(0)) resume()
   }
 
   /** Waits until all tables are loaded, or for the timeout; returns whether they are. */
   async waitFor(ms: number): Promise<boolean> {
     if (!this.#isLoaded) {
-      const late = new AbortController()
+      const timeout = new AbortController()
       const loaded = new Promise<void>((resolve) => this.#waiting.push(resolve))
-      await Promise.race([loaded, setTimeout(ms, undefined, late)])
-      late.abort()
+      await Promise.race([loaded, setTimeout(ms, undefined, timeout)])
+      timeout.abort()
     }
     return this.#isLoaded
   }

@@ -8,7 +8,7 @@ import type { ReadProgress } from './open.ts'
 /** Maximum rate of reading: it leaves nine tenths of a slow disk's bandwidth to requests. */
 const bytesPerSecondMax = 20_000_000
 const chunkBytes = 1024 * 1024
-const tellEveryMs = 60_000
+const logEveryMs = 60_000
 
 /** Slowly rereads all served files from time to time, since disks lose bits silently. Withdraws damaged snapshots. */
 export class Scrub {
@@ -29,7 +29,8 @@ export class Scrub {
       void this.once()
         .catch((error: unknown) => {
           // Stopping a scrub makes it fail, which is no error.
-          if (!this.#stop.signal.aborted) this.#log.error({ err: error }, 'file check failed')
+          if (!this.#stop.signal.aborted)
+            this.#log.error({ err: error }, 'the periodic check of all files failed')
         })
         .finally(() => this.begin(everyMs))
     }
@@ -37,7 +38,7 @@ export class Scrub {
   }
 
   /** @param everyMs interval of progress in the log */
-  async once(everyMs = tellEveryMs): Promise<void> {
+  async once(everyMs = logEveryMs): Promise<void> {
     const began = performance.now()
     const progress: ReadProgress = { bytes: 0, of: await this.#snapshots.bytes() }
     const telling = setInterval(() => this.#log.info(progress, 'checking files'), everyMs)

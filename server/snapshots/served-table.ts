@@ -33,7 +33,7 @@ export interface TablesContext {
 interface KnownSnapshot {
   opened: Promise<Snapshot | null> | null
   /** Size, times and inode of each file when it was last verified. */
-  readonly seen: Map<string, string>
+  readonly fileVersions: Map<string, string>
 }
 
 /** Interval after which an unreadable report is read again. */
@@ -42,17 +42,17 @@ const reportAgainMs = 10_000
 /** One table: follows its pointer in the warehouse and serves the newest intact snapshot. */
 export class ServedTable {
   readonly table: Table
-  readonly kept = new Map<SnapshotId, KnownSnapshot>()
+  readonly knownSnapshots = new Map<SnapshotId, KnownSnapshot>()
   readonly #common: TablesContext
   readonly #readingAgain = new Set<Snapshot>()
   #current: Snapshot | null = null
   #latest: Manifest | null = null
-  #seen = ''
+  #pointerVersion = ''
   #fault: string | null = null
   #reading: ReadProgress | null = null
   #reportReadAt = 0
   /** Queue of operations, one at a time: a poll must not run while a scrub withdraws a snapshot. */
-  #turn: Promise<unknown> = Promise.resolve()
+  #lastOperation: Promise<unknown> = Promise.resolve()
   /** Message of the last logged error, so that the same error is logged only once. */
   #trouble: string | null = null
 
@@ -72,8 +72,8 @@ export class ServedTable {
   }
 
   /** Version of the pointer at its last read: an unchanged pointer is not read again. Empty before the first read. */
-  get seen(): string {
-    return this.#seen
+  get pointerVersion(): string {
+    return this.#pointerVersion
   }
 
   /** Reason why the published snapshot is not served, safe for clients; null if all is well. */
@@ -89,31 +89,32 @@ export class ServedTable {
   /** Returns a snapshot by id; null if there is none, or it cannot be served. */
   async pinned(id: SnapshotId): Promise<Snapshot | null> {
     // The client may know a newer snapshot from another server or worker that polled earlier.
-    if (!this.kept.has(id) && id > (this.#current?.manifest.snapshot ?? '')) await this.look()
-    const kept = this.kept.get(id)
-    if (kept === undefined) return null
-    kept.opened ??= this.#openKnown(id, kept)
-    return kept.opened
+    if (!this.knownSnapshots.has(id) && id > (this.#current?.manifest.snapshot ?? '')) await this.refresh()
+    const entry = this.knownSnapshots.get(id)
+    if (entry === undefined) return null
+    entry.opened ??= this.#openKnown(id, entry)
+    return entry.opened
   }
 
   /** Reads the pointer if it has changed, and serves the snapshot that it names. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     await this.inTurn(() => this.#poll())
   }
 
   /** Runs work after all earlier operations on the table. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work)
+    const operation = this.#lastOperation.then(work)
     // Later operations must not fail because of an earlier one.
-    this.#turn = turn.catch(() => undefined)
-    return turn
+    this.#lastOperation = operation.catch(() => undefined)
+    return operation
   }
 
   async #poll(): Promise<void> {
     const { table } = this
     // Ignore the error: reading the pointer below fails for the same reason.
-    const seen = (await this.#common.store.stat(layout.pointer(table)).catch(() => null))?.version ?? 'none'
-    if (seen !== this.seen) {
+    const version =
+      (await this.#common.store.stat(layout.pointer(table)).catch(() => null))?.version ?? 'none'
+    if (version !== this.pointerVersion) {
       let manifest: Manifest | null = null
       try {
         manifest = await publishedOf(this.#common.store, table)
@@ -124,31 +125,31 @@ export class ServedTable {
         }
         if (manifest !== null) {
           this.#noteLatest(manifest)
-          await this.#take(manifest)
+          await this.#openAndServe(manifest)
         }
-        this.#seen = seen
+        this.#pointerVersion = version
         this.#trouble = null
         this.#fault = null
       } catch (error) {
         // Damage is permanent. After other errors, the next poll reads the pointer again.
-        if (error instanceof DamagedFile) this.#seen = seen
+        if (error instanceof DamagedFile) this.#pointerVersion = version
         this.#fault = reasonOf(error)
-        this.#tell(error, 'snapshot rejected; still serving the previous one')
+        this.#logError(error, 'snapshot rejected; still serving the previous one')
         if (this.current === null) await this.#fallBack(manifest)
       }
-    } else await this.#takeReport()
+    } else await this.#reloadReport()
     this.#forgetOld()
   }
 
   /** Opens the served snapshot again if its report, missing so far, can now be read from the store. */
-  async #takeReport(): Promise<void> {
+  async #reloadReport(): Promise<void> {
     const { table, current } = this
     if (!this.#common.store.isRemote || current?.report !== null) return
     if (performance.now() < this.#reportReadAt + reportAgainMs) return
     this.#reportReadAt = performance.now()
     if ((await readReport(this.#common.store, table, current.manifest)) === null) return
-    await this.#take(current.manifest).catch((error: unknown) =>
-      this.#tell(error, 'report of the snapshot was not reloaded'),
+    await this.#openAndServe(current.manifest).catch((error: unknown) =>
+      this.#logError(error, 'report of the snapshot was not reloaded'),
     )
   }
 
@@ -163,34 +164,34 @@ export class ServedTable {
    * @returns number of files that it compared
    */
   async noticeChanges(): Promise<number> {
-    let looked = 0
+    let checkedFiles = 0
     // Remote files are checked whenever they are pinned.
-    if (this.#common.store.isRemote) return looked
-    for (const kept of this.kept.values()) {
-      const snapshot = kept.opened === null ? null : await kept.opened
+    if (this.#common.store.isRemote) return checkedFiles
+    for (const entry of this.knownSnapshots.values()) {
+      const snapshot = entry.opened === null ? null : await entry.opened
       if (snapshot === null) continue
       const { folder, manifest } = snapshot
       for (const stored of filesOf(manifest)) {
-        looked += 1
+        checkedFiles += 1
         const now = versionOf(path.join(folder, stored.file))
-        if (now === kept.seen.get(stored.file)) continue
+        if (now === entry.fileVersions.get(stored.file)) continue
         try {
           await verifyFile(filesInFolder(folder), stored)
-          kept.seen.set(stored.file, now)
+          entry.fileVersions.set(stored.file, now)
         } catch (error) {
-          if (isDamage(error)) await this.takeOut(snapshot, error)
-          else this.#tell(error, 'changed file cannot be read')
+          if (isDamage(error)) await this.withdraw(snapshot, error)
+          else this.#logError(error, 'changed file cannot be read')
           break
         }
       }
     }
-    return looked
+    return checkedFiles
   }
 
-  async #take(manifest: Manifest): Promise<void> {
+  async #openAndServe(manifest: Manifest): Promise<void> {
     const { table } = this
-    const taken = { seen: new Map<string, string>() }
-    const snapshot = await this.#open(manifest, taken)
+    const entry = { fileVersions: new Map<string, string>() }
+    const snapshot = await this.#open(manifest, entry)
     if (manifest.order.join() !== orderTerms(table).join()) {
       this.#common.log.warn(
         { table: tableId(table) },
@@ -200,9 +201,9 @@ export class ServedTable {
     const { snapshot: id, rows } = manifest
     this.#serve(snapshot)
     for (const other of await snapshotsIn(this.#common.store, table)) {
-      if (!this.kept.has(other)) this.kept.set(other, unopened())
+      if (!this.knownSnapshots.has(other)) this.knownSnapshots.set(other, unopened())
     }
-    this.kept.set(id, { ...taken, opened: Promise.resolve(snapshot) })
+    this.knownSnapshots.set(id, { ...entry, opened: Promise.resolve(snapshot) })
     this.#common.log[this.#common.news.isFollowing ? 'info' : 'debug'](
       { table: tableId(table), snapshot: id, rows },
       'snapshot taken',
@@ -221,7 +222,7 @@ export class ServedTable {
         from === null ? newestIn(this.#common.store, table) : publishedBefore(this.#common.store, table, from)
       for await (const manifest of candidates) {
         try {
-          await this.#take(manifest)
+          await this.#openAndServe(manifest)
           this.#common.log.warn(
             { table: tableId(table), snapshot: manifest.snapshot },
             'fell back to older snapshot',
@@ -244,82 +245,90 @@ export class ServedTable {
     this.#common.news.version += 1
   }
 
-  async takeOut({ manifest, folder }: Snapshot, error: unknown): Promise<void> {
+  async withdraw({ manifest, folder }: Snapshot, error: unknown): Promise<void> {
     const { snapshot: id } = manifest
     this.#common.log.error(
       { err: error, table: tableId(this.table), snapshot: id, folder },
       'snapshot damaged; no longer served',
     )
-    this.kept.set(id, { ...unopened(), opened: Promise.resolve(null) })
+    this.knownSnapshots.set(id, { ...unopened(), opened: Promise.resolve(null) })
     if (this.current?.manifest.snapshot !== id) return
     this.#fault = reasonOf(error)
     await this.#fallBack(manifest)
   }
 
-  #open(manifest: Manifest, known: Pick<KnownSnapshot, 'seen'>): Promise<Snapshot> {
+  #open(manifest: Manifest, known: Pick<KnownSnapshot, 'fileVersions'>): Promise<Snapshot> {
     return openSnapshot(this.#common.store, this.table, manifest, known, {
-      takeOut: (snapshot, error) => this.#takeOutSoon(snapshot, error),
-      doubt: (snapshot, why) => void this.#readAgain(snapshot, why),
+      withdraw: (snapshot, error) => this.#withdrawSoon(snapshot, error),
+      doubt: (snapshot, reason) => void this.#readAgain(snapshot, reason),
       reading: (progress) => (this.#reading = progress),
     })
   }
 
   /** Withdraws a snapshot that a request found damaged, after all earlier operations on the table. */
-  #takeOutSoon(snapshot: Snapshot, error: DamagedFile): void {
+  #withdrawSoon(snapshot: Snapshot, error: DamagedFile): void {
     if (this.current === snapshot) this.#fault = reasonOf(error)
     void this.inTurn(async () => {
-      const kept = this.kept.get(snapshot.manifest.snapshot)
-      if ((await kept?.opened) === snapshot) await this.takeOut(snapshot, error)
-    }).catch((cause: unknown) => this.#tell(cause, 'damaged snapshot could not be replaced'))
+      const entry = this.knownSnapshots.get(snapshot.manifest.snapshot)
+      if ((await entry?.opened) === snapshot) await this.withdraw(snapshot, error)
+    }).catch((cause: unknown) => this.#logError(cause, 'damaged snapshot could not be replaced'))
   }
 
   /** Rereads all files of a snapshot, and withdraws it if they are damaged. */
-  async #readAgain(snapshot: Snapshot, why: string): Promise<void> {
+  async #readAgain(snapshot: Snapshot, reason: string): Promise<void> {
     if (this.#readingAgain.has(snapshot)) return
     this.#readingAgain.add(snapshot)
     const { folder, manifest } = snapshot
-    const about = { table: tableId(this.table), snapshot: manifest.snapshot, why }
+    const about = { table: tableId(this.table), snapshot: manifest.snapshot, why: reason }
     // Record the versions before reading, so that a later change is noticed.
     const versions = filesOf(manifest).map(({ file }) => [file, versionOf(path.join(folder, file))] as const)
     try {
       await verifyFiles(filesInFolder(folder), manifest)
-      const kept = this.kept.get(manifest.snapshot)
-      if ((await kept?.opened) === snapshot)
-        for (const [file, version] of versions) kept?.seen.set(file, version)
-      this.#common.log.warn(about, 'suspected files are intact')
+      const entry = this.knownSnapshots.get(manifest.snapshot)
+      if ((await entry?.opened) === snapshot)
+        for (const [file, version] of versions) entry?.fileVersions.set(file, version)
+      this.#common.log.warn(about, 'files that seemed damaged are intact')
     } catch (error) {
-      if (isDamage(error)) this.#takeOutSoon(snapshot, error)
+      if (isDamage(error)) this.#withdrawSoon(snapshot, error)
       else {
         if (this.current === snapshot) this.#fault = reasonOf(error)
-        this.#common.log.error({ ...about, err: error }, 'suspected files cannot be read')
+        this.#common.log.error({ ...about, err: error }, 'files that seem damaged cannot be read')
       }
     } finally {
       this.#readingAgain.delete(snapshot)
     }
   }
 
-  async #openKnown(id: SnapshotId, kept: KnownSnapshot): Promise<Snapshot | null> {
+  async #openKnown(id: SnapshotId, entry: KnownSnapshot): Promise<Snapshot | null> {
     const { table } = this
     try {
       const manifest = await manifestOf(this.#common.store, table, id)
-      return manifest === null ? null : await this.#open(manifest, kept)
+      return manifest === null ? null : await this.#open(manifest, entry)
     } catch (error) {
       // Damage is permanent. After other errors, the next request tries again.
-      if (!(error instanceof DamagedFile)) kept.opened = null
-      this.#common.log.error({ err: error, table: tableId(table), snapshot: id }, 'kept snapshot rejected')
+      if (!(error instanceof DamagedFile)) entry.opened = null
+      this.#common.log.error(
+        { err: error, table: tableId(table), snapshot: id },
+        'older snapshot cannot be served to requests pinned to it',
+      )
       return null
     }
   }
 
   /** Drops expired snapshots; the next ingest deletes their files, an hour later at the earliest. */
   #forgetOld(): void {
-    const { current, kept } = this
+    const { current, knownSnapshots } = this
     if (current === null) return
-    const over = removable([...kept.keys()], current.manifest, new Date(), this.#common.retention)
-    for (const id of over) kept.delete(id)
+    const expiredIds = removable(
+      [...knownSnapshots.keys()],
+      current.manifest,
+      new Date(),
+      this.#common.retention,
+    )
+    for (const id of expiredIds) knownSnapshots.delete(id)
   }
 
-  #tell(error: unknown, what: string): void {
+  #logError(error: unknown, what: string): void {
     if (this.#trouble === messageOf(error)) return
     this.#trouble = messageOf(error)
     const folder = `${this.#common.store.address}/${layout.table(this.table)}`
@@ -328,5 +337,5 @@ export class ServedTable {
 }
 
 function unopened(): KnownSnapshot {
-  return { opened: null, seen: new Map() }
+  return { opened: null, fileVersions: new Map() }
 }

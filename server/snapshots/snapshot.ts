@@ -27,7 +27,7 @@ export interface Snapshot {
   /** Withdraws the snapshot because a file is damaged. */
   readonly withdraw: (error: DamagedFile) => void
   /** Reports that files may be damaged: all are read again. */
-  readonly recheck: (why: string) => void
+  readonly recheck: (reason: string) => void
   /** Returns whether a file has the size, times and inode with which it was verified. */
   readonly isUnchanged: (file: string) => boolean
 }

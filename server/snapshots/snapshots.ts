@@ -11,7 +11,7 @@ import { filesInFolder, verifyFiles } from '../../core/warehouse/verify-files.ts
 import type { FittedCatalog } from './fitted-catalog.ts'
 import { isDamage } from './open.ts'
 import type { Snapshot } from './snapshot.ts'
-import { statusOf, whyMissing, type TableStatus } from './status.ts'
+import { statusOf, missingReason, type TableStatus } from './status.ts'
 
 interface SnapshotOptions extends Pick<TablesContext, 'store' | 'retention' | 'log'> {
   readonly catalog: Catalog
@@ -23,7 +23,7 @@ interface SnapshotOptions extends Pick<TablesContext, 'store' | 'retention' | 'l
 }
 
 /** Maximum number of tables that are opened concurrently, since each needs its own buffers to read files. */
-const looksMax = 8
+const concurrentTablesMax = 8
 /** The spec requires a refresh to be visible within 2 s. */
 const pollEveryMs = 1000
 /**
@@ -68,24 +68,24 @@ export class Snapshots {
 
   /**
    * Runs work with a snapshot. No lock is needed: its files stay for at least an hour after it expires.
-   * @param asked its id, or null for the current one
+   * @param requestedId its id, or null for the current one
    * @param work gets null if the snapshot does not exist or has expired
    */
   async use<T>(
     table: Table,
-    asked: SnapshotId | null,
+    requestedId: SnapshotId | null,
     work: (snapshot: Snapshot | null) => Promise<T>,
   ): Promise<T> {
     const served = this.#tables.get(tableId(table))
     const current = served?.current ?? null
-    if (asked === null || asked === current?.manifest.snapshot) return work(current)
+    if (requestedId === null || requestedId === current?.manifest.snapshot) return work(current)
     // The id comes from the request: it only selects among snapshots found in the warehouse.
-    return work((await served?.pinned(asked)) ?? null)
+    return work((await served?.pinned(requestedId)) ?? null)
   }
 
   /** Returns whether a snapshot has not expired; it may be damaged, or unreadable now. */
   isKept(table: Table, id: SnapshotId): boolean {
-    return this.#tables.get(tableId(table))?.kept.has(id) === true
+    return this.#tables.get(tableId(table))?.knownSnapshots.has(id) === true
   }
 
   /** Returns the manifest last published of a table, served or not; null before there is one. */
@@ -108,8 +108,8 @@ export class Snapshots {
   /** Published tables that cannot be queried: not loaded yet, or damaged. */
   get missing(): { readonly table: string; readonly why: string }[] {
     return [...this.#tables.values()].flatMap((served) => {
-      const why = whyMissing(served)
-      return why === null ? [] : [{ table: tableId(served.table), why }]
+      const reason = missingReason(served)
+      return reason === null ? [] : [{ table: tableId(served.table), why: reason }]
     })
   }
 
@@ -119,13 +119,13 @@ export class Snapshots {
    * @param hash hashes a file at a limited rate
    */
   async scrub(hash: (file: string) => Promise<string>): Promise<void> {
-    for await (const { served, id, kept, snapshot } of this.#opened()) {
+    for await (const { served, id, kept: entry, snapshot } of this.#opened()) {
       try {
         await verifyFiles(filesInFolder(snapshot.folder, hash), snapshot.manifest)
       } catch (error) {
         if (!isDamage(error)) throw error
         await served.inTurn(async () => {
-          if (served.kept.get(id) === kept) await served.takeOut(snapshot, error)
+          if (served.knownSnapshots.get(id) === entry) await served.withdraw(snapshot, error)
         })
       }
     }
@@ -143,9 +143,9 @@ export class Snapshots {
   async *#opened() {
     if (this.#common.store.isRemote) return
     for (const served of this.#tables.values()) {
-      for (const [id, kept] of served.kept) {
-        const snapshot = kept.opened === null ? null : await kept.opened
-        if (snapshot !== null) yield { served, id, kept, snapshot }
+      for (const [id, entry] of served.knownSnapshots) {
+        const snapshot = entry.opened === null ? null : await entry.opened
+        if (snapshot !== null) yield { served, id, kept: entry, snapshot }
       }
     }
   }
@@ -160,15 +160,15 @@ export class Snapshots {
     const current = this.current(table)
     const earlier: Manifest[] = []
     if (current === null) return earlier
-    const kept = this.#tables.get(tableId(table))?.kept
+    const knownSnapshots = this.#tables.get(tableId(table))?.knownSnapshots
     for await (const manifest of publishedBefore(this.#common.store, table, current.manifest)) {
-      if (kept?.has(manifest.snapshot) === true) earlier.push(manifest)
+      if (knownSnapshots?.has(manifest.snapshot) === true) earlier.push(manifest)
     }
     return earlier
   }
 
   /** Returns the manifests and reports of all snapshots that can be queried, the current one first. */
-  async kept(table: Table): Promise<{ manifest: Manifest; report: SnapshotReport | null }[]> {
+  async retainedSnapshots(table: Table): Promise<{ manifest: Manifest; report: SnapshotReport | null }[]> {
     const current = this.current(table)
     if (current === null) return []
     const earlier = await this.earlier(table)
@@ -201,8 +201,8 @@ export class Snapshots {
 
   /** Polls every table once: serves new snapshots, each completely or not at all, and drops expired ones. */
   async refresh(): Promise<void> {
-    const looks = inOrder(this.#tables.values(), looksMax, (served) => served.look())
-    while ((await looks.next()).done !== true);
+    const refreshes = inOrder(this.#tables.values(), concurrentTablesMax, (served) => served.refresh())
+    while ((await refreshes.next()).done !== true);
     await this.#notice()
   }
 
@@ -210,18 +210,18 @@ export class Snapshots {
   async #notice(): Promise<void> {
     const all = [...this.#tables.values()]
     const from = this.#noticeNext % Math.max(1, all.length)
-    let looked = 0
+    let checkedFiles = 0
     for (const served of [...all.slice(from), ...all.slice(0, from)]) {
-      if (looked >= noticedFilesMax) return
+      if (checkedFiles >= noticedFilesMax) return
       this.#noticeNext += 1
-      looked += await served.inTurn(() => served.noticeChanges())
+      checkedFiles += await served.inTurn(() => served.noticeChanges())
     }
   }
 
   /** Loads a table now unless it is loaded. */
   async loaded(table: Table): Promise<void> {
     const served = this.#tables.get(tableId(table))
-    if (served?.seen === '') await served.look()
+    if (served?.pointerVersion === '') await served.refresh()
   }
 
   /** Polls repeatedly until stopped, never concurrently. */

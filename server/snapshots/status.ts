@@ -54,11 +54,11 @@ export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): bo
 }
 
 /** Returns why a published table cannot be queried; null if it can, or if none is published. */
-export function whyMissing({ current, fault, seen, reading }: ServedTable): string | null {
+export function missingReason({ current, fault, pointerVersion, reading }: ServedTable): string | null {
   if (current !== null) return null
   if (reading !== null) {
-    const { bytes, of } = reading
-    return `its files are being read again: ${Math.floor((100 * bytes) / Math.max(1, of))} % of ${Math.ceil(of / 1e6)} MB`
+    const { bytes, of: totalBytes } = reading
+    return `its files are being read again: ${Math.floor((100 * bytes) / Math.max(1, totalBytes))} % of ${Math.ceil(totalBytes / 1e6)} MB`
   }
-  return seen === '' && fault === null ? 'it is being loaded' : fault
+  return pointerVersion === '' && fault === null ? 'it is being loaded' : fault
 }

@@ -81,7 +81,7 @@ async function answered(sql: string, file: string, setup = 'select 1'): Promise<
 
 const numbers = (version: string): string => `select list(n order by n) from acervo.d.t_at(${version})`
 const views = (): string => path.join(shop.warehouse, layout.views)
-const none = 'Invalid Input Error: no remaining version was published by'
+const none = 'Invalid Input Error: no version is kept that was published at or before'
 
 test.each<[version: string, snapshot: number | string]>([
   [`'2026-01-02'`, 0],

@@ -61,7 +61,7 @@ test('a catalog may have no dataset of its own; a pattern for none is a fault', 
   const files = { 'catalog.yaml': main('include: d/*.yaml\n'), 'd/a.yaml': dataset('a') }
   await expect(loaded(files)).resolves.toEqual(['a t'])
   await expect(loaded({ 'catalog.yaml': main('include: d/*.yaml\n') })).resolves.toBe(
-    'the catalog catalog.yaml includes d/*.yaml, and there is no such file',
+    'the catalog catalog.yaml includes d/*.yaml, which matches no file: correct the pattern, or add the file',
   )
 })
 
@@ -77,7 +77,7 @@ test.each<[what: string, files: Record<string, string>, told: string]>([
     },
     [
       'catalog.yaml has 2 errors:',
-      'd/c.yaml:1:1: must hold a dataset, or a list of them',
+      'd/c.yaml:1:1: the file must hold a dataset, or a list of datasets',
       'd/d.yaml:2:1: Flow sequence in block collection must be sufficiently indented and end with a ]',
     ].join('\n'),
   ],
@@ -100,7 +100,7 @@ test.each<[what: string, files: Record<string, string>, told: string]>([
   [
     'a file that is not there',
     { 'catalog.yaml': main('include: d/a.yaml\n') },
-    'the catalog catalog.yaml includes d/a.yaml, and there is no such file',
+    'the catalog catalog.yaml includes d/a.yaml, which matches no file: correct the pattern, or add the file',
   ],
   ...['/etc/*.yaml', '../x.yaml', 'a/../../x.yaml', './a.yaml', 'a//b.yaml'].map(
     (pattern): [string, Record<string, string>, string] => [

@@ -226,7 +226,7 @@ describe('the loader', () => {
       'a field that differs only in case',
       'name: value, type',
       'name: City, type',
-      ['c.yaml:28:21: field name "City" differs from "city" only in case'],
+      ['c.yaml:28:21: field name "City" differs from "city" only in case: rename one of them'],
     ],
     [
       'a field name that JavaScript loses',
@@ -238,7 +238,9 @@ describe('the loader', () => {
       'a field name that looks like a number',
       'name: value, type',
       "name: '2020', type",
-      ['c.yaml:28:21: "2020" looks like a number, and JSON readers move such keys: start it with a letter'],
+      [
+        'c.yaml:28:21: "2020" looks like a number, and some JSON readers reorder such keys: start it with a letter',
+      ],
     ],
     [
       'a field name that cannot be ordered by',
@@ -327,7 +329,9 @@ describe('the loader', () => {
       'another order by a field that readers cannot order by',
       'search: [city]',
       'orders: [[-date], [date, value]]',
-      ['c.yaml:24:34: "value" cannot be ordered by: only the fields in `filters` can'],
+      [
+        'c.yaml:24:34: "value" is not in `filters`, so clients cannot order by it: add it there, or remove it from `orders`',
+      ],
     ],
     [
       'another order by a field twice',
@@ -359,7 +363,7 @@ describe('the loader', () => {
       'partition: city',
       [
         'c.yaml:24:20: "city" must be the first field of the order, so that the rows of a partition are adjacent',
-        'c.yaml:24:20: needs several source files: list them in source.files',
+        'c.yaml:24:20: "partition" needs several source files: list them in source.files',
       ],
     ],
     [
@@ -432,7 +436,7 @@ describe('the loader', () => {
       'digits of a field without a fraction',
       'type: string',
       'type: string, scale: 2',
-      ['c.yaml:27:48: "scale" applies to fields of type decimal: remove it, or make the type decimal'],
+      ['c.yaml:27:48: "scale" applies only to fields of type decimal: remove it, or make the type decimal'],
     ],
     [
       'more digits after the point than in all',
@@ -463,7 +467,7 @@ describe('the loader', () => {
       'notice: Sparingly.',
       'notice: { pt: Atenção, en: Take care }',
       [
-        'c.yaml:3:9: "notice" is {"pt":"Atenção","en":"Take care"}, and must begin with a line of plain ASCII, since that is sent in a header',
+        'c.yaml:3:9: "notice" is {"pt":"Atenção","en":"Take care"}, and must be one line of plain ASCII, at least in the first language, since that is sent in an HTTP header',
       ],
     ],
     [
@@ -523,26 +527,30 @@ describe('the loader', () => {
       'a kind of a number',
       'scale: 3',
       'scale: 3, kind: uf',
-      ['c.yaml:28:74: "kind" applies to fields of type string or text: change the type'],
+      ['c.yaml:28:74: "kind" applies only to fields of type string or text: change the type'],
     ],
     [
       'one sign for two things',
       'type: decimal,',
       'type: decimal, groups: ".",',
-      ['c.yaml:28:51: "." cannot separate both the fraction and groups of digits: declare the other too'],
+      [
+        'c.yaml:28:51: "." cannot be both "decimal" (by default ".") and "groups": declare a different character for each',
+      ],
     ],
     [
       'one sign for two things in a table',
       'search: [city]',
       "source: { decimal: ',', groups: ',' }",
-      ['c.yaml:24:41: "," cannot separate both the fraction and groups of digits: declare the other too'],
+      [
+        'c.yaml:24:41: "," cannot be both "decimal" (by default ".") and "groups": declare a different character for each',
+      ],
     ],
     [
       'a name of files that tells nothing',
       'search: [city]',
       'source: { from_name: "x.csv" }',
       [
-        'c.yaml:24:30: "x.csv" must name a field, such as "yob{year}.csv", each field once, with text between two of them',
+        'c.yaml:24:30: "x.csv" must have a field in braces, such as "yob{year}.csv"; each field may occur once, with text between any two',
       ],
     ],
     [
@@ -556,7 +564,7 @@ describe('the loader', () => {
       'search: [city]',
       'source: { from_name: "{date}{city}.csv" }',
       [
-        'c.yaml:24:30: "{date}{city}.csv" must name a field, such as "yob{year}.csv", each field once, with text between two of them',
+        'c.yaml:24:30: "{date}{city}.csv" must have a field in braces, such as "yob{year}.csv"; each field may occur once, with text between any two',
       ],
     ],
     [
@@ -564,8 +572,8 @@ describe('the loader', () => {
       'search: [city]',
       'source: { constants: { city: x }, from_name: "{city}.csv", files: [{ path: a.csv, constants: { city: y } }] }',
       [
-        'c.yaml:24:54: "city" already has one value for all files',
-        'c.yaml:24:110: "city" already has one value for all files',
+        'c.yaml:24:54: "city" already has a value from "constants" or "from_name" of the source: remove one of the two',
+        'c.yaml:24:110: "city" already has a value from "constants" or "from_name" of the source: remove one of the two',
       ],
     ],
     [
@@ -581,13 +589,15 @@ describe('the loader', () => {
       'a header line without names for all its columns',
       'search: [city]',
       "source: { header: [a], header_in_file: ['A', ''] }",
-      ['c.yaml:24:48: "header_in_file" needs "header" with as many names, one for each of its columns'],
+      ['c.yaml:24:48: "header_in_file" needs "header" with the same number of names, one for each column'],
     ],
     [
       'comments that begin as rows do',
       'search: [city]',
       "source: { comment: '\"' }",
-      ['c.yaml:24:28: """ also begins rows: it must begin comments only'],
+      [
+        'c.yaml:24:28: """ as "comment" would also match rows that begin with a delimiter or quote: declare a text that begins only comments',
+      ],
     ],
     [
       'a factor that is no power of ten',
@@ -600,7 +610,7 @@ describe('the loader', () => {
       'type: decimal,',
       'type: decimal, marks: ["1x"],',
       [
-        `c.yaml:28:51: item 1 of "marks" is "1x", and must be a symbol such as "R$", "%", "+" or "()", without spaces, digits, ".", ",", apostrophes and minus signs`,
+        `c.yaml:28:51: item 1 of "marks" is "1x", and must be a symbol such as "R$", "%", "+" or "()", without spaces, digits, ".", ",", apostrophes or minus signs`,
       ],
     ],
     ...['−', '–', '-', '－', '(', '($', '−$'].map((sign): [string, string, string, string[]] => [
@@ -608,7 +618,7 @@ describe('the loader', () => {
       'type: decimal,',
       `type: decimal, marks: ["${sign}"],`,
       [
-        `c.yaml:28:51: item 1 of "marks" is "${sign}", and must be a symbol such as "R$", "%", "+" or "()", without spaces, digits, ".", ",", apostrophes and minus signs`,
+        `c.yaml:28:51: item 1 of "marks" is "${sign}", and must be a symbol such as "R$", "%", "+" or "()", without spaces, digits, ".", ",", apostrophes or minus signs`,
       ],
     ]),
     [
@@ -644,10 +654,10 @@ describe('the loader', () => {
       'type: string }',
       'type: string, decimal: ",", factor: 10, booleans: { "true": [S], "false": [N] }, timezone: UTC }',
       [
-        'c.yaml:27:50: "decimal" applies to fields of type float or decimal or point: remove it',
-        'c.yaml:27:63: "factor" applies to fields of type integer or float or decimal: remove it',
-        'c.yaml:27:77: "booleans" applies to fields of type bool: remove it',
-        'c.yaml:27:118: "timezone" applies to fields of type datetime: remove it',
+        'c.yaml:27:50: "decimal" applies only to fields of type float or decimal or point: remove it',
+        'c.yaml:27:63: "factor" applies only to fields of type integer or float or decimal: remove it',
+        'c.yaml:27:77: "booleans" applies only to fields of type bool: remove it',
+        'c.yaml:27:118: "timezone" applies only to fields of type datetime: remove it',
       ],
     ],
     ['a key twice', 'title: T', 'title: T\ntitle: U', ['c.yaml:2:1: Map keys must be unique']],
@@ -722,7 +732,7 @@ describe('the loader', () => {
       .split('')
       .map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index] ?? ''},`.repeat(9)}]`)
       .join('\n')}`
-    expect(faultsOf(bomb)[0]).toMatch(/cannot be read: Excessive alias count/)
+    expect(faultsOf(bomb)[0]).toMatch(/the file cannot be read as YAML: Excessive alias count/)
   })
 
   test('tells a file that is not there, and which setting names it', async () => {

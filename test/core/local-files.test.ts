@@ -71,7 +71,9 @@ test('who needs room waits until something is let go', async () => {
 
 test('what can never be here is told at once', async () => {
   const { local, asked, held } = await elsewhere({ 'd/t/1/a': 'aaaa' }, 3)
-  await expect(local.hold(held('d/t/1/a'))).rejects.toThrow('it has 4 bytes, and LOCAL_GB allows 3 in all')
+  await expect(local.hold(held('d/t/1/a'))).rejects.toThrow(
+    'it has 4 bytes, and LOCAL_GB allows 3 for all local copies: raise it',
+  )
   expect(asked).toEqual([])
 })
 

@@ -63,7 +63,7 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
     ['datasets: [{ slug: a }]\n', /^datasets is written on one line/],
     ['datasets:\n  - slug: b\n    tables: [{ name: s }]\n', /^datasets\.0\.tables is written on one line/],
     ['datasets: {}\n', /^the catalog has no list of datasets/],
-    ['datasets:\n  - slug: b\n', /^the dataset b has no list of tables/],
+    ['datasets:\n  - slug: b\n', /^the dataset b has no list of tables: write `tables: \[\]` into it/],
   ])('but not into %j', (before, message) => {
     expect(() => addTable(before, entry, place)).toThrow(message)
   })
@@ -105,18 +105,18 @@ test.each<[what: string, content: string, changes: readonly string[]]>([
     'a column more',
     'Dia,n,x,wind\n2020-12-31,1,0.5,7.25\n',
     [
-      '  a new column: - { name: wind, type: decimal, scale: 2 } # all 1 values are numbers with at most 2 digits after the point',
+      '  add a field for a new column: - { name: wind, type: decimal, scale: 2 } # all 1 values are numbers with at most 2 digits after the point',
     ],
   ],
   [
     'values of another type',
     'Dia,n,x\nyesterday,1.5,0.5\n',
     [
-      '  no longer of type date: - { name: dia, type: string } # 1 texts of at most 9 characters, such as "yesterday"',
-      '  no longer of type integer: - { name: "n", type: decimal, scale: 1 } # all 1 values are numbers with at most 1 digits after the point',
+      '  change the type date to that in: - { name: dia, type: string } # 1 texts of at most 9 characters, such as "yesterday"',
+      '  change the type integer to that in: - { name: "n", type: decimal, scale: 1 } # all 1 values are numbers with at most 1 digits after the point',
     ],
   ],
-  ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  without a column in this file: n']],
+  ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  remove the field without a column in this file: n']],
 ])('a file for a known table, with %s, is told with what to change', async (_what, content, changes) => {
   const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
   const known = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
@@ -126,7 +126,11 @@ test.each<[what: string, content: string, changes: readonly string[]]>([
   expect(told.split('\n')).toEqual(
     changes.length === 0
       ? [`d/t is already in the catalog, and its entry fits this file: ${next}`]
-      : ['d/t is already in the catalog; to fit this file, change', ...changes, `then ${next}`],
+      : [
+          'd/t is already in the catalog, but its entry does not fit this file; edit the entry:',
+          ...changes,
+          `then ${next}`,
+        ],
   )
 })
 

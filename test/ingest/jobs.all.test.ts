@@ -81,7 +81,7 @@ describe('a job', () => {
   test('says that the warehouse cannot be written', async () => {
     const shop = await workshop(two, { 'd/good.csv': 'n\n1\n' })
     await writeFile(shop.warehouse, 'a file in the way')
-    await expect(shop.ingest()).rejects.toThrow(/^the warehouse .* cannot be written: E/)
+    await expect(shop.ingest()).rejects.toThrow(/^cannot write to the warehouse .*: E/)
   })
 
   test('clears the report of a failure when the table is well again', async () => {

@@ -233,7 +233,7 @@ test.each([
     await rename(to, from)
     const parts = await inThrees(work, 4)
     await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
-      `verification of the rows out of the declared order failed (source 0, read back ${count})`,
+      `verification of the number of rows out of the declared order failed (source 0, read back ${count})`,
     )
   },
 )

@@ -201,9 +201,9 @@ describe('what cannot be read without guessing is refused with line and reason',
     [
       'a zip named csv',
       Buffer.from('PK\u0003\u0004rest'),
-      ['d/t: FAILED, t.csv is a zip or xlsx file: let its name end in .zip, or export the sheet as CSV'],
+      ['d/t: FAILED, t.csv is a zip or xlsx file: rename it to end in .zip, or export the sheet as CSV'],
     ],
-    ['a gzip named csv', gzipSync('a,b\n'), ['d/t: FAILED, t.csv is a gzip file: let its name end in .gz']],
+    ['a gzip named csv', gzipSync('a,b\n'), ['d/t: FAILED, t.csv is a gzip file: rename it to end in .gz']],
     [
       'a page in place of data',
       '<html>\n<body>not found</body>\n',
@@ -213,14 +213,14 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a column twice',
       'a,b,a\nx,1,y\n',
       [
-        'd/t: FAILED, the header does not match the catalog: the column "a" appears twice. Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; --accept-drift publishes without missing and unknown columns',
+        'd/t: FAILED, the header does not match the catalog: the column "a" appears twice. Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ACCEPT_DRIFT=1 (--accept-drift) publishes it, with nulls for missing columns and without unknown ones',
       ],
     ],
     [
       'a misspelt column',
       'a,bb\nx,1\n',
       [
-        'd/t: FAILED, the header does not match the catalog: the column "b" is missing; the column "bb" is not a field of d/t (did you mean "b"?). Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; --accept-drift publishes without missing and unknown columns',
+        'd/t: FAILED, the header does not match the catalog: the column "b" is missing; the column "bb" is not a field of d/t (did you mean "b"?). Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ACCEPT_DRIFT=1 (--accept-drift) publishes it, with nulls for missing columns and without unknown ones',
       ],
     ],
   ])('%s', async (_what, content, lines) => {
@@ -243,7 +243,7 @@ describe('what cannot be read without guessing is refused with line and reason',
     [
       'that fills the disk',
       gzipSync(Buffer.from('a,b\n'.repeat(20 * 1024 * 1024))),
-      /t\.csv\.gz unpacks to more than 500 times its size: refused/,
+      /t\.csv\.gz unpacks to more than 500 times its size, perhaps a zip bomb: if that is intended, unpack it yourself/,
     ],
   ])('a gzip file %s', async (_what, content, line) => {
     expect((await failureOf(content, 'd/t.csv.gz')).join('\n')).toMatch(line)
@@ -290,7 +290,7 @@ describe('what cannot be read without guessing is refused with line and reason',
 })
 
 const behind = (file: string): string =>
-  `failed: SOURCES/${file} is a link, or is below one, that leads outside SOURCES: move the file there, or ` +
+  `failed: SOURCES/${file} leads outside SOURCES through a link: move the file into SOURCES, or ` +
   'set SOURCES to a folder that contains it'
 
 describe('links in SOURCES', () => {
@@ -339,7 +339,7 @@ describe('links in SOURCES', () => {
       'a list of sums by its path',
       { ...listed, checksums: '../../passwd' },
       { 'd/t.csv': '../kept/good.csv' },
-      'failed: passwd is outside SOURCES: move the file there, or set SOURCES to a folder that contains it',
+      'failed: passwd is outside SOURCES: move the file into SOURCES, or set SOURCES to a folder that contains it',
     ],
   ])('%s', async (_what, source, links, came) => {
     const shop = await workshop(tinyCatalog({ fields: ['a:string', 'b:integer'], source }), {

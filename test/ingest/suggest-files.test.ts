@@ -32,7 +32,7 @@ test('files with other columns, or in another order, are joined by their names',
     'c.csv': 'city,when,people\nItu,2020-02-01,1.5\n',
   })
   expect(text).toContain(
-    '# the files have different columns, or in another order: missing columns are null\n',
+    '# the files have different columns, or the same ones in another order: missing columns are null (union_by_name)\n',
   )
   expect(fieldsOf(text)).toEqual([
     {
@@ -58,6 +58,6 @@ test.each<[names: string[], told: string | null]>([
   [['one.csv', 'two.csv'], null],
 ])('what the names of files tell is told: %j', async (names, told) => {
   const text = await suggested(Object.fromEntries(names.map((name) => [name, 'n,m\n1,2\n'])))
-  const found = /source\.from_name: .*(?=, rows have it)/.exec(text)?.[0] ?? null
+  const found = /source\.from_name: .*(?= add it to each row)/.exec(text)?.[0] ?? null
   expect(found).toBe(told)
 })

@@ -115,13 +115,13 @@ testSampled<[what: string, content: string | Buffer, source: object, told: RegEx
     'a header that is repeated, once after a mark',
     pair('day,amount', '2024-01-01,1', '\ufeffday,amount', '2024-02-01,2'),
     { skip_repeated_headers: true },
-    /line 2, as 1 more, repeats the header, and is no row/,
+    /line 2 \(and 1 more\) repeats the header, so it is no row/,
   ],
   [
     'empty cells beyond the header',
     pair('2024-01-01,1,,', '2024-02-01,2'),
     { drop_empty_extra_cells: true },
-    /line 2 has more cells than the header: they are empty, and dropped/,
+    /line 2 has more cells than the header; the extra ones are empty, and are dropped/,
   ],
   [
     'units below the header',
@@ -133,7 +133,7 @@ testSampled<[what: string, content: string | Buffer, source: object, told: RegEx
     'UTF-16 without a mark',
     Buffer.from(pair('2024-01-01,1', '2024-02-01,2'), 'utf16le'),
     { encoding: 'utf-16le' },
-    /every other byte is NUL, as in UTF-16/,
+    /every other byte is NUL, which suggests utf-16/,
   ],
 ])('%s is declared, and told', async (_what, content, source, told) => {
   const { entry, told: said } = await entryOf(content)
@@ -213,13 +213,13 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
   )
   expect(noticeLines(await suggestion('x.csv', content))).toEqual([
     '  x.csv: 5 rows, 4 columns',
-    '  all bytes are ASCII, so any encoding fits: utf-8',
+    '  all bytes are ASCII, so utf-8 fits',
     '  "," gives 4 columns in 100.0 % of the sample',
-    '  tried on all rows: every value is as declared here',
+    '  tried on all rows: every value fits the suggested entry',
     '  field "day": all but 2 of 5 are written dd/mm/yyyy; the others: "45366" (line 3), "Total" (line 6)',
     '  field "empty": all values are null, so any type would do',
-    'questions, each answered by a line of the catalog:',
-    '  1. field "length", a text until then: say what "3:40" is: type: time, format: h:mm for hours and minutes; minutes and seconds stay texts',
+    'questions; answer each by a change of the entry in the catalog:',
+    '  1. field "length", a text until you answer: say what "3:40" means: for hours and minutes, declare type: time, format: h:mm; minutes and seconds stay texts',
     '  2. say whether line 6 sums up the rows above it, as "Total" suggests: source.skip_last: 1 leaves it out',
   ])
 })

@@ -140,14 +140,14 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
   const text = `Relatório gerado em 2020\r\n\r\n"DT_COMPRA";"CD_ITEM";"Descrição";"VR_ITEM";"Qtd. itens";"ATIVO"\r\n${rows.join('\r\n')}\r\n`
   expect(await suggested('compras 2020.csv.gz', gzipSync(iconv.encode(text, 'windows-1252')))).toEqual([
     '# compras 2020.csv.gz: 200 rows, 6 columns',
-    '# it is not UTF-8, and has bytes from 0x80 to 0x9f: windows-1252',
+    '# it is not UTF-8, and its bytes from 0x80 to 0x9f suggest windows-1252',
     '# ";" gives 6 columns in 100.0 % of the sample',
     '# 1 lines precede the header',
-    '# tried on all rows: every value is as declared here',
-    '# for its dataset, and for harvesters; all of it is optional:',
-    '#   temporal: { start: 2020-02-01, end: 2020-02-28 } # the days of "dt_compra"',
-    '#   frequency: daily # a new "dt_compra" follows most often after 1 day',
-    '#   publisher, contact, themes, keywords, language and the unit of a field: they are not in the file',
+    '# tried on all rows: every value fits the suggested entry',
+    '# optional keys of the dataset, for harvesters:',
+    '#   temporal: { start: 2020-02-01, end: 2020-02-28 } # the first and the last value of "dt_compra"',
+    '#   frequency: daily # "dt_compra" usually advances by 1 day',
+    '#   publisher, contact, themes, keywords, language and the units of fields, which the file does not show',
     '- name: compras_2020',
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source',
     '  source:',
@@ -199,15 +199,15 @@ test('a plain file without a header, whose faults are told', async () => {
   )
   expect(await suggested('1.txt', `${rows.join('\n')}\n51,2\n`)).toEqual([
     '# 1.txt: 51 rows, 4 columns',
-    '# all bytes are ASCII, so any encoding fits: utf-8',
+    '# all bytes are ASCII, so utf-8 fits',
     '# "," gives 4 columns in 98.0 % of the sample',
-    '# the first line holds numbers, dates or nothing, so it seems to be a row: name the columns',
+    '# the first line has numbers, dates or empty cells, so it seems to be a row instead of a header: name the columns by header',
     '# 1 rows cannot be read: line 51: the row has 2 values, and the header 4',
     '# an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: 1',
-    '# tried on the other rows: every value of these is as declared here',
-    '# for its dataset, and for harvesters; all of it is optional:',
-    '#   temporal: { start: 2020-01-01, end: 2020-01-01 } # the days of "column_3"',
-    '#   publisher, contact, themes, keywords, language and the unit of a field: they are not in the file',
+    '# tried on the other rows: every value fits the suggested entry',
+    '# optional keys of the dataset, for harvesters:',
+    '#   temporal: { start: 2020-01-01, end: 2020-01-01 } # the first and the last value of "column_3"',
+    '#   publisher, contact, themes, keywords, language and the units of fields, which the file does not show',
     '- name: "1"',
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source',
     '  source:',
@@ -223,14 +223,18 @@ test('a plain file without a header, whose faults are told', async () => {
 testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ['x.csv', '<html></html>', /^x\.csv is a page of HTML/],
   ['x.csv', Buffer.from('PK\u0003\u0004'), /^x\.csv is a zip or xlsx file/],
-  ['x.csv', 'Not Found\n', /^it is a message, perhaps an error, instead of a table: "Not Found": fetch/],
-  ['x.csv', 'Error 404\nno file, sorry\n', /^it is a message, perhaps an error/],
+  [
+    'x.csv',
+    'Not Found\n',
+    /^the file is a message, perhaps an error, instead of a table: "Not Found": fetch/,
+  ],
+  ['x.csv', 'Error 404\nno file, sorry\n', /^the file is a message, perhaps an error/],
   [
     'x.csv',
     'Arquivo não encontrado, tente de novo',
-    /^it is a message, perhaps an error, instead of a table/,
+    /^the file is a message, perhaps an error, instead of a table/,
   ],
-  ['x.csv', '', /^it is empty: it needs at least a header/],
+  ['x.csv', '', /^the file is empty: it needs at least a header/],
   [
     'x.csv',
     '"a","b"\n"1","2"\n"1","2" \n"3","4"\n',
@@ -284,7 +288,7 @@ describe('what lies beside the rows, or late in a file', () => {
     const { entry, told } = await entryOf(content)
     expect(entry.source).toEqual(source)
     expect(entry.fields.map(({ name }) => name)).toEqual(names)
-    expect(told).toContain('the header has a name twice, or none')
+    expect(told).toContain('the header has a repeated or blank name')
     await expect(ingested(content)).resolves.toEqual(cameAs([1, 2, 3]))
   })
 

@@ -48,7 +48,7 @@ describe('a source unlike the one before', () => {
   testSampled<[what: string, text: string, told: string, always: string]>([
     ['with far fewer rows', csv(4), 'there are 4 rows instead of 10', ''],
     ['with a header alone', 'n,s\n', 'there are 0 rows instead of 10; there is no row in t.csv', mayBeEmpty],
-    ['whose field is empty', csv(10, ''), 'all values of "s" are null, but 10 had a value before', ''],
+    ['whose field is empty', csv(10, ''), 'all values of "s" are null, but 10 rows had one before', ''],
   ])('%s is refused, with the difference, until it is accepted', async (_what, text, told, always) => {
     const shop = await shopWith(csv(10))
     const outcome = await refresh(shop, text, onDay(2))
@@ -65,7 +65,7 @@ describe('a source unlike the one before', () => {
     [
       'a column gone',
       'n\n0\n1\n2\n3\n4\n5\n',
-      'the column "s" is missing; all values of "s" are null, but 10 had a value before',
+      'the column "s" is missing; all values of "s" are null, but 10 rows had one before',
       { n: 0, s: null },
     ],
     [
@@ -200,7 +200,7 @@ describe('a rollback', () => {
 
     const [held] = await shop.ingest(onDay(5))
     expect(outcomeLines(held as Outcome)).toEqual([
-      `d/t: held back, its source is the one of ${from}, which was rolled back; --accept-drift publishes it again`,
+      `d/t: held back, since its source is that of the snapshot ${from}, which was rolled back; ACCEPT_DRIFT=1 (--accept-drift) publishes it again`,
     ])
     expect(await count()).toBe(11)
     await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 6)))
@@ -279,7 +279,7 @@ describe('a rollback across a change of the catalog', () => {
       false,
       (withdrawn) =>
         'd/t: FAILED, the fields of the published snapshot differ from the catalog, so it is not served, and the ' +
-        `source is the one of ${withdrawn}, which was rolled back; \`make ingest ACCEPT_DRIFT=1 TABLES=d/t\` ` +
+        `source is that of the snapshot ${withdrawn}, which was rolled back; \`make ingest ACCEPT_DRIFT=1 TABLES=d/t\` ` +
         '(--accept-drift) publishes it again',
     ],
     [

@@ -8,7 +8,7 @@ const one = { etag: '"1"' }
 const later = { now: () => new Date('2027-01-01T00:00:00Z') }
 const to = (location: string, code = 302): Act => status(code, { location }, 'elsewhere')
 const refusal = (host: string): string =>
-  `failed: ${address} redirects to ${host}, a private address: refused; if that is intended, declare this address itself`
+  `failed: ${address} redirects to ${host}, a private address: refused; if that is intended, declare the private address in source.files`
 
 describe('a server that leads elsewhere on itself', () => {
   testSampled<[code: number, location: string]>([
@@ -34,7 +34,9 @@ describe('a server that leads elsewhere on itself', () => {
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
     web.at('/5', to('/6'))
-    await expect(shop.run()).resolves.toBe(`failed: ${address} redirects more than 5 times`)
+    await expect(shop.run()).resolves.toBe(
+      `failed: ${address} redirects more than 5 times: check the address`,
+    )
     expect(web.asked).toHaveLength(12)
   })
 
@@ -53,7 +55,9 @@ describe('a server that leads elsewhere on itself', () => {
 
   testAll('is not followed in a circle', async () => {
     const web = await startWeb({ [at]: to(at) })
-    await expect((await webShop(web)).run()).resolves.toBe(`failed: ${address} redirects more than 5 times`)
+    await expect((await webShop(web)).run()).resolves.toBe(
+      `failed: ${address} redirects more than 5 times: check the address`,
+    )
     expect(web.asked).toEqual(Array.from({ length: 6 }, () => at))
   })
 

@@ -113,7 +113,7 @@ describe('a packing on the way', () => {
   ])('is refused: %s', async (coding, body) => {
     const web = await startWeb({ [at]: file(body, { 'content-encoding': coding }) })
     await expect((await webShop(web)).run()).resolves.toBe(
-      `failed: ${address} was sent with the encoding ${coding}, although none was accepted`,
+      `failed: ${address} was sent with the content encoding ${coding}, which was not requested and cannot be read: put the file into SOURCES instead`,
     )
     expect(web.asked).toEqual([at])
   })
@@ -122,7 +122,7 @@ describe('a packing on the way', () => {
 describe('a list of check sums', () => {
   const [sha256, sha512] = [sum('sha256', csv, 'hex'), sum('sha512', csv, 'hex')]
   const wrong = sum('sha512', 'x', 'hex')
-  const none = 'failed: SUMS has no SHA-256 or SHA-512 sum of t.csv'
+  const none = 'failed: SUMS has no SHA-256 or SHA-512 sum of t.csv: add it, or remove source.checksums'
   const cases: [what: string, list: string | null, outcome: string][] = [
     ['has its SHA-512', `${sum('sha512', 'x', 'hex')}  u.csv\n${sha512}  t.csv\n`, 'published'],
     ['has its SHA-256 as of a binary file', `${sha256} *t.csv\n`, 'published'],
@@ -136,7 +136,7 @@ describe('a list of check sums', () => {
     ['has other files only', `${sha512}  u.csv\n${sha512}  t.csv.gz\n`, none],
     ['is of MD5', `${sum('md5', csv, 'hex')}  t.csv\n`, none],
     ['is empty', '', none],
-    ['is missing', null, 'failed: there is no SUMS beside PLACE/t.csv, which source.checksums names'],
+    ['is missing', null, 'failed: source.checksums names SUMS, but there is no such file beside PLACE/t.csv'],
   ]
 
   test.each(cases)('in the folder that %s', async (_what, list, outcome) => {

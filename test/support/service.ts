@@ -171,7 +171,7 @@ export async function serve(
   })
   const sendBudget = new SendBudget({ unsentBytesMax: 100_000_000, sendTimeoutMs: 60_000, ...options })
   const exports = new ConcurrencyLimit(options.exportsMax ?? 4, 'exports')
-  const transfers = new ConcurrencyLimit(options.filesMax ?? 20, 'transfers')
+  const transfers = new ConcurrencyLimit(options.filesMax ?? 20, 'downloads')
   const publicUrl = options.publicUrl ?? new URL('http://localhost:8000')
   const finished = new FinishedExports(await temporaryFolder(), options.finishedBytesMax ?? 10_000_000)
   const client = clientOf({ trustProxy: options.trustProxy ?? 0, clientIpv6Prefix: 56 })
@@ -190,7 +190,7 @@ export async function serve(
     engine,
     views,
     sendBudget,
-    responder: new Responder({ keptBytesMax: 10_000_000, compressionsMax: 4, ...options }, sendBudget),
+    responder: new Responder({ cachedBytesMax: 10_000_000, compressionsMax: 4, ...options }, sendBudget),
     log,
     meter: null,
     scratch: await temporaryFolder(),

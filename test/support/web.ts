@@ -207,7 +207,7 @@ export async function webShop(
   const progress: Progress = {
     step: (name) => said.push(name),
     advance: ({ bytes = 0 }) => (fetchedBytes = Math.max(fetchedBytes, bytes)),
-    say: (line) => said.push(withoutPort(line)),
+    log: (line) => said.push(withoutPort(line)),
     end: () => {},
   }
   let last: Outcome | undefined

@@ -1,4 +1,4 @@
-import { plainType, same, type FieldTypeRow } from './field-type.ts'
+import { plainType, unchangedSql, type FieldTypeRow } from './field-type.ts'
 
 /** Parses true, false, 1 or 0, in any case; null for other texts. */
 export function readTruth(text: string): 'true' | 'false' | null {
@@ -16,10 +16,10 @@ export const bool: FieldTypeRow = {
   isOrdered: false,
   parse: readTruth,
   expectsInQuery: 'true or false (also True, False, 1, 0)',
-  wire: { kind: 'truth', text: same },
+  wire: { kind: 'truth', text: unchangedSql },
   arrow: { type: 'bool', values: (column) => `${column}::utinyint` },
   schema: { type: 'boolean' },
-  askedSchema: () => ({ type: 'string', pattern: '^([Tt]rue|TRUE|[Ff]alse|FALSE|[01])$' }),
+  operandSchema: () => ({ type: 'string', pattern: '^([Tt]rue|TRUE|[Ff]alse|FALSE|[01])$' }),
   called: {
     tableSchema: 'boolean',
     csvw: 'boolean',

@@ -39,7 +39,7 @@ export const date: FieldTypeRow = {
   json: asText,
   arrow: { type: 'date', values: (column) => `date_diff('day', date '1970-01-01', ${column})::integer` },
   schema: { type: 'string', format: 'date' },
-  askedSchema: () => ({ type: 'string', format: 'date' }),
+  operandSchema: () => ({ type: 'string', format: 'date' }),
   called: {
     tableSchema: 'date',
     csvw: 'date',

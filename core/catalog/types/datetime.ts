@@ -34,7 +34,7 @@ export const datetime: FieldTypeRow = {
   arrow: { type: 'timestamp', values: (column) => `epoch_us(${column})` },
   // `date-time-local` is RFC 3339 without an offset, from the format registry of OpenAPI.
   schema: { type: 'string', format: 'date-time-local' },
-  askedSchema: () => ({ type: 'string', format: 'date-time-local' }),
+  operandSchema: () => ({ type: 'string', format: 'date-time-local' }),
   called: {
     tableSchema: 'datetime',
     csvw: 'dateTime',

@@ -26,17 +26,18 @@ export const decimal: FieldTypeRow = {
     (scale === 0 ? '-12' : `-12.${'5'.padEnd(Math.min(scale, 2), '0')}`),
   stored: ({ precision, scale }) => `DECIMAL(${precision},${scale})`,
   canonical: (text, { scale }) => {
-    const whole = withoutLeadingZeros(`split_part(${text}, '.', 1)`)
+    const integerPart = withoutLeadingZeros(`split_part(${text}, '.', 1)`)
     const fraction = scale === 0 ? '' : ` || '.' || rpad(split_part(${text}, '.', 2), ${scale}, '0')`
-    return withoutMinusZero(`(${whole}${fraction})`)
+    return withoutMinusZero(`(${integerPart}${fraction})`)
   },
   isSummed: true,
   measure: { number: asNumber, text: String },
   parse: (text, digits) => {
     if (!matches(pattern(digits), text)) return null
-    const [, minus = '', whole = '', fraction = ''] = /^(-?)0*(0|[1-9]\d*)(?:\.(\d*))?$/.exec(text) ?? []
+    const [, minus = '', integerPart = '', fraction = ''] =
+      /^(-?)0*(0|[1-9]\d*)(?:\.(\d*))?$/.exec(text) ?? []
     const { scale } = digits
-    const number = `${whole}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
+    const number = `${integerPart}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
     return /[1-9]/.test(number) ? `${minus}${number}` : number
   },
   // Canonical texts of a field have the same number of decimal places, so their digits compare like the
@@ -50,7 +51,7 @@ export const decimal: FieldTypeRow = {
   arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },
   schema: { type: 'number' },
   // A text, since a double would lose digits.
-  askedSchema: (digits) => ({ type: 'string', pattern: `^${pattern(digits)}$`, maxLength: 100 }),
+  operandSchema: (digits) => ({ type: 'string', pattern: `^${pattern(digits)}$`, maxLength: 100 }),
   called: {
     tableSchema: 'number',
     csvw: 'decimal',
@@ -60,7 +61,7 @@ export const decimal: FieldTypeRow = {
     r: 'numeric',
   },
   sample: (random, { precision, scale }) => {
-    const whole = random.between(0, 10 ** Math.min(precision - scale, 5) - 1)
-    return `${random.chance(0.05) ? '-' : ''}${whole}${scale === 0 ? '' : `.${random.digits(scale)}`}`
+    const integerPart = random.between(0, 10 ** Math.min(precision - scale, 5) - 1)
+    return `${random.chance(0.05) ? '-' : ''}${integerPart}${scale === 0 ? '' : `.${random.digits(scale)}`}`
   },
 }

@@ -48,12 +48,12 @@ export interface FieldTypeRow {
    * SQL: further signs that a text is equivalent to its rendered value. With `certain`, they also replace the
    * pattern match.
    */
-  readonly alike?: (text: string, rendered: string) => readonly string[]
+  readonly equivalenceTests?: (text: string, rendered: string) => readonly string[]
   /**
    * SQL: tests whether the stored type can represent a text, for types where a comparison with the rendered
    * value cannot show it.
    */
-  readonly held?: (text: string, value: string) => string
+  readonly representable?: (text: string, value: string) => string
   /** SQL: value to store, from an expression that is already cast to the stored type. */
   readonly value: (cast: string) => string
   /**
@@ -116,7 +116,7 @@ export interface FieldTypeRow {
   /** JSON Schema of a value in a row. */
   readonly schema: JsonSchema
   /** JSON Schema of an operand: the common spellings that `parse` accepts. */
-  readonly askedSchema: (digits: Digits) => JsonSchema
+  readonly operandSchema: (digits: Digits) => JsonSchema
   /** Names of the type in other systems. */
   readonly called: {
     /** https://datapackage.org/standard/table-schema/#field-types */
@@ -166,7 +166,7 @@ export interface ArrowMapping {
   readonly values: (column: string) => string
 }
 
-export const same = (sql: string): string => sql
+export const unchangedSql = (sql: string): string => sql
 export const asText = (column: string): string => `${column}::varchar`
 export const always = (): string => 'true'
 export const asNumber = (value: string): string => `${value}::double`
@@ -175,9 +175,9 @@ export const withoutLeadingZeros = (text: string): string =>
   `regexp_replace(${text}, '^(-?)0+([0-9])', '\\1\\2')`
 export const withoutMinusZero = (text: string): string => `regexp_replace(${text}, '^-([0.]+)$', '\\1')`
 
-const plainText = { kind: 'text', text: same } as const
-export const plainJson = { kind: 'json', text: same } as const
-export const plainNumber = { kind: 'number', text: same } as const
+const plainText = { kind: 'text', text: unchangedSql } as const
+export const plainJson = { kind: 'json', text: unchangedSql } as const
+export const plainNumber = { kind: 'number', text: unchangedSql } as const
 
 /** Compares ASCII texts that sort like their values. */
 export const compareAscii = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
@@ -199,18 +199,18 @@ export const plainType = {
   moment: null,
   dialect: null,
   certain: always,
-  value: same,
-  canonical: same,
+  value: unchangedSql,
+  canonical: unchangedSql,
   rendered: asText,
   isNarrowed: false,
   isSummed: false,
   measure: null,
   isOrdered: true,
   compare: compareAscii,
-  json: same,
+  json: unchangedSql,
   wire: plainText,
   isPlainInJson: true,
-  csv: same,
+  csv: unchangedSql,
   isQuotedInCsv: false,
-  arrow: { type: 'utf8', values: same },
+  arrow: { type: 'utf8', values: unchangedSql },
 } as const satisfies Partial<FieldTypeRow>

@@ -1,4 +1,4 @@
-import { asNumber, matches, plainNumber, plainType, same, type FieldTypeRow } from './field-type.ts'
+import { asNumber, matches, plainNumber, plainType, unchangedSql, type FieldTypeRow } from './field-type.ts'
 
 const pattern = '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?'
 
@@ -19,12 +19,12 @@ export const float: FieldTypeRow = {
   certain: (_text, value) => `isfinite(${value})`,
   // Texts that differ from the rendered value only in zeros at the end. After a point, these do not change
   // the number. In an exponent they would, but then the rendered value has another exponent.
-  alike: (text, rendered) => [
+  equivalenceTests: (text, rendered) => [
     `${rendered} = ${text} || '.0'`,
     `rtrim(${rendered}, '0') = rtrim(${text}, '0')`,
   ],
   // Refuses texts with more digits than a double has, and numbers that are so small that they become 0.
-  held: (text, value) => {
+  representable: (text, value) => {
     const digits = `regexp_replace(regexp_extract(${text}, '^-?([0-9.]*)', 1), '[.]|^[0.]+|[0.]+$', '', 'g')`
     return `isfinite(${value}) and length(${digits}) <= ${significantMax} and (${value} <> 0 or ${digits} = '')`
   },
@@ -41,9 +41,9 @@ export const float: FieldTypeRow = {
   json: (column) => `case when isfinite(${column}) then ${column} end`,
   wire: plainNumber,
   isPlainInJson: false,
-  arrow: { type: 'float64', values: same },
+  arrow: { type: 'float64', values: unchangedSql },
   schema: { type: 'number', format: 'double' },
-  askedSchema: () => ({ type: 'number', format: 'double' }),
+  operandSchema: () => ({ type: 'number', format: 'double' }),
   called: {
     tableSchema: 'number',
     csvw: 'double',

@@ -1,5 +1,5 @@
 import { parsedJson } from '../../text.ts'
-import { plainJson, plainType, same, type FieldTypeRow } from './field-type.ts'
+import { plainJson, plainType, unchangedSql, type FieldTypeRow } from './field-type.ts'
 
 const expected = 'JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}'
 
@@ -20,18 +20,18 @@ export const json: FieldTypeRow = {
   expects: () => expected,
   stored: () => 'VARCHAR',
   certain: isJson,
-  held: isJson,
+  representable: isJson,
   value: inOneLine,
   canonical: inOneLine,
-  rendered: same,
+  rendered: unchangedSql,
   isOrdered: false,
   parse: (text) => (parsedJson(text) === undefined ? null : text.replaceAll(/[\t\n\r]/g, ' ')),
-  expectsInQuery: `${expected}, written as the rows have it`,
+  expectsInQuery: `${expected}, written exactly as in the rows`,
   compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
   wire: plainJson,
   isQuotedInCsv: true,
   schema: {},
-  askedSchema: () => ({
+  operandSchema: () => ({
     type: 'string',
     minLength: 1,
     maxLength: 1000,

@@ -19,19 +19,19 @@ export const list: FieldTypeRow = {
   pattern: () => pattern,
   expects: () => expected,
   certain: always,
-  held: always,
+  representable: always,
   value: written,
   // Escapes are resolved as in stored values, so that `"\u0061"` and `"a"` compare as equal.
   canonical: written,
   expectsInQuery: expected,
-  parse: (asked) => {
-    const items = parsedJson(asked)
+  parse: (operand) => {
+    const items = parsedJson(operand)
     if (!Array.isArray(items)) return null
     const texts = items.filter((item) => typeof item === 'string')
     return texts.length === items.length ? `[${texts.map(quotedJson).join()}]` : null
   },
   schema: { type: 'array', items: { type: 'string' } },
-  askedSchema: () => ({
+  operandSchema: () => ({
     type: 'string',
     minLength: 2,
     maxLength: 1000,

@@ -55,7 +55,7 @@ export const point: FieldTypeRow = {
   pattern: () => pattern,
   expects: () => expected,
   certain: isHeld,
-  held: (_text, value) => isHeld(value),
+  representable: (_text, value) => isHeld(value),
   value: written,
   canonical: written,
   expectsInQuery: expected,
@@ -63,8 +63,8 @@ export const point: FieldTypeRow = {
     const found = text.length > lengthMax ? null : new RegExp(`^(?:${pattern})$`).exec(text)
     const [, one, two, longitude = '', latitude = ''] = found ?? []
     if (found === null) return null
-    const both = [one ?? latitude, two ?? longitude]
-    return isPlace(Number(both[0]), Number(both[1])) ? both.map(short).join() : null
+    const coordinates = [one ?? latitude, two ?? longitude]
+    return isPlace(Number(coordinates[0]), Number(coordinates[1])) ? coordinates.map(short).join() : null
   },
   compare: compareAscii,
   json: (column) =>
@@ -80,7 +80,7 @@ export const point: FieldTypeRow = {
     required: ['lat', 'lon'],
     additionalProperties: false,
   },
-  askedSchema: () => ({
+  operandSchema: () => ({
     type: 'string',
     pattern: '^-?[1-8]?[0-9](\\.[0-9]{1,9})?,-?(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]{1,9})?$',
   }),
@@ -97,7 +97,7 @@ export const point: FieldTypeRow = {
 }
 
 function isHeld(value: string): string {
-  const isWithin = (part: number, most: number): string =>
-    `abs(try_cast(split_part(${value}, ',', ${part}) as double)) <= ${most}`
+  const isWithin = (part: number, max: number): string =>
+    `abs(try_cast(split_part(${value}, ',', ${part}) as double)) <= ${max}`
   return `${isWithin(1, 90)} and ${isWithin(2, 180)}`
 }

@@ -1,4 +1,4 @@
-import { plainType, same, type FieldTypeRow } from './field-type.ts'
+import { plainType, unchangedSql, type FieldTypeRow } from './field-type.ts'
 
 const words = ['Água', 'Boa Vista', 'Caçador', 'Ilhéus', 'Jaú', 'Mossoró', 'São Paulo', 'Três Corações']
 
@@ -9,13 +9,13 @@ export const string: FieldTypeRow = {
   pattern: () => null,
   expects: () => 'any text',
   stored: () => 'VARCHAR',
-  rendered: same,
-  parse: same,
+  rendered: unchangedSql,
+  parse: unchangedSql,
   // Compares the bytes of UTF-8, as DuckDB does; `<` would compare UTF-16.
   compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
   isQuotedInCsv: true,
   schema: { type: 'string' },
-  askedSchema: () => ({ type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }),
+  operandSchema: () => ({ type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }),
   called: {
     tableSchema: 'string',
     csvw: 'string',

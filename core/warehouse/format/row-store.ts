@@ -66,10 +66,10 @@ const deflatedForm = 255
 const fixedForm = 101
 
 function encodeCodes(codes: ArrayLike<number>): Buffer[] {
-  const { least, width, bytes } = encodeNumbers(codes, codes.length)
+  const { min, width, bytes } = encodeNumbers(codes, codes.length)
   const head = Buffer.alloc(codedHead)
   head.writeUInt8(width)
-  head.writeUInt16LE(least, 1)
+  head.writeUInt16LE(min, 1)
   return [head, bytes]
 }
 
@@ -80,7 +80,7 @@ const deflatedShareMax = 3 / 4
 const sizeBytes = 4
 
 function encodeTexts({ bytes: texts, lengths }: ColumnTexts): Buffer[] {
-  const { least, width, bytes } = encodeNumbers(lengths, lengths.length)
+  const { min, width, bytes } = encodeNumbers(lengths, lengths.length)
   const deflated = texts.length < deflatedBytesMin ? texts : zlib.deflateRawSync(texts, { level: 1 })
   const isSmaller = deflated.length < texts.length * deflatedShareMax
   const stored = isSmaller ? deflated : texts
@@ -89,7 +89,7 @@ function encodeTexts({ bytes: texts, lengths }: ColumnTexts): Buffer[] {
   const head = Buffer.alloc(otherHead)
   head.writeUInt8(isSmaller ? deflatedForm : 0)
   head.writeUInt8(width, 1)
-  head.writeUInt32LE(least, 2)
+  head.writeUInt32LE(min, 2)
   head.writeUInt32LE(size.length + stored.length, 6)
   return [head, bytes, size, Buffer.from(stored.buffer, stored.byteOffset, stored.length)]
 }
@@ -130,19 +130,19 @@ const differences = new Float64Array(chunkRows)
 
 /** Encodes integers as differences from the least; null if a difference is too wide. */
 function encodeIntegers({ integers: all, digits }: Integers, isFixed = true): Buffer[] | null {
-  let least = Infinity
-  for (let row = 0; row < all.length; row += 1) if ((all[row] ?? 0) < least) least = all[row] ?? 0
-  if (least === Infinity) least = 0
+  let min = Infinity
+  for (let row = 0; row < all.length; row += 1) if ((all[row] ?? 0) < min) min = all[row] ?? 0
+  if (min === Infinity) min = 0
   for (let row = 0; row < all.length; row += 1) {
     const integer = all[row] ?? 0
-    differences[row] = Number.isNaN(integer) ? 0 : 1 + integer - least
+    differences[row] = Number.isNaN(integer) ? 0 : 1 + integer - min
   }
   const { width, bytes } = encodeNumbers(differences, all.length, 0)
   if (width > widthMax) return null
   const head = Buffer.alloc(otherHead)
   head.writeUInt8((isFixed ? fixedForm : 1) + digits)
   head.writeUInt8(width, 1)
-  head.writeDoubleLE(least, 2)
+  head.writeDoubleLE(min, 2)
   return [head, bytes]
 }
 
@@ -210,22 +210,22 @@ function encodeNumbers(
   numbers: ArrayLike<number>,
   count: number,
   known?: number,
-): { readonly least: number; readonly width: number; readonly bytes: Buffer } {
-  let [least, most] = [known ?? numbers[0] ?? 0, numbers[0] ?? 0]
+): { readonly min: number; readonly width: number; readonly bytes: Buffer } {
+  let [min, max] = [known ?? numbers[0] ?? 0, numbers[0] ?? 0]
   for (let row = 0; row < count; row += 1) {
     const number = numbers[row] ?? 0
-    if (number < least) least = number
-    if (number > most) most = number
+    if (number < min) min = number
+    if (number > max) max = number
   }
-  const range = most - least
+  const range = max - min
   const width = range < 2 ** 31 ? 32 - Math.clz32(range) : range.toString(2).length
   const bytes = Buffer.alloc(bytesOf(width, count))
-  if (width === 0) return { least, width, bytes }
+  if (width === 0) return { min, width, bytes }
   // Bits of the incomplete byte, their number, and the index of the byte.
   let [pending, filled, at] = [0, 0, 0]
   if (width <= narrowMax) {
     for (let row = 0; row < count; row += 1) {
-      pending |= ((numbers[row] ?? 0) - least) << filled
+      pending |= ((numbers[row] ?? 0) - min) << filled
       for (filled += width; filled >= 8; filled -= 8, at += 1) {
         bytes[at] = pending & 255
         pending >>>= 8
@@ -233,7 +233,7 @@ function encodeNumbers(
     }
   } else {
     for (let row = 0; row < count; row += 1) {
-      pending += ((numbers[row] ?? 0) - least) * 2 ** filled
+      pending += ((numbers[row] ?? 0) - min) * 2 ** filled
       for (filled += width; filled >= 8; filled -= 8, at += 1) {
         bytes[at] = pending % 256
         pending = Math.floor(pending / 256)
@@ -241,7 +241,7 @@ function encodeNumbers(
     }
   }
   if (filled > 0) bytes[at] = pending
-  return { least, width, bytes }
+  return { min, width, bytes }
 }
 
 const bytesOf = (width: number, rows: number): number => Math.ceil((width * rows) / 8)
@@ -303,7 +303,7 @@ export class RowChunk {
 
   /** Returns the code of a row, for a field with codes. */
   code(field: number, row: number): number {
-    return this.#of(field, head.least) + this.#number(field, row)
+    return this.#headValue(field, head.least) + this.#number(field, row)
   }
 
   /**
@@ -312,11 +312,11 @@ export class RowChunk {
    * @returns numbers that the next call overwrites
    */
   decode(field: number): Float64Array {
-    const [width, least] = [this.#of(field, head.width), this.#of(field, head.least)]
+    const [width, min] = [this.#headValue(field, head.width), this.#headValue(field, head.least)]
     const isDecimal = this.#isDecimal(field)
-    const from = isDecimal ? least - 1 : least
+    const from = isDecimal ? min - 1 : min
     const numbers = decoded.subarray(0, this.#rows)
-    readNumbers(this.#bytes, this.#of(field, head.first), width, numbers)
+    readNumbers(this.#bytes, this.#headValue(field, head.first), width, numbers)
     for (let row = 0; row < numbers.length; row += 1) {
       const number = numbers[row] ?? 0
       numbers[row] = isDecimal && number === 0 ? Number.NaN : number + from
@@ -326,16 +326,20 @@ export class RowChunk {
 
   /** Returns whether a field without codes is stored as texts in this chunk. */
   hasTexts(field: number): boolean {
-    return isTextForm(this.#of(field, head.form))
+    return isTextForm(this.#headValue(field, head.form))
   }
 
   /** Returns the decimal of a row as text; null for null. Only for a field that this chunk stores as decimals. */
   decimal(field: number, row: number): string | null {
     const number = this.#number(field, row)
     if (number === 0) return null
-    const form = this.#of(field, head.form)
+    const form = this.#headValue(field, head.form)
     const isFixed = form >= fixedForm
-    return decimalText(number - 1 + this.#of(field, head.least), form - (isFixed ? fixedForm : 1), isFixed)
+    return decimalText(
+      number - 1 + this.#headValue(field, head.least),
+      form - (isFixed ? fixedForm : 1),
+      isFixed,
+    )
   }
 
   /** Returns the text of a row; null for null. Only for a field that this chunk stores as texts. */
@@ -348,7 +352,7 @@ export class RowChunk {
 
   /** Returns whether the text of a row is null. Only for a field that this chunk stores as texts. */
   isNull(field: number, row: number): boolean {
-    return this.#of(field, head.least) + this.#number(field, row) === 0
+    return this.#headValue(field, head.least) + this.#number(field, row) === 0
   }
 
   /**
@@ -365,8 +369,8 @@ export class RowChunk {
       end += Math.max(0, (lengths[row] ?? 0) - 1)
       ends[row] = end
     }
-    const start = this.#of(field, head.end)
-    const isDeflated = this.#of(field, head.form) === deflatedForm
+    const start = this.#headValue(field, head.end)
+    const isDeflated = this.#headValue(field, head.form) === deflatedForm
     const bytes = isDeflated
       ? zlib.inflateRawSync(this.#bytes.subarray(start + sizeBytes, start + this.#storedBytes(field)))
       : this.#bytes.subarray(start, start + end)
@@ -377,14 +381,14 @@ export class RowChunk {
 
   /** Returns the size of the stored texts, from the four bytes before the packed numbers. */
   #storedBytes(field: number): number {
-    return this.#bytes.readUInt32LE(this.#of(field, head.first) - 4)
+    return this.#bytes.readUInt32LE(this.#headValue(field, head.first) - 4)
   }
 
   #isDecimal(field: number): boolean {
     return this.#areCoded[field] !== true && !this.hasTexts(field)
   }
 
-  #of(field: number, what: number): number {
+  #headValue(field: number, what: number): number {
     const found = this.#heads[headNumbers * field + what]
     if (found === undefined) throw new RangeError(`there is no field ${field}`)
     return found
@@ -392,10 +396,10 @@ export class RowChunk {
 
   /** Returns the packed number of a row, which is its difference from the least one. */
   #number(field: number, row: number): number {
-    const width = this.#of(field, head.width)
+    const width = this.#headValue(field, head.width)
     if (width === 0) return 0
     const bytes = this.#bytes
-    let at = this.#of(field, head.first) + ((width * row) >> 3)
+    let at = this.#headValue(field, head.first) + ((width * row) >> 3)
     const skip = (width * row) & 7
     if (width <= 17) {
       const three = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16)

@@ -101,9 +101,9 @@ export class CachedStore implements Store {
 
   /** Deletes the cached files of removed snapshots. */
   async #forgetBut(folder: string, names: readonly string[]): Promise<void> {
-    const gone = (this.#listed.get(folder) ?? []).filter((name) => !names.includes(name))
+    const removedNames = (this.#listed.get(folder) ?? []).filter((name) => !names.includes(name))
     this.#listed.set(folder, names)
-    for (const name of gone)
+    for (const name of removedNames)
       for (const file of [fileNames.manifest, fileNames.report]) {
         const place = this.#placeOf(`get ${folder}/${name}/${file}`)
         this.#known.delete(place)
@@ -138,8 +138,8 @@ export class CachedStore implements Store {
       answer = await ask()
     } catch (error) {
       if (!(await isAway())) throw error
-      const [asked, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
-      if (asked !== what) throw error
+      const [cachedRequest, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
+      if (cachedRequest !== what) throw error
       return rest.join('\n')
     }
     await this.#remember(file, answer === null ? null : `${what}\n${answer}`)

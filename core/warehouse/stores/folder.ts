@@ -91,8 +91,8 @@ export class FolderStore implements Store {
     const name = folder === '' ? 'warehouse' : folder.replaceAll('/', '.')
     const release = await acquireLock(this.#pathOf(`.locks/${name}`))
     try {
-      for (const left of await this.list(folder)) {
-        if (left.endsWith(draftEnding)) await this.remove(folder === '' ? left : `${folder}/${left}`)
+      for (const entry of await this.list(folder)) {
+        if (entry.endsWith(draftEnding)) await this.remove(folder === '' ? entry : `${folder}/${entry}`)
       }
       return release
     } catch (error) {
@@ -119,9 +119,12 @@ export class FolderStore implements Store {
 
 const always = (): void => undefined
 
-async function orNull<T>(look: () => Promise<T>, codes: readonly string[] = ['ENOENT']): Promise<T | null> {
+async function orNull<T>(
+  operation: () => Promise<T>,
+  codes: readonly string[] = ['ENOENT'],
+): Promise<T | null> {
   try {
-    return await look()
+    return await operation()
   } catch (error) {
     if (codes.includes(codeOf(error) ?? '')) return null
     throw error

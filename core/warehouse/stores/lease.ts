@@ -14,7 +14,7 @@ export interface LeaseFile {
    */
   readonly create: (text: string) => Promise<string>
   readonly replace: (text: string, tag: string) => Promise<string>
-  readonly look: () => Promise<{ readonly text: string; readonly tag: string } | null>
+  readonly read: () => Promise<{ readonly text: string; readonly tag: string } | null>
   readonly remove: () => Promise<void>
 }
 
@@ -54,22 +54,22 @@ export class Lease {
    * Acquires a lease; waits only if its holder may be dead.
    * @throws LockHeld if its holder is alive
    */
-  static async take(leased: LeaseFile, { leaseMs = leaseMsDefault }: LeaseOptions): Promise<Lease> {
+  static async acquire(leased: LeaseFile, { leaseMs = leaseMsDefault }: LeaseOptions): Promise<Lease> {
     const owner = `${os.hostname()} ${process.pid} ${randomUUID()}`
     const first = `${owner} 0\n`
-    let since = performance.now()
+    let firstSeenAt = performance.now()
     let before: string | null = null
     for (;;) {
       const began = performance.now()
-      const found = await leased.look()
+      const found = await leased.read()
       if (found === null) {
         const tag = await leased.create(first).catch(() => null)
         if (tag !== null) return new Lease(leased, leaseMs, owner, tag, began)
       } else if (before === null) {
-        ;[before, since] = [found.tag, began]
+        ;[before, firstSeenAt] = [found.tag, began]
       } else if (found.tag !== before) {
         throw new LockHeld(holderOf(found.text))
-      } else if (began - since > leaseMs) {
+      } else if (began - firstSeenAt > leaseMs) {
         const tag = await leased.replace(first, found.tag).catch(() => null)
         if (tag === null) throw new LockHeld(holderOf(found.text))
         return new Lease(leased, leaseMs, owner, tag, began)
@@ -85,7 +85,7 @@ export class Lease {
   require(): void {
     if (this.#isLost || performance.now() - this.#renewedAt > this.#leaseMs)
       throw new Error(
-        `${this.#leased.address} could not be renewed in time, so another job may have started; run this one again`,
+        `the lock ${this.#leased.address} could not be renewed in time, so another job may have started: run this job again`,
       )
   }
 

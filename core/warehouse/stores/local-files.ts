@@ -61,18 +61,18 @@ export class LocalFiles {
   async hold(files: readonly PinnedFile[]): Promise<() => void> {
     this.#opened ??= this.#open()
     await this.#opened
-    const held: Here[] = []
+    const pinnedEntries: Here[] = []
     const release = (): void => {
-      for (const here of held.splice(0)) here.holders -= 1
-      for (const tell of this.#freed) tell()
+      for (const entry of pinnedEntries.splice(0)) entry.holders -= 1
+      for (const notify of this.#freed) notify()
     }
     try {
       await Promise.all(
         files.map(async (file) => {
-          const here = this.#used(file)
-          here.holders += 1
-          held.push(here)
-          await this.#whole(file, here)
+          const entry = this.#used(file)
+          entry.holders += 1
+          pinnedEntries.push(entry)
+          await this.#ensureFetched(file, entry)
         }),
       )
       return release
@@ -91,13 +91,13 @@ export class LocalFiles {
 
   /** Verifies files below a key again before their next use. */
   distrust(folder: string): void {
-    for (const [key, here] of this.#files) if (key.startsWith(`${folder}/`)) here.version = null
+    for (const [key, entry] of this.#files) if (key.startsWith(`${folder}/`)) entry.version = null
   }
 
   /** Deletes the files below a key that are not in use. */
   forget(folder: string): void {
-    for (const [key, here] of this.#files)
-      if (key.startsWith(`${folder}/`) && here.holders === 0) this.#drop(key, here)
+    for (const [key, entry] of this.#files)
+      if (key.startsWith(`${folder}/`) && entry.holders === 0) this.#drop(key, entry)
   }
 
   placeOf(key: string): string {
@@ -105,37 +105,37 @@ export class LocalFiles {
   }
 
   #used({ key }: PinnedFile): Here {
-    const here = this.#files.get(key) ?? { bytes: 0, holders: 0, version: null, coming: null }
+    const entry = this.#files.get(key) ?? { bytes: 0, holders: 0, version: null, coming: null }
     this.#files.delete(key)
-    this.#files.set(key, here)
-    return here
+    this.#files.set(key, entry)
+    return entry
   }
 
-  async #whole(file: PinnedFile, here: Here): Promise<void> {
+  async #ensureFetched(file: PinnedFile, entry: Here): Promise<void> {
     const place = this.placeOf(file.key)
-    if (here.coming === null && here.version !== null && versionOf(place) === here.version) return
-    here.coming ??= this.#come(file, here, place).finally(() => {
-      here.coming = null
+    if (entry.coming === null && entry.version !== null && versionOf(place) === entry.version) return
+    entry.coming ??= this.#obtain(file, entry, place).finally(() => {
+      entry.coming = null
     })
-    await here.coming
+    await entry.coming
   }
 
-  async #come(file: PinnedFile, here: Here, place: string): Promise<void> {
+  async #obtain(file: PinnedFile, entry: Here, place: string): Promise<void> {
     // An earlier process may have fetched it.
     if (await isFile(place, file)) {
-      this.#count(here, file.bytes)
-      await this.#note(file, here, place)
+      this.#count(entry, file.bytes)
+      await this.#note(file, entry, place)
       return
     }
-    await this.#makeRoom(file, here)
+    await this.#makeRoom(file, entry)
     for (let tries = 1; ; tries += 1) {
       try {
         await this.#fetch(file, place)
-        await this.#note(file, here, place)
+        await this.#note(file, entry, place)
         return
       } catch (error) {
         if (tries < triesMax && error instanceof OtherBytes) continue
-        this.#count(here, 0)
+        this.#count(entry, 0)
         throw new FileUnavailable(file.key, messageOf(error), { cause: error })
       }
     }
@@ -161,26 +161,30 @@ export class LocalFiles {
     await rename(draft, place)
   }
 
-  async #note({ key, sha256 }: PinnedFile, here: Here, place: string): Promise<void> {
-    here.version = versionOf(place)
-    await appendFile(this.#notes, `${JSON.stringify([key, here.version, sha256])}\n`)
+  async #note({ key, sha256 }: PinnedFile, entry: Here, place: string): Promise<void> {
+    entry.version = versionOf(place)
+    await appendFile(this.#notes, `${JSON.stringify([key, entry.version, sha256])}\n`)
   }
 
   async #makeRoom({ key, bytes }: PinnedFile, own: Here): Promise<void> {
     const { bytesMax } = this.#options
     if (bytes > bytesMax)
-      throw new FileUnavailable(key, `it has ${bytes} bytes, and LOCAL_GB allows ${bytesMax} in all`)
+      throw new FileUnavailable(
+        key,
+        `it has ${bytes} bytes, and LOCAL_GB allows ${bytesMax} for all local copies: raise it`,
+      )
     const deadline = performance.now() + roomPatienceMs
     while (this.#bytes - own.bytes + bytes > bytesMax) {
       const oldest = [...this.#files].find(([, { holders, bytes: size }]) => holders === 0 && size > 0)
       if (oldest !== undefined) this.#drop(...oldest)
-      else if (performance.now() > deadline) throw new FileUnavailable(key, 'all local files are in use')
-      else await this.#whenFreed()
+      else if (performance.now() > deadline)
+        throw new FileUnavailable(key, 'all space for local copies is in use: raise LOCAL_GB if this recurs')
+      else await this.#waitForRelease()
     }
     this.#count(own, bytes)
   }
 
-  async #whenFreed(): Promise<void> {
+  async #waitForRelease(): Promise<void> {
     const waited = new AbortController()
     const stopWaiting = (): void => waited.abort()
     this.#freed.add(stopWaiting)
@@ -190,15 +194,15 @@ export class LocalFiles {
   }
 
   /** Deletes a file synchronously, so that no other call runs while it is half removed. */
-  #drop(key: string, here: Here): void {
+  #drop(key: string, entry: Here): void {
     this.#files.delete(key)
-    this.#count(here, 0)
+    this.#count(entry, 0)
     rmSync(this.placeOf(key), { force: true })
   }
 
-  #count(here: Here, bytes: number): void {
-    this.#bytes += bytes - here.bytes
-    here.bytes = bytes
+  #count(entry: Here, bytes: number): void {
+    this.#bytes += bytes - entry.bytes
+    entry.bytes = bytes
   }
 
   get #notes(): string {
@@ -215,7 +219,7 @@ export class LocalFiles {
       const [key, version] = noteOf(line)
       if (key !== undefined && version !== undefined) noted.set(key, version)
     }
-    const kept: string[] = []
+    const validLines: string[] = []
     for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue
       const place = path.join(entry.parentPath, entry.name)
@@ -227,10 +231,10 @@ export class LocalFiles {
         const isNoted = noted.get(key) === version
         this.#files.set(key, { bytes, holders: 0, version: isNoted ? version : null, coming: null })
         this.#bytes += bytes
-        if (isNoted) kept.push(JSON.stringify([key, version]))
+        if (isNoted) validLines.push(JSON.stringify([key, version]))
       }
     }
-    await writeFile(this.#notes, kept.map((line) => `${line}\n`).join(''))
+    await writeFile(this.#notes, validLines.map((line) => `${line}\n`).join(''))
   }
 }
 

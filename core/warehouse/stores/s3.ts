@@ -54,8 +54,8 @@ export class S3Store implements Store {
   readonly #files: LocalFiles
   readonly #lease: LeaseOptions
   /** ETag of each file as last read or written; null for a missing file. */
-  readonly #seen = new Map<string, string | null>()
-  readonly #held = new Map<string, Lease>()
+  readonly #tags = new Map<string, string | null>()
+  readonly #heldLeases = new Map<string, Lease>()
   #client: Promise<{ sdk: Sdk; client: S3Client }> | null = null
 
   /** @param address `s3://bucket` or `s3://bucket/prefix` */
@@ -75,7 +75,7 @@ export class S3Store implements Store {
 
   async stat(key: string): Promise<FileState | null> {
     const found = await this.#ask(key, ({ sdk, client }, at) => client.send(new sdk.HeadObjectCommand(at)))
-    this.#seen.set(key, found?.ETag ?? null)
+    this.#tags.set(key, found?.ETag ?? null)
     if (found === null) return null
     return {
       bytes: found.ContentLength ?? 0,
@@ -86,9 +86,9 @@ export class S3Store implements Store {
   async get(key: string): Promise<Buffer | null> {
     const found = await this.#ask(key, async ({ sdk, client }, at) => {
       const answer = await client.send(new sdk.GetObjectCommand(at))
-      return { tag: answer.ETag ?? null, bytes: await wholeBody(answer) }
+      return { tag: answer.ETag ?? null, bytes: await readBody(answer) }
     })
-    this.#seen.set(key, found?.tag ?? null)
+    this.#tags.set(key, found?.tag ?? null)
     return found?.bytes ?? null
   }
 
@@ -123,13 +123,17 @@ export class S3Store implements Store {
 
   async put(key: string, text: string): Promise<void> {
     this.#requireHeld(key)
-    if (!this.#seen.has(key)) await this.stat(key)
-    const tag = await this.#putOver(key, Buffer.from(text), this.#seen.get(key) ?? null)
-    this.#seen.set(key, tag)
+    if (!this.#tags.has(key)) await this.stat(key)
+    const tag = await this.#putIfMatch(key, Buffer.from(text), this.#tags.get(key) ?? null)
+    this.#tags.set(key, tag)
   }
 
   /** The manifest of a folder is uploaded last: without it, the folder is no snapshot. */
-  async moveIn(from: string, key: string, same: ReadonlyMap<string, string> = new Map()): Promise<void> {
+  async moveIn(
+    from: string,
+    key: string,
+    existingKeys: ReadonlyMap<string, string> = new Map(),
+  ): Promise<void> {
     this.#requireHeld(key)
     if ((await stat(from)).isFile()) {
       await this.#upload(from, key)
@@ -137,11 +141,11 @@ export class S3Store implements Store {
       return
     }
     const names = await readdir(from)
-    const others = names.filter((name) => name !== fileNames.manifest)
-    for (const name of [...others, ...names.filter((one) => one === fileNames.manifest)]) {
+    const otherNames = names.filter((name) => name !== fileNames.manifest)
+    for (const name of [...otherNames, ...names.filter((one) => one === fileNames.manifest)]) {
       // Another job that has taken the lock would remove these files as remains of a killed job.
       this.#requireHeld(key)
-      const known = same.get(name)
+      const known = existingKeys.get(name)
       const isCopied = known !== undefined && (await this.#copy(known, `${key}/${name}`))
       if (!isCopied) await this.#upload(path.join(from, name), `${key}/${name}`)
     }
@@ -175,29 +179,29 @@ export class S3Store implements Store {
 
   async lock(folder: string): Promise<() => Promise<void>> {
     const name = folder === '' ? 'warehouse' : folder.replaceAll('/', '.')
-    const lease = await Lease.take(this.#leased(`.locks/${name}`), this.#lease)
-    this.#held.set(folder, lease)
+    const lease = await Lease.acquire(this.#leased(`.locks/${name}`), this.#lease)
+    this.#heldLeases.set(folder, lease)
     // The previous holder may have written since this process last read.
-    for (const key of this.#seen.keys()) if (isIn(key, folder)) this.#seen.delete(key)
+    for (const key of this.#tags.keys()) if (isIn(key, folder)) this.#tags.delete(key)
     return async () => {
-      this.#held.delete(folder)
+      this.#heldLeases.delete(folder)
       await lease.release()
     }
   }
 
   /** A job whose lease has expired, for instance after a long suspension, must stop: another may be running. */
   #requireHeld(key: string): void {
-    for (const [folder, lease] of this.#held) if (isIn(key, folder)) lease.require()
+    for (const [folder, lease] of this.#heldLeases) if (isIn(key, folder)) lease.require()
   }
 
   #leased(key: string): LeaseFile {
     return {
       address: `${this.address}/${key}`,
-      create: (text) => this.#putOver(key, Buffer.from(text), null),
-      replace: (text, tag) => this.#putOver(key, Buffer.from(text), tag),
-      look: async () => {
+      create: (text) => this.#putIfMatch(key, Buffer.from(text), null),
+      replace: (text, tag) => this.#putIfMatch(key, Buffer.from(text), tag),
+      read: async () => {
         const bytes = await this.get(key)
-        const tag = this.#seen.get(key) ?? null
+        const tag = this.#tags.get(key) ?? null
         return bytes === null || tag === null ? null : { text: bytes.toString(), tag }
       },
       remove: () => this.#delete(key),
@@ -210,7 +214,7 @@ export class S3Store implements Store {
    * @returns the new tag
    * @throws WriteConflict
    */
-  async #putOver(key: string, bytes: Buffer, tag: string | null): Promise<string> {
+  async #putIfMatch(key: string, bytes: Buffer, tag: string | null): Promise<string> {
     const condition = tag === null ? { IfNoneMatch: '*' } : { IfMatch: tag }
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -225,7 +229,7 @@ export class S3Store implements Store {
         if (!isRefused(error)) throw new StoreFailure(`${this.address}/${key}`, error)
         // The file may come from this very request, whose answer was lost.
         const found = await this.get(key)
-        if (found?.equals(bytes) === true) return this.#seen.get(key) ?? ''
+        if (found?.equals(bytes) === true) return this.#tags.get(key) ?? ''
         throw new WriteConflict(`${this.address}/${key}`)
       }
     }
@@ -288,7 +292,7 @@ export class S3Store implements Store {
 
   async #delete(key: string): Promise<void> {
     await this.#ask(key, ({ sdk, client }, at) => client.send(new sdk.DeleteObjectCommand(at)))
-    this.#seen.set(key, null)
+    this.#tags.set(key, null)
   }
 
   /**
@@ -399,7 +403,7 @@ async function pieceOf(handle: FileHandle, start: number, end: number): Promise<
   return bytes
 }
 
-async function wholeBody({ Body }: GetObjectCommandOutput): Promise<Buffer> {
+async function readBody({ Body }: GetObjectCommandOutput): Promise<Buffer> {
   return Body === undefined ? Buffer.alloc(0) : Buffer.from(await Body.transformToByteArray())
 }
 

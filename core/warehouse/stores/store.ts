@@ -40,9 +40,9 @@ export interface Store {
    * must
    * be new there; its `manifest.json` appears last, and without it the folder counts as incomplete.
    * @param from absolute path, which no longer exists afterwards
-   * @param same files of the folder that the warehouse already has, with their keys: they need no transfer
+   * @param existingKeys files of the folder that the warehouse already has, with their keys: they need no transfer
    */
-  moveIn(from: string, key: string, same?: ReadonlyMap<string, string>): Promise<void>
+  moveIn(from: string, key: string, existingKeys?: ReadonlyMap<string, string>): Promise<void>
   /** Removes a file, or a folder with its content; missing ones are ignored. */
   remove(key: string): Promise<void>
   /** True for a remote store, whose files are fetched on demand and evicted again. */
@@ -86,8 +86,8 @@ export interface FileState {
 
 /** A remote file cannot be fetched now; it may be available later. */
 export class FileUnavailable extends Error {
-  constructor(key: string, why: string, options?: ErrorOptions) {
-    super(`${key} is not on this machine, and cannot be fetched: ${why}`, options)
+  constructor(key: string, reason: string, options?: ErrorOptions) {
+    super(`${key} is not on this machine, and cannot be fetched: ${reason}`, options)
     this.name = 'FileUnavailable'
   }
 }

@@ -50,21 +50,23 @@ function isAction(name: string): name is keyof typeof summaries {
 }
 
 /** Actions that harvesters and clients of CKAN use for reading. Unknown parameters are ignored, as in CKAN. */
-export const actions: Readonly<Record<string, (ckan: Ckan, asked: ActionParameters) => unknown>> = {
-  package_list: ({ packages }, asked) => {
-    const offset = wholeOf(asked, 'offset', 0)
-    return packages.slice(offset, offset + wholeOf(asked, 'limit', packages.length)).map(({ name }) => name)
+export const actions: Readonly<Record<string, (ckan: Ckan, parameters: ActionParameters) => unknown>> = {
+  package_list: ({ packages }, parameters) => {
+    const offset = integerIn(parameters, 'offset', 0)
+    return packages
+      .slice(offset, offset + integerIn(parameters, 'limit', packages.length))
+      .map(({ name }) => name)
   },
-  package_show: ({ packages }, asked) => {
-    const id = textIn(asked, 'id') ?? textIn(asked, 'name_or_id')
+  package_show: ({ packages }, parameters) => {
+    const id = textIn(parameters, 'id') ?? textIn(parameters, 'name_or_id')
     if (id === undefined) throw invalid('name_or_id', 'Missing value')
     const found = packages.find((one) => one.name === id || one.id === id)
     if (found === undefined) throw new ActionError(404, 'Not Found Error', 'Not found')
     return found
   },
-  package_search: ({ packages }, asked) => {
+  package_search: ({ packages }, parameters) => {
     try {
-      return searched(packages, asked)
+      return searched(packages, parameters)
     } catch (error) {
       if (!(error instanceof InvalidSearch)) throw error
       throw new ActionError(400, 'Search Query Error', `Search Query is invalid: ${error.message}`)
@@ -80,8 +82,8 @@ export const actions: Readonly<Record<string, (ckan: Ckan, asked: ActionParamete
     extensions: [],
   }),
   site_read: () => true,
-  help_show: (_ckan, asked) => {
-    const name = textIn(asked, 'name')
+  help_show: (_ckan, parameters) => {
+    const name = textIn(parameters, 'name')
     if (name === undefined) throw invalid('name', 'Missing value')
     if (!isAction(name)) throw new ActionError(404, 'Not Found Error', 'Not found')
     return summaries[name]
@@ -92,15 +94,18 @@ export const actions: Readonly<Record<string, (ckan: Ckan, asked: ActionParamete
 const [rowsDefault, rowsMax] = [10, 1000]
 const sortDefault = 'score desc, metadata_modified desc'
 
-function searched(packages: readonly Package[], asked: ActionParameters): unknown {
+function searched(packages: readonly Package[], parameters: ActionParameters): unknown {
   const matches = parseSearch([
-    textIn(asked, 'q') ?? '*:*',
-    ...textsIn(asked, 'fq'),
-    ...textsIn(asked, 'fq_list'),
+    textIn(parameters, 'q') ?? '*:*',
+    ...textsIn(parameters, 'fq'),
+    ...textsIn(parameters, 'fq_list'),
   ])
-  const sort = textIn(asked, 'sort') ?? sortDefault
+  const sort = textIn(parameters, 'sort') ?? sortDefault
   const found = packages.filter(matches).toSorted(parseSort(sort))
-  const [start, rows] = [wholeOf(asked, 'start', 0), Math.min(rowsMax, wholeOf(asked, 'rows', rowsDefault))]
+  const [start, rows] = [
+    integerIn(parameters, 'start', 0),
+    Math.min(rowsMax, integerIn(parameters, 'rows', rowsDefault)),
+  ]
   return {
     count: found.length,
     sort,
@@ -114,22 +119,22 @@ function invalid(name: string, message: string): ActionError {
   return new ActionError(409, 'Validation Error', `${name}: ${message}`, { [name]: [message] })
 }
 
-function wholeOf(asked: ActionParameters, name: string, missing: number): number {
-  const value = asked[name]
+function integerIn(parameters: ActionParameters, name: string, missing: number): number {
+  const value = parameters[name]
   if (value === undefined || value === null || value === '') return missing
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
   if (!/^\d{1,9}$/.test(text)) throw invalid(name, 'Must be a natural number')
   return Number(text)
 }
 
-function textIn(asked: ActionParameters, name: string): string | undefined {
-  if (Array.isArray(asked[name])) throw invalid(name, 'Must be one text')
-  const [text] = textsIn(asked, name)
+function textIn(parameters: ActionParameters, name: string): string | undefined {
+  if (Array.isArray(parameters[name])) throw invalid(name, 'Must be one text')
+  const [text] = textsIn(parameters, name)
   return text === '' ? undefined : text
 }
 
-function textsIn(asked: ActionParameters, name: string): string[] {
-  const value = asked[name]
+function textsIn(parameters: ActionParameters, name: string): string[] {
+  const value = parameters[name]
   if (value === undefined || value === null) return []
   const all: unknown[] = Array.isArray(value) ? value : [value]
   return all.map((one) => {

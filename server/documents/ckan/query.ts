@@ -44,7 +44,7 @@ class PackageTexts {
   }
 
   /** Returns the folded texts of a field. */
-  of(field: string): readonly string[] {
+  foldedOf(field: string): readonly string[] {
     const known = this.#folded.get(field)
     if (known !== undefined) return known
     const texts = (fields[field] ?? textsOf)(this.package).map(folded)
@@ -55,7 +55,7 @@ class PackageTexts {
   wordsOf(field: string): readonly string[] {
     const known = this.#words.get(field)
     if (known !== undefined) return known
-    const words = this.of(field).flatMap((text) => text.split(/\s+/))
+    const words = this.foldedOf(field).flatMap((text) => text.split(/\s+/))
     this.#words.set(field, words)
     return words
   }
@@ -88,7 +88,7 @@ export function parseSearch(texts: readonly string[]): (one: Package) => boolean
 function parseTokens(tokens: readonly string[]): Test {
   let at = 0
   const peek = (): string | undefined => tokens[at]
-  const take = (): string => {
+  const nextToken = (): string => {
     const token = tokens[at]
     if (token === undefined) throw new InvalidSearch('it is incomplete')
     at += 1
@@ -111,7 +111,7 @@ function parseTokens(tokens: readonly string[]): Test {
     return (one) => tests.every((test) => test(one))
   }
   const single = (): Test => {
-    const token = take()
+    const token = nextToken()
     if (token === '+') return single()
     if (token === '-' || token === 'NOT') {
       const test = single()
@@ -119,7 +119,7 @@ function parseTokens(tokens: readonly string[]): Test {
     }
     if (token === '(') {
       const test = either()
-      if (take() !== ')') throw new InvalidSearch('a parenthesis is not closed')
+      if (nextToken() !== ')') throw new InvalidSearch('a parenthesis is not closed')
       return test
     }
     if (token.endsWith(':')) return clause(token.slice(0, -1))
@@ -129,21 +129,21 @@ function parseTokens(tokens: readonly string[]): Test {
     if (field !== '*' && !Object.hasOwn(fields, field)) {
       throw new InvalidSearch(`there is no field "${field}" here; known: ${Object.keys(fields).join(', ')}`)
     }
-    const value = take()
+    const value = nextToken()
     if (value === '[') return range(field)
     if (value !== '(') return matching(field, value)
     const tests: Test[] = []
-    for (let token = take(); token !== ')'; token = take())
+    for (let token = nextToken(); token !== ')'; token = nextToken())
       if (token !== 'OR') tests.push(matching(field, token))
     return (one) => tests.some((test) => test(one))
   }
   const range = (field: string): Test => {
-    const [from, to, until, end] = [take(), take(), take(), take()]
+    const [from, to, until, end] = [nextToken(), nextToken(), nextToken(), nextToken()]
     if (to !== 'TO' || end !== ']') throw new InvalidSearch('a range is written [from TO until]')
-    const [least, most] = [from, until].map((bound) => (moments.has(field) ? momentOf(bound) : bound))
+    const [min, max] = [from, until].map((bound) => (moments.has(field) ? momentOf(bound) : bound))
     return ({ package: one }) =>
       (fields[field]?.(one) ?? []).some(
-        (value) => (least === '*' || value >= (least ?? '')) && (most === '*' || value <= (most ?? '')),
+        (value) => (min === '*' || value >= (min ?? '')) && (max === '*' || value <= (max ?? '')),
       )
   }
   const test = either()
@@ -188,10 +188,10 @@ function matching(field: string, token: string): Test {
   if (isPattern) {
     const matches = wildcard(sought)
     return (texts) =>
-      texts.of(field).some(matches) || (wordly.has(field) && texts.wordsOf(field).some(matches))
+      texts.foldedOf(field).some(matches) || (wordly.has(field) && texts.wordsOf(field).some(matches))
   }
   return (texts) =>
-    texts.of(field).some((text) => (wordly.has(field) ? text.includes(sought) : text === sought))
+    texts.foldedOf(field).some((text) => (wordly.has(field) ? text.includes(sought) : text === sought))
 }
 
 /** Removes case and accents. */

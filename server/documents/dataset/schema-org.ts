@@ -75,9 +75,9 @@ export function schemaOrgOf(
 
 function descriptionOf({ name, description, source, tables }: Dataset): string {
   const origin = source === null ? '' : `${source.name}, ${source.url}.`
-  const said = [description, `${name}: ${[...tables.keys()].join(', ')}.`, origin]
-  let text = said[0] ?? ''
-  for (const more of said.slice(1)) if (text.length < descriptionMin) text = `${text} ${more}`.trim()
+  const sentences = [description, `${name}: ${[...tables.keys()].join(', ')}.`, origin]
+  let text = sentences[0] ?? ''
+  for (const more of sentences.slice(1)) if (text.length < descriptionMin) text = `${text} ${more}`.trim()
   return shorten(text, descriptionMax - 1)
 }
 

@@ -37,7 +37,7 @@ type Examples = Readonly<Record<string, string | undefined>>
 type ActionRow = readonly [takes: Readonly<Record<string, Json>>, summary: string, result: Json]
 
 /** Required parameters. */
-const needed = new Set(['id', 'name'])
+const requiredParameters = new Set(['id', 'name'])
 
 /** CKAN's action API, at both addresses that clients use. */
 export function ckanPaths(dataset: string | undefined): Json {
@@ -54,27 +54,27 @@ export function ckanPaths(dataset: string | undefined): Json {
 function pathItem(
   id: string,
   examples: Examples,
-  takes: Readonly<Record<string, Json>>,
+  parameterSchemas: Readonly<Record<string, Json>>,
   summary: string,
   result: Json,
 ): Json {
   const answers = {
-    200: told('The result.', true, { result }, ['result']),
+    200: actionAnswer('The result.', true, { result }, ['result']),
     304: unchanged,
-    400: orProblem(told('The request is malformed.', false, { error: fault }, ['error'])),
-    404: told('There is no such dataset or action.', false, { error: fault }, ['error']),
-    409: told('A value is invalid.', false, { error: fault }, ['error']),
+    400: orProblem(actionAnswer('The request is malformed.', false, { error: fault }, ['error'])),
+    404: actionAnswer('There is no such dataset or action.', false, { error: fault }, ['error']),
+    409: actionAnswer('A value is invalid.', false, { error: fault }, ['error']),
   }
   const responses = { ...problemAnswers([]), ...answers }
-  const parameters = Object.entries(takes).map(([name, schema]) => ({
+  const parameters = Object.entries(parameterSchemas).map(([name, schema]) => ({
     name,
     in: 'query',
     schema,
-    ...(needed.has(name) && { required: true }),
+    ...(requiredParameters.has(name) && { required: true }),
     ...(examples[name] !== undefined && { example: examples[name] }),
   }))
   const own = operations({ id: `ckan-${id}`, tag: 'CKAN', summary, parameters, answers: responses })
-  const inBodies = Object.entries(takes).map(([name, schema]) => [name, inBody(schema)] as const)
+  const inBodies = Object.entries(parameterSchemas).map(([name, schema]) => [name, inBody(schema)] as const)
   const schema = { type: 'object', properties: Object.fromEntries(inBodies) }
   return {
     ...own,
@@ -102,7 +102,7 @@ const fault: Json = {
   required: ['__type', 'message'],
 }
 
-function told(
+function actionAnswer(
   description: string,
   success: boolean,
   properties: Readonly<Record<string, Json>>,

@@ -1,6 +1,6 @@
 import { atomType } from '../atom.ts'
 import type { MachineDocument } from '../document.ts'
-import { datasetDocuments, tableDocuments, wholeDocuments } from '../registry.ts'
+import { datasetDocuments, tableDocuments, serviceDocuments } from '../registry.ts'
 import type { Json, Writing } from '../description.ts'
 import type { Address } from './operations.ts'
 import { componentName, parameter } from './parameters.ts'
@@ -42,12 +42,12 @@ export function documentPaths(
     ),
     one(pathOf(documents.catalog('jsonld')), 'catalog-jsonld', 'The catalog as JSON-LD.', jsonLd, page),
     one(pathOf(documents.catalog('ttl')), 'catalog-ttl', 'The catalog as Turtle.', turtle, page),
-    one(at('sitemap.xml'), 'sitemap', 'All HTML pages.', xml),
+    one(at('sitemap.xml'), 'sitemap', 'Sitemap of all HTML pages.', xml),
     one(at('sitemap-{number}.xml'), 'sitemap-part', partOfSitemap, xml),
     one(at('feeds/atom.xml'), 'feed', 'What changed, as Atom.', atom),
     one(at('feeds/{dataset}/atom.xml'), 'feed-dataset', 'Changes of a dataset.', atom),
     one(at('feeds/{dataset}/{table}/atom.xml'), 'feed-table', 'Changes of a table.', atom),
-    ...rows(wholeDocuments, ''),
+    ...rows(serviceDocuments, ''),
     ...rows(datasetDocuments, 'metadata/{dataset}/'),
     ...rows(tableDocuments, 'metadata/{dataset}/{table}/'),
   ]
@@ -67,10 +67,10 @@ function one(
   id: string,
   summary: string,
   contents: Json,
-  asked: readonly Json[] = [],
+  parameters: readonly Json[] = [],
 ): Address {
   const answers = { 200: answer(summary, contents, ['Link']), 304: unchanged, ...problems }
-  return { path, id, tag: 'Documents', summary, parameters: [...asked, parameter('known')], answers }
+  return { path, id, tag: 'Documents', summary, parameters: [...parameters, parameter('known')], answers }
 }
 
 function content(contentType: string): Json {

@@ -1,7 +1,7 @@
 import type { Dataset, Party, Table } from '../../../core/catalog/catalog.ts'
 import type { Addresses } from '../../http/addresses.ts'
 import type { Json, TableDescription, Writing } from '../description.ts'
-import { askedSchemas, sharedParameters } from './parameters.ts'
+import { parameterSchemas, sharedParameters } from './parameters.ts'
 import { answer, headerComponents, jsonOf, problemResponses, problemSchemas, ref } from './responses.ts'
 import { commonSchemas } from './schemas.ts'
 import { ckanPaths } from './ckan-paths.ts'
@@ -99,7 +99,7 @@ function document(
   parts: readonly TablePart[],
 ): Json {
   const { contact, publisher } = catalog
-  const asked = contact ?? (publisher === null ? null : { ...publisher, email: null })
+  const contactParty = contact ?? (publisher === null ? null : { ...publisher, email: null })
   return {
     openapi: '3.1.1',
     info: {
@@ -107,11 +107,11 @@ function document(
       version: interfaceVersion,
       description: `${description}\n\n${catalog.notice}`.trim(),
       ...(license !== null && { license: { name: license.name, url: license.url } }),
-      ...(asked !== null && {
+      ...(contactParty !== null && {
         contact: {
-          name: asked.name,
-          ...(asked.url !== null && { url: asked.url }),
-          ...(asked.email !== null && { email: asked.email }),
+          name: contactParty.name,
+          ...(contactParty.url !== null && { url: contactParty.url }),
+          ...(contactParty.email !== null && { email: contactParty.email }),
         },
       }),
     },
@@ -119,7 +119,7 @@ function document(
     security: [],
     paths,
     components: usedComponents(paths, {
-      schemas: { ...commonSchemas, ...problemSchemas(), ...askedSchemas(), ...merged(parts, 'schemas') },
+      schemas: { ...commonSchemas, ...problemSchemas(), ...parameterSchemas(), ...merged(parts, 'schemas') },
       parameters: { ...sharedParameters(), ...merged(parts, 'parameters') },
       headers: headerComponents(),
       responses: { ...problemResponses(), options: answer('Allowed methods.', jsonOf(ref('Options'))) },
@@ -132,20 +132,20 @@ type Kinds = Readonly<Record<string, Json>>
 /** Returns the components that paths refer to, directly or through others. */
 function usedComponents(paths: Json, components: Kinds): Kinds {
   const used = new Set<string>()
-  const look = (value: unknown): void => {
+  const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return
     for (const [key, one] of Object.entries(value)) {
       if (key === '$ref' && typeof one === 'string' && one.startsWith('#/components/')) follow(one)
-      else look(one)
+      else visit(one)
     }
   }
   const follow = (reference: string): void => {
     if (used.has(reference)) return
     used.add(reference)
     const [, , kind = '', name = ''] = reference.split('/')
-    look(components[kind]?.[name])
+    visit(components[kind]?.[name])
   }
-  look(paths)
+  visit(paths)
   return Object.fromEntries(
     Object.entries(components).map(([kind, named]) => [
       kind,

@@ -59,14 +59,14 @@ export function operations(
 ): Json {
   const all = [...inPath, ...parameters]
   const short = summary.replace(/\.$/, '')
-  const asked = all.length > 0 && { parameters: all }
+  const parametersEntry = all.length > 0 && { parameters: all }
   return {
-    get: { operationId: id, tags: [tag], summary, description, ...asked, responses: answers },
+    get: { operationId: id, tags: [tag], summary, description, ...parametersEntry, responses: answers },
     head: {
       operationId: `${id}-head`,
       tags: [tag],
       summary: `${short}: headers only`,
-      ...asked,
+      ...parametersEntry,
       responses: withoutBodies(answers),
     },
     options: {

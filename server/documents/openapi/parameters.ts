@@ -14,11 +14,11 @@ import { ref } from './responses.ts'
  * Returns schemas of parameter values, one per type. Decimals have theirs in place, since each field has its
  * own number of digits.
  */
-export function askedSchemas(): Json {
+export function parameterSchemas(): Json {
   const plain = fieldTypeNames.filter((type) => !typeRow(type).hasDigits)
   return {
     ...Object.fromEntries(
-      plain.map((type) => [askedName(type), typeRow(type).askedSchema({ precision: 0, scale: 0 })]),
+      plain.map((type) => [schemaName(type), typeRow(type).operandSchema({ precision: 0, scale: 0 })]),
     ),
     part: partSchema,
     words: wordsSchema,
@@ -26,7 +26,7 @@ export function askedSchemas(): Json {
   }
 }
 
-const askedName = (type: string): string => `asked-${type}`
+const schemaName = (type: string): string => `asked-${type}`
 const partSchema: Json = { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }
 
 /** White space, written out since `\s` matches other characters in other languages. */
@@ -36,9 +36,9 @@ const wordsSchema: Json = {
   ...partSchema,
   pattern: `^[^\\u0000]*[^\\u0000${blanks},;"“”„«».:!?(){}…*'\`\\[\\]\\u0300-\\u036f][^\\u0000]*$`,
 }
-const truthSchema: Json = typeRow('bool').askedSchema({ precision: 0, scale: 0 })
+const truthSchema: Json = typeRow('bool').operandSchema({ precision: 0, scale: 0 })
 
-const degrees = (most: number): Json => ({ type: 'number', minimum: -most, maximum: most })
+const degrees = (limit: number): Json => ({ type: 'number', minimum: -limit, maximum: limit })
 /** West, south, east, north, as in GeoJSON; south must not be north of north. */
 const boxSchema: Json = {
   type: 'array',
@@ -53,13 +53,13 @@ const list = { style: 'form', explode: false } as const
 const repeated = { style: 'form', explode: true } as const
 
 function valueSchema(field: Field): Json {
-  if (typeRow(field.type).hasDigits) return typeRow(field.type).askedSchema(field)
-  return ref(askedName(periodUnit(field) === 'day' ? 'date' : field.type))
+  if (typeRow(field.type).hasDigits) return typeRow(field.type).operandSchema(field)
+  return ref(schemaName(periodUnit(field) === 'day' ? 'date' : field.type))
 }
 
 /** Returns the schema of an operand. */
-function takenSchema(field: Field, operator: Operator): Json {
-  switch (operatorRow(operator).takes) {
+function operandSchema(field: Field, operator: Operator): Json {
+  switch (operatorRow(operator).operandKind) {
     case 'value':
       return { schema: valueSchema(field) }
     case 'truth':
@@ -84,7 +84,7 @@ function takenSchema(field: Field, operator: Operator): Json {
 export type Named = readonly [component: string, parameter: Json]
 
 function isArray(operator: Operator): boolean {
-  return ['list', 'pair'].includes(operatorRow(operator).takes)
+  return ['list', 'pair'].includes(operatorRow(operator).operandKind)
 }
 
 /** Returns the conditions of a table as parameters. */
@@ -93,18 +93,20 @@ export function conditionParameters({ table, report }: TableDescription): Named[
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   return filtered.flatMap((field) => {
     const { name } = field
-    const about = (asked: string, operator: Operator): string => {
+    const about = (parameterName: string, operator: Operator): string => {
       const meaning = `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
-      return isArray(operator) ? `${meaning} Also as one value, \`${asked}=a,"b, c"\`.` : meaning
+      return isArray(operator)
+        ? `${meaning} Also as one value with commas, \`${parameterName}=a,"b, c"\`.`
+        : meaning
     }
-    const parameter = (asked: string, operator: Operator): Named => [
-      componentName(asked),
+    const parameter = (parameterName: string, operator: Operator): Named => [
+      componentName(parameterName),
       {
-        name: isArray(operator) ? `${asked}[]` : asked,
+        name: isArray(operator) ? `${parameterName}[]` : parameterName,
         in: 'query',
-        description: about(asked, operator),
-        ...takenSchema(field, operator),
-        ...(examples.has(asked) && { example: examples.get(asked) }),
+        description: about(parameterName, operator),
+        ...operandSchema(field, operator),
+        ...(examples.has(parameterName) && { example: examples.get(parameterName) }),
       },
     ]
     return [
@@ -121,10 +123,10 @@ function exampleValues(table: Table, report: TableDescription['report']): Readon
     for (const [name, text] of parameters) {
       const { field, operator } = /^(?<field>.*)__(?<operator>[a-z]+)$/.exec(name)?.groups ?? {}
       if (field === undefined || found.has(name)) continue
-      const of = table.fields.find((one) => one.name === field)
+      const tableField = table.fields.find((one) => one.name === field)
       const typed = (value: string): unknown =>
-        of !== undefined &&
-        typeRow(of.type).askedSchema(of)['type'] !== 'string' &&
+        tableField !== undefined &&
+        typeRow(tableField.type).operandSchema(tableField)['type'] !== 'string' &&
         Number.isSafeInteger(Number(value))
           ? Number(value)
           : value
@@ -140,36 +142,37 @@ export function componentName(name: string): string {
   return `asked-${plain}`
 }
 
-interface Asked {
+interface QueryParameter {
   readonly schema: Json
   readonly [key: string]: unknown
 }
 
 /** Parameters other than conditions that are the same for all tables. */
-const common: Readonly<Record<Exclude<ParameterName, 'fields' | 'ordering' | 'order-by' | 'format'>, Asked>> =
-  {
-    page: {
-      schema: {
-        anyOf: [
-          { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
-          { type: 'string', const: 'last' },
-        ],
-        default: 1,
-      },
+const common: Readonly<
+  Record<Exclude<ParameterName, 'fields' | 'ordering' | 'order-by' | 'format'>, QueryParameter>
+> = {
+  page: {
+    schema: {
+      anyOf: [
+        { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
+        { type: 'string', const: 'last' },
+      ],
+      default: 1,
     },
-    page_size: { schema: { type: 'integer', minimum: 1, maximum: pageSizeMax, default: pageSizeDefault } },
-    snapshot: {
-      schema: {
-        anyOf: [
-          { type: 'string', const: 'current' },
-          { type: 'string', pattern: '^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}$' },
-        ],
-      },
+  },
+  page_size: { schema: { type: 'integer', minimum: 1, maximum: pageSizeMax, default: pageSizeDefault } },
+  snapshot: {
+    schema: {
+      anyOf: [
+        { type: 'string', const: 'current' },
+        { type: 'string', pattern: '^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}$' },
+      ],
     },
-    search: { schema: ref('words') },
-  }
+  },
+  search: { schema: ref('words') },
+}
 
-const described = (name: ParameterName, more: Asked): Json => ({
+const described = (name: ParameterName, more: QueryParameter): Json => ({
   name,
   in: 'query',
   description: sentence(parameterRows[name]),

@@ -86,7 +86,7 @@ const problemProperties = {
   type: {
     type: 'string',
     format: 'uri',
-    description: '`urn:acervo:problem:` and a stable code, or the type that IANA registers.',
+    description: '`urn:acervo:problem:` and a stable code, or a type registered by IANA.',
   },
   title: { type: 'string' },
   status: { type: 'integer' },
@@ -107,7 +107,7 @@ const problemProperties = {
 const quotaProperties: Json = {
   'violated-policies': {
     type: 'array',
-    description: 'Names of exceeded policies of RateLimit-Policy.',
+    description: 'Names of the exceeded policies, as in RateLimit-Policy.',
     items: { type: 'string' },
   },
   file: {

@@ -42,7 +42,7 @@ const summary: Shape = {
   license_name: orNull(text),
   license_url: orNull(uri),
   name: text,
-  slug: { ...text, description: 'Name in addresses.' },
+  slug: { ...text, description: 'Name of the dataset in addresses.' },
   source_name: orNull(text),
   source_url: orNull(uri),
 }

@@ -110,19 +110,19 @@ export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
     parameters: [],
     answers: { 200: answer(description, jsonOf(ref(schema))), ...problemAnswers([]) },
   })
-  const listed = 'Names, addresses, sizes and sums.'
+  const listed = 'Names, addresses, sizes and SHA-512 sums.'
   const current = {
     302: redirect('Redirect to the file of the current snapshot.'),
     ...problemAnswers(ofFiles),
   }
   const sums = { 'text/plain; charset=utf-8': { schema: { type: 'string' } } }
   const notReady = answer('Not ready, or stopping.', jsonOf(ref('Readiness')), ['Retry-After'])
-  const ready = state('readyz', 'Readiness: all published tables are loaded.', 'It is.', 'Readiness')
+  const ready = state('readyz', 'Readiness: all published tables are loaded.', 'It is ready.', 'Readiness')
   return [
     file(
       '/warehouse.duckdb',
       'views',
-      'A DuckDB file with a view of each table, and its versions.',
+      'A DuckDB file with a view of each table, and macros for its versions.',
       [range, known],
       ranged(binary('application/vnd.duckdb')),
     ),

@@ -113,7 +113,7 @@ export function tablePart(
         answers: {
           200: stream,
           206: { ...stream, description: 'A range of its bytes.' },
-          302: redirect('To the Parquet of all rows.'),
+          302: redirect('Redirect to the Parquet files of all rows.'),
           304: unchanged,
           ...problemAnswers([...ofRows, 'unsatisfiable-range', 'http-version']),
         },
@@ -132,7 +132,7 @@ function examplesOf({ table, report }: TableDescription, address: string, isExpo
   const examples = exampleQueries(table, report).filter((one) => one.isExport === isExport)
   if (examples.length === 0) return ''
   const lines = examples.map(
-    ({ means, parameters }) => `- [${escaped(means)}](${withQuery(address, parameters, 1)})`,
+    ({ description, parameters }) => `- [${escaped(description)}](${withQuery(address, parameters, 1)})`,
   )
   return `\n\nExamples:\n\n${lines.join('\n')}`
 }
@@ -161,10 +161,12 @@ function pageSchema(prefix: string): Json {
 
 /** Response content of a page of rows, by media type. */
 function rowsContent(prefix: string): Json {
-  const others = rowFormats.filter(({ name }) => name !== 'json')
+  const otherFormats = rowFormats.filter(({ name }) => name !== 'json')
   return {
     'application/json': { schema: ref(`${prefix}Page`) },
-    ...Object.fromEntries(others.map(({ contentType }) => [contentType, { schema: textOf(contentType) }])),
+    ...Object.fromEntries(
+      otherFormats.map(({ contentType }) => [contentType, { schema: textOf(contentType) }]),
+    ),
     'text/html': { schema: { type: 'string', description: 'The same content as an HTML page.' } },
   }
 }

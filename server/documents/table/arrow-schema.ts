@@ -14,6 +14,6 @@ export const arrowSchema: TableDocument = {
       inAlphabet(table.fields).map((field) => ({ field, choices: choices.get(field.name) ?? null })),
     )
     writer.finish()
-    return Buffer.concat(writer.taken())
+    return Buffer.concat(writer.takeBytes())
   },
 }

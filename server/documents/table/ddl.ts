@@ -12,12 +12,12 @@ export const ddl: TableDocument = {
   write: ({ files }, { dataset, table }) => {
     const name = `${quotedName(dataset.slug)}.${quotedName(table.name)}`
     const columns = table.fields.map((field) => `  ${quotedName(field.name)} ${typeOf(field)}`)
-    const told = table.fields.filter(({ description }) => description !== null)
+    const describedFields = table.fields.filter(({ description }) => description !== null)
     return [
       `create schema if not exists ${quotedName(dataset.slug)};`,
       `create table ${name} (\n${columns.join(',\n')}\n);`,
       `comment on table ${name} is ${quotedText(table.description ?? `${dataset.name}: ${table.name}.`)};`,
-      ...told.map(
+      ...describedFields.map(
         ({ name: field, description }) =>
           `comment on column ${name}.${quotedName(field)} is ${quotedText(description ?? '')};`,
       ),

@@ -27,9 +27,9 @@ export function typescriptText(view: TableDescription): string {
   const lines = inAlphabet(table.fields).flatMap((field) => {
     const { typescript: type } = typeRow(field.type).called
     const key = /^[A-Za-z_$][\w$]*$/.test(field.name) ? field.name : JSON.stringify(field.name)
-    const told = aboutField(field).replaceAll('*/', '*\\/')
+    const comment = aboutField(field).replaceAll('*/', '*\\/')
     return [
-      ...(told === '' ? [] : [`  /** ${told} */`]),
+      ...(comment === '' ? [] : [`  /** ${comment} */`]),
       `  ${key}: ${type}${nullable.has(field.name) ? ' | null' : ''}`,
     ]
   })
@@ -55,18 +55,18 @@ export function pythonText(view: TableDescription): string {
         `class ${nameOf(view)}(TypedDict):`,
         `    ${JSON.stringify(aboutRow(view))}`,
         '',
-        ...typed.map(([name, type, told]) => `    ${name}: ${type}${remark(told)}`),
+        ...typed.map(([name, type, comment]) => `    ${name}: ${type}${remark(comment)}`),
       ]
     : [
         `# ${aboutRow(view)}`,
         `${nameOf(view)} = TypedDict(${JSON.stringify(nameOf(view))}, {`,
-        ...typed.map(([name, type, told]) => `    ${JSON.stringify(name)}: ${type},${remark(told)}`),
+        ...typed.map(([name, type, comment]) => `    ${JSON.stringify(name)}: ${type},${remark(comment)}`),
         '})',
       ]
   return ['from typing import Optional, TypedDict', '', '', ...body, ''].join('\n')
 }
 
-const remark = (told: string): string => (told === '' ? '' : `  # ${told}`)
+const remark = (comment: string): string => (comment === '' ? '' : `  # ${comment}`)
 
 /** Reserved words of Python. */
 const keywords = new Set(

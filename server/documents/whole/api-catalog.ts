@@ -16,7 +16,7 @@ export const apiCatalog: WholeDocument = {
     return JSON.stringify({
       linkset: [
         {
-          anchor: documents.whole('.well-known/api-catalog'),
+          anchor: documents.ofService('.well-known/api-catalog'),
           item: apis.map((href) => ({ href: `${href}/` })),
         },
         ...apis.map((api) => ({

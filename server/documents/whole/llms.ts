@@ -40,7 +40,7 @@ export const llms: WholeDocument = {
         ({ name, prefix }) =>
           `- [OpenAPI, ${name}](${base}${prefix}/openapi.json): all addresses, parameters and errors`,
       ),
-      `- [API catalog](${documents.whole('.well-known/api-catalog')}): links to all of them`,
+      `- [API catalog](${documents.ofService('.well-known/api-catalog')}): links to all of them`,
       '',
       '## Optional',
       '',

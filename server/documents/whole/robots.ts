@@ -27,7 +27,7 @@ export const robots: WholeDocument = {
         ? []
         : [`Crawl-delay: ${Math.max(1, Math.ceil(limit.windowMs / 1000 / limit.requests))}`]),
       '',
-      `Sitemap: ${documents.whole('sitemap.xml')}`,
+      `Sitemap: ${documents.ofService('sitemap.xml')}`,
       '',
     ].join('\n')
   },

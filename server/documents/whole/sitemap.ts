@@ -22,7 +22,7 @@ export function sitemapOf(writing: Writing, views: readonly DatasetDescription[]
   if (files <= 1) return urlSet(entries)
   const numbers = Array.from({ length: files }, (_, index) => index + 1)
   const listed = numbers.map((number) =>
-    element('sitemap', element('loc', xmlText(writing.documents.whole(`sitemap-${number}.xml`)))),
+    element('sitemap', element('loc', xmlText(writing.documents.ofService(`sitemap-${number}.xml`)))),
   )
   return `${xmlHead}${element('sitemapindex', listed.join(''), { xmlns: schema })}`
 }

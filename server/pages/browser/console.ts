@@ -15,8 +15,8 @@ export function sqlConsole(): void {
   const save = form?.querySelector<HTMLButtonElement>('[data-csv]')
   if (!form || !place || !status || !text || !run || !save) return
   form.hidden = false
-  const said = form.dataset
-  const shownMax = 1000
+  const settings = form.dataset
+  const rowsShownMax = 1000
 
   interface Database {
     /** Runs a statement without a result. */
@@ -26,35 +26,35 @@ export function sqlConsole(): void {
   }
 
   const open = async (): Promise<Database> => {
-    const worker = new Worker(said['worker'] ?? '')
+    const worker = new Worker(settings['worker'] ?? '')
     const waiting = new Map<number, { resolve: (data: unknown) => void; reject: (error: Error) => void }>()
-    let asked = 0
+    let lastId = 0
     worker.addEventListener(
       'message',
       ({ data: answer }: MessageEvent<{ requestId: number; type: string; data: unknown }>) => {
-        const wanted = waiting.get(answer.requestId)
-        if (wanted === undefined || answer.type === 'INSTANTIATE_PROGRESS') return
+        const request = waiting.get(answer.requestId)
+        if (request === undefined || answer.type === 'INSTANTIATE_PROGRESS') return
         waiting.delete(answer.requestId)
-        if (answer.type !== 'ERROR') wanted.resolve(answer.data)
-        else wanted.reject(new Error((answer.data as { message?: string }).message ?? ''))
+        if (answer.type !== 'ERROR') request.resolve(answer.data)
+        else request.reject(new Error((answer.data as { message?: string }).message ?? ''))
       },
     )
     const ask = (type: string, data: unknown, moved: Transferable[] = []): Promise<unknown> =>
       new Promise((resolve, reject) => {
-        asked += 1
-        waiting.set(asked, { resolve, reject })
-        worker.postMessage({ messageId: asked, type, data }, moved)
+        lastId += 1
+        waiting.set(lastId, { resolve, reject })
+        worker.postMessage({ messageId: lastId, type, data }, moved)
       })
     worker.addEventListener('error', () => {
-      for (const { reject } of waiting.values()) reject(new Error(said['failed']))
+      for (const { reject } of waiting.values()) reject(new Error(settings['failed']))
       waiting.clear()
     })
     const [rows] = await Promise.all([
-      fetch(said['rows'] ?? '').then(async (answer) => {
+      fetch(settings['rows'] ?? '').then(async (answer) => {
         if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`)
         return new Uint8Array(await answer.arrayBuffer())
       }),
-      ask('INSTANTIATE', [new URL(said['module'] ?? '', location.href).href, null]),
+      ask('INSTANTIATE', [new URL(settings['module'] ?? '', location.href).href, null]),
     ])
     await ask('OPEN', { path: ':memory:' })
     const connection = await ask('CONNECT', null)
@@ -64,7 +64,7 @@ export function sqlConsole(): void {
     await execute('SET autoload_known_extensions = false')
     await ask(
       'INSERT_ARROW_FROM_IPC_STREAM',
-      [connection, rows, { name: said['table'], create: true }],
+      [connection, rows, { name: settings['table'], create: true }],
       [rows.buffer],
     )
     let results = 0
@@ -106,7 +106,7 @@ export function sqlConsole(): void {
       row.append(cell)
     }
     const body = table.createTBody()
-    for (const line of lines.slice(0, shownMax)) {
+    for (const line of lines.slice(0, rowsShownMax)) {
       const values = body.insertRow()
       for (const one of line) {
         const cell = values.insertCell()
@@ -127,12 +127,12 @@ export function sqlConsole(): void {
     save.disabled = true
     try {
       if (database === undefined) {
-        status.textContent = said['starting'] ?? ''
+        status.textContent = settings['starting'] ?? ''
         database = open()
         database.catch(() => (database = undefined))
       }
       const opened = await database
-      status.textContent = said['running'] ?? ''
+      status.textContent = settings['running'] ?? ''
       const began = performance.now()
       try {
         csv = await opened.csv(sql)
@@ -145,7 +145,7 @@ export function sqlConsole(): void {
       }
       const lines = linesOf(csv)
       const count = Math.max(0, lines.length - 1)
-      status.textContent = `${said['took'] ?? ''}: ${count.toLocaleString(document.documentElement.lang)} (${Math.round(performance.now() - began)} ms)`
+      status.textContent = `${settings['took'] ?? ''}: ${count.toLocaleString(document.documentElement.lang)} (${Math.round(performance.now() - began)} ms)`
       show(lines)
       save.disabled = lines.length === 0
     } catch (error) {

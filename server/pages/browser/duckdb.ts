@@ -48,14 +48,14 @@ export function engineFiles(runtime: Runtime): Resource {
       parseQuery(target, [])
       const found = Object.values(files).find(({ file }) => file === params['file'])
       if (found === undefined) throw new Problem('unknown-address', 'There is no such file.')
-      const takesGzip = acceptedEncodings(headers['accept-encoding']).some(({ name }) => name === 'gzip')
-      const key = `${found.file} ${takesGzip}`
-      const making = packed.get(key) ?? prepared(found.file, takesGzip, scratch)
+      const isGzipAccepted = acceptedEncodings(headers['accept-encoding']).some(({ name }) => name === 'gzip')
+      const key = `${found.file} ${isGzipAccepted}`
+      const making = packed.get(key) ?? prepared(found.file, isGzipAccepted, scratch)
       packed.set(key, making)
       making.catch(() => packed.delete(key))
       const served: ServedFile = {
         ...(await making),
-        ...(takesGzip && { contentEncoding: 'gzip' as const }),
+        ...(isGzipAccepted && { contentEncoding: 'gzip' as const }),
         mediaType: found.mediaType,
         cacheControl: freshness.immutable,
         saveAs: found.file,

@@ -38,7 +38,7 @@ export function enhance(): void {
     button.type = 'button'
     button.className = 'copy'
     button.textContent = code.dataset['copy'] ?? ''
-    const say = (text: string): void => {
+    const showLabel = (text: string): void => {
       button.textContent = text
       setTimeout(() => (button.textContent = code.dataset['copy'] ?? ''), 2000)
     }
@@ -46,7 +46,10 @@ export function enhance(): void {
       const mark = (): void => getSelection()?.selectAllChildren(code)
       // Plain HTTP has no clipboard: select the text instead.
       if (!isSecureContext) mark()
-      else navigator.clipboard.writeText(code.textContent).then(() => say(code.dataset['copied'] ?? ''), mark)
+      else
+        navigator.clipboard
+          .writeText(code.textContent)
+          .then(() => showLabel(code.dataset['copied'] ?? ''), mark)
     })
     code.parentElement?.after(button)
   }
@@ -64,17 +67,17 @@ export function enhance(): void {
 
   // After choosing, people return to the same place to choose more.
   const returnToPlace = (): void => {
-    const kept = sessionStorage.getItem(placeKey)
-    if (kept === null) return
+    const placeJson = sessionStorage.getItem(placeKey)
+    if (placeJson === null) return
     sessionStorage.removeItem(placeKey)
-    const { path, id, top } = JSON.parse(kept) as { path: string; id: string; top: number }
+    const { path, id, top } = JSON.parse(placeJson) as { path: string; id: string; top: number }
     if (path !== location.pathname) return
     scrollTo({ top, behavior: 'instant' })
     document.getElementById(id)?.focus({ preventScroll: true })
   }
 
   // Empty fields need not be in the address.
-  const leaveOutEmpty = (form: HTMLFormElement): void => {
+  const omitEmpty = (form: HTMLFormElement): void => {
     form.addEventListener('formdata', (event) => {
       for (const name of new Set(event.formData.keys())) {
         if (event.formData.getAll(name).every((value) => value === '')) event.formData.delete(name)
@@ -86,7 +89,7 @@ export function enhance(): void {
     for (const button of document.querySelectorAll<HTMLElement>('[data-lights]')) offerLights(button)
     for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]')) offerCopy(code)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)
-    for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) leaveOutEmpty(form)
+    for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) omitEmpty(form)
     returnToPlace()
   })
 }

@@ -122,21 +122,21 @@ function shapePart(setting: PageSetting, view: ChartView, drawn: Dimension, labe
   const { words } = setting
   const known = drawn.shape === 'tiles' ? view.groups.filter(({ key }) => isUf(key)) : []
   if (known.length > 0) {
-    const others = view.groups
+    const otherTexts = view.groups
       .filter(({ key }) => !isUf(key))
-      .map((group) => `${nameOf(words, group)}: ${saidOf(setting, view, group)}`)
+      .map((group) => `${nameOf(words, group)}: ${valueText(setting, view, group)}`)
     return html`${tilesPart(
       known.map((group) => ({
         uf: group.key ?? '',
         address: addressOf(setting, view, drawn.field, group),
         value: valueOf(view, group),
-        said: saidOf(setting, view, group),
+        valueText: valueText(setting, view, group),
         short: writtenIn(words).compact(valueOf(view, group)),
       })),
       label,
       words,
     )}
-    ${others.length > 0 && html`<p class="facts">${words.notDrawn(writtenIn(words).list(others))}</p>`}`
+    ${otherTexts.length > 0 && html`<p class="facts">${words.notDrawn(writtenIn(words).list(otherTexts))}</p>`}`
   }
   // Integers, such as years, are sorted by their value; other groups by the size of their bar.
   const isCounted = drawn.field.type === 'integer'
@@ -149,7 +149,7 @@ function shapePart(setting: PageSetting, view: ChartView, drawn: Dimension, labe
       name: nameOf(words, group),
       address: addressOf(setting, view, drawn.field, group),
       value: valueOf(view, group),
-      said: saidOf(setting, view, group),
+      valueText: valueText(setting, view, group),
     })),
     label,
   )}${rest > 0 && html`<p class="facts">${words.othersBelow(writtenIn(words).count(rest))}</p>`}`
@@ -166,20 +166,20 @@ function timePart(setting: PageSetting, view: ChartView, label: string): Html {
   const points = view.groups.flatMap((group) => {
     const at = group.key === null ? Number.NaN : Date.parse(group.key)
     if (Number.isNaN(at) || (view.measure !== null && group.sum === null)) return []
-    const [period, number] = [periodOf(words, group.key ?? ''), saidOf(setting, view, group)]
-    return [{ at, value: valueOf(view, group), period, number, said: `${period}: ${number}` }]
+    const [period, number] = [periodOf(words, group.key ?? ''), valueText(setting, view, group)]
+    return [{ at, value: valueOf(view, group), period, number, description: `${period}: ${number}` }]
   })
-  const others = view.groups.filter(({ key }) => key === null || Number.isNaN(Date.parse(key)))
+  const otherGroups = view.groups.filter(({ key }) => key === null || Number.isNaN(Date.parse(key)))
   const [first] = points
   if (first === undefined) return html`<p>${words.nothing}</p>`
-  const most = points.reduce((best, point) => (point.value > best.value ? point : best), first)
-  return html`<p class="facts">${words.most}: ${most.number} (${most.period})</p>
+  const peak = points.reduce((best, point) => (point.value > best.value ? point : best), first)
+  return html`<p class="facts">${words.most}: ${peak.number} (${peak.period})</p>
     ${linePart(points, label, compact)}
     <p class="ends facts"><span>${first.period}</span> <span>${points.at(-1)?.period}</span></p>
     ${
-      others.length > 0 &&
+      otherGroups.length > 0 &&
       html`<p class="facts">
-        ${words.notDrawn(list(others.slice(0, barsMax).map((group) => `${nameOf(words, group)}: ${saidOf(setting, view, group)}`)))}
+        ${words.notDrawn(list(otherGroups.slice(0, barsMax).map((group) => `${nameOf(words, group)}: ${valueText(setting, view, group)}`)))}
       </p>`
     }`
 }
@@ -211,7 +211,7 @@ function valuesPart(setting: PageSetting, view: ChartView, drawn: Dimension, wha
               <th scope="row" dir="auto">
                 ${address === null ? name : html`<a href="${address}">${name}</a>`}
               </th>
-              <td class="number">${saidOf(setting, view, group)}</td>
+              <td class="number">${valueText(setting, view, group)}</td>
               ${view.measure !== null && html`<td class="number">${writtenIn(words).count(group.rows)}</td>`}
             </tr>`
           })}
@@ -230,7 +230,7 @@ function valueOf({ measure }: ChartView, { rows, sum }: Group): number {
   return measure === null ? rows : Number(sum ?? 0)
 }
 
-function saidOf({ words }: PageSetting, { measure }: ChartView, { rows, sum }: Group): string {
+function valueText({ words }: PageSetting, { measure }: ChartView, { rows, sum }: Group): string {
   const { count, grouped } = writtenIn(words)
   if (measure === null) return count(rows)
   return sum === null ? words.null : grouped(sum)
@@ -283,8 +283,8 @@ export function chartPage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table/chart', 'Chart'),
     countsAs: 'rows',
     respond: (request, req, res) =>
-      answerQuery(service, request, res, form, async (asked) => {
-        const { table, snapshot, query, own } = asked
+      answerQuery(service, request, res, form, async (queryView) => {
+        const { table, snapshot, query, own } = queryView
         const { report } = snapshot
         const dimensions = dimensionsOf(table, report)
         const drawn = chosenBy(dimensions, own.get('chart_by'))
@@ -301,7 +301,7 @@ export function chartPage(service: PageService): Resource {
           measure?.name,
         ]
         const groupsFor = async (requester: Requester): Promise<readonly Group[]> =>
-          drawn === null || (measure !== null && mixedTotal(asked, drawn.field) !== null)
+          drawn === null || (measure !== null && mixedTotal(queryView, drawn.field) !== null)
             ? []
             : engine.selections.groups(snapshot, query, { by: drawn.field, length, measure }, requester)
         await responder.send(req, res, {
@@ -309,7 +309,7 @@ export function chartPage(service: PageService): Resource {
           body: async (signal) => {
             const requester = requesterOf(request, signal, pageBytesMax)
             const groups = await groupsFor(requester)
-            const view = { ...asked, dimensions, drawn, measure, length, groups }
+            const view = { ...queryView, dimensions, drawn, measure, length, groups }
             return timed(() => textOf(chartHtml(setting, view)))
           },
         })

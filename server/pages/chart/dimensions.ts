@@ -14,9 +14,9 @@ const barsMax = 200
 
 /** Returns fields that can group the rows of a table: days, states, and fields with few values. */
 export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimension[] {
-  const asked = new Set(orderable(table))
+  const orderableNames = new Set(orderable(table))
   const dimensions = table.fields.flatMap((field): Dimension[] => {
-    if (!asked.has(field.name)) return []
+    if (!orderableNames.has(field.name)) return []
     if (isTime(field)) return [{ field, shape: 'line' }]
     if (field.kind === 'uf') return [{ field, shape: 'tiles' }]
     const distinct = report?.fields.find(({ name }) => name === field.name)?.distinct_estimate ?? 0

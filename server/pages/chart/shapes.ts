@@ -5,23 +5,23 @@ interface Bar {
   /** Address of its rows; null if no filter matches them. */
   readonly address: string | null
   readonly value: number
-  readonly said: string
+  readonly valueText: string
 }
 
 /** Draws bars below each other, with names and numbers as text. */
 export function barsPart(bars: readonly Bar[], label: string): Html {
-  const most = Math.max(...bars.map(({ value }) => Math.abs(value)), 1)
+  const max = Math.max(...bars.map(({ value }) => Math.abs(value)), 1)
   return html`<ol class="bar-list" aria-label="${label}">
     ${bars.map(
-      ({ name, address, value, said }) =>
+      ({ name, address, value, valueText }) =>
         html`<li>
           <span class="name" dir="auto"
             >${address === null ? name : html`<a href="${address}">${name}</a>`}</span
           >
           <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
-            <rect width="${Math.round((1000 * Math.abs(value)) / most)}" height="10" />
+            <rect width="${Math.round((1000 * Math.abs(value)) / max)}" height="10" />
           </svg>
-          <span class="number">${said}</span>
+          <span class="number">${valueText}</span>
         </li>`,
     )}
   </ol>`
@@ -32,7 +32,7 @@ interface Point {
   readonly at: number
   readonly value: number
   /** Description in words. */
-  readonly said: string
+  readonly description: string
 }
 
 const [width, height] = [800, 240]
@@ -43,15 +43,15 @@ const [width, height] = [800, 240]
  */
 export function linePart(points: readonly Point[], label: string, short: (value: number) => string): Html {
   const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0]
-  const most = Math.max(0, ...points.map(({ value }) => value))
-  const least = Math.min(0, ...points.map(({ value }) => value))
+  const max = Math.max(0, ...points.map(({ value }) => value))
+  const min = Math.min(0, ...points.map(({ value }) => value))
   const x = ({ at }: Point): number => round(to === from ? width / 2 : (width * (at - from)) / (to - from))
   const y = (value: number): number =>
-    round(most === least ? height : height - (height * (value - least)) / (most - least))
+    round(max === min ? height : height - (height * (value - min)) / (max - min))
   const path = points
     .map((point, index) => `${index === 0 ? 'M' : 'L'}${x(point)} ${y(point.value)}`)
     .join('')
-  const steps = [1, 0.5, 0].map((share) => least + share * (most - least))
+  const steps = [1, 0.5, 0].map((share) => min + share * (max - min))
   return html`<div class="plot">
     <ul class="scale facts" aria-hidden="true">
       ${steps.map((value) => html`<li>${short(value)}</li>`)}
@@ -72,7 +72,7 @@ export function linePart(points: readonly Point[], label: string, short: (value:
 }
 
 /** Shows the number under the pointer. */
-function reachPart(at: number, next: number, before: number, { said }: Point): Html {
+function reachPart(at: number, next: number, before: number, { description }: Point): Html {
   const [left, right] = [round((before + at) / 2), round((at + next) / 2)]
   return html`<rect
     class="reach"
@@ -80,7 +80,7 @@ function reachPart(at: number, next: number, before: number, { said }: Point): H
     y="0"
     width="${Math.max(1, round(right - left))}"
     height="${height}"
-    ><title>${said}</title></rect
+    ><title>${description}</title></rect
   >`
 }
 
@@ -126,7 +126,7 @@ interface Tile {
   readonly uf: string
   readonly address: string | null
   readonly value: number
-  readonly said: string
+  readonly valueText: string
   /** Short form of the value. */
   readonly short: string
 }
@@ -143,10 +143,10 @@ export function tilesPart(
   const ranked = tiles.map(({ value }) => value).toSorted((a, b) => a - b)
   const shadeOf = (value: number): number => 1 + Math.floor((shades * ranked.indexOf(value)) / ranked.length)
   return html`<ul class="tiles" aria-label="${label}">
-      ${tiles.map(({ uf, address, value, said, short }) => {
+      ${tiles.map(({ uf, address, value, valueText, short }) => {
         const text = html`${uf}<span class="short" aria-hidden="true">${short}</span
-          ><span class="unseen">: ${said}</span>`
-        return html`<li class="tile tile-${uf} shade-${shadeOf(value)}" title="${uf}: ${said}">
+          ><span class="unseen">: ${valueText}</span>`
+        return html`<li class="tile tile-${uf} shade-${shadeOf(value)}" title="${uf}: ${valueText}">
           ${address === null ? text : html`<a href="${address}">${text}</a>`}
         </li>`
       })}

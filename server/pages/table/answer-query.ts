@@ -14,7 +14,7 @@ import { findDataset, findTable, unavailable } from '../../routes/find.ts'
 import type { PageService } from '../service.ts'
 
 /** Parsed query of a page, and the snapshot that answers it. */
-interface Asked {
+interface AnswerableQuery {
   readonly dataset: Dataset
   readonly table: Table
   readonly snapshot: Snapshot
@@ -38,7 +38,7 @@ export async function answerQuery(
   { params, target }: ResourceRequest,
   res: ServerResponse,
   { without, own = [], pageSize }: Form,
-  answer: (asked: Asked) => Promise<void>,
+  answer: (queryView: AnswerableQuery) => Promise<void>,
 ): Promise<void> {
   const dataset = findDataset(service.catalog, params)
   const table = findTable(dataset, params)
@@ -77,17 +77,17 @@ function numberField(table: Table, name: string): Field | null {
   const target = targetOf(table, name)
   if (target === null || !isNumber(target.field)) return null
   const operator = target.operator ?? 'eq'
-  return isOperator(operator) && operatorRow(operator).takes === 'value' ? target.field : null
+  return isOperator(operator) && operatorRow(operator).operandKind === 'value' ? target.field : null
 }
 
 /** @throws Problem not-published or snapshot-gone, with a link to the current snapshot */
 export async function withSnapshot(
   { snapshots, setting: { addresses, language }, publicUrl, files }: PageService,
   table: Table,
-  asked: RowQuery['snapshot'],
+  snapshotParameter: RowQuery['snapshot'],
   work: (snapshot: Snapshot) => Promise<void>,
 ): Promise<void> {
-  const pinned = asked === 'current' ? null : asked
+  const pinned = snapshotParameter === 'current' ? null : snapshotParameter
   await snapshots
     .use(table, pinned, async (snapshot) => {
       if (snapshot === null) {

@@ -7,9 +7,9 @@ import { withParameters, queryLink, titleOf, type TableView } from './view.ts'
 /** Form for choosing the shown fields; the choice is part of the address. */
 export function columnsForm({ words, addresses, language }: PageSetting, view: TableView): Html {
   const { table, fields } = view
-  const shown = new Set(fields.map(({ name }) => name))
+  const visibleNames = new Set(fields.map(({ name }) => name))
   return html`<details class="columns">
-    <summary>${words.columns} (${shown.size}/${table.fields.length})</summary>
+    <summary>${words.columns} (${visibleNames.size}/${table.fields.length})</summary>
     <form action="${addresses.table(language, table)}" method="get">
       ${hiddenInputs(view, new Set(['fields']))}
       <ul>
@@ -21,7 +21,7 @@ export function columnsForm({ words, addresses, language }: PageSetting, view: T
                   type="checkbox"
                   name="fields"
                   value="${formatFields([field])}"
-                  ${shown.has(field.name) ? 'checked' : ''}
+                  ${visibleNames.has(field.name) ? 'checked' : ''}
                 />
                 ${titleOf(field)}</label
               >

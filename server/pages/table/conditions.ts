@@ -11,14 +11,15 @@ import { isNumber, withParameters, isTime, parameterOf, queryLink, titleOf, type
 
 /**
  * Shows the conditions, each with a link that removes it.
- * @param kept further parameters of the address to keep
+ * @param extraParameters further parameters of the address to keep
  */
 export function chipsPart(
   { words }: PageSetting,
   view: QueryView,
-  kept: readonly (readonly [name: string, value: string])[] = [],
+  extraParameters: readonly (readonly [name: string, value: string])[] = [],
 ): Html {
-  const linkTo = (parameters: QueryParameters): string => queryLink(new Map([...parameters, ...kept]))
+  const linkTo = (parameters: QueryParameters): string =>
+    queryLink(new Map([...parameters, ...extraParameters]))
   const { query } = view
   const chips = query.conditions.map((condition) => ({
     said: describeCondition(condition, words),
@@ -30,10 +31,10 @@ export function chipsPart(
   const none = withParameters(view, Object.fromEntries(chips.map(({ parameter }) => [parameter, null])))
   return html`<ul class="chips" aria-label="${words.filters}">
     ${chips.map(
-      ({ said, parameter }) =>
+      ({ said: label, parameter }) =>
         html`<li>
-          <span>${said}</span>
-          <a href="${linkTo(withParameters(view, { [parameter]: null }))}" aria-label="${words.remove(said)}"
+          <span>${label}</span>
+          <a href="${linkTo(withParameters(view, { [parameter]: null }))}" aria-label="${words.remove(label)}"
             >×</a
           >
         </li>`,
@@ -47,11 +48,14 @@ export function describeCondition({ field, operator, values }: Condition, words:
   if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
   const { list } = writtenIn(words)
   const [first = '', last = first] = values
-  const shown = values.map((value) => shownValue(field, value, words))
+  const valueTexts = values.map((value) => valueText(field, value, words))
   if (operator === 'ne')
-    return words.conditions.ne(name, periodText(field, { first, last }) ?? shownValue(field, first, words))
-  if (operator === 'within') return words.conditions.within(name, shown.join(', '))
-  return words.conditions[operator](name, list(shown, operator === 'range' ? 'conjunction' : 'disjunction'))
+    return words.conditions.ne(name, periodText(field, { first, last }) ?? valueText(field, first, words))
+  if (operator === 'within') return words.conditions.within(name, valueTexts.join(', '))
+  return words.conditions[operator](
+    name,
+    list(valueTexts, operator === 'range' ? 'conjunction' : 'disjunction'),
+  )
 }
 
 /** Maximum number of visible controls; further ones are collapsed. */
@@ -61,13 +65,13 @@ const openMax = 5
  * Form of filters. A field gets a list if it has few values, a text input if it has texts, and otherwise a
  * range.
  * @param action address of the form
- * @param kept further parameters of the address to keep
+ * @param extraParameters further parameters of the address to keep
  */
 export function filterForm(
   { words }: PageSetting,
   view: QueryView,
   action: string,
-  kept: readonly (readonly [name: string, value: string])[] = [],
+  extraParameters: readonly (readonly [name: string, value: string])[] = [],
 ): Html | null {
   const { table } = view
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
@@ -76,7 +80,7 @@ export function filterForm(
   const own = new Set(['search', ...controls.flatMap(({ parameters }) => parameters)])
   const more = controls.slice(openMax)
   return html`<form class="filters" action="${action}" method="get" data-on-change>
-    ${hiddenInputs(view, own)} ${kept.map(([name, value]) => hiddenInput(name, value))}
+    ${hiddenInputs(view, own)} ${extraParameters.map(([name, value]) => hiddenInput(name, value))}
     <div class="controls">
       ${table.search.length > 0 && searchControl(view, words)}
       ${controls.slice(0, openMax).map(({ control }) => control)}
@@ -149,7 +153,7 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
           <option value="">${words.any}</option>
           ${writtenIn(words)
             .inOrder([...offered])
-            .map((value) => optionPart(value, value === chosen, shownValue(field, value, words)))}
+            .map((value) => optionPart(value, value === chosen, valueText(field, value, words)))}
         </select>
       </p>`,
     }
@@ -168,15 +172,15 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
     control: html`<fieldset class="control">
       <legend>${title}</legend>
       <label for="${id}">${words.from}</label>
-      ${boundInput(field, id, `${field.name}__gte`, shownValue(field, given('gte'), words))}
+      ${boundInput(field, id, `${field.name}__gte`, valueText(field, given('gte'), words))}
       <label for="${id}-to">${words.to}</label>
-      ${boundInput(field, `${id}-to`, `${field.name}__lte`, shownValue(field, given('lte'), words))}
+      ${boundInput(field, `${id}-to`, `${field.name}__lte`, valueText(field, given('lte'), words))}
     </fieldset>`,
   }
 }
 
 /** Formats a value as in the rows of the page. */
-function shownValue(field: Field, value: string, words: Words): string {
+function valueText(field: Field, value: string, words: Words): string {
   return isNumber(field) ? writtenIn(words).digits(value) : value
 }
 
@@ -195,8 +199,8 @@ function boundInput(field: Field, id: string, name: string, value: string): Html
   if (isDay && /^(\d{4}-\d\d-\d\d)?$/.test(value))
     return html`<input id="${id}" type="date" name="${name}" value="${value}" />`
   if (type === 'datetime' && !value.includes('.')) {
-    const shown = value.replace(' ', 'T')
-    return html`<input id="${id}" type="datetime-local" step="1" name="${name}" value="${shown}" />`
+    const inputValue = value.replace(' ', 'T')
+    return html`<input id="${id}" type="datetime-local" step="1" name="${name}" value="${inputValue}" />`
   }
   const mode = isNumber(field) ? 'decimal' : 'text'
   return html`<input id="${id}" inputmode="${mode}" name="${name}" value="${value}" />`

@@ -84,11 +84,11 @@ function cellPart({ words }: PageSetting, field: Field | undefined, value: strin
   if (address !== null && value.length <= cellShownMax)
     return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`
   if (value.length <= cellLongMin) return html`<td>${value}</td>`
-  const shown = shorten(value, cellShownMax)
+  const excerpt = shorten(value, cellShownMax)
   return html`<td>
     <details class="long">
       <summary>${firstCharacters(value, cellLongMin / 2)}…</summary>
-      ${shown}
+      ${excerpt}
     </details>
   </td>`
 }

@@ -41,23 +41,25 @@ function histogramPart(
     view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isRounded
   const { count, digits } = writtenIn(words)
   const rest = withoutField(view, field)
-  const shown = (text: string): string => (isNumber(field) ? digits(shownBound(field, text)) : text)
+  const boundText = (text: string): string => (isNumber(field) ? digits(formatBound(field, text)) : text)
   const outline = bars.map(({ rows }, index) => {
     const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / highest))
     return `M${index * 10 + 1} ${height}v${-tall}h8v${tall}z`
   })
   // The clickable area has full height, so that low bars are easy to select.
   const reaches = bars.map(({ from, to, rows }, index) => {
-    const title = html`<title>${words.between(shown(from), shown(to))}: ${words.rows(count(rows))}</title>`
+    const title = html`<title>
+      ${words.between(boundText(from), boundText(to))}: ${words.rows(count(rows))}
+    </title>`
     const reach = `M${index * 10} 0h10v${height}h-10z`
-    const [least, most] = [boundOf(field, from), boundOf(field, to)]
-    if (!canFilter || rows === 0 || least === null || most === null)
+    const [lower, upper] = [boundOf(field, from), boundOf(field, to)]
+    if (!canFilter || rows === 0 || lower === null || upper === null)
       return html`<path d="${reach}">${title}</path>`
     // Ranges exclude their start, which belongs to the previous range; only the first one includes it.
     const target = new Map([
       ...rest,
-      [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, least],
-      [`${field.name}__lte`, most],
+      [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, lower],
+      [`${field.name}__lte`, upper],
     ])
     return html`<a href="${queryLink(target)}">${title}<path d="${reach}" /></a>`
   })
@@ -87,20 +89,20 @@ function topPart({ words }: PageSetting, view: TableView, field: Field, profile:
   return html`<ul class="values" aria-label="${words.mostFrequent}">
     ${top.slice(0, topMax).map(({ value, rows }) => {
       const share = rows * 100 < all ? `< ${percent(0.01)}` : percent(rows / Math.max(1, all))
-      const shown = value === '' ? words.emptyText : value
-      const said = `${shown}: ${words.rows(count(rows))}`
+      const valueText = value === '' ? words.emptyText : value
+      const title = `${valueText}: ${words.rows(count(rows))}`
       const isWhole = !value.endsWith('…')
-      const asked = isWhole ? equalTo(field, value) : null
-      const text = html`<span class="share">${share}</span> ${shown}`
-      return canFilter && asked !== null
-        ? html`<li><a href="${queryLink(new Map([...rest, asked]))}" title="${said}">${text}</a></li>`
-        : html`<li title="${said}">${text}</li>`
+      const parameter = isWhole ? equalTo(field, value) : null
+      const text = html`<span class="share">${share}</span> ${valueText}`
+      return canFilter && parameter !== null
+        ? html`<li><a href="${queryLink(new Map([...rest, parameter]))}" title="${title}">${text}</a></li>`
+        : html`<li title="${title}">${text}</li>`
     })}
   </ul>`
 }
 
 /** Formats an end of a range with at most as many decimals as the field has; floats get four significant digits. */
-export function shownBound(field: Field, text: string): string {
+export function formatBound(field: Field, text: string): string {
   if (!isNumber(field)) return text
   return field.type === 'float' ? String(Number(Number(text).toPrecision(4))) : (boundOf(field, text) ?? text)
 }
@@ -113,12 +115,12 @@ export function shownBound(field: Field, text: string): string {
 function boundOf(field: Field, text: string): string | null {
   const known = readValue(field, text)
   if (known !== null || !isNumber(field)) return known
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
-  if (whole === '') return null
+  const [, sign = '', integer = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  if (integer === '') return null
   const scale = field.type === 'decimal' ? field.scale : 0
   const isCut = /[1-9]/.test(fraction.slice(scale))
   const units =
-    BigInt(`${sign}${whole}${fraction.slice(0, scale).padEnd(scale, '0')}`) -
+    BigInt(`${sign}${integer}${fraction.slice(0, scale).padEnd(scale, '0')}`) -
     (sign === '-' && isCut ? 1n : 0n)
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
   const point = digits.length - scale

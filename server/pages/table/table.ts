@@ -91,15 +91,15 @@ export function tablePage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table', 'Table'),
     countsAs: 'rows',
     respond: (request, req, res) =>
-      answerQuery(service, request, res, { without: ['format'], pageSize }, async (asked) => {
-        const { snapshot, query } = asked
+      answerQuery(service, request, res, { without: ['format'], pageSize }, async (queryView) => {
+        const { snapshot, query } = queryView
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
-          ...named(service, ['table', tableId(asked.table), page.key, [...query.parameters]]),
+          ...named(service, ['table', tableId(queryView.table), page.key, [...query.parameters]]),
           // The rows of a filtered query are unknown here: their cost is charged once they are found.
           cost: costOfRows((page.range?.rows ?? 0) * snapshot.rowBytes),
           body: async (signal) => {
-            const { view, serverTiming } = await viewOf(asked, page, service, request, signal)
+            const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
             return { pieces: [textOf(tableHtml(setting, view))], serverTiming }
           },
         })

@@ -8,7 +8,7 @@ import { html, type Html } from '../html.ts'
 export function tabsPart(
   { addresses, language, words }: PageSetting,
   table: Table,
-  here: 'table' | Aspect,
+  currentTab: 'table' | Aspect,
   ask: QueryParameters = new Map(),
 ): Html {
   const tabs = [
@@ -20,7 +20,7 @@ export function tabsPart(
   ]
   return html`<nav class="tabs" aria-label="${words.table}">
     ${tabs.map(({ name, address }) =>
-      name === here
+      name === currentTab
         ? html`<a href="${address}" aria-current="page">${words.aspects[name]}</a>`
         : html`<a href="${address}">${words.aspects[name]}</a>`,
     )}

@@ -107,14 +107,14 @@ export function equalTo(field: Field, text: string): [name: string, text: string
 
 /** Returns the parameter name of a condition in the address: `field__operator`, or the field alone. */
 export function parameterOf({ query }: Pick<QueryView, 'query'>, field: string, operator: string): string {
-  const whole = `${field}__${operator}`
-  return query.parameters.has(whole) ? whole : field
+  const fullName = `${field}__${operator}`
+  return query.parameters.has(fullName) ? fullName : field
 }
 
 /** Functions that the pages with rows share. */
 
 /** Placeholder for the links of API responses: HTML pages have their own. */
-const noLinks: PageLinks = { to: () => '', alternates: () => [], wholeFile: '' }
+const noLinks: PageLinks = { to: () => '', alternates: () => [], downloadUrl: '' }
 
 export function rowsPage(snapshot: Snapshot, query: RowQuery): Page {
   return pageOf(snapshot, query, cellsFormat, noLinks)
@@ -126,7 +126,7 @@ interface Viewed {
 }
 
 export async function viewOf(
-  asked: QueryView,
+  queryView: QueryView,
   page: Page,
   service: PageService,
   request: ResourceRequest,
@@ -134,7 +134,7 @@ export async function viewOf(
 ): Promise<Viewed> {
   const { engine, pageBytesMax } = service
   const body = await pageBody(page, engine, requesterOf(request, signal, pageBytesMax))
-  return { view: viewFrom(asked, body, service), serverTiming: body.serverTiming }
+  return { view: viewFrom(queryView, body, service), serverTiming: body.serverTiming }
 }
 
 function viewFrom(
@@ -142,9 +142,9 @@ function viewFrom(
   { pieces, range, positions, hints }: PageBody,
   service: PageService,
 ): TableView {
-  const shown = table.fields.filter((field) => query.fields.includes(field))
+  const selectedFields = table.fields.filter((field) => query.fields.includes(field))
   // Each row has its values in alphabetical order of the fields.
-  const places = shown.map((field) => query.fields.indexOf(field))
+  const places = selectedFields.map((field) => query.fields.indexOf(field))
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const texts = JSON.parse(Buffer.concat(bytes).toString()) as (string | null)[][]
   const addresses = rowAddresses(service)
@@ -158,7 +158,7 @@ function viewFrom(
     positions,
     hints,
     files: service.files,
-    fields: shown,
+    fields: selectedFields,
     rows: texts.map((row) => places.map((place) => row[place] ?? null)),
     exportAddress: (parameters) => withQuery(exported, parameters, 1),
     dataAddress: (parameters, page) => withQuery(data, parameters, page),

@@ -225,7 +225,7 @@ export const en = {
   noChart: 'A chart needs a date, a state, or a field with few values; this table has none of them.',
   drawnBy: 'Group by',
   drawnWhat: 'Measure',
-  drawn: (what: string, by: string) => `${what} by ${by}`,
+  drawn: (what: string, field: string) => `${what} by ${field}`,
   sumOf: (field: string) => `Sum of ${field}`,
   sumsAdd: 'A sum includes all selected rows. If some rows are totals of others, filter them out first.',
   totalsBeside: (field: string, total: string) =>

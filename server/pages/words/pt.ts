@@ -190,7 +190,7 @@ export const pt: Words = {
     'Um gráfico precisa de uma data, de um estado ou de um campo com poucos valores; esta tabela não tem nenhum deles.',
   drawnBy: 'Agrupar por',
   drawnWhat: 'Medida',
-  drawn: (what, by) => `${what} por ${by}`,
+  drawn: (what, field) => `${what} por ${field}`,
   sumOf: (field) => `Soma de ${field}`,
   sumsAdd:
     'A soma inclui todas as linhas selecionadas. Se algumas forem totais de outras, retire-as antes com um filtro.',

@@ -25,7 +25,7 @@ const levels = {
   transfers_running: 'Running downloads.',
   unsent_bytes: 'Bytes of responses that clients have not taken yet.',
   making_bytes: 'Bytes of pages that are being built.',
-  rate_limit_store_up: '1 if the shared counts are reachable, or if this server counts alone.',
+  rate_limit_store_up: '0 if RATE_LIMIT_STORE is a Redis that does not respond, else 1.',
 } as const
 type Level = keyof typeof levels
 
@@ -153,7 +153,7 @@ export class Metrics implements Meter {
     )
     this.#ofTables(
       'acervo_table_stale',
-      '1 if the source of a table is older than the catalog declares.',
+      '1 if the source of a table is older than the catalog allows (refreshed).',
       tables,
       ({ isStale }) => Number(isStale),
     )
@@ -173,7 +173,12 @@ export class Metrics implements Meter {
     )
   }
 
-  #gauge(name: string, help: string, look: (gauge: Gauge) => void, aggregator: 'sum' | 'min' | 'max'): void {
+  #gauge(
+    name: string,
+    help: string,
+    update: (gauge: Gauge) => void,
+    aggregator: 'sum' | 'min' | 'max',
+  ): void {
     this.registry.registerMetric(
       new Gauge({
         name,
@@ -181,7 +186,7 @@ export class Metrics implements Meter {
         aggregator,
         registers: [],
         collect() {
-          look(this)
+          update(this)
         },
       }),
     )

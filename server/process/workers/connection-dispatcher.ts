@@ -15,7 +15,7 @@ export class ConnectionDispatcher {
   readonly #server: Server
   /** Workers that accept connections, the next one first. */
   #workers: Worker[] = []
-  readonly #handed = new Map<number, { readonly socket: Socket; readonly worker: Worker }>()
+  readonly #transfers = new Map<number, { readonly socket: Socket; readonly worker: Worker }>()
   #waiting: Socket[] = []
   #last = 0
 
@@ -23,7 +23,7 @@ export class ConnectionDispatcher {
     // Do not read here: only the worker reads from the connection.
     this.#server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
       socket.on('error', () => undefined)
-      this.#hand(socket)
+      this.#dispatch(socket)
     })
   }
 
@@ -40,28 +40,28 @@ export class ConnectionDispatcher {
 
   add(worker: Worker): void {
     this.#workers.push(worker)
-    for (const socket of this.#waiting.splice(0)) this.#hand(socket)
+    for (const socket of this.#waiting.splice(0)) this.#dispatch(socket)
   }
 
   /** Removes a worker. If it is dead, connections that it has not accepted go to other workers. */
   remove(worker: Worker): void {
     this.#workers = this.#workers.filter((other) => other !== worker)
     if (!worker.isDead()) return
-    for (const [id, { socket, worker: holder }] of this.#handed) {
+    for (const [id, { socket, worker: holder }] of this.#transfers) {
       if (holder !== worker) continue
-      this.#handed.delete(id)
-      this.#hand(socket)
+      this.#transfers.delete(id)
+      this.#dispatch(socket)
     }
   }
 
   /** Records that a worker has accepted a connection. */
-  taken(id: number): void {
+  confirm(id: number): void {
     // Closes the descriptor of this process, not the connection.
-    this.#handed.get(id)?.socket.destroy()
-    this.#handed.delete(id)
+    this.#transfers.get(id)?.socket.destroy()
+    this.#transfers.delete(id)
   }
 
-  #hand(socket: Socket): void {
+  #dispatch(socket: Socket): void {
     const worker = this.#workers.shift()
     if (worker === undefined) {
       if (this.#waiting.length < waitingMax) this.#waiting.push(socket)
@@ -71,7 +71,7 @@ export class ConnectionDispatcher {
     this.#workers.push(worker)
     this.#last += 1
     const id = this.#last
-    this.#handed.set(id, { socket, worker })
+    this.#transfers.set(id, { socket, worker })
     const message: ToWorker = { connection: id }
     // Ignore errors: the worker is ending, and its exit passes the connection to another one.
     worker.process.send(message, socket, { keepOpen: true }, () => undefined)

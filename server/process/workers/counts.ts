@@ -26,7 +26,7 @@ export async function openCounts(
 ): Promise<Counting> {
   const workers = worker?.countsBy(policies)
   const ofAllWorkers = (policy: Policy): Counts =>
-    workers?.of(policy.name) ?? new MemoryCounts(clientsMax, policy)
+    workers?.countsOf(policy.name) ?? new MemoryCounts(clientsMax, policy)
   if (rateLimitStore === 'memory') return { countsFor: ofAllWorkers, isUp: () => true, close: nothing }
   // Import on demand: loading the Redis client takes a fifth of the start-up time.
   const { RedisLink } = await import('../../limits/redis-link.ts')

@@ -18,7 +18,7 @@ export class WorkersMetrics {
   #last = 0
 
   /** @param serving returns the workers to ask */
-  constructor(wanted: number, serving: () => readonly Worker[]) {
+  constructor(workerCount: number, serving: () => readonly Worker[]) {
     this.#serving = serving
     const registers = [this.#own]
     this.#deaths = new Counter({
@@ -36,7 +36,7 @@ export class WorkersMetrics {
         },
       }),
     )
-    new Gauge({ name: 'acervo_workers_wanted', help: 'Configured workers.', registers }).set(wanted)
+    new Gauge({ name: 'acervo_workers_wanted', help: 'Configured workers.', registers }).set(workerCount)
     cluster.on('message', (_worker, message: FromWorker) => {
       if ('measuredAs' in message) this.#waiting.get(message.measuredAs)?.(message.metrics)
     })
@@ -64,10 +64,10 @@ export class WorkersMetrics {
     const answered = new Promise<AggregatedMetrics>((resolve) => this.#waiting.set(id, resolve))
     const message: ToWorker = { measureAs: id }
     if (worker.isConnected()) worker.send(message, () => undefined)
-    const over = new AbortController()
-    const late = setTimeout(patienceMs, null, { signal: over.signal, ref: false }).catch(() => null)
-    const found = await Promise.race([answered, late])
-    over.abort()
+    const controller = new AbortController()
+    const timeout = setTimeout(patienceMs, null, { signal: controller.signal, ref: false }).catch(() => null)
+    const found = await Promise.race([answered, timeout])
+    controller.abort()
     this.#waiting.delete(id)
     return found
   }

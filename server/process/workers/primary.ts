@@ -63,7 +63,8 @@ function followCatalog(
     return true
   }
   followVersions(catalog, version, catalogPollMs, new AbortController().signal, changed).catch(
-    (error: unknown) => log.error({ err: error }, 'catalog is no longer watched'),
+    (error: unknown) =>
+      log.error({ err: error }, 'catalog is no longer checked for changes; SIGHUP reloads it'),
   )
 }
 
@@ -93,7 +94,7 @@ function keepCounts(clientsMax: number): void {
       }
     } else if ('counts' in message) {
       void answerQuestions((name) => stores.get(name)?.counts, message).then((replies) =>
-        tell(worker, replies),
+        sendMessage(worker, replies),
       )
     }
   })
@@ -184,17 +185,17 @@ class Keeper {
   async #end(workers: readonly Worker[], withinMs: number): Promise<void> {
     for (const worker of workers) {
       ending.add(worker)
-      this.#leave(worker)
+      this.#remove(worker)
     }
     await Promise.all(
       workers.map(async (worker) => {
         if (worker.isDead()) return
         const ended = exitOf(worker)
         // A worker that does not serve yet has nothing to finish, and may not receive messages.
-        if (begun.has(worker)) tell(worker, { stopWithinMs: withinMs })
+        if (startedWorkers.has(worker)) sendMessage(worker, { stopWithinMs: withinMs })
         else worker.process.kill('SIGKILL')
-        const late = setTimeout(withinMs + tardinessMs, 'late', { ref: false })
-        if ((await Promise.race([ended, late])) === 'late') worker.process.kill('SIGKILL')
+        const timeout = setTimeout(withinMs + tardinessMs, 'late', { ref: false })
+        if ((await Promise.race([ended, timeout])) === 'late') worker.process.kill('SIGKILL')
         await ended
       }),
     )
@@ -203,9 +204,9 @@ class Keeper {
   #fork(isRelieving: boolean): Worker {
     const worker = cluster.fork({ [relievingVariable]: isRelieving ? 'yes' : 'no' })
     worker.on('message', (message: FromWorker) => {
-      if ('took' in message) this.#reception.taken(message.took)
+      if ('took' in message) this.#reception.confirm(message.took)
       else if ('told' in message) {
-        begun.add(worker)
+        startedWorkers.add(worker)
         if (ending.has(worker)) return
         this.#serving.add(worker)
         this.#reception.add(worker)
@@ -218,11 +219,11 @@ class Keeper {
       Reflect.deleteProperty(cluster.workers ?? {}, worker.id)
       worker.emit('exit', 1, null)
     })
-    worker.once('exit', () => this.#leave(worker))
+    worker.once('exit', () => this.#remove(worker))
     return worker
   }
 
-  #leave(worker: Worker): void {
+  #remove(worker: Worker): void {
     this.#serving.delete(worker)
     this.#reception.remove(worker)
   }
@@ -252,11 +253,11 @@ class Keeper {
 }
 
 /** Workers that have reported that they serve. */
-const begun = new WeakSet<Worker>()
+const startedWorkers = new WeakSet<Worker>()
 /** Workers that end on purpose, so that their exit is not treated as a failure. */
 const ending = new WeakSet<Worker>()
 
-function tell(worker: Worker, message: ToWorker): void {
+function sendMessage(worker: Worker, message: ToWorker): void {
   // Ignore errors: the exit event reports a dead worker.
   if (worker.isConnected()) worker.send(message, () => undefined)
 }

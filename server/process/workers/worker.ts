@@ -13,7 +13,7 @@ export interface Worker {
   /** Returns the counts of all workers, by these policies. */
   readonly countsBy: (policies: readonly Policy[]) => CountsChannel
   /** Receives connections from the primary. */
-  readonly receive: (take: (socket: Socket) => void) => void
+  readonly receive: (accept: (socket: Socket) => void) => void
   readonly serving: () => void
   /** Sets the function that stops this worker within some ms; a second call may shorten the time. */
   readonly onStop: (stop: (withinMs: number) => Promise<void>) => void
@@ -31,14 +31,14 @@ export function thisWorker(): Worker | null {
   // Ignore errors: if the channel is closed, this process is about to end.
   const send = (message: FromWorker): void => void worker.send(message, () => undefined)
   const counts = new CountsChannel(send)
-  let take: ((socket: Socket) => void) | null = null
+  let accept: ((socket: Socket) => void) | null = null
   let stop: ((withinMs: number) => Promise<void>) | null = null
   let measure: (() => Promise<AggregatedMetrics>) | null = null
   worker.on('message', (message: ToWorker, handle?: unknown) => {
-    if ('counted' in message) counts.take(message)
+    if ('counted' in message) counts.receive(message)
     else if ('connection' in message) {
       // The socket is missing if the client has disconnected.
-      if (handle instanceof Socket) take?.(handle)
+      if (handle instanceof Socket) accept?.(handle)
       send({ took: message.connection })
     } else if ('stopWithinMs' in message) void stop?.(message.stopWithinMs).finally(() => worker.disconnect())
     else if ('measureAs' in message)
@@ -55,7 +55,7 @@ export function thisWorker(): Worker | null {
     },
     serving: () => send({ told: 'serving' }),
     receive: (taking) => {
-      take = taking
+      accept = taking
     },
     onStop: (stopping) => {
       stop = stopping

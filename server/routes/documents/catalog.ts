@@ -30,8 +30,8 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
     description: 'All datasets for harvesters, as DCAT-AP 3.',
     offers: ending === null ? offers : offers.filter((offer) => offer.ending === ending),
     find: ({ target, headers }) => {
-      const asked = parsePage(parseQuery(target, ['page']).get('page'))
-      const page = asked === 'last' ? pages : asked
+      const requestedPage = parsePage(parseQuery(target, ['page']).get('page'))
+      const page = requestedPage === 'last' ? pages : requestedPage
       if (page > pages) throw new InvalidPage()
       const chosen = ending ?? acceptable(headers, offers)?.ending
       if (chosen === undefined) {
@@ -40,14 +40,14 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
           'The Accept header excludes the available types: JSON-LD and Turtle.',
         )
       }
-      const shown = all.slice((page - 1) * catalogPageSize, page * catalogPageSize)
+      const pageDatasets = all.slice((page - 1) * catalogPageSize, page * catalogPageSize)
       const about = {
         key: ['dcat', chosen, String(page)],
-        tables: shown.flatMap(({ tables }) => [...tables.values()]),
+        tables: pageDatasets.flatMap(({ tables }) => [...tables.values()]),
       }
       const contentType = chosen === 'ttl' ? 'text/turtle; charset=utf-8' : 'application/ld+json'
       return documentResponse(service, about, contentType, () => {
-        const datasets = shown.map((dataset) => describeDataset(snapshots, dataset))
+        const datasets = pageDatasets.map((dataset) => describeDataset(snapshots, dataset))
         return catalogPage(writing, { page, pages, datasets, count: all.length, ending: chosen })
       })
     },
@@ -61,7 +61,7 @@ export function sitemap(service: DocumentService): Resource {
   return {
     path: '/sitemap.xml',
     name: 'Sitemap',
-    description: 'All HTML pages.',
+    description: 'Sitemap of all HTML pages.',
     offers: [offerOf(xml)],
     find: ({ target }) => {
       parseQuery(target, [])
@@ -84,7 +84,7 @@ export function sitemapFile(service: DocumentService): Resource {
   return {
     path: '/sitemap-:number.xml',
     name: 'Sitemap Part',
-    description: 'Part of the HTML pages.',
+    description: 'Part of the sitemap of HTML pages.',
     offers: [offerOf(xml)],
     find: ({ params, target }) => {
       parseQuery(target, [])

@@ -35,9 +35,9 @@ const bodiesMax = 40
  */
 export function ckanRouter(service: DocumentService, { responder, client }: Serving): Router {
   const router = express.Router({ caseSensitive: true, strict: false })
-  const ckan = keptCkan(service)
+  const ckan = cacheCkan(service)
   const answer =
-    (askedOf: (req: Parameters<RequestHandler>[0]) => ActionParameters): RequestHandler =>
+    (readParameters: (req: Parameters<RequestHandler>[0]) => ActionParameters): RequestHandler =>
     async (req, res) => {
       const name = String(req.params['action'])
       const act = Object.hasOwn(actions, name) ? actions[name] : undefined
@@ -47,10 +47,10 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
         if (act === undefined) {
           throw new ActionError(400, 'Bad Request', `Unknown action: ${name}; known actions: ${known}`)
         }
-        const asked = askedOf(req)
-        const about = { key: ['ckan', name, keyOf(asked)], tables: null }
+        const parameters = readParameters(req)
+        const about = { key: ['ckan', name, keyOf(parameters)], tables: null }
         const response = documentResponse(service, about, jsonType, () =>
-          JSON.stringify({ help, success: true, result: act(ckan(), asked) }),
+          JSON.stringify({ help, success: true, result: act(ckan(), parameters) }),
         )
         await responder.send(req, res, response)
       } catch (error) {
@@ -59,8 +59,8 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
         await accountFor(res).spend(smallCost)
         res.statusCode = status
         res.setHeader('Cache-Control', 'no-store')
-        const told = { ...more, __type: type, message }
-        sendBytes(res, jsonType, [JSON.stringify({ help, success: false, error: told })])
+        const errorDetails = { ...more, __type: type, message }
+        sendBytes(res, jsonType, [JSON.stringify({ help, success: false, error: errorDetails })])
       }
     }
   router
@@ -87,7 +87,7 @@ const allow: RequestHandler = (_req, res, next) => {
 }
 
 const describe: RequestHandler = (_req, res) => {
-  const about = { name: 'CKAN Action', description: "CKAN's action API, to read.", renders: [jsonType] }
+  const about = { name: 'CKAN Action', description: "CKAN's action API, read-only.", renders: [jsonType] }
   res.setHeader('Allow', methods)
   res.setHeader('Access-Control-Allow-Methods', methods)
   sendBytes(res, jsonType, [JSON.stringify({ ...about, parses: [jsonType] })])
@@ -102,14 +102,14 @@ const refuse: RequestHandler = (req, _res, next) => {
 }
 
 /** Returns the data of CKAN's actions, rebuilt only after a change of snapshots. */
-function keptCkan(service: DocumentService): () => Ckan {
-  let [version, kept] = [-1, null as Ckan | null]
+function cacheCkan(service: DocumentService): () => Ckan {
+  let [version, cached] = [-1, null as Ckan | null]
   return () => {
-    if (kept === null || version !== service.snapshots.version) {
+    if (cached === null || version !== service.snapshots.version) {
       version = service.snapshots.version
-      kept = ckanOf(service.writing, datasetViews(service))
+      cached = ckanOf(service.writing, datasetViews(service))
     }
-    return kept
+    return cached
   }
 }
 
@@ -160,8 +160,8 @@ function queryOf(target: string): ActionParameters {
 }
 
 /** Returns a cache key. It contains the current minute if the request depends on the time. */
-function keyOf(asked: ActionParameters): string {
-  const text = JSON.stringify(Object.entries(asked).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+function keyOf(parameters: ActionParameters): string {
+  const text = JSON.stringify(Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return text.includes('NOW') ? `${text} ${Math.floor(Date.now() / 60_000)}` : text
 }
 

@@ -28,7 +28,7 @@ export function serviceFeed(service: DocumentService): Resource {
           subtitle: catalog.description,
           self: writing.documents.feed(),
           page: writing.page('en'),
-          since: `${collected.toSorted().at(-1) ?? '1970-01-01'}T00:00:00Z`,
+          fallbackDate: `${collected.toSorted().at(-1) ?? '1970-01-01'}T00:00:00Z`,
           changes: changes.toSorted(newestFirst),
         })
       })
@@ -49,14 +49,14 @@ export function datasetFeed(service: DocumentService): Resource {
       parseQuery(target, [])
       const tables = [...dataset.tables.values()]
       return documentResponse(service, { key: ['feed', dataset.slug], tables }, atomType, async () => {
-        const changes = await Promise.all(tables.map((table) => keptChanges(service, dataset, table)))
+        const changes = await Promise.all(tables.map((table) => retainedChanges(service, dataset, table)))
         return () =>
           atom(writing, {
             title: `${catalog.title}: ${dataset.name}`,
             subtitle: dataset.description,
             self: writing.documents.datasetFeed(dataset),
             page: writing.page('en', dataset),
-            since: `${dataset.collectedAt}T00:00:00Z`,
+            fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
             changes: changes.flat().toSorted(newestFirst),
           })
       })
@@ -81,14 +81,14 @@ export function tableFeed(service: DocumentService): Resource {
         { key: ['feed', tableId(table)], tables: [table] },
         atomType,
         async () => {
-          const changes = await keptChanges(service, dataset, table)
+          const changes = await retainedChanges(service, dataset, table)
           return () =>
             atom(writing, {
               title: `${catalog.title}: ${dataset.name}, ${table.name}`,
               subtitle: table.description ?? '',
               self: writing.documents.tableFeed(table),
               page: writing.page('en', dataset, table),
-              since: `${dataset.collectedAt}T00:00:00Z`,
+              fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
               changes,
             })
         },
@@ -104,13 +104,13 @@ function currentChanges({ snapshots }: DocumentService, dataset: Dataset): Chang
   })
 }
 
-async function keptChanges(
+async function retainedChanges(
   { snapshots }: DocumentService,
   dataset: Dataset,
   table: Table,
 ): Promise<Change[]> {
-  const kept = await snapshots.kept(table)
-  return kept.slice(0, entriesMax).map(({ manifest, report }) => ({ dataset, table, manifest, report }))
+  const retained = await snapshots.retainedSnapshots(table)
+  return retained.slice(0, entriesMax).map(({ manifest, report }) => ({ dataset, table, manifest, report }))
 }
 
 function newestFirst({ manifest: a }: Change, { manifest: b }: Change): number {

@@ -1,5 +1,5 @@
 import express, { type Router } from 'express'
-import { datasetDocuments, tableDocuments, wholeDocuments } from '../../documents/registry.ts'
+import { datasetDocuments, tableDocuments, serviceDocuments } from '../../documents/registry.ts'
 import { mount, type Serving } from '../../http/resource.ts'
 import { dcatCatalog, sitemap, sitemapFile } from './catalog.ts'
 import { ckanRouter } from './ckan.ts'
@@ -17,15 +17,15 @@ export function documentsRouter(service: DocumentService, serving: Serving): Rou
   const feeds = express.Router({ caseSensitive: true, strict: true })
   for (const feed of [serviceFeed, datasetFeed, tableFeed]) mount(feeds, feed(service), false, serving)
   router.use('/feeds', feeds)
-  const whole = [
-    ...wholeDocuments.map((document) => aboutService(document, service)),
+  const serviceResources = [
+    ...serviceDocuments.map((document) => aboutService(document, service)),
     dcatCatalog('jsonld', service),
     dcatCatalog('ttl', service),
     dcatCatalog(null, service),
     sitemap(service),
     sitemapFile(service),
   ]
-  for (const resource of whole) mount(router, resource, false, serving)
+  for (const resource of serviceResources) mount(router, resource, false, serving)
   router.use(ckanRouter(service, serving))
   return router
 }

@@ -78,17 +78,17 @@ export async function describeTable(
   dataset: Dataset,
   table: Table,
 ): Promise<TableDescription> {
-  return viewOf(dataset, table, await snapshots.kept(table))
+  return viewOf(dataset, table, await snapshots.retainedSnapshots(table))
 }
 
-/** @param kept manifests and reports of retained snapshots, the current one first */
+/** @param retained manifests and reports of retained snapshots, the current one first */
 function viewOf(
   dataset: Dataset,
   table: Table,
-  kept: readonly Pick<Snapshot, 'manifest' | 'report'>[],
+  retained: readonly Pick<Snapshot, 'manifest' | 'report'>[],
 ): TableDescription {
-  const [current] = kept
-  const known = kept.map(({ report }) => report?.fields)
+  const [current] = retained
+  const known = retained.map(({ report }) => report?.fields)
   const mayBeNull = (name: string): boolean =>
     known.length === 0 || known.some((fields) => fields?.find((field) => field.name === name)?.nulls !== 0)
   return {
@@ -145,7 +145,7 @@ export function documentResponse(
   headers: Readonly<Record<string, string>> = {},
 ): NamedResponse {
   const { snapshots, freshness, writingName } = service
-  const state = about.tables === null ? wholeState(service) : stateOf(snapshots, about.tables)
+  const state = about.tables === null ? stateOfAll(service) : stateOf(snapshots, about.tables)
   return {
     name: contentName(JSON.stringify([writingName, ...about.key, state])),
     cacheControl: freshness.changing,
@@ -174,7 +174,7 @@ function stateOf(snapshots: Snapshots, tables: readonly Table[]): string {
 const states = new WeakMap<Snapshots, { readonly version: number; readonly state: string }>()
 
 /** Returns the state of all tables, computed once per change. */
-function wholeState({ snapshots, catalog }: DocumentService): string {
+function stateOfAll({ snapshots, catalog }: DocumentService): string {
   const known = states.get(snapshots)
   if (known?.version === snapshots.version) return known.state
   const state = contentName(stateOf(snapshots, allTables(catalog)))

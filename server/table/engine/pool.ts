@@ -125,24 +125,24 @@ export class Pool {
     signal: AbortSignal,
     work: (connection: Connection, options: RunOptions) => Promise<T>,
   ): Promise<T & { timing: Timing }> {
-    const asked = performance.now()
+    const queuedAt = performance.now()
     const release = reads === null ? null : await reads.snapshot.pin(reads.files)
     try {
-      return await this.#runHere(asked, reads, client, signal, work)
+      return await this.#runHere(queuedAt, reads, client, signal, work)
     } finally {
       release?.()
     }
   }
 
   async #runHere<T extends object>(
-    asked: number,
+    queuedAt: number,
     reads: Plan['reads'],
     client: string,
     signal: AbortSignal,
     work: (connection: Connection, options: RunOptions) => Promise<T>,
   ): Promise<T & { timing: Timing }> {
-    const connection = await this.#take(client, signal)
-    const begun = performance.now()
+    const connection = await this.#acquire(client, signal)
+    const startedAt = performance.now()
     this.#statements += 1
     let answer: T
     try {
@@ -156,7 +156,7 @@ export class Pool {
       this.#giveBack(connection, client)
     }
     if (reads !== null) requireUnchanged(reads)
-    const timing = { queue: begun - asked, query: performance.now() - begun }
+    const timing = { queue: startedAt - queuedAt, query: performance.now() - startedAt }
     this.#limits.observe?.(timing)
     return { ...answer, timing }
   }
@@ -174,7 +174,7 @@ export class Pool {
     }
   }
 
-  async #take(client: string, signal: AbortSignal): Promise<Connection> {
+  async #acquire(client: string, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted()
     const idle = this.#mayRun(client) ? this.#idle.pop() : undefined
     if (idle !== undefined) {
@@ -191,9 +191,9 @@ export class Pool {
   }
 
   #giveBack(connection: Connection, client: string): void {
-    const left = (this.#running.get(client) ?? 1) - 1
-    if (left === 0) this.#running.delete(client)
-    else this.#running.set(client, left)
+    const remaining = (this.#running.get(client) ?? 1) - 1
+    if (remaining === 0) this.#running.delete(client)
+    else this.#running.set(client, remaining)
     this.#idle.push(connection)
     this.#serveNext()
   }

@@ -141,8 +141,8 @@ export class ChunkFile {
 
   /** Withdraws the snapshot, and returns the error to throw. */
   #damaged(what: string): DamagedTable {
-    const { withdraw: takeOut, table } = this.#snapshot
-    takeOut(new DamagedFile(`${this.#file.file} is damaged: ${what}`))
+    const { withdraw, table } = this.#snapshot
+    withdraw(new DamagedFile(`${this.#file.file} is damaged: ${what}`))
     return new DamagedTable(tableId(table))
   }
 }
@@ -185,7 +185,10 @@ export class StoredRows {
    * @returns null if the chunks are too large
    * @throws DamagedTable
    */
-  async read(positions: Uint32Array, turns: EventLoopYielder): Promise<ReadonlyMap<number, RowChunk> | null> {
+  async read(
+    positions: Uint32Array,
+    yielder: EventLoopYielder,
+  ): Promise<ReadonlyMap<number, RowChunk> | null> {
     const numbers = new Set(positions.map((position) => Math.floor(position / chunkRows)).toSorted())
     const runs: (readonly [number: number, chunk: Chunk])[][] = []
     let [bytes, begin, end] = [0, 0, -Infinity]
@@ -202,7 +205,7 @@ export class StoredRows {
     }
     const chunks = new Map<number, RowChunk>()
     for (const run of runs) {
-      await turns.next()
+      await yielder.next()
       const read = this.#file.readTogether(run.map(([, chunk]) => chunk))
       for (const [index, [number]] of run.entries()) {
         const chunk = this.#decode(number, read[index] ?? Buffer.alloc(0))

@@ -63,20 +63,20 @@ export class Dictionaries {
   /** Limit of the cache. */
   readonly bytesMax: number
   readonly #pool: Pool
-  readonly #kept: Cache<Dictionary | Cells>
+  readonly #cache: Cache<Dictionary | Cells>
   readonly #flights = new SingleFlight<Dictionary | Cells | null>()
   readonly #verified = new WeakSet<Snapshot>()
 
   constructor(pool: Pool, bytesMax: number) {
     this.#pool = pool
     this.bytesMax = bytesMax
-    this.#kept = new Cache(bytesMax, ({ bytes }) => bytes)
+    this.#cache = new Cache(bytesMax, ({ bytes }) => bytes)
   }
 
   /** Returns null if the field has no dictionary, or a value that the server cannot compare. */
   async values(snapshot: Snapshot, field: Field, requester: Requester): Promise<Dictionary | null> {
     const text = typeRow(field.type).isText ? foldedSql('value') : 'null'
-    return this.#of(snapshot, field, requester, 'values', ['value', text, 'rows::double'], (answer) =>
+    return this.#load(snapshot, field, requester, 'values', ['value', text, 'rows::double'], (answer) =>
       dictionaryOf(field, answer, snapshot.manifest.rows),
     )
   }
@@ -89,22 +89,22 @@ export class Dictionaries {
     requester: Requester,
   ): Promise<Cells | null> {
     const { csv, json, stored, wire } = typeRow(field.type)
-    const stands = `value::${stored(field)}`
-    const value = json(stands, field)
-    const isQuoted = written.takes === 'json' && wire.kind === 'text'
+    const typedValue = `value::${stored(field)}`
+    const value = json(typedValue, field)
+    const isQuoted = written.valueForm === 'json' && wire.kind === 'text'
     const columns = {
       json: isQuoted || wire.kind === 'json' ? value : `to_json(${value})`,
-      plain: csv(stands),
+      plain: csv(typedValue),
       // The dictionary contains the values in this form.
       rendered: 'value',
     }
     const before = written.before(field)
-    return this.#of(
+    return this.#load(
       snapshot,
       field,
       requester,
       `cells ${written.key}`,
-      [`(${columns[written.takes]})::varchar`],
+      [`(${columns[written.valueForm]})::varchar`],
       (answer) => {
         const texts = answer.map(([text]) => {
           const plain = String(text)
@@ -115,7 +115,7 @@ export class Dictionaries {
     )
   }
 
-  async #of<T extends Dictionary | Cells>(
+  async #load<T extends Dictionary | Cells>(
     snapshot: Snapshot,
     field: Field,
     { client, signal }: Requester,
@@ -124,16 +124,16 @@ export class Dictionaries {
     read: (answer: readonly (readonly unknown[])[]) => T | null,
   ): Promise<T | null> {
     const key = `${tableId(snapshot.table)}/${snapshot.manifest.snapshot} ${what} ${field.name}`
-    const kept = this.#kept.get(key)
-    if (kept !== undefined) return kept as T
+    const cached = this.#cache.get(key)
+    if (cached !== undefined) return cached as T
     const plan = planOf(snapshot, field, columns)
     if (plan === null) return null
     return this.#flights.join(key, signal(), async (stop) => {
       await this.#verify(snapshot)
       const { rows } = await this.#pool.rows(plan, client, stop)
-      const made = read(rows)
-      if (made !== null) this.#kept.set(key, made)
-      return made
+      const result = read(rows)
+      if (result !== null) this.#cache.set(key, result)
+      return result
     }) as Promise<T | null>
   }
 
@@ -215,14 +215,14 @@ export class CodedTable {
   readonly #codes: CodesFile
   readonly #values: readonly number[]
   readonly #file: ChunkFile
-  readonly #kept: Cache<Unpacked>
+  readonly #cache: Cache<Unpacked>
 
-  constructor(snapshot: Snapshot, codes: CodesFile, kept: Cache<Unpacked>) {
+  constructor(snapshot: Snapshot, codes: CodesFile, cache: Cache<Unpacked>) {
     this.#snapshot = snapshot
     this.#codes = codes
     this.#values = codes.fields.map((name) => distinctValues(snapshot, name))
     this.#file = new ChunkFile(snapshot, codes, codesChunks(this.#shape))
-    this.#kept = kept
+    this.#cache = cache
   }
 
   get rows(): number {
@@ -276,10 +276,10 @@ export class CodedTable {
 
   #unpacked<T extends Unpacked>(name: string, read: () => T): T {
     const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot}/${this.#codes.file} ${name}`
-    const kept = this.#kept.get(key)
-    if (kept !== undefined) return kept as T
+    const cached = this.#cache.get(key)
+    if (cached !== undefined) return cached as T
     const unpacked = read()
-    this.#kept.set(key, unpacked)
+    this.#cache.set(key, unpacked)
     return unpacked
   }
 

@@ -79,7 +79,7 @@ export async function gatherColumns(
     timings.push(timing)
   }
   writer.finish()
-  return { pieces: writer.taken(), timings }
+  return { pieces: writer.takeBytes(), timings }
 }
 
 /** Reads rows as columns for the writer of a format, in the order of the positions. */
@@ -112,24 +112,27 @@ interface RowsOfPart {
 
 function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
   const { parts } = snapshot.manifest
-  const wanted = new Map<number, number[]>()
+  const rowsByPart = new Map<number, number[]>()
   for (const position of positions) {
     const part = partOf(parts, position)
     const row = position - (parts[part]?.firstRow ?? 0)
-    const rows = wanted.get(part)
-    if (rows === undefined) wanted.set(part, [row])
+    const rows = rowsByPart.get(part)
+    if (rows === undefined) rowsByPart.set(part, [row])
     else rows.push(row)
   }
   const batchRows = Math.max(1, Math.floor(batchBytesMax / snapshot.rowBytes))
-  return [...wanted]
+  return [...rowsByPart]
     .toSorted(([a], [b]) => a - b)
     .flatMap(([part, found]) => {
       const rows = Uint32Array.from(found).toSorted()
       const isRun = (rows.at(-1) ?? 0) - (rows[0] ?? 0) === rows.length - 1
       // Scattered rows stay together: a second statement would decode the same row groups again.
-      const most = isRun ? batchRows : rows.length
-      const batches = Array.from({ length: Math.ceil(rows.length / most) }, (_, batch) => batch * most)
-      return batches.map((first) => ({ part, rows: rows.subarray(first, first + most) }))
+      const batchSize = isRun ? batchRows : rows.length
+      const batches = Array.from(
+        { length: Math.ceil(rows.length / batchSize) },
+        (_, batch) => batch * batchSize,
+      )
+      return batches.map((first) => ({ part, rows: rows.subarray(first, first + batchSize) }))
     })
 }
 
@@ -138,6 +141,6 @@ const batchBytesMax = 2_000_000
 
 /** Joins pieces, since a socket sends one faster than thousands. */
 function joined(texts: readonly Uint8Array[], separator: string): Uint8Array {
-  const between = Buffer.from(separator)
-  return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [between, text])))
+  const separatorBytes = Buffer.from(separator)
+  return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [separatorBytes, text])))
 }

@@ -52,7 +52,7 @@ export function planColumns(
       select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position
       from read_parquet([${files.join(', ')}], file_row_number = true)
       where file_row_number ${oneOf(rows)}${inParts}
-      ${known.length === 1 && comeInOrder(rows) ? '' : `order by ${order}`}) as part`,
+      ${known.length === 1 && canSkipSort(rows) ? '' : `order by ${order}`}) as part`,
     parameters: parameters.values,
     reads: { snapshot, files: known.map(({ file }) => file) },
   }
@@ -62,7 +62,7 @@ export function planColumns(
  * Returns whether rows arrive in order without a sort. Consecutive rows of a row group do: one thread scans
  * them, without a filter operator. Sorting wide rows takes a quarter longer.
  */
-function comeInOrder(rows: Uint32Array): boolean {
+function canSkipSort(rows: Uint32Array): boolean {
   const [first = 0, last = first] = [rows[0], rows.at(-1)]
   const isRun = rows.every((row, index) => row === first + index)
   return isRun && Math.floor(first / rowGroupRows) === Math.floor(last / rowGroupRows)

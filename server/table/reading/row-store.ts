@@ -1,6 +1,6 @@
 import { tableId, type Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
-import { same } from '../../../core/catalog/types/field-type.ts'
+import { unchangedSql } from '../../../core/catalog/types/field-type.ts'
 import { quotedJson } from '../../../core/text.ts'
 import { chunkRows, type RowChunk } from '../../../core/warehouse/format/row-store.ts'
 import { EventLoopYielder } from '../../base/queue.ts'
@@ -37,7 +37,7 @@ export class RowStore {
   }
 
   /** Returns whether the row store can write these rows: few enough, and in a supported form. */
-  has(snapshot: Snapshot, form: LineForm, rows: number): boolean {
+  canRead(snapshot: Snapshot, form: LineForm, rows: number): boolean {
     const { row_store: file, dictionary } = snapshot.manifest
     // Dictionaries that exceed the cache would be read again for each request: DuckDB is cheaper then.
     const values = dictionary?.fields.reduce((sum, field) => sum + field.values, 0) ?? 0
@@ -62,25 +62,25 @@ export class RowStore {
     const { written, separator } = form.format
     if (file === undefined || written === undefined) return null
     const { columns } = await this.#columnsOf(snapshot, form, written, requester)
-    const turns = new EventLoopYielder(requester.signal())
+    const yielder = new EventLoopYielder(requester.signal())
     const release = await snapshot.pin([file.file])
     const reader = new StoredRows(snapshot, file)
     const { before, between, after } = written.around
-    const apart = { rows: Buffer.from(separator), values: Buffer.from(between) }
+    const separators = { rows: Buffer.from(separator), values: Buffer.from(between) }
     const [begin, end] = [Buffer.from(before), Buffer.from(after)]
     const lines = new ByteBuilder()
     try {
-      const chunks = await reader.read(positions, turns)
+      const chunks = await reader.read(positions, yielder)
       if (chunks === null) return null
       for (const [index, position] of positions.entries()) {
-        if (index % rowsOfTurn === 0) await turns.next()
+        if (index % rowsOfTurn === 0) await yielder.next()
         const chunk = chunks.get(Math.floor(position / chunkRows))
         if (chunk === undefined) throw new RangeError(`the chunk of row ${position} was not read`)
         if (lines.length > requester.pageBytesMax) throw new TooLarge()
-        if (index > 0) lines.add(apart.rows)
+        if (index > 0) lines.add(separators.rows)
         lines.add(begin)
         for (let column = 0; column < columns.length; column += 1) {
-          if (column > 0) lines.add(apart.values)
+          if (column > 0) lines.add(separators.values)
           columns[column]?.(chunk, position % chunkRows, lines)
         }
         lines.add(end)
@@ -99,8 +99,8 @@ export class RowStore {
     requester: Requester,
   ): Promise<Columns> {
     const key = `${tableId(snapshot.table)}/${snapshot.manifest.snapshot} ${form.key}`
-    const kept = this.#columns.get(key)
-    if (kept !== undefined) return kept
+    const cached = this.#columns.get(key)
+    if (cached !== undefined) return cached
     const columns: Column[] = []
     let bytes = columnBytes * form.fields.length
     for (const field of form.fields) {
@@ -117,9 +117,9 @@ export class RowStore {
         lines.copy(all, starts[code] ?? 0, starts[code + 1] ?? 0)
       })
     }
-    const made = { columns, bytes }
-    this.#columns.set(key, made)
-    return made
+    const entry = { columns, bytes }
+    this.#columns.set(key, entry)
+    return entry
   }
 }
 
@@ -138,7 +138,7 @@ const columnBytes = 500
 /** Returns the writer of a field without codes. */
 function textColumn(place: number, field: Field, written: WrittenLine): Column {
   const isText = typeRow(field.type).wire.kind === 'text'
-  const isQuoted = written.takes === 'json' && isText
+  const isQuoted = written.valueForm === 'json' && isText
   const before = written.before(field)
   const [nothing, start] = [Buffer.from(before + written.null), Buffer.from(before)]
   const write = (text: string, lines: ByteBuilder): void => {
@@ -184,9 +184,9 @@ function isWritable({ manifest }: Snapshot, { format: { written }, fields }: Lin
   if (written === undefined) return false
   const coded = new Set(manifest.dictionary?.fields.map(({ name }) => name))
   return fields.every(({ name, type }) => {
-    if (coded.has(name) || written.takes === 'json') return true
+    if (coded.has(name) || written.valueForm === 'json') return true
     const { isPlainInJson, wire } = typeRow(type)
-    return isPlainInJson && (written.takes === 'plain' || wire.text === same)
+    return isPlainInJson && (written.valueForm === 'plain' || wire.text === unchangedSql)
   })
 }
 
@@ -229,9 +229,9 @@ export class ByteBuilder {
   }
 
   #reserve(more: number): void {
-    const needed = this.#length + more
-    if (needed <= this.#bytes.length) return
-    const grown = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length))
+    const requiredLength = this.#length + more
+    if (requiredLength <= this.#bytes.length) return
+    const grown = Buffer.allocUnsafe(Math.max(requiredLength, 2 * this.#bytes.length))
     this.#bytes.copy(grown, 0, 0, this.#length)
     this.#bytes = grown
   }

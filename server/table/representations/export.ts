@@ -48,7 +48,7 @@ async function* lineChunks(
 ): AsyncGenerator<Uint8Array> {
   const { snapshot, selection } = exported
   const { format, fields } = form
-  const between = Buffer.from(format.separator)
+  const separator = Buffer.from(format.separator)
   const head = Buffer.from(format.head(fields))
   let isFirst = true
   const read = (positions: Uint32Array, signal: AbortSignal) =>
@@ -57,7 +57,7 @@ async function* lineChunks(
     // Send the head only with the first row: until then, the request can still get an error status.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
-      if (!isFirst) yield between
+      if (!isFirst) yield separator
       yield piece
       isFirst = false
     }
@@ -101,10 +101,10 @@ async function* columnChunks(
   const batches = inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())
   for await (const { answer, rows } of batches) {
     writer.write(answer, rows)
-    yield* writer.taken()
+    yield* writer.takeBytes()
   }
   writer.finish()
-  yield* writer.taken()
+  yield* writer.takeBytes()
 }
 
 /** Yields positions of the selection in batches that fit into memory, and along row groups if possible. */

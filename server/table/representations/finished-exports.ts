@@ -19,7 +19,7 @@ export const retainedExportsMax = 16
 export class FinishedExports {
   readonly #folder: string
   readonly #bytesMax: number
-  readonly #kept: LRUCache<string, Finished>
+  readonly #cache: LRUCache<string, Finished>
   readonly #making = new SingleFlight<boolean>()
   #number = 0
   /** Bytes on disk of all open exports. */
@@ -29,13 +29,13 @@ export class FinishedExports {
   constructor(folder: string, bytesMax: number) {
     this.#folder = folder
     this.#bytesMax = bytesMax
-    this.#kept = new LRUCache({
+    this.#cache = new LRUCache({
       max: retainedExportsMax,
       maxSize: Math.max(1, bytesMax),
       sizeCalculation: ({ bytes }) => Math.max(1, bytes),
       dispose: (finished) => {
         finished.isKept = false
-        this.#leave(finished)
+        this.#closeIfUnused(finished)
       },
     })
   }
@@ -47,7 +47,7 @@ export class FinishedExports {
 
   /** Returns a retained export; callers must release it. */
   find(name: string): Finished | null {
-    const found = this.#kept.get(name) ?? null
+    const found = this.#cache.get(name) ?? null
     if (found !== null) found.readers += 1
     return found
   }
@@ -66,9 +66,9 @@ export class FinishedExports {
       const known = this.find(name)
       if (known !== null) return known
       const isTooLarge = await this.#making.join(name, signal, async (stop) => {
-        const made = await this.#write(await chunks(stop))
-        if (made !== null) this.#kept.set(name, made)
-        return made === null
+        const finished = await this.#write(await chunks(stop))
+        if (finished !== null) this.#cache.set(name, finished)
+        return finished === null
       })
       if (isTooLarge) return null
     }
@@ -76,7 +76,7 @@ export class FinishedExports {
 
   release(finished: Finished): void {
     finished.readers -= 1
-    this.#leave(finished)
+    this.#closeIfUnused(finished)
   }
 
   /** Reads the bytes from `start` to `end`, which is included. */
@@ -91,7 +91,7 @@ export class FinishedExports {
   }
 
   close(): void {
-    this.#kept.clear()
+    this.#cache.clear()
   }
 
   async #write(chunks: AsyncIterable<Uint8Array>): Promise<Finished | null> {
@@ -120,7 +120,7 @@ export class FinishedExports {
   }
 
   /** Closes an export that is neither retained nor being read. */
-  #leave(finished: Finished): void {
+  #closeIfUnused(finished: Finished): void {
     if (finished.isKept || finished.readers > 0) return
     this.#openBytes -= finished.bytes
     void finished.handle.close().catch(() => undefined)

@@ -101,9 +101,9 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
 }
 
 /** @throws InvalidPage beyond the last page; an empty result has a page 1 */
-function rangeOf(count: number, { page: asked, pageSize }: RowQuery): PageRange {
+function rangeOf(count: number, { page: requestedPage, pageSize }: RowQuery): PageRange {
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
-  const page = asked === 'last' ? lastPage : asked
+  const page = requestedPage === 'last' ? lastPage : requestedPage
   if (page > lastPage) throw new InvalidPage()
   const first = (page - 1) * pageSize
   return { count, page, lastPage, first, rows: Math.min(pageSize, count - first) }
@@ -115,21 +115,21 @@ function rangeOf(count: number, { page: asked, pageSize }: RowQuery): PageRange 
  */
 export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
   const { snapshot, query, form, links } = page
-  const asked = performance.now()
+  const startedAt = performance.now()
   const selection = page.range === null ? await engine.selections.find(snapshot, query, requester) : null
   const range = page.range ?? rangeOf(selection?.count ?? 0, query)
   const bytes = range.rows * snapshot.rowBytes
   if (bytes > requester.pageBytesMax) throw new TooLarge()
   const positions =
     selection === null ? consecutive(range) : await selection.slice(range.first, range.rows, requester)
-  const isStored = isLineForm(form) && engine.rowStore.has(snapshot, form, positions.length)
+  const isStored = isLineForm(form) && engine.rowStore.canRead(snapshot, form, positions.length)
   const decoded = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
     // The base cost, `costOfRows(0)`, was charged with the request. Small costs beyond it are free.
     const more = costOfScan(isStored ? 0 : decoded()) + costOfRows(bytes) - costOfRows(0)
     if (more > costOfRows(0)) await requester.pay(more)
   }
-  const selecting = { queue: 0, query: performance.now() - asked }
+  const selecting = { queue: 0, query: performance.now() - startedAt }
   const read = async (): Promise<Gathered> => {
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
     const stored = isStored ? await engine.rowStore.read(snapshot, form, positions, requester) : null
@@ -187,7 +187,7 @@ export interface PageLinks {
   /** Links to the same page in other formats. */
   readonly alternates: (page: number) => readonly { readonly address: string; readonly mediaType: string }[]
   /** Address of all rows as one file. */
-  readonly wholeFile: string
+  readonly downloadUrl: string
 }
 
 interface PageOfCount {
@@ -220,9 +220,9 @@ function pageHeaders(range: PageOfCount, links: PageLinks): Record<string, strin
 }
 
 /** Returns a Link header (RFC 8288); less important links are left out if it would become too long. */
-function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, wholeFile }: PageLinks): string {
+function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, downloadUrl }: PageLinks): string {
   const all = [
-    `<${wholeFile}>; rel="alternate"; type="application/gzip"`,
+    `<${downloadUrl}>; rel="alternate"; type="application/gzip"`,
     ...(page < lastPage ? [`<${to(page + 1)}>; rel="next"`] : []),
     ...(page > 1 ? [`<${to(page - 1)}>; rel="prev"`] : []),
     `<${to(1)}>; rel="first"`,

@@ -13,8 +13,8 @@ const folded = new Cache<{ readonly text: string }>(1_000_000, ({ text }) => 64 
 export async function foldedText(part: string, pool: Pool, requester: Requester): Promise<string> {
   // oxlint-disable-next-line no-control-regex
   if (/^[\0-\x7f]*$/.test(part)) return part.toLowerCase()
-  const kept = folded.get(part)
-  if (kept !== undefined) return kept.text
+  const cached = folded.get(part)
+  if (cached !== undefined) return cached.text
   const plan = { sql: `select ${foldedSql('$1::varchar')}`, parameters: [part], reads: null }
   const { rows } = await pool.rows(plan, requester.client, requester.signal())
   const text = String(rows[0]?.[0])

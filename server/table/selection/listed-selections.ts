@@ -25,20 +25,20 @@ const hintLengthMax = 60
  * commas.
  */
 export class ListedSelections implements Selections {
-  readonly #others: Selections
+  readonly #next: Selections
   readonly #dictionaries: Dictionaries
   readonly #pool: Pool
 
   /** @param pool folds texts */
-  constructor(others: Selections, dictionaries: Dictionaries, pool: Pool) {
-    this.#others = others
+  constructor(next: Selections, dictionaries: Dictionaries, pool: Pool) {
+    this.#next = next
     this.#dictionaries = dictionaries
     this.#pool = pool
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
     await this.#requireSeparateValues(snapshot, filter, requester)
-    const selection = await this.#others.find(snapshot, filter, requester)
+    const selection = await this.#next.find(snapshot, filter, requester)
     if (selection.count > 0) return selection
     // Hints are optional: an error must not fail the response.
     const hints = await this.#hints(snapshot, filter, requester).catch(() => [])
@@ -52,7 +52,7 @@ export class ListedSelections implements Selections {
     requester: Requester,
   ): ReturnType<Selections['groups']> {
     await this.#requireSeparateValues(snapshot, filter, requester)
-    return this.#others.groups(snapshot, filter, grouping, requester)
+    return this.#next.groups(snapshot, filter, grouping, requester)
   }
 
   /** @throws InvalidQuery if a list without quotes is a single value, and not all of its items are values */
@@ -98,17 +98,18 @@ export class ListedSelections implements Selections {
     const isListed = lookupIn(listed)
     const missing = values.find((value) => !isListed(value))
     if (missing === undefined) return null
-    const wanted = trimBlanks(await foldedText(missing, this.#pool, requester))
-    const same = listed.folded.findIndex((text) => trimBlanks(text) === wanted)
-    const near = same === -1 ? nearestName(wanted, listed.folded.filter(isOfLengthOf(wanted))) : null
-    const place = near === null ? same : listed.folded.indexOf(near)
+    const target = trimBlanks(await foldedText(missing, this.#pool, requester))
+    const sameIndex = listed.folded.findIndex((text) => trimBlanks(text) === target)
+    const nearestText =
+      sameIndex === -1 ? nearestName(target, listed.folded.filter(isOfLengthOf(target))) : null
+    const place = nearestText === null ? sameIndex : listed.folded.indexOf(nearestText)
     const nearest = listed.values[place]
     if (nearest === undefined || nearest === '' || nearest.length > hintLengthMax) return null
-    return { field, missing, nearest, isSameInAnyCase: same !== -1 }
+    return { field, missing, nearest, isSameInAnyCase: sameIndex !== -1 }
   }
 
   /** Returns the values of a text field; null if they are unknown or too many. */
-  async #listed({ snapshot, field, requester }: Asked): Promise<ListedValues | null> {
+  async #listed({ snapshot, field, requester }: TextRequest): Promise<ListedValues | null> {
     if (!typeRow(field.type).isText) return null
     const count = distinctValues(snapshot, field.name)
     if (count > listedMax) return null
@@ -126,7 +127,7 @@ interface ListedValues {
   readonly folded: readonly string[]
 }
 
-interface Asked extends Pick<Condition, 'field'> {
+interface TextRequest extends Pick<Condition, 'field'> {
   readonly snapshot: Snapshot
   readonly requester: Requester
 }

@@ -19,8 +19,11 @@ export function openSelections(
   clickHouse: ClickHouse | null = null,
 ): Selections {
   const duckdb = new DuckDbSelections(pool, dictionaries, found, limits)
-  const here =
+  const localSelections =
     limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, found, limits)
-  const all = clickHouse === null ? here : new ClickHouseSelections(here, clickHouse, pool, found, limits)
+  const all =
+    clickHouse === null
+      ? localSelections
+      : new ClickHouseSelections(localSelections, clickHouse, pool, found, limits)
   return new ListedSelections(all, dictionaries, pool)
 }

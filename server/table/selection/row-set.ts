@@ -45,7 +45,7 @@ export class RowSet {
   }
 
   /** @param numbers positions, ascending */
-  static of(
+  static fromPositions(
     numbers: Uint32Array,
     parts: readonly { readonly firstRow: number; readonly rows: number }[],
   ): RowSet {
@@ -61,10 +61,10 @@ export class RowSet {
   }
 
   and(other: RowSet): RowSet {
-    const others = new Map(other.#parts.map((part) => [part.firstRow, part]))
+    const otherParts = new Map(other.#parts.map((part) => [part.firstRow, part]))
     return new RowSet(
       this.#parts.flatMap((part) => {
-        const match = others.get(part.firstRow)
+        const match = otherParts.get(part.firstRow)
         return match === undefined ? [] : [intersection(part, match)]
       }),
     )
@@ -103,13 +103,13 @@ function copyRows({ firstRow, count, rows }: PartRows, skip: number, into: Uint3
     return copied
   }
   let byte = 0
-  for (let left = skip; ; byte += 1) {
-    const ones = onesIn[rows[byte] ?? 0] ?? 0
-    if (left < ones || byte >= rows.length) {
-      skip = left
+  for (let remaining = skip; ; byte += 1) {
+    const ones = bitCounts[rows[byte] ?? 0] ?? 0
+    if (remaining < ones || byte >= rows.length) {
+      skip = remaining
       break
     }
-    left -= ones
+    remaining -= ones
   }
   for (let filled = 0; filled < copied; byte += 1) {
     const bits = rows[byte] ?? 0
@@ -132,7 +132,7 @@ function intersection(one: PartRows, other: PartRows): PartRows {
     return { firstRow: one.firstRow, count: rows.length, rows }
   }
   const rows = few.rows.map((bits, index) => bits & (many.rows[index] ?? 0))
-  return { firstRow: one.firstRow, count: rows.reduce((sum, bits) => sum + (onesIn[bits] ?? 0), 0), rows }
+  return { firstRow: one.firstRow, count: rows.reduce((sum, bits) => sum + (bitCounts[bits] ?? 0), 0), rows }
 }
 
 function holds(rows: PartRows['rows'], row: number): boolean {
@@ -152,4 +152,4 @@ function lastAtMax<T>(items: ArrayLike<T>, limit: number, numberOf: (item: T) =>
   return low
 }
 
-const onesIn = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)
+const bitCounts = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)

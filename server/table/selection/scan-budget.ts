@@ -17,19 +17,21 @@ export async function checkScanBudget(
   requester: Requester,
 ): Promise<void> {
   if (values <= max) return requester.pay(costOfScan(values))
-  const [million, most] = [values, max].map((number) => Math.ceil(number / 1e6).toLocaleString('en'))
-  const lead = leadingField(snapshot)
+  const [million, maxMillion] = [values, max].map((number) => Math.ceil(number / 1e6).toLocaleString('en'))
+  const leadField = leadingField(snapshot)
   const advice =
-    lead === null ? 'request less' : `add a condition on "${lead.name}", which leads the order of the table`
+    leadField === null
+      ? 'request less'
+      : `add a condition on "${leadField.name}", the first field in the order of the table`
   throw new TooCostly(
-    `The query would read about ${million ?? ''} million values, and may read ${most ?? ''} million: ${advice}.`,
+    `The query would read about ${million ?? ''} million values, and may read ${maxMillion ?? ''} million: ${advice}.`,
   )
 }
 
 /** Returns the field that the table is sorted by; null if there is none. */
 function leadingField({ table, manifest }: Snapshot): Field | null {
   const [term] = manifest.order
-  const leads = ({ name }: Field): boolean =>
+  const isLeading = ({ name }: Field): boolean =>
     (['asc', 'desc'] as const).some((direction) => orderTerm({ field: name, direction }) === term)
-  return table.fields.find(leads) ?? null
+  return table.fields.find(isLeading) ?? null
 }

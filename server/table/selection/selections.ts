@@ -128,24 +128,24 @@ export function filterKey({ table, manifest }: Snapshot, { key }: RowFilter): st
 
 /** Caches results of selections of all kinds, and computes each once for concurrent requests. */
 export class SelectionCache {
-  readonly #kept: Cache<RowSet | Uint32Array>
+  readonly #cache: Cache<RowSet | Uint32Array>
   readonly #flights = new SingleFlight<RowSet | Uint32Array>()
 
   /** @param bytesMax limit for all together; 0 disables the cache */
   constructor(bytesMax: number) {
-    this.#kept = new Cache(bytesMax, (found) =>
+    this.#cache = new Cache(bytesMax, (found) =>
       Math.max(1, found instanceof RowSet ? found.bytes : found.byteLength),
     )
   }
 
   get stats(): CacheStats {
-    return this.#kept.stats
+    return this.#cache.stats
   }
 
   /** Returns cached numbers without counting a miss. */
   numbersAtHand(key: string): Uint32Array | undefined {
-    const kept = this.#kept.getAgain(key)
-    return kept instanceof Uint32Array ? kept : undefined
+    const cached = this.#cache.getAgain(key)
+    return cached instanceof Uint32Array ? cached : undefined
   }
 
   async rows(key: string, requester: Requester, work: Work<'rows'>): Promise<RowSet> {
@@ -161,12 +161,12 @@ export class SelectionCache {
   }
 
   async #once(key: string, requester: Requester, work: Work<keyof Kinds>): Promise<Kinds[keyof Kinds]> {
-    const kept = this.#kept.get(key)
-    if (kept !== undefined) return kept
+    const cached = this.#cache.get(key)
+    if (cached !== undefined) return cached
     return this.#flights.join(key, requester.signal(), async (signal) => {
-      const made = await work(signal)
-      this.#kept.set(key, made)
-      return made
+      const result = await work(signal)
+      this.#cache.set(key, result)
+      return result
     })
   }
 }

@@ -77,10 +77,10 @@ export async function spansOf(
     const below = (from: (value: string) => number, to: (value: string) => number): Span =>
       isDescending ? { from: from(one), to: nulls } : { from: 0, to: to(one) }
     const spansOfValues = async (all: readonly string[]): Promise<Span[]> => {
-      const turns = new EventLoopYielder(requester.signal())
+      const yielder = new EventLoopYielder(requester.signal())
       const spans: Span[] = []
       for (const value of all) {
-        await turns.next()
+        await yielder.next()
         spans.push({ from: lower(value), to: upper(value) })
       }
       return spans
@@ -174,8 +174,8 @@ async function reading<T>(
     // Bisections for several values start with the same ranks, so their values are cached.
     const known = new Map<number, string | null>()
     return await work((at) => {
-      const seen = known.get(at)
-      if (seen !== undefined) return seen
+      const cached = known.get(at)
+      if (cached !== undefined) return cached
       const value = readAt(at)
       known.set(at, value)
       return value

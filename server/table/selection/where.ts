@@ -15,7 +15,7 @@ export interface SqlDialect {
   /** Inequality; it also holds if the column is null. */
   readonly differs: (column: string, value: string) => string
   /** Equality of folded texts, ignoring blanks at their ends. */
-  readonly isTrimmed: (text: string, whole: string) => string
+  readonly isTrimmed: (text: string, operand: string) => string
   readonly contains: (text: string, part: string) => string
   readonly startsWith: (text: string, part: string) => string
   /** Conditions on lists and locations, which not every engine supports. */
@@ -54,8 +54,8 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Sq
       return equals(column, bound(equalValues(field, values)))
     case 'ne': {
       if (values.length === 2) return outside(dialect, column, bound(values))
-      const others = bound(equalValues(field, values)).map((value) => dialect.differs(column, value))
-      return `(${others.join(' and ')})`
+      const terms = bound(equalValues(field, values)).map((value) => dialect.differs(column, value))
+      return `(${terms.join(' and ')})`
     }
     case 'iexact':
       return dialect.isTrimmed(dialect.folded(field), dialect.part(first))
@@ -72,8 +72,8 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Sq
     case 'within':
       return known(dialect.parts, operator).within(column, values)
     default: {
-      const [least = 'null', greatest = 'null'] = bound(values)
-      return comparisons[operator](column, least, greatest)
+      const [min = 'null', greatest = 'null'] = bound(values)
+      return comparisons[operator](column, min, greatest)
     }
   }
 }

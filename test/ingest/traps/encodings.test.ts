@@ -13,12 +13,15 @@ const bytes = (...parts: (string | number[])[]): Buffer =>
 const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16()
 const notIn = (byte: string, encoding: string): Came =>
   bad(`line 2: the byte ${byte} is not ${encoding}: declare the encoding of the source as source.encoding`)
-const half = (unit: string): Came => bad(`line 2: an unpaired surrogate (${unit}) is not UTF-16`)
+const half = (unit: string): Came =>
+  bad(
+    `line 2: an unpaired surrogate (${unit}) is not valid UTF-16: check source.encoding, or fetch the file again`,
+  )
 const isUtf8 = (encoding: string): Came =>
   refused(`t.csv is declared as ${encoding}, but is valid UTF-8: declare utf-8 as source.encoding`)
 const isUtf16 = refused('t.csv is UTF-16 text: declare utf-16 as source.encoding')
 const noMark = refused('t.csv has no UTF-16 byte order mark: declare utf-16le or utf-16be as source.encoding')
-const cutOff = refused('t.csv ends within a UTF-16 character: it is cut off')
+const cutOff = refused('t.csv ends within a UTF-16 character, so it is cut off: fetch it again')
 
 // Files are read a MiB at a time, which ends within one of these characters in any encoding.
 const long = `\uFEFFa,b\n${'😀'.repeat(300_000)},1\n`

@@ -55,13 +55,15 @@ describe('what files tell by their names, and for themselves', () => {
       'a name that does not fit',
       named('x{b}.csv', 'd/*'),
       { 'd/x1.csv': 'a\nk\n', 'd/y1.csv': 'a\nk\n' },
-      refused('y1.csv does not match source.from_name, which is x{b}.csv'),
+      refused('y1.csv does not match source.from_name (x{b}.csv): rename the file, or correct the pattern'),
     ],
     [
       'a name that can be read in two ways',
       named('{a}_{b}.csv', 'd/*'),
       { 'd/p_q_1.csv': 'c\nk\n' },
-      refused('the name of p_q_1.csv can be read in two ways by source.from_name, which is {a}_{b}.csv'),
+      refused(
+        'the name of p_q_1.csv matches source.from_name ({a}_{b}.csv) in more than one way: write more of the name into the pattern',
+      ),
     ],
     [
       'constants of some files',
@@ -80,7 +82,7 @@ describe('what files tell by their names, and for themselves', () => {
           [null, 3],
           ['m', 4],
         ],
-        told: ['  3.csv lacks "a", null there'],
+        told: ['  3.csv lacks "a", so its rows have null there'],
       },
     ],
     [
@@ -92,7 +94,7 @@ describe('what files tell by their names, and for themselves', () => {
           [null, 1],
           ['l', 2],
         ],
-        told: ['  1.csv lacks "a", null there'],
+        told: ['  1.csv lacks "a", so its rows have null there'],
       },
     ],
     [
@@ -191,19 +193,19 @@ describe('several files', () => {
       'columns in another order in one',
       'd/*.csv',
       { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': 'b,a\n1,x\n' },
-      refused('the header of 2.csv differs from that of 1.csv: column 1 is "b", and there "a"'),
+      refused('the header of 2.csv differs from that of 1.csv: column 1 is "b" instead of "a"'),
     ],
     [
       'a column more in one',
       'd/*.csv',
       { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': 'a,b,c\nx,1,2\n' },
-      refused('the header of 2.csv differs from that of 1.csv: column 3 is "c", and there null'),
+      refused('the header of 2.csv differs from that of 1.csv: column 3 is "c" instead of null'),
     ],
     [
       'a column less in one',
       'd/*.csv',
       { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': 'a\nx\n' },
-      refused('the header of 2.csv differs from that of 1.csv: column 2 is null, and there "b"'),
+      refused('the header of 2.csv differs from that of 1.csv: column 2 is null instead of "b"'),
     ],
     [
       'a bad value, whose file is named',
@@ -347,7 +349,7 @@ describe('several files', () => {
       { 'd/1.csv': '"p\nq",r\nx,1\n', 'd/2.csv': 'p,"q\nr"\ny,2\n' },
     )
     expect(came).toEqual(
-      refused('the header of 2.csv differs from that of 1.csv: column 1 is "p", and there "p\\nq"'),
+      refused('the header of 2.csv differs from that of 1.csv: column 1 is "p" instead of "p\\nq"'),
     )
   })
 })
@@ -402,9 +404,9 @@ describe('packings', () => {
       'd/t.csv.gz',
       gzipSync(gzipSync(text)),
       {},
-      refused('t.csv.gz is a gzip file: let its name end in .gz'),
+      refused('t.csv.gz is a gzip file: rename it to end in .gz'),
     ],
-    ['gz named csv', 'd/t.csv', gzipSync(text), {}, refused('t.csv is a gzip file: let its name end in .gz')],
+    ['gz named csv', 'd/t.csv', gzipSync(text), {}, refused('t.csv is a gzip file: rename it to end in .gz')],
     [
       'csv named gz',
       'd/t.csv.gz',
@@ -462,7 +464,7 @@ describe('packings', () => {
       zipOf(one, { ...two, content: 'b,a\n1,x\n' }),
       { member: '*.csv' },
       refused(
-        'the header of t.csv.zip/t.csv differs from that of t.csv.zip/in/u.csv: column 1 is "a", and there "b"',
+        'the header of t.csv.zip/t.csv differs from that of t.csv.zip/in/u.csv: column 1 is "a" instead of "b"',
       ),
     ],
     [
@@ -552,7 +554,7 @@ describe('packings', () => {
       'd/t.csv.zip',
       zipOf({ name: 't.csv', content: gzipSync(text) }),
       {},
-      refused('t.csv.zip/t.csv is a gzip file: let its name end in .gz'),
+      refused('t.csv.zip/t.csv is a gzip file: rename it to end in .gz'),
     ],
     [
       'zip that climbs out of its folder',
@@ -573,7 +575,7 @@ describe('packings', () => {
       'd/t.csv',
       zipOf({ name: 'xl/workbook.xml', content: '<' }),
       {},
-      refused('t.csv is a zip or xlsx file: let its name end in .zip, or export the sheet as CSV'),
+      refused('t.csv is a zip or xlsx file: rename it to end in .zip, or export the sheet as CSV'),
     ],
   ]
   test.each(sampled(cases, 3))('%s', async (_what, name, content, source, came) => {

@@ -12,7 +12,8 @@ const ab = ['a:string', 'b:integer']
 const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 or -7'
 
 const masked: Declaration = { fields: [{ name: 'cpf', type: 'string', mask: 'cpf' }, 'b:string'] }
-const notCpf = 'a CPF (11 digits, or 000.000.000-00), a masked CPF or a CNPJ; it is not shown here'
+const notCpf =
+  'a CPF (11 digits, or 000.000.000-00), a masked CPF or a CNPJ; the value is not shown, since it may be personal'
 
 /** Every byte below a folder, unpacked where it is packed. */
 async function everythingIn(folder: string): Promise<string> {
@@ -162,7 +163,7 @@ describe('masks', () => {
   test('a constant is not hidden, so the catalog does not take one', async () => {
     const constant = { ...masked, source: { constants: { cpf: `${secret}9` } } }
     await expect(whatCame(constant, 'b\nx\n')).rejects.toThrow(
-      'a constant cannot be masked: write the value to be shown',
+      'a value from "constants" or "from_name" cannot be masked: remove the mask, and write a constant as it should be shown',
     )
   })
 })
@@ -192,7 +193,7 @@ describe('rejects that are allowed', () => {
         ['v', 2],
       ],
       told: [
-        '  3 rows were left out, as the catalog allows:',
+        '  3 rows were rejected and left out, as max_rejects allows:',
         '  line 4: the row has 1 values, and the header 2',
         `  line 3, field "b": "?" ${notInteger}`,
         `  line 6, field "b": "!" ${notInteger}`,
@@ -208,7 +209,7 @@ describe('rejects that are allowed', () => {
       dataset: 'd',
       table: 't',
       at: '2026-01-02T03:04:05.678Z',
-      problem: '3 rows do not match the catalog, and the catalog allows 2; nothing was published',
+      problem: '3 rows do not match the catalog, and max_rejects allows only 2; nothing was published',
       rejects: 3,
       first_rejects: rejects,
     })
@@ -235,7 +236,7 @@ describe('rejects that are allowed', () => {
     await expect(whatCame(declaration, 'a,b\n?,!\n1,2\n')).resolves.toEqual({
       rows: [[1, 2]],
       told: [
-        '  1 rows were left out, as the catalog allows:',
+        '  1 rows were rejected and left out, as max_rejects allows:',
         `  line 2, field "a": "?" ${notInteger}`,
         `  line 2, field "b": "!" ${notInteger}`,
       ],

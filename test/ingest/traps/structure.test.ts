@@ -66,7 +66,7 @@ describe('structure', () => {
       ',A\n1,x\n',
       broken(
         1,
-        'the header is not source.header_in_file, so columns may have moved: it is ["","A"], and there ["A",""]',
+        'the header differs from source.header_in_file, so columns may have moved: it is ["","A"] instead of ["A",""]',
       ),
     ],
     [
@@ -138,13 +138,13 @@ describe('structure', () => {
       'fewer lines than are to be skipped',
       { skip_lines: 3 },
       'a,b\nx,1\n',
-      refused('t.csv ends within the 3 skipped lines'),
+      refused('t.csv has no line after the 3 skipped ones: reduce source.skip_lines'),
     ],
     [
       'fewer lines than are to be skipped, the last not ended',
       { skip_lines: 3 },
       'title\na,b',
-      refused('t.csv ends within the 3 skipped lines'),
+      refused('t.csv has no line after the 3 skipped ones: reduce source.skip_lines'),
     ],
     // Files are read a MiB at a time.
     [

@@ -11,7 +11,7 @@ const expects = {
   date: 'is not a calendar date as YYYY-MM-DD, such as 2020-06-12',
   datetime: 'is not a date and time without offset, such as 2020-06-12 18:05:00 or 2020-06-12T18:05:00',
 }
-const comma = ' (with a decimal comma, digits not grouped)'
+const comma = ' (with a decimal comma, without separators between groups of digits)'
 
 describe('values that are what the catalog declares', () => {
   type Case = [what: string, type: string | object, source: object, texts: string[], values: unknown[]]
@@ -422,49 +422,49 @@ describe('values that are not', () => {
         '0.123',
       ],
       'is not a decimal number with at most 10 digits before and 2 after the point, such as -12.50 ' +
-        '(with a decimal comma, groups of three digits by ".")',
+        '(with a decimal comma, groups of three digits separated by ".")',
     ],
     [
       'marks that are none',
       { type: 'integer', marks: ['R$', '+'] },
       {},
       ['$5', 'R 5', 'R$', '--5', '-R$-5', '5-', 'R$ 5 6', '+-5'],
-      `${expects.integer} (R$ or + beside it)`,
+      `${expects.integer} (with or without R$ or + beside it)`,
     ],
     [
       'parentheses that are no pair around a number',
       { type: 'integer', marks: ['()'] },
       {},
       ['(5', '5)', '()', '(-5)', '-(5)', '((5))', '(x)'],
-      `${expects.integer} (() beside it)`,
+      `${expects.integer} (with or without () beside it)`,
     ],
     [
       'signs that are not one minus',
       { type: 'integer', minus: ['5-', '\u22125'] },
       {},
       ['--5', '5--', '-5-', '\u2212\u22125', '-', '\u20135', '(5)'],
-      `${expects.integer} (5- or \u22125 below zero)`,
+      `${expects.integer} (negative numbers as 5- or \u22125)`,
     ],
     [
       'what has no cents',
       { type: 'decimal', precision: 6, scale: 2, factor: 0.01 },
       {},
       ['1.5', '1e2', '1234567', '-', '.', '1.2.3'],
-      `${expects.decimal} (times 0.01)`,
+      `${expects.decimal} (then multiplied by 0.01)`,
     ],
     [
       'dates that could be meant in two ways, or in none',
       { type: 'date', format: ['dd/mm/yyyy', 'mm/dd/yyyy'] },
       {},
       ['01/02/2020', '05/05/2020', '13/13/2020', '2020-01-02', '31/02/2020'],
-      'is not a date of the calendar as dd/mm/yyyy or mm/dd/yyyy, by one of them alone',
+      'is not a valid date in exactly one of the formats dd/mm/yyyy or mm/dd/yyyy',
     ],
     [
       'names of no months',
       'date',
       { date: 'd mmm yyyy' },
       ['1 foo 2020', '1 january 2020', '1  jan 2020', '30 feb 2020', '1 jan.. 2020', '1  2020'],
-      'is not a date of the calendar as d mmm yyyy',
+      'is not a valid date in the format d mmm yyyy',
     ],
     [
       'no offsets, and no fractions that are kept',
@@ -478,21 +478,21 @@ describe('values that are not', () => {
         '2020-01-01 10:00:00.1+1',
         '2020-02-30 10:00:00.1Z',
       ],
-      'is not a datetime of the calendar as yyyy-mm-dd hh:mm:ss.fz',
+      'is not a valid datetime in the format yyyy-mm-dd hh:mm:ss.fz',
     ],
     [
       'no halves of a day',
       'datetime',
       { datetime: 'yyyy-mm-dd hh:mm am' },
       ['2020-01-01 13:00 PM', '2020-01-01 00:00 AM', '2020-01-01 10:00', '2020-01-01 10:60 am'],
-      'is not a datetime of the calendar as yyyy-mm-dd hh:mm am',
+      'is not a valid datetime in the format yyyy-mm-dd hh:mm am',
     ],
     [
       'times of day',
       'time',
       {},
       ['1:2:3', '100:00:00', '10:60:00', '10:00:60', '10:00', '-1:00:00', '10:00:00.5', 'noon'],
-      'is not a time of day as hh:mm:ss, such as 18:05:00, or 25:10:00 past midnight',
+      'is not a time of day as hh:mm:ss, such as 18:05:00, or 25:10:00 for 01:10:00 of the next day',
     ],
     [
       'date by a format',
@@ -510,7 +510,7 @@ describe('values that are not', () => {
         ' 01/02/2020',
         '01/02/2020 00:00:00',
       ],
-      'is not a date of the calendar as dd/mm/yyyy',
+      'is not a valid date in the format dd/mm/yyyy',
     ],
     [
       'datetime',
@@ -543,7 +543,7 @@ describe('values that are not', () => {
         '01/02/2020 1:00:00',
         '01/02/2020 10:00:00-03:00',
       ],
-      'is not a datetime of the calendar as dd/mm/yyyy hh:mm:ss',
+      'is not a valid datetime in the format dd/mm/yyyy hh:mm:ss',
     ],
     ['nulls without the empty text', 'integer', { nulls: ['NA'] }, ['', '""', 'na'], expects.integer],
   ])('%s', async (_what, type, source, texts, expected) => {

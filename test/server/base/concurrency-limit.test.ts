@@ -26,7 +26,7 @@ test.each([
   const limit = new ConcurrencyLimit(all, 'exports')
   const own = Array.from({ length: half }, () => begun(limit, 'a'))
   await expect(begun(limit, 'a').over).resolves.toMatch(
-    all === half ? 'Too many exports are running.' : 'Too many exports of yours are running.',
+    all === half ? 'Too many exports are running.' : 'Too many of your exports are running.',
   )
   const others = Array.from({ length: all - half }, (_, n) => begun(limit, `b${n}`))
   expect(limit.running).toBe(all)

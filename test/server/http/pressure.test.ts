@@ -94,11 +94,11 @@ describe('under pressure', () => {
 
   testAll('pages are made in so much room, a larger one alone, and all are answered', async () => {
     const makingBytesMax = 150_000
-    const service = await serve(shop, { makingBytesMax, keptBytesMax: 0, trustProxy: 1 })
+    const service = await serve(shop, { makingBytesMax, cachedBytesMax: 0, trustProxy: 1 })
     const { memory } = service.engine
     const during = jest.spyOn(memory, 'during')
     let most = 0
-    const watch = setInterval(() => (most = Math.max(most, memory.taken)), 1)
+    const watch = setInterval(() => (most = Math.max(most, memory.reservedBytes)), 1)
     const asked = Array.from({ length: 40 }, (_, index) => {
       const ask = [
         `page_size=1000&page=${1 + (index % 4)}`,
@@ -115,7 +115,7 @@ describe('under pressure', () => {
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(Math.max(makingBytesMax, ...sizes))
     expect(Math.max(...sizes)).toBeGreaterThan(makingBytesMax)
-    expect(memory.taken).toBe(0)
+    expect(memory.reservedBytes).toBe(0)
   })
 
   testAll('whatever was made before, a page larger than the room is made in the end', async () => {
@@ -128,7 +128,7 @@ describe('under pressure', () => {
           memory.during(bytes, String(client % 3), signal, () => scheduler.schedule(Promise.resolve())),
         )
         await scheduler.waitFor(Promise.all(all))
-        expect(memory.taken).toBe(0)
+        expect(memory.reservedBytes).toBe(0)
         expect(await memory.during(1000, 'last', signal, () => Promise.resolve('made'))).toBe('made')
       }),
     )

@@ -334,7 +334,7 @@ describe('work that is done once', () => {
   test('what is kept stays within its bytes, the least recently used goes first', async () => {
     const form = { 'Accept-Encoding': 'br' }
     const { body } = await rawGet((await serve(shop)).app, `${rows}?page_size=500&page=2`, form)
-    const service = await serve(shop, { keptBytesMax: Math.round(2.5 * body.length) })
+    const service = await serve(shop, { cachedBytesMax: Math.round(2.5 * body.length) })
     const ask = async (page: number): Promise<number> => {
       const before = service.pool.statements
       await rawGet(service.app, `${rows}?page_size=500&page=${page}`, form)

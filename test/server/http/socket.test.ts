@@ -166,7 +166,7 @@ test.each([
 
 test('a system that lets next to nothing be open is said at the start', () => {
   expect(() => connectionsWithin(256, { connectionsMax: 5000, filesMax: 100 }, service.log)).toThrow(
-    'allows the service 256 open files and connections, and it needs 320 at least',
+    'allows the service 256 open files and connections, but it needs at least 320',
   )
 })
 
@@ -291,7 +291,7 @@ describe('a request body', () => {
 
 test('a port that is taken is said in a sentence', async () => {
   await expect(listen(service.app, at(port))).rejects.toThrow(
-    `cannot listen on 127.0.0.1:${port}, the port is in use: set PORT to another`,
+    `cannot listen on 127.0.0.1:${port}: the port is in use; set PORT to another`,
   )
 })
 

@@ -23,8 +23,8 @@ async function counted(
   cost = 0,
 ): Promise<string> {
   const req = { headers: { client } } as unknown as IncomingMessage
-  return limiter.take(limited, cost, req, {} as ServerResponse).then((standings) => {
-    const texts = standings.map((one) => `${one.policy.name}:${one.left}:${one.resetMs / 1000}`)
+  return limiter.admit(limited, cost, req, {} as ServerResponse).then((standings) => {
+    const texts = standings.map((one) => `${one.policy.name}:${one.remaining}:${one.resetMs / 1000}`)
     return ['ok', ...texts].join(' ')
   }, told)
 }
@@ -33,7 +33,7 @@ async function counted(
 async function spent(limiter: Limiter, cost: number, client = 'a', isUnbounded = false): Promise<string> {
   return limiter
     .spend(client, cost, isUnbounded ? 'files' : 'rows')
-    .then(([standing]) => `${standing?.left} left`, told)
+    .then(([standing]) => `${standing?.remaining} left`, told)
 }
 
 function told(error: unknown): string {
@@ -45,7 +45,7 @@ function told(error: unknown): string {
 /** Policy -> what is left of it. */
 async function left(limiter: Limiter, client = 'a'): Promise<Record<string, number>> {
   const standings = await limiter.standings(client)
-  return Object.fromEntries(standings.map((standing) => [standing.policy.name, standing.left]))
+  return Object.fromEntries(standings.map((standing) => [standing.policy.name, standing.remaining]))
 }
 
 beforeEach(() => {
@@ -138,10 +138,10 @@ describe('requests that come at once', () => {
     const channel = new CountsChannel((questions) => {
       // As late as on a busy machine.
       void answerQuestions(() => counts, questions).then((replies) =>
-        setTimeout(() => channel.take(replies), 400),
+        setTimeout(() => channel.receive(replies), 400),
       )
     })
-    const asking = channel.of('rows-1m')
+    const asking = channel.countsOf('rows-1m')
     // As of its own clock.
     mock.timers.reset()
     const usages = await Promise.all(Array.from({ length: 5 }, async () => asking.add('a', 1)))
@@ -159,16 +159,16 @@ describe('amounts are counted as described', () => {
   test('by another process', async () => {
     const counts = new MemoryCounts(200, countedPolicy)
     const channel = new CountsChannel((questions) => {
-      void answerQuestions(() => counts, questions).then((replies) => channel.take(replies))
+      void answerQuestions(() => counts, questions).then((replies) => channel.receive(replies))
     })
-    await expect(countsAsDescribed(channel.of(countedPolicy.name))).resolves.toBeUndefined()
+    await expect(countsAsDescribed(channel.countsOf(countedPolicy.name))).resolves.toBeUndefined()
   })
 
   test('by another process, which does not know the limit', async () => {
     const channel = new CountsChannel((questions) => {
-      void answerQuestions(() => undefined, questions).then((replies) => channel.take(replies))
+      void answerQuestions(() => undefined, questions).then((replies) => channel.receive(replies))
     })
-    await expect(channel.of('rows-1m').add('a', 1)).rejects.toThrow(
+    await expect(channel.countsOf('rows-1m').add('a', 1)).rejects.toThrow(
       'the primary process has no limit "rows-1m"',
     )
   })
@@ -185,8 +185,8 @@ describe('the budget', () => {
 
   test('is charged for work that is done already, and refuses what comes after it', async () => {
     const limiter = limiterOf(10, share)
-    expect((await limiter.charge('a', 300))[0]?.left).toBe(700)
-    expect((await limiter.charge('a', 5000))[0]?.left).toBe(0)
+    expect((await limiter.charge('a', 300))[0]?.remaining).toBe(700)
+    expect((await limiter.charge('a', 5000))[0]?.remaining).toBe(0)
     expect(await spent(limiter, 1)).toBe('refused by share-1m')
     expect(await spent(limiter, 1, 'b')).toBe('999 left')
     mock.timers.tick(60_000)

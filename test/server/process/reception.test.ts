@@ -12,7 +12,7 @@ function workerNamed(name: string, reception: ConnectionDispatcher, takes: boole
   const at = { isDead: false }
   const send = ({ connection }: { connection: number }, socket: Socket): boolean => {
     given.push({ id: connection, socket })
-    if (takes) socket.end(name, () => reception.taken(connection))
+    if (takes) socket.end(name, () => reception.confirm(connection))
     return true
   }
   const worker = { isDead: () => at.isDead, process: { send } } as unknown as Worker
@@ -60,7 +60,7 @@ test('what a worker was given and had not taken when it died goes to another', a
   reception.add(dying.worker)
   const answers = [told(), told(), told()]
   await until(() => dying.given.length === 3)
-  reception.taken(dying.given[0]?.id ?? 0)
+  reception.confirm(dying.given[0]?.id ?? 0)
   reception.add(workerNamed('b', reception, true).worker)
   dying.die()
   expect(await Promise.all(answers)).toEqual(['', 'b', 'b'])

@@ -43,7 +43,7 @@ let pristine: string
 let home: string
 const due = new Map<string, Buffer>()
 
-const uncached: ServiceOptions = { keptBytesMax: 0, ownDatabases: true }
+const uncached: ServiceOptions = { cachedBytesMax: 0, ownDatabases: true }
 
 beforeAll(async () => {
   const catalog = catalogAround([

@@ -132,7 +132,7 @@ test.each([
   ['tags=a', 'The parameter "tags__eq" must be a list of texts as JSON, such as ["water", "soil, air"].'],
   [
     'doc=%7Ba%7D',
-    'The parameter "doc__eq" must be JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}, written as the rows have it.',
+    'The parameter "doc__eq" must be JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}, written exactly as in the rows.',
   ],
   ...['1,2,3', 'a,b,c,d', '-181,0,0,0', '0,10,0,-10', '0,0,0,91', '0;0;0;0', '1e1,0,0,0'].map((box) => [
     `place__within=${box}`,

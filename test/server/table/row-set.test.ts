@@ -20,7 +20,8 @@ function asBits(positions: readonly number[]): RowSet {
   )
 }
 
-const asNumbers = (positions: readonly number[]): RowSet => RowSet.of(Uint32Array.from(positions), parts)
+const asNumbers = (positions: readonly number[]): RowSet =>
+  RowSet.fromPositions(Uint32Array.from(positions), parts)
 
 /** Dense enough for bits, few enough for numbers, over the ends of bytes and parts, and none. */
 const sets: readonly (readonly [what: string, positions: readonly number[]])[] = [

@@ -334,7 +334,7 @@ test('a bug answers 500 without a word of its own, and logs all', async () => {
     type: 'urn:acervo:problem:internal-error',
     title: 'Internal error of the service',
     status: 500,
-    detail: 'The service failed; its log has the reason.',
+    detail: 'The service failed; its operator can find the reason in its log by the id of this error.',
     instance: `urn:uuid:${String(response.headers['x-request-id'])}`,
   })
   expect(JSON.stringify(response.headers)).not.toContain('SELECT')

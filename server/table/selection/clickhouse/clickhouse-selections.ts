@@ -73,7 +73,7 @@ const noTable = new Set([60, 81])
 const noColumn = new Set([10, 16, 47])
 
 /** A query of a snapshot in the SQL of ClickHouse. */
-interface Asked {
+interface ClickHouseQuery {
   readonly from: string
   readonly values: NamedValues
   readonly order: string
@@ -84,7 +84,7 @@ interface Asked {
  * that it does not support, such as items of lists, to the next selections.
  */
 export class ClickHouseSelections implements Selections {
-  readonly #others: Selections
+  readonly #next: Selections
   readonly #link: ClickHouse
   readonly #pool: Pool
   readonly #found: SelectionCache
@@ -92,13 +92,13 @@ export class ClickHouseSelections implements Selections {
 
   /** @param pool folds search texts */
   constructor(
-    others: Selections,
+    next: Selections,
     link: ClickHouse,
     pool: Pool,
     found: SelectionCache,
     limits: ClickHouseLimits,
   ) {
-    this.#others = others
+    this.#next = next
     this.#link = link
     this.#pool = pool
     this.#found = found
@@ -106,10 +106,10 @@ export class ClickHouseSelections implements Selections {
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
-    const others = (): Promise<Selection> => this.#others.find(snapshot, filter, requester)
-    if (snapshot.manifest.clickhouse === undefined || isWholeTable(snapshot, filter)) return others()
-    const asked = await this.#asked(snapshot, filter, requester)
-    if (asked === null) return others()
+    const fallBack = (): Promise<Selection> => this.#next.find(snapshot, filter, requester)
+    if (snapshot.manifest.clickhouse === undefined || isWholeTable(snapshot, filter)) return fallBack()
+    const query = await this.#buildQuery(snapshot, filter, requester)
+    if (query === null) return fallBack()
     const key = `${filterKey(snapshot, filter)} clickhouse`
     const counted = isUnfiltered(filter)
       ? Uint32Array.of(snapshot.manifest.rows)
@@ -118,10 +118,10 @@ export class ClickHouseSelections implements Selections {
           filter,
           `${key} count`,
           requester,
-          `select toUInt32(count()) ${asked.from}`,
-          asked.values,
+          `select toUInt32(count()) ${query.from}`,
+          query.values,
         )
-    if (counted === null) return others()
+    if (counted === null) return fallBack()
     const [count = 0] = counted
     const name = `${key} by ${JSON.stringify(filter.ordering)}`
     return {
@@ -133,8 +133,8 @@ export class ClickHouseSelections implements Selections {
         while (filled < positions.length) {
           const window = windowOf(first + filled)
           const within = first + filled - window.start
-          const found = await this.#window(snapshot, filter, name, reading, asked, window)
-          if (found === null) return (await others()).slice(first, rows, reading)
+          const found = await this.#window(snapshot, filter, name, reading, query, window)
+          if (found === null) return (await fallBack()).slice(first, rows, reading)
           const some = found.subarray(within, within + positions.length - filled)
           if (some.length === 0)
             throw new Error(`ClickHouse returned fewer rows than the ${count} that it counted`)
@@ -152,11 +152,15 @@ export class ClickHouseSelections implements Selections {
     grouping: Grouping,
     requester: Requester,
   ): Promise<readonly Group[]> {
-    return this.#others.groups(snapshot, filter, grouping, requester)
+    return this.#next.groups(snapshot, filter, grouping, requester)
   }
 
   /** Returns null if ClickHouse cannot answer. */
-  async #asked(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Asked | null> {
+  async #buildQuery(
+    snapshot: Snapshot,
+    filter: RowFilter,
+    requester: Requester,
+  ): Promise<ClickHouseQuery | null> {
     const { table, manifest } = snapshot
     const columns = clickHouseColumns(table)
     const { conditions, words, ordering } = filter
@@ -167,7 +171,7 @@ export class ClickHouseSelections implements Selections {
       return null
     const folded = new Map<string, string>()
     for (const { operator, values } of conditions)
-      if (operatorRow(operator).takes === 'part')
+      if (operatorRow(operator).operandKind === 'part')
         folded.set(values[0] ?? '', await foldedText(values[0] ?? '', this.#pool, requester))
     for (const word of words) folded.set(word, await foldedText(word, this.#pool, requester))
     const parameters = new NamedParameters()
@@ -196,7 +200,7 @@ export class ClickHouseSelections implements Selections {
     filter: RowFilter,
     name: string,
     requester: Requester,
-    { from, order, values }: Asked,
+    { from, order, values }: ClickHouseQuery,
     { start, rows }: ReturnType<typeof windowOf>,
   ): Promise<Uint32Array | null> {
     const sql = `select ${rowColumn} ${from} order by ${order} limit {rows:UInt32} offset {first:UInt32}`

@@ -25,25 +25,25 @@ export function clickHouseDialect(
   parameters: NamedParameters,
   part: (text: string) => string,
 ): SqlDialect {
-  const of = ({ name }: Field): ClickHouseColumn => {
+  const columnOf = ({ name }: Field): ClickHouseColumn => {
     const column = columns.get(name)
     if (column === undefined) throw new RangeError(`${name} is not in ClickHouse`)
     return column
   }
   return {
-    column: (field) => of(field).name,
-    folded: (field) => of(field).folded ?? of(field).name,
+    column: (field) => columnOf(field).name,
+    folded: (field) => columnOf(field).folded ?? columnOf(field).name,
     value: (field, value) => {
-      const { type, parameter } = of(field)
+      const { type, parameter } = columnOf(field)
       return parameters.add(parameter(value), type)
     },
     part: (text) => parameters.add(part(text), 'String'),
     isNull: (column) => `isNull(${column})`,
     differs: (column, value) => `(isNull(${column}) or ${column} != ${value})`,
-    isTrimmed: (text, wanted) =>
-      `ifNull(trim(BOTH '${blanks}' FROM ${text}) = trim(BOTH '${blanks}' FROM ${wanted}), 0)`,
-    contains: (text, wanted) => `ifNull(position(${text}, ${wanted}) > 0, 0)`,
-    startsWith: (text, wanted) => `ifNull(startsWith(${text}, ${wanted}), 0)`,
+    isTrimmed: (text, operand) =>
+      `ifNull(trim(BOTH '${blanks}' FROM ${text}) = trim(BOTH '${blanks}' FROM ${operand}), 0)`,
+    contains: (text, operand) => `ifNull(position(${text}, ${operand}) > 0, 0)`,
+    startsWith: (text, operand) => `ifNull(startsWith(${text}, ${operand}), 0)`,
     parts: null,
   }
 }

@@ -17,7 +17,7 @@ export type Clause = readonly [Choice, ...Choice[]]
 /** Clauses that all hold in a matching row. */
 export class Clauses {
   readonly #rows: ReadonlyMap<string, Float64Array>
-  readonly #alone = new Map<string, Chosen>()
+  readonly #chosenByField = new Map<string, Chosen>()
   readonly #several: Clause[] = []
 
   /** @param rows number of rows by field and code */
@@ -33,9 +33,10 @@ export class Clauses {
       this.#several.push([first, ...others])
       return
     }
-    const known = this.#alone.get(first.field)
-    const both = known === undefined ? first.chosen : first.chosen.map((is, code) => is & (known[code] ?? 0))
-    this.#alone.set(first.field, both)
+    const known = this.#chosenByField.get(first.field)
+    const intersection =
+      known === undefined ? first.chosen : first.chosen.map((is, code) => is & (known[code] ?? 0))
+    this.#chosenByField.set(first.field, intersection)
   }
 
   /**
@@ -43,8 +44,10 @@ export class Clauses {
    * @param rows number of rows of the table
    */
   simplified(rows: number): Clause[] {
-    const alone = [...this.#alone].map(([field, chosen]): Clause => [this.#choice(field, chosen)])
-    return [...alone, ...this.#several]
+    const singleClauses = [...this.#chosenByField].map(([field, chosen]): Clause => [
+      this.#choice(field, chosen),
+    ])
+    return [...singleClauses, ...this.#several]
       .filter((clause) => clause.every((choice) => choice.rows < rows))
       .map((clause) => (clause.some((choice) => choice.rows > 0) ? withoutNone(clause) : clause))
       .toSorted((a, b) => maxRows(a) - maxRows(b))
@@ -111,8 +114,8 @@ export function selectedCodes(
     case 'lte':
       return chosen.fill(1, 0, to())
     case 'iexact': {
-      const whole = trimBlanks(part)
-      return codesMatching(dictionary, (text) => trimBlanks(text) === whole)
+      const trimmedPart = trimBlanks(part)
+      return codesMatching(dictionary, (text) => trimBlanks(text) === trimmedPart)
     }
     case 'contains':
       return codesMatching(dictionary, (text) => text.includes(part))

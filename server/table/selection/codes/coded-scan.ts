@@ -22,13 +22,13 @@ import { isInFileOrder, fixedFields } from '../selections.ts'
 export async function sectionStarts(
   table: CodedTable,
   choice: Choice,
-  turns: EventLoopYielder,
+  yielder: EventLoopYielder,
 ): Promise<Uint32Array> {
   const sections = sectionCount(table.rows)
   const starts = new Uint32Array(sections + 1)
   const codes = codesOf(choice)
   for (let section = 0; section < sections; section += 1) {
-    await turns.next()
+    await yielder.next()
     let inSection = 0
     for (const count of countsIn(table, choice.field, section, codes)) inSection += count
     starts[section + 1] = (starts[section] ?? 0) + inSection
@@ -46,7 +46,7 @@ export async function sliceOf(
   choice: Choice,
   starts: Uint32Array,
   slice: { readonly first: number; readonly rows: number },
-  turns: EventLoopYielder,
+  yielder: EventLoopYielder,
 ): Promise<Uint32Array> {
   const { field, chosen } = choice
   const found = new Uint32Array(slice.rows)
@@ -55,7 +55,7 @@ export async function sliceOf(
   let section = starts.findLastIndex((start) => start <= slice.first)
   let [filled, skip] = [0, slice.first - (starts[section] ?? 0)]
   for (; section < sectionCount(table.rows) && filled < slice.rows; section += 1) {
-    await turns.next()
+    await yielder.next()
     const known = countsIn(table, field, section, codesChosen)
     const groups = groupsOf(table, section)
     for (let group = 0; group < groups && filled < slice.rows; group += 1) {
@@ -64,7 +64,7 @@ export async function sliceOf(
         skip -= inGroup
         continue
       }
-      await turns.next()
+      await yielder.next()
       const number = section * sectionGroups + group
       const codes = table.group(field, number)
       for (let row = 0; row < codes.length && filled < slice.rows; row += 1) {
@@ -106,11 +106,11 @@ function countsIn(table: CodedTable, field: string, section: number, codes: read
 export async function scanRows(
   table: CodedTable,
   clauses: readonly Clause[],
-  turns: EventLoopYielder,
+  yielder: EventLoopYielder,
 ): Promise<RowSet> {
   const parts: PartRows[] = []
   for (let group = 0; group < groupCount(table.rows); group += 1) {
-    await turns.next()
+    await yielder.next()
     const part = scanGroup(table, clauses, group)
     if (part !== null) parts.push(part)
   }
@@ -157,7 +157,7 @@ export async function sortPositions(
   table: CodedTable,
   positions: Uint32Array,
   ordering: readonly OrderKey[],
-  turns: EventLoopYielder,
+  yielder: EventLoopYielder,
 ): Promise<Uint32Array> {
   let order = new Uint32Array(positions.length)
   for (let index = 0; index < order.length; index += 1) order[index] = index
@@ -169,7 +169,7 @@ export async function sortPositions(
     for (let index = 0; index < positions.length; index += 1) {
       const position = positions[index] ?? 0
       if (position >= end) {
-        await turns.next()
+        await yielder.next()
         const group = Math.floor(position / groupRows)
         end = (group + 1) * groupRows
         codes = table.group(field, group)
@@ -210,12 +210,12 @@ export function sequenceFor(snapshot: Snapshot, filter: RowFilter): Sequence {
   const { codes, orders = [] } = snapshot.manifest
   if (isInFileOrder(snapshot, filter)) return { order: null, codes, isInOrder: true }
   const settled = fixedFields(filter)
-  const left = (keys: Order['keys'] | RowFilter['ordering']): string =>
+  const remainingTerms = (keys: Order['keys'] | RowFilter['ordering']): string =>
     keys
       .filter(({ field }) => !settled.has(field))
       .map((key) => orderTerm(key))
       .join()
-  const order = orders.find(({ keys }) => left(keys) === left(filter.ordering))
+  const order = orders.find(({ keys }) => remainingTerms(keys) === remainingTerms(filter.ordering))
   if (order === undefined) return { order: null, codes, isInOrder: false }
   return { order, codes: order.codes, isInOrder: true }
 }
@@ -226,10 +226,10 @@ export function areCoded(
   { table }: Snapshot,
   { conditions, words, ordering }: RowFilter,
 ): boolean {
-  const asked = [
+  const neededFields = [
     ...conditions.map(({ field }) => field.name),
     ...(words.length > 0 ? table.search : []),
     ...(isInOrder ? [] : ordering.map(({ field }) => field)),
   ]
-  return asked.every((name) => codes?.fields.includes(name) === true)
+  return neededFields.every((name) => codes?.fields.includes(name) === true)
 }

@@ -51,7 +51,7 @@ const codeWeight = 1 / 4
  * rows, and the groups that contain a page. Leaves all other queries to the next selections.
  */
 export class CodedSelections implements Selections {
-  readonly #others: Selections
+  readonly #next: Selections
   readonly #pool: Pool
   readonly #limits: CodedLimits
   readonly #found: SelectionCache
@@ -60,13 +60,13 @@ export class CodedSelections implements Selections {
 
   /** @param pool folds search texts */
   constructor(
-    others: Selections,
+    next: Selections,
     pool: Pool,
     dictionaries: Dictionaries,
     found: SelectionCache,
     limits: CodedLimits,
   ) {
-    this.#others = others
+    this.#next = next
     this.#pool = pool
     this.#limits = limits
     this.#found = found
@@ -75,7 +75,7 @@ export class CodedSelections implements Selections {
   }
 
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
-    return (await this.#find(snapshot, filter, requester)) ?? this.#others.find(snapshot, filter, requester)
+    return (await this.#find(snapshot, filter, requester)) ?? this.#next.find(snapshot, filter, requester)
   }
 
   /** Returns null for queries it cannot answer. */
@@ -86,10 +86,10 @@ export class CodedSelections implements Selections {
     if (clauses === null) return null
     const { rows } = snapshot.manifest
     const [first, second] = clauses
-    const most = first === undefined ? rows : maxRows(first)
-    if (most === 0) return consecutive(0)
+    const rowsMax = first === undefined ? rows : maxRows(first)
+    if (rowsMax === 0) return consecutive(0)
     if (!sequence.isInOrder) {
-      if (rows > scannedRowsMax || most > sortedMax) return null
+      if (rows > scannedRowsMax || rowsMax > sortedMax) return null
       return this.#sorted(snapshot, sequence, clauses, filter, requester)
     }
     if (first === undefined) return inTable(snapshot, sequence, consecutive(rows))
@@ -144,7 +144,7 @@ export class CodedSelections implements Selections {
     grouping: Grouping,
     requester: Requester,
   ): Promise<readonly Group[]> {
-    return this.#others.groups(snapshot, filter, grouping, requester)
+    return this.#next.groups(snapshot, filter, grouping, requester)
   }
 
   /** Returns the clauses of a filter; null if a field has no codes. */
@@ -161,20 +161,20 @@ export class CodedSelections implements Selections {
       if (dictionary === null) return null
       dictionaries.set(field.name, dictionary)
     }
-    const of = (name: string): Dictionary => dictionaries.get(name) ?? never(name)
+    const dictionaryOf = (name: string): Dictionary => dictionaries.get(name) ?? never(name)
     const clauses = new Clauses(new Map([...dictionaries].map(([name, { rows }]) => [name, rows])))
     for (const condition of conditions) {
       const { name } = condition.field
-      const isPart = operatorRow(condition.operator).takes === 'part'
+      const isPart = operatorRow(condition.operator).operandKind === 'part'
       const part = isPart ? await foldedText(condition.values[0] ?? '', this.#pool, requester) : ''
-      clauses.add([{ field: name, chosen: selectedCodes(of(name), condition, part) }])
+      clauses.add([{ field: name, chosen: selectedCodes(dictionaryOf(name), condition, part) }])
     }
     for (const word of words) {
       const part = await foldedText(word, this.#pool, requester)
       clauses.add(
         searched.map(({ name }) => ({
           field: name,
-          chosen: codesMatching(of(name), (text) => text.includes(part)),
+          chosen: codesMatching(dictionaryOf(name), (text) => text.includes(part)),
         })),
       )
     }
@@ -190,7 +190,7 @@ export class CodedSelections implements Selections {
     requester: Requester,
   ): Promise<RowSet> {
     const { rows, parts } = snapshot.manifest
-    if (clauses.length === 0) return RowSet.of(placesFrom(0, rows), parts)
+    if (clauses.length === 0) return RowSet.fromPositions(placesFrom(0, rows), parts)
     const key = rowsKey(snapshot, filter, order)
     return this.#found.rows(key, requester, async (signal) => {
       const values = clauses.reduce((sum, clause) => sum + clause.length, 0) * rows

@@ -10,15 +10,15 @@ import type { SqlDialect } from '../where.ts'
  * @param column used for every field; by default the field's own
  */
 export function duckDbDialect(parameters: Parameters, column: string | null = null): SqlDialect {
-  const of: SqlDialect['column'] = ({ name }) => column ?? quotedName(name)
+  const columnOf: SqlDialect['column'] = ({ name }) => column ?? quotedName(name)
   return {
-    column: of,
-    folded: (field) => foldedSql(of(field)),
+    column: columnOf,
+    folded: (field) => foldedSql(columnOf(field)),
     value: (field, value) => `${parameters.add(value)}::${typeRow(field.type).stored(field)}`,
     part: (part) => foldedSql(`${parameters.add(part)}::varchar`),
     isNull: (text) => `${text} is null`,
     differs: (text, value) => `${text} is distinct from ${value}`,
-    isTrimmed: (text, whole) => `trim(${text}, '${blanks}') = trim(${whole}, '${blanks}')`,
+    isTrimmed: (text, operand) => `trim(${text}, '${blanks}') = trim(${operand}, '${blanks}')`,
     contains: (text, part) => `contains(${text}, ${part})`,
     startsWith: (text, part) => `starts_with(${text}, ${part})`,
     parts: {

@@ -97,7 +97,7 @@ export class DuckDbSelections implements Selections {
     if (scan.parts.length === 0) return []
     const { by, measure } = grouping
     const read = [by, ...(measure === null ? [] : [measure])]
-    await this.#afford(costOf(snapshot, scan, filter) + read.length * rowsOf(scan), snapshot, requester)
+    await this.#checkBudget(costOf(snapshot, scan, filter) + read.length * rowsOf(scan), snapshot, requester)
     const plan = planGroups(snapshot, scan, { ...filter, ordering: [] }, grouping, groupsMax)
     const { rows } = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
     if (rows.length > groupsMax) {
@@ -146,36 +146,36 @@ export class DuckDbSelections implements Selections {
     const { client } = requester
     const { parts } = snapshot.manifest
     const found: RowSet[] = []
-    const both = (): RowSet | undefined =>
+    const intersect = (): RowSet | undefined =>
       found.length === 0 ? undefined : found.reduce((one, other) => one.and(other))
-    const left: Condition[] = []
+    const remaining: Condition[] = []
     for (const condition of conditions) {
       const positions = await this.#sortedPositions(snapshot, condition, requester)
       // Without a usable order, or with very many rows, scanning the parts is faster.
-      if (positions === null) left.push(condition)
-      else found.push(RowSet.of(positions, parts))
+      if (positions === null) remaining.push(condition)
+      else found.push(RowSet.fromPositions(positions, parts))
     }
-    const candidates = found.length === 0 ? undefined : both()
+    const candidates = found.length === 0 ? undefined : intersect()
     const isFew = candidates !== undefined && candidates.count <= candidatesMax
     let wordsLeft = words
     const files = isFew || words.length === 0 ? null : wordIndexes(snapshot, scan)
     if (files !== null) {
-      await this.#afford(costOfWords(scan, words), snapshot, requester)
+      await this.#checkBudget(costOfWords(scan, words), snapshot, requester)
       const { rows } = await this.#pool.rows(planWords(snapshot, scan, files, words), client, signal)
       found.push(new RowSet(readBits(scan, rows)))
       wordsLeft = []
     }
-    const rest = { conditions: left, words: wordsLeft }
+    const rest = { conditions: remaining, words: wordsLeft }
     if (!isUnfiltered(rest)) {
-      const few = isFew ? restrictTo(scan, candidates.slice(0, candidates.count)) : scan
-      await this.#afford(costOf(snapshot, few, rest), snapshot, requester)
+      const narrowedScan = isFew ? restrictTo(scan, candidates.slice(0, candidates.count)) : scan
+      await this.#checkBudget(costOf(snapshot, narrowedScan, rest), snapshot, requester)
       const { rows } =
-        few.parts.length === 0
+        narrowedScan.parts.length === 0
           ? { rows: [] }
-          : await this.#pool.rows(planBits(snapshot, few, rest), client, signal)
-      found.push(new RowSet(readBits(few, rows)))
+          : await this.#pool.rows(planBits(snapshot, narrowedScan, rest), client, signal)
+      found.push(new RowSet(readBits(narrowedScan, rows)))
     }
-    return both() ?? nothing
+    return intersect() ?? nothing
   }
 
   /**
@@ -202,7 +202,7 @@ export class DuckDbSelections implements Selections {
     if (scan.parts.length === 0) return { count: 0, rowSet: null, slice: async () => new Uint32Array() }
     const cost = costOf(snapshot, scan, filter)
     const counts = await this.#numbers(`${filterKey(snapshot, filter)} counts`, requester, async (signal) => {
-      await this.#afford(cost, snapshot, requester)
+      await this.#checkBudget(cost, snapshot, requester)
       const { rows } = await this.#pool.rows(planCounts(snapshot, scan, filter), requester.client, signal)
       const found = new Uint32Array(scan.parts.length)
       for (const [index, count] of rows) found[Number(index)] = Number(count)
@@ -214,7 +214,7 @@ export class DuckDbSelections implements Selections {
       slice: async (first, rows, reading) => {
         if (rows <= 0) return new Uint32Array()
         const { parts, before } = partsOf(scan, counts, first, rows)
-        await this.#afford(costOf(snapshot, { ...scan, parts }, filter), snapshot, reading)
+        await this.#checkBudget(costOf(snapshot, { ...scan, parts }, filter), snapshot, reading)
         const plan = planBits(snapshot, { ...scan, parts }, filter)
         const answer = await orTooCostly(() => this.#pool.rows(plan, reading.client, reading.signal()))
         return new RowSet(readBits({ ...scan, parts }, answer.rows)).slice(first - before, rows)
@@ -232,21 +232,21 @@ export class DuckDbSelections implements Selections {
     if (slice.rows <= 0) return new Uint32Array()
     const key = `${filterKey(snapshot, filter)} by ${JSON.stringify(filter.ordering)}`
     const cut = (found: Uint32Array, from: number): Uint32Array => found.subarray(from, from + slice.rows)
-    const whole = this.#found.numbersAtHand(`${key} all`)
-    if (whole !== undefined) return cut(whole, slice.first)
+    const allPositions = this.#found.numbersAtHand(`${key} all`)
+    if (allPositions !== undefined) return cut(allPositions, slice.first)
     const everything = await this.#scan(snapshot, filter, requester)
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
     const scan = isFew ? restrictTo(everything, rowSet.slice(0, count)) : everything
     // `rowSet` has only rows with these words, so DuckDB need not test words.
-    const asked = rowSet === null ? filter : { ...filter, words: [] }
-    const cost = costOf(snapshot, scan, asked, filter.ordering)
+    const remainingFilter = rowSet === null ? filter : { ...filter, words: [] }
+    const cost = costOf(snapshot, scan, remainingFilter, filter.ordering)
     const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
     // When `rowSet` filters the result, all rows that are read must be sorted first.
     const readMax = isAsFound || isFew ? count : rowsOf(scan)
     const read = (name: string, limit: { first: number; rows: number } | null): Promise<Uint32Array> =>
       this.#numbers(`${key} ${name}`, requester, async (signal) => {
-        await this.#afford(cost, snapshot, requester)
-        const plan = planOrdered(snapshot, scan, asked, limit)
+        await this.#checkBudget(cost, snapshot, requester)
+        const plan = planOrdered(snapshot, scan, remainingFilter, limit)
         const { numbers } = await this.#pool.numbers(plan, requester.client, signal)
         return isAsFound ? numbers : numbers.filter((position) => rowSet.has(position))
       })
@@ -279,13 +279,13 @@ export class DuckDbSelections implements Selections {
     return scanOf(snapshot, span)
   }
 
-  async #afford(values: number, snapshot: Snapshot, requester: Requester): Promise<void> {
+  async #checkBudget(values: number, snapshot: Snapshot, requester: Requester): Promise<void> {
     return checkScanBudget(values, this.#limits.scanValuesMax, snapshot, requester)
   }
 
-  #rows: SelectionCache['rows'] = (...asked) => orTooCostly(() => this.#found.rows(...asked))
+  #rows: SelectionCache['rows'] = (...args) => orTooCostly(() => this.#found.rows(...args))
 
-  #numbers: SelectionCache['numbers'] = (...asked) => orTooCostly(() => this.#found.numbers(...asked))
+  #numbers: SelectionCache['numbers'] = (...args) => orTooCostly(() => this.#found.numbers(...args))
 }
 
 /** Replaces TooLarge by TooCostly: a selection needs the same memory for any page size. */

@@ -128,8 +128,8 @@ export function planGroups(
   max: number,
 ): Plan {
   const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
-  const whole = typeRow(by.type).rendered(quotedName(by.name))
-  const key = length === null ? whole : `left(${whole}, ${length})`
+  const fullKey = typeRow(by.type).rendered(quotedName(by.name))
+  const key = length === null ? fullKey : `left(${fullKey}, ${length})`
   const sum = measure === null ? 'null' : `sum(${quotedName(measure.name)})`
   // `encode` returns the key as bytes, which arrive unchanged.
   return {
@@ -208,7 +208,7 @@ export function costOf(
   ordering: RowFilter['ordering'] = [],
 ): number {
   const compared = conditions.reduce(
-    (sum, { operator }) => sum + (operatorRow(operator).takes === 'part' ? foldedWeight : 1),
+    (sum, { operator }) => sum + (operatorRow(operator).operandKind === 'part' ? foldedWeight : 1),
     0,
   )
   const sorted = ordering.reduce(
