@@ -21,7 +21,7 @@ import { clientOf } from '../server/http/client.ts'
 import { rangeOf } from '../server/http/range.ts'
 import { matchingTag, acceptedEncodings, acceptable, jsonOffer } from '../server/http/negotiation.ts'
 import { writingOf } from '../server/routes/documents/service.ts'
-import { settingFor, settingsOf } from '../server/pages/service.ts'
+import { contextFor, contextsOf } from '../server/pages/service.ts'
 import { bibtex } from '../server/pages/cite.ts'
 import { html, safeAddress, textOf } from '../server/pages/html.ts'
 import { jsonPage } from '../server/pages/json.ts'
@@ -85,7 +85,7 @@ const [table] = allTables(catalog) as [Table]
 const [dataset] = [...catalog.datasets.values()] as [Dataset]
 const publicUrl = new URL('http://localhost')
 const writing = writingOf(catalog, publicUrl)
-const setting = settingFor(settingsOf(catalog, publicUrl), 'en')
+const setting = contextFor(contextsOf(catalog, publicUrl), 'en')
 
 const query = (parameters: string): unknown => parseRowQuery(table, `/rows/?${parameters}`)
 const escaped = encodeURIComponent

@@ -3,14 +3,14 @@ import { limitClasses } from '../../core/catalog/names.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { pageSizeMax, parseQuery } from '../query/parameters.ts'
-import { framed, type PageSetting } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import type { Resource } from '../http/resource.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
-function aboutHtml(setting: PageSetting, publicUrl: URL): Html {
-  const { catalog, addresses, language, words } = setting
+function aboutHtml(context: PageContext, publicUrl: URL): Html {
+  const { catalog, addresses, language, words } = context
   const lists = catalog.families.map((family) => addressesOf(family, publicUrl).list)
   const main = html`
     <h1>${words.aboutTitle(catalog.title)}</h1>
@@ -27,7 +27,7 @@ function aboutHtml(setting: PageSetting, publicUrl: URL): Html {
       <li><a href="${addresses.reference(language)}">${words.reference}</a></li>
     </ul>
   `
-  return framed(setting, {
+  return framed(context, {
     title: words.about,
     main,
     inLanguage: (other) => addresses.about(other),
@@ -36,8 +36,8 @@ function aboutHtml(setting: PageSetting, publicUrl: URL): Html {
 }
 
 /** @param areHeld true if requests are limited */
-function limitsHtml(setting: PageSetting, areHeld: boolean): Html {
-  const { catalog, addresses, language, words } = setting
+function limitsHtml(context: PageContext, areHeld: boolean): Html {
+  const { catalog, addresses, language, words } = context
   const { count, list } = writtenIn(words)
   const { share } = catalog.limits
   const isShared = areHeld && share.percent < 100
@@ -70,7 +70,7 @@ function limitsHtml(setting: PageSetting, areHeld: boolean): Html {
       )}
     </ul>
   `
-  return framed(setting, {
+  return framed(context, {
     title: words.limits,
     main,
     inLanguage: (other) => addresses.limits(other),
@@ -84,7 +84,7 @@ export function aboutPage(service: PageService): Resource {
     ...pageAt(service, '/about', 'About'),
     find: ({ target }) => {
       parseQuery(target, [])
-      return webPage(service, ['about'], () => aboutHtml(service.setting, service.publicUrl))
+      return webPage(service, ['about'], () => aboutHtml(service.context, service.publicUrl))
     },
   }
 }
@@ -95,7 +95,7 @@ export function limitsPage(service: PageService): Resource {
     ...pageAt(service, '/limits', 'Limits'),
     find: ({ target }) => {
       parseQuery(target, [])
-      return webPage(service, ['limits'], () => limitsHtml(service.setting, service.limiter !== null))
+      return webPage(service, ['limits'], () => limitsHtml(service.context, service.limiter !== null))
     },
   }
 }

@@ -10,7 +10,7 @@ import { parameterRows, parseRowQuery, type ParameterName } from '../query/query
 import { tableDocuments } from '../documents/registry.ts'
 import { pythonText, typescriptText } from '../documents/table/types.ts'
 import type { TableDescription } from '../documents/description.ts'
-import { framed, type PageSetting } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { html, type Html, codePart } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import { describeCondition } from './table/conditions.ts'
@@ -30,15 +30,15 @@ export function apiPage(service: PageService): Resource {
 }
 
 function apiHtml(service: PageService, described: TableDescription): Html {
-  const { setting, files, writing } = service
-  const { addresses, words, language, catalog } = setting
+  const { context, files, writing } = service
+  const { addresses, words, language, catalog } = context
   const { dataset, table } = described
   const api = rowAddresses(service)
   const title = `API: ${dataset.name}, ${table.name}`
   const data = api.data(dataset, table)
   const main = html`
     <h1>${title}</h1>
-    ${tabsPart(setting, table, 'api')}
+    ${tabsPart(context, table, 'api')}
     <p class="lead">${words.apiLead}</p>
     ${codePart(`curl '${data}'`, words)}
     <p>
@@ -47,7 +47,7 @@ function apiHtml(service: PageService, described: TableDescription): Html {
       <a href="${files.listing(table)}">${words.apiFiles}</a>
     </p>
     <p class="facts">${catalog.notice} <a href="${addresses.limits(language)}">${words.limits}</a></p>
-    ${examplesPart(service, described)} ${parametersPart(setting)} ${operatorsPart(setting, table)}
+    ${examplesPart(service, described)} ${parametersPart(context)} ${operatorsPart(context, table)}
     <section>
       <h2>${words.formats}</h2>
       <ul>
@@ -77,16 +77,16 @@ function apiHtml(service: PageService, described: TableDescription): Html {
       </ul>
     </section>
   `
-  return framed(setting, {
+  return framed(context, {
     title,
     main,
     inLanguage: (other) => addresses.aspect(other, table, 'api'),
-    trail: trailTo(setting, dataset, table),
+    trail: trailTo(context, dataset, table),
   })
 }
 
 function examplesPart(service: PageService, { dataset, table, report }: TableDescription): Html {
-  const { words } = service.setting
+  const { words } = service.context
   const api = rowAddresses(service)
   const examples = exampleQueries(table, report)
   return html`<section>
@@ -107,7 +107,7 @@ function examplesPart(service: PageService, { dataset, table, report }: TableDes
 
 /** Describes an example query in words. */
 function meaningOf(
-  words: PageSetting['words'],
+  words: PageContext['words'],
   table: Table,
   parameters: ReadonlyMap<string, string>,
   isExport: boolean,
@@ -130,7 +130,7 @@ function meaningOf(
   return clauses.join('; ')
 }
 
-function parametersPart({ words }: PageSetting): Html {
+function parametersPart({ words }: PageContext): Html {
   const names = Object.keys(parameterRows) as ParameterName[]
   return html`<section>
     <h2>${words.parameters}</h2>
@@ -144,7 +144,7 @@ function parametersPart({ words }: PageSetting): Html {
   </section>`
 }
 
-function operatorsPart({ words }: PageSetting, table: Table): Html {
+function operatorsPart({ words }: PageContext, table: Table): Html {
   const names = Object.keys(operators) as Operator[]
   return html`<section>
     <h2>${words.filters}</h2>

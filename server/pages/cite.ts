@@ -28,7 +28,7 @@ export function citationFile(service: PageService): Resource {
 }
 
 export function citedDataset(
-  { publicUrl, setting: { addresses, language } }: PageService,
+  { publicUrl, context: { addresses, language } }: PageService,
   dataset: Dataset,
 ): CitedDataset {
   return {

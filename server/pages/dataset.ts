@@ -1,6 +1,6 @@
 import type { Dataset, Party, Table } from '../../core/catalog/catalog.ts'
 import { bibtex, citation, citedDataset, type CitedDataset } from './cite.ts'
-import { framed, type PageSetting } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html, codePart, partyPart } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import { provenancePart, type TableProvenance } from './provenance.ts'
@@ -15,14 +15,14 @@ import { webPage, pageAt, type PageService } from './service.ts'
 
 /** @param truths dates and ingest report of each published table */
 function datasetHtml(service: PageService, cited: CitedDataset, truths: readonly TableProvenance[]): Html {
-  const { setting, snapshots, writing } = service
-  const { addresses, language, words } = setting
+  const { context, snapshots, writing } = service
+  const { addresses, language, words } = context
   const { dataset, today } = cited
   const main = html`
     <h1>${dataset.name}</h1>
     <p class="lead">${dataset.description}</p>
-    ${tablesPart(service, dataset)} ${citePart(setting, cited)}
-    ${provenancePart(setting, dataset, truths, today)} ${factsPart(setting, dataset)}
+    ${tablesPart(service, dataset)} ${citePart(context, cited)}
+    ${provenancePart(context, dataset, truths, today)} ${factsPart(context, dataset)}
     ${
       dataset.links.length > 0 &&
       html`<details>
@@ -33,7 +33,7 @@ function datasetHtml(service: PageService, cited: CitedDataset, truths: readonly
       </details>`
     }
   `
-  return framed(setting, {
+  return framed(context, {
     title: dataset.name,
     description: dataset.description,
     main,
@@ -45,8 +45,8 @@ function datasetHtml(service: PageService, cited: CitedDataset, truths: readonly
 }
 
 function tablesPart(service: PageService, dataset: Dataset): Html {
-  const { setting, files } = service
-  const { addresses, language, words, catalog } = setting
+  const { context, files } = service
+  const { addresses, language, words, catalog } = context
   const tables = [...dataset.tables.values()]
   return html`<section>
     <h2>${words.tables}</h2>
@@ -63,8 +63,8 @@ function tablesPart(service: PageService, dataset: Dataset): Html {
   </section>`
 }
 
-function tableLine({ setting, snapshots, files }: PageService, table: Table): Html {
-  const { addresses, language, words } = setting
+function tableLine({ context, snapshots, files }: PageService, table: Table): Html {
+  const { addresses, language, words } = context
   const snapshot = snapshots.current(table)
   const { count, bytes, day } = writtenIn(words)
   const name = html`<th scope="row">
@@ -94,7 +94,7 @@ function tableLine({ setting, snapshots, files }: PageService, table: Table): Ht
   </tr>`
 }
 
-function citePart({ addresses, language, words }: PageSetting, cited: CitedDataset): Html {
+function citePart({ addresses, language, words }: PageContext, cited: CitedDataset): Html {
   return html`<section id="cite">
     <h2>${words.cite}</h2>
     ${codePart(citation(cited, words), words)}
@@ -106,7 +106,7 @@ function citePart({ addresses, language, words }: PageSetting, cited: CitedDatas
   </section>`
 }
 
-function factsPart({ words }: PageSetting, dataset: Dataset): Html {
+function factsPart({ words }: PageContext, dataset: Dataset): Html {
   const { day } = writtenIn(words)
   const { codeUrl } = dataset
   return html`<section>
@@ -130,7 +130,7 @@ function factPart(what: string, party: Party | null): Html {
 
 /** Page of a dataset: description, tables, sources, dates, citation. */
 export function datasetPage(service: PageService): Resource {
-  const { catalog, snapshots, setting, writing } = service
+  const { catalog, snapshots, context, writing } = service
   return {
     ...pageAt(service, '/dataset/:dataset', 'Dataset'),
     find: async ({ params, target }) => {
@@ -144,7 +144,7 @@ export function datasetPage(service: PageService): Resource {
         datasetHtml(service, cited, truths),
       )
       const linksetAddress = writing.documents.ofDataset(found, 'linkset.json')
-      const Link = linkHeader(signposts(writing, view, setting.language, describing), linksetAddress)
+      const Link = linkHeader(signposts(writing, view, context.language, describing), linksetAddress)
       return { ...answer, headers: { ...answer.headers, Link } }
     },
   }

@@ -3,7 +3,7 @@ import { type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { operatorsOf } from '../query/operators.ts'
-import { framed, type PageSetting } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import { distinctText, formatBound } from './table/profile.ts'
@@ -20,24 +20,24 @@ import {
 
 type Profile = SnapshotReport['fields'][number]
 
-function fieldsHtml(setting: PageSetting, { dataset, table, report }: RequestedTable): Html {
-  const { addresses, language, words } = setting
+function fieldsHtml(context: PageContext, { dataset, table, report }: RequestedTable): Html {
+  const { addresses, language, words } = context
   const title = `${words.fields}: ${dataset.name}, ${table.name}`
   const main = html`
     <h1>${title}</h1>
-    ${tabsPart(setting, table, 'fields')}
+    ${tabsPart(context, table, 'fields')}
     <p><a href="${addresses.dictionary(language, table)}" download>${words.download} CSV</a></p>
     ${stackedTable(
       words.fields,
       [words.field, words.type, words.meaning, words.bounds, words.distribution],
-      table.fields.map((field) => fieldLine(setting, field, table, foundOf(report, field))),
+      table.fields.map((field) => fieldLine(context, field, table, foundOf(report, field))),
     )}
   `
-  return framed(setting, {
+  return framed(context, {
     title,
     main,
     inLanguage: (other) => addresses.aspect(other, table, 'fields'),
-    trail: trailTo(setting, dataset, table),
+    trail: trailTo(context, dataset, table),
   })
 }
 
@@ -45,13 +45,13 @@ function foundOf(report: SnapshotReport | null, { name }: Field): Profile | unde
   return report?.fields.find((one) => one.name === name)
 }
 
-function typeText({ words }: PageSetting, field: Field): string {
+function typeText({ words }: PageContext, field: Field): string {
   const digits = typeRow(field.type).hasDigits ? ` (${field.precision}, ${field.scale})` : ''
   return `${words.types[field.type]}${digits}`
 }
 
-function fieldLine(setting: PageSetting, field: Field, { filters }: Table, found: Profile | undefined): Html {
-  const { words } = setting
+function fieldLine(context: PageContext, field: Field, { filters }: Table, found: Profile | undefined): Html {
+  const { words } = context
   const { count } = writtenIn(words)
   const bounds = [found?.min, found?.max].flatMap((text) => text ?? [])
   return html`<tr>
@@ -60,7 +60,7 @@ function fieldLine(setting: PageSetting, field: Field, { filters }: Table, found
       ${field.title !== null && html`<p class="facts">${field.title}</p>`}
     </th>
     <td>
-      ${typeText(setting, field)}${field.unit !== null && html`, ${field.unit}`}
+      ${typeText(context, field)}${field.unit !== null && html`, ${field.unit}`}
       ${field.kind !== null && html`<p class="facts">${words.kinds[field.kind]}</p>`}
     </td>
     <td>
@@ -70,13 +70,13 @@ function fieldLine(setting: PageSetting, field: Field, { filters }: Table, found
     <td>
       ${bounds.length === 2 && html`<span dir="auto">${words.between(bounds[0] ?? '', bounds[1] ?? '')}</span>`}
       ${found !== undefined && html`<p class="facts">${found.nulls > 0 ? words.nulls(count(found.nulls)) : words.noNulls}</p>`}
-      ${found !== undefined && html`<p class="facts">${distinctText(setting.words, found)}</p>`}
+      ${found !== undefined && html`<p class="facts">${distinctText(context.words, found)}</p>`}
     </td>
-    <td>${distributionPart(setting, field, found)}</td>
+    <td>${distributionPart(context, field, found)}</td>
   </tr>`
 }
 
-function distributionPart({ words }: PageSetting, field: Field, found: Profile | undefined): Html | null {
+function distributionPart({ words }: PageContext, field: Field, found: Profile | undefined): Html | null {
   const { count } = writtenIn(words)
   const top = (found?.top ?? []).map(
     ({ value, rows }) => [value === '' ? words.emptyText : value, rows] as const,
@@ -124,7 +124,7 @@ export function fieldsPage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table/fields', 'Fields'),
     find: (request) => {
       const view = requestedTable(service, request)
-      return webPage(service, ['fields', ...view.key], () => fieldsHtml(service.setting, view))
+      return webPage(service, ['fields', ...view.key], () => fieldsHtml(service.context, view))
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { Manifest, StoredFile } from '../../core/warehouse/manifest.ts'
 import type { FileAddresses } from '../http/addresses.ts'
 import { attachLine } from '../documents/attach.ts'
-import { framed, type PageSetting } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, stackedTable, type Html, codePart } from './html.ts'
 import { writtenIn } from './number-formats.ts'
@@ -29,7 +29,7 @@ interface FilesView {
 
 /** Page of all files of a dataset: how to verify and open them, and earlier versions. */
 export function filesPage(service: PageService): Resource {
-  const { catalog, snapshots, setting, files } = service
+  const { catalog, snapshots, context, files } = service
   return {
     ...pageAt(service, '/files/:dataset', 'Files'),
     find: async ({ params, target }) => {
@@ -46,21 +46,21 @@ export function filesPage(service: PageService): Resource {
         [manifest, ...earlier].map(({ snapshot }) => snapshot),
       )
       return webPage(service, ['files', found.slug, ids], () =>
-        filesHtml(setting, { dataset: found, tables, files }),
+        filesHtml(context, { dataset: found, tables, files }),
       )
     },
   }
 }
 
-function filesHtml(setting: PageSetting, { dataset, tables, files }: FilesView): Html {
-  const { addresses, words } = setting
+function filesHtml(context: PageContext, { dataset, tables, files }: FilesView): Html {
+  const { addresses, words } = context
   const title = `${words.files}: ${dataset.name}`
   const [first] = tables
   const main = html`
     <h1>${title}</h1>
     <p class="lead">${words.filesLead}</p>
     ${tables.length === 0 && html`<p>${words.notPublished}</p>`}
-    ${tables.map((table) => tablePart(setting, table, files))}
+    ${tables.map((table) => tablePart(context, table, files))}
     <section>
       <h2>${words.proveFiles}</h2>
       <p>${words.proveFilesHow}</p>
@@ -72,26 +72,26 @@ function filesHtml(setting: PageSetting, { dataset, tables, files }: FilesView):
       ${first !== undefined && codePart(`${attachLine(first.table, files)} LIMIT 10;`, words)}
     </section>
   `
-  return framed(setting, {
+  return framed(context, {
     title,
     main,
     inLanguage: (other) => addresses.files(other, dataset),
-    trail: trailTo(setting, dataset),
+    trail: trailTo(context, dataset),
   })
 }
 
 function tablePart(
-  setting: PageSetting,
+  context: PageContext,
   { table, manifest, files, earlier }: TableFiles,
   addressOf: FileAddresses,
 ): Html {
-  const { addresses, language, words } = setting
+  const { addresses, language, words } = context
   const { bytes } = writtenIn(words)
   return html`<section id="${table.name}">
     <h2><a href="${addresses.table(language, table)}">${table.name}</a></h2>
     <h3>${words.versions}</h3>
     <ol class="versions">
-      ${[manifest, ...earlier].map((one, index) => versionPart(setting, table, one, earlier[index] ?? null))}
+      ${[manifest, ...earlier].map((one, index) => versionPart(context, table, one, earlier[index] ?? null))}
     </ol>
     <h3>${words.files}</h3>
     ${stackedTable(
@@ -111,7 +111,7 @@ function tablePart(
 
 /** Compares a snapshot with the one before it. */
 function versionPart(
-  { addresses, language, words }: PageSetting,
+  { addresses, language, words }: PageContext,
   table: Table,
   { snapshot, import_date: imported, rows, sources }: Manifest,
   before: Manifest | null,

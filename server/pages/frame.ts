@@ -7,7 +7,7 @@ import { wordsOf } from './words/all.ts'
 import type { Words } from './words/en.ts'
 
 /** Settings and texts of pages in one language. */
-export interface PageSetting {
+export interface PageContext {
   /** Hash of the catalog, the language and the public address, used in the cache keys of pages. */
   readonly name: string
   readonly catalog: CatalogTexts
@@ -40,8 +40,8 @@ export interface Step {
 }
 
 /** Returns the complete document of a page. */
-export function framed(setting: PageSetting, page: Framed): Html {
-  const { catalog, addresses, assets, words } = setting
+export function framed(context: PageContext, page: Framed): Html {
+  const { catalog, addresses, assets, words } = context
   const { title, description, main, inLanguage, trail, script, data, feed } = page
   const isHome = title === catalog.title
   return html`<html lang="${words.locale}">
@@ -77,15 +77,15 @@ export function framed(setting: PageSetting, page: Framed): Html {
     </head>
     <body>
       <a class="skip" href="#content">${words.skip}</a>
-      ${headerPart(setting, inLanguage)} ${trail !== undefined && trailPart(setting, trail)}
+      ${headerPart(context, inLanguage)} ${trail !== undefined && trailPart(context, trail)}
       <main id="content" tabindex="-1">${main}</main>
-      ${footerPart(setting)}
+      ${footerPart(context)}
     </body>
   </html>`
 }
 
 function headerPart(
-  { catalog, addresses, language, words }: PageSetting,
+  { catalog, addresses, language, words }: PageContext,
   inLanguage: Framed['inLanguage'],
 ): Html {
   return html`<header class="top">
@@ -115,7 +115,7 @@ function headerPart(
   </header>`
 }
 
-function trailPart({ addresses, language, words }: PageSetting, trail: readonly Step[]): Html {
+function trailPart({ addresses, language, words }: PageContext, trail: readonly Step[]): Html {
   const home = { name: words.home, address: addresses.home(language) }
   return html`<nav class="trail" aria-label="${words.trail}">
     <ol>
@@ -124,7 +124,7 @@ function trailPart({ addresses, language, words }: PageSetting, trail: readonly 
   </nav>`
 }
 
-function footerPart({ catalog, addresses, language, words }: PageSetting): Html {
+function footerPart({ catalog, addresses, language, words }: PageContext): Html {
   return html`<footer class="bottom">
     <nav aria-label="${words.service}">
       <a href="${addresses.home(language)}">${words.home}</a>

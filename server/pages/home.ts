@@ -21,8 +21,8 @@ const placesMax = 8
 
 /** @param sought search words; none for all datasets */
 function homeHtml(service: PageService, sought: readonly string[]): Html {
-  const { setting, writing } = service
-  const { catalog, addresses, language, words } = setting
+  const { context, writing } = service
+  const { catalog, addresses, language, words } = context
   const foldedWords = sought.map(folded)
   const text = sought.join(' ')
   const order = writtenIn(words).inOrder(listedDatasets(catalog).map(({ name }) => name))
@@ -54,7 +54,7 @@ function homeHtml(service: PageService, sought: readonly string[]): Html {
       </ul>
     </section>
   `
-  return framed(setting, {
+  return framed(context, {
     title: catalog.title,
     description: catalog.description,
     main,
@@ -64,8 +64,8 @@ function homeHtml(service: PageService, sought: readonly string[]): Html {
   })
 }
 
-function card({ setting, snapshots }: PageService, dataset: Dataset, sought: readonly string[]): Html {
-  const { addresses, language, words } = setting
+function card({ context, snapshots }: PageService, dataset: Dataset, sought: readonly string[]): Html {
+  const { addresses, language, words } = context
   const tables = [...dataset.tables.values()]
   const published = tables.filter((table) => snapshots.current(table) !== null)
   const rows = published.reduce((sum, table) => sum + (snapshots.current(table)?.manifest.rows ?? 0), 0)
@@ -95,8 +95,8 @@ function card({ setting, snapshots }: PageService, dataset: Dataset, sought: rea
   </li>`
 }
 
-function latelyPart({ setting, snapshots }: PageService): Html | null {
-  const { catalog, addresses, language, words } = setting
+function latelyPart({ context, snapshots }: PageService): Html | null {
+  const { catalog, addresses, language, words } = context
   const changes = listedDatasets(catalog)
     .flatMap((dataset) =>
       [...dataset.tables.values()].map((table) => ({ dataset, table, snapshot: snapshots.current(table) })),

@@ -1,4 +1,4 @@
-import { framed, type PageSetting } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { html, markup, safeAddress, type Html, textOf } from './html.ts'
 import type { Runtime } from '../routes/runtime.ts'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -7,7 +7,7 @@ import type { Browse, BrowseText } from '../http/resource.ts'
 import type { Body, NamedResponse, Responder } from '../http/responder.ts'
 import { sendBytes } from '../http/send.ts'
 import { languageFor } from './words/all.ts'
-import { named, pagePolicy, settingFor, type PageSettings } from './service.ts'
+import { named, pagePolicy, contextFor, type PageContexts } from './service.ts'
 import { wantsPage } from '../http/negotiation.ts'
 
 interface JsonView {
@@ -26,8 +26,8 @@ const highlightedMax = 500_000
 const jsonShownMax = 2_000_000
 
 /** Shows the JSON of an address for people. */
-export function jsonPage(setting: PageSetting, { name, address, text, isCut }: JsonView): Html {
-  const { words, catalog } = setting
+export function jsonPage(context: PageContext, { name, address, text, isCut }: JsonView): Html {
+  const { words, catalog } = context
   const separator = address.includes('?') ? '&' : '?'
   const plain = `${address}${separator}format=json`
   const main = html`
@@ -40,7 +40,7 @@ export function jsonPage(setting: PageSetting, { name, address, text, isCut }: J
     ><code>${text.length > highlightedMax ? text : markup(highlighted(text))}</code></pre>
     ${isCut && html`<p><a href="${plain}" rel="nofollow">${words.jsonCut}</a></p>`}
   `
-  return framed(setting, { title: name, main, inLanguage: null })
+  return framed(context, { title: name, main, inLanguage: null })
 }
 
 /** Tokens of JSON; only white space separates them. */
@@ -104,26 +104,26 @@ function escaped(text: string): string {
 }
 
 /** Returns the function that shows JSON responses to browsers as pages, unless the address contains `format=`. */
-export function browsing(runtime: Runtime, settings: PageSettings): Browse {
+export function browsing(runtime: Runtime, contexts: PageContexts): Browse {
   const { publicUrl, responder } = runtime
   return ({ name }, { target, headers }, find) => {
-    const setting = pageSettingFor(settings, target, headers)
-    if (setting === null) return null
+    const context = pageContextFor(contexts, target, headers)
+    if (context === null) return null
     const address = addressOf(publicUrl, target)
     return find({ ...headers, accept: 'application/json' }).then((answer) =>
-      pageOf({ ...runtime, setting }, { name, address, answer }, responder),
+      pageOf({ ...runtime, context }, { name, address, answer }, responder),
     )
   }
 }
 
-export function browsingText({ publicUrl }: Runtime, settings: PageSettings): BrowseText {
+export function browsingText({ publicUrl }: Runtime, contexts: PageContexts): BrowseText {
   return (req, res, name, text) => {
     const target = req.url ?? ''
-    const setting = pageSettingFor(settings, target, req.headers)
-    if (setting === null) return false
+    const context = pageContextFor(contexts, target, req.headers)
+    if (context === null) return false
     res.setHeader('Vary', varied)
-    res.setHeaders(new Headers(pageHeaders(pagePolicy, setting.words.locale)))
-    const page = jsonPage(setting, { name, address: addressOf(publicUrl, target), text, isCut: false })
+    res.setHeaders(new Headers(pageHeaders(pagePolicy, context.words.locale)))
+    const page = jsonPage(context, { name, address: addressOf(publicUrl, target), text, isCut: false })
     sendBytes(res, 'text/html; charset=utf-8', [textOf(page)])
     return true
   }
@@ -131,13 +131,13 @@ export function browsingText({ publicUrl }: Runtime, settings: PageSettings): Br
 
 const varied = 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode'
 
-/** Returns the page setting for the language of the browser; null if the client requests JSON. */
-function pageSettingFor(
-  settings: PageSettings,
+/** Returns the page context for the language of the browser; null if the client requests JSON. */
+function pageContextFor(
+  contexts: PageContexts,
   target: string,
   headers: IncomingHttpHeaders,
-): PageSetting | null {
-  return wantsPage(headers, target) ? settingFor(settings, languageFor(headers['accept-language'])) : null
+): PageContext | null {
+  return wantsPage(headers, target) ? contextFor(contexts, languageFor(headers['accept-language'])) : null
 }
 
 function addressOf({ origin, pathname }: URL, target: string): string {
@@ -151,7 +151,7 @@ interface Browsed {
 }
 
 function pageOf(
-  service: Pick<Runtime, 'freshness'> & { readonly setting: PageSetting },
+  service: Pick<Runtime, 'freshness'> & { readonly context: PageContext },
   { name, address, answer }: Browsed,
   responder: Responder,
 ): NamedResponse {
@@ -166,7 +166,7 @@ function pageOf(
       const { pieces, headers, serverTiming } = await responder.bodyOf(answer, signal)
       const { text, isCut } = beginningOf(pieces)
       return {
-        pieces: [textOf(jsonPage(service.setting, { name, address, text, isCut }))],
+        pieces: [textOf(jsonPage(service.context, { name, address, text, isCut }))],
         ...(headers !== undefined && { headers }),
         ...(serverTiming !== undefined && { serverTiming }),
       }

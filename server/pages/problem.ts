@@ -1,14 +1,14 @@
 import { type Language, languages } from '../../core/catalog/names.ts'
 import { problemRows, type ProblemCode, type WholeTable, type ProblemForm } from '../http/problems.ts'
 import type { ParameterError } from '../query/errors.ts'
-import { framed, type PageSetting } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { html, type Html, textOf } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { pageHeaders } from '../http/headers.ts'
 import { languageFor } from './words/all.ts'
 import { parametersOf } from '../query/parameters.ts'
-import { pagePolicy, settingFor, type PageSettings } from './service.ts'
+import { pagePolicy, contextFor, type PageContexts } from './service.ts'
 
 interface ProblemView {
   readonly code: ProblemCode
@@ -36,24 +36,24 @@ interface ProblemView {
 const correctedMax = 100
 
 /** Shows an error: what went wrong, and what to do next. */
-function problemPage(setting: PageSetting, view: ProblemView): Html {
-  const { addresses, language, words } = setting
+function problemPage(context: PageContext, view: ProblemView): Html {
+  const { addresses, language, words } = context
   const { code, detail, instance, retrySeconds, instead, errors, latest } = view
   const main = html`
     <h1>${words.problems[code]}</h1>
     ${words.advice[code] !== undefined && html`<p class="lead">${words.advice[code]}</p>`}
     ${retrySeconds !== null && html`<p>${words.tryAgainIn(writtenIn(words).count(retrySeconds))}</p>`}
-    ${instead !== null && insteadPart(setting, instead)}
+    ${instead !== null && insteadPart(context, instead)}
     ${
       errors.length > 0
-        ? correctionForm(setting, view)
+        ? correctionForm(context, view)
         : isShown(view, language) && html`<p lang="en">${detail}</p>`
     }
     ${latest !== null && html`<p><a href="${latest}">${words.latestVersion}</a></p>`}
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
     <p class="facts">${problemRows[code].status} · <code>${code}</code> · <code>${instance}</code></p>
   `
-  return framed(setting, { title: words.problems[code], main, inLanguage: (other) => addresses.home(other) })
+  return framed(context, { title: words.problems[code], main, inLanguage: (other) => addresses.home(other) })
 }
 
 /**
@@ -66,7 +66,7 @@ function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
 
 /** Shows a form with the parameters of the request, and beside each invalid one an explanation. */
 function correctionForm(
-  { language, words }: PageSetting,
+  { language, words }: PageContext,
   { errors, parameters, isOfApi }: ProblemView,
 ): Html {
   const messageOf = ({ parameter, message, type }: ParameterError): string => {
@@ -96,7 +96,7 @@ function correctionForm(
   </form>`
 }
 
-function insteadPart({ words }: PageSetting, { file, duckdb }: WholeTable): Html {
+function insteadPart({ words }: PageContext, { file, duckdb }: WholeTable): Html {
   return html`<p>
       <a href="${file.address}">${words.wholeTable}: CSV (gzip)</a>
       <span class="facts">${writtenIn(words).bytes(file.bytes)}</span>
@@ -109,12 +109,12 @@ function insteadPart({ words }: PageSetting, { file, duckdb }: WholeTable): Html
  * browser.
  */
 export function problemForms(
-  settings: PageSettings,
+  contexts: PageContexts,
 ): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
   return (target, headers) => {
     const [, first] = target.split('/', 2)
     const language = languages.find((one) => one === first) ?? languageFor(headers['accept-language'])
-    return formIn(settingFor(settings, language), target)
+    return formIn(contextFor(contexts, language), target)
   }
 }
 
@@ -127,17 +127,17 @@ function decodableParameters(target: string): readonly (readonly [string, string
   }
 }
 
-function formIn(setting: PageSetting, target: string): ProblemForm {
+function formIn(context: PageContext, target: string): ProblemForm {
   return {
     mediaType: 'text/html; charset=utf-8',
-    headers: pageHeaders(pagePolicy, setting.words.locale),
+    headers: pageHeaders(pagePolicy, context.words.locale),
     text: ({ code, message, extras: { headers, instead = null, errors = [] } }, instance) => {
       const wait = headers?.['Retry-After']
       const retrySeconds = wait === undefined ? null : Number(wait)
       const [, latest = null] = /^<([^<>]+)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []
       const isOfApi = !languages.some((language) => target.startsWith(`/${language}/`))
       return textOf(
-        problemPage(setting, {
+        problemPage(context, {
           code,
           detail: message,
           instance,

@@ -3,7 +3,7 @@ import { spanOf } from '../../core/catalog/names.ts'
 import type { SourceCheck } from '../../core/warehouse/state-files.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import type { PageSetting } from './frame.ts'
+import type { PageContext } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 
@@ -22,13 +22,13 @@ const rejectsMax = 10
 
 /** Compares the declared frequency of a dataset with its dates, and shows the findings of the ingest. */
 export function provenancePart(
-  setting: PageSetting,
+  context: PageContext,
   { frequency }: Dataset,
   tables: readonly TableProvenance[],
   today: string,
 ): Html | null {
   if (tables.length === 0) return null
-  const { words } = setting
+  const { words } = context
   // If the source never changed, the data is as old as its collection date.
   const changed = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
   const latest = changed.at(-1)
@@ -47,14 +47,14 @@ export function provenancePart(
     ${stackedTable(
       words.truth,
       [words.table, words.collected, words.imported, words.checked, words.changed, words.leftOut],
-      tables.map((truth) => truthLine(setting, truth)),
+      tables.map((truth) => truthLine(context, truth)),
     )}
     <p class="facts">${words.datesMean}</p>
-    ${tables.map((truth) => reportPart(setting, truth))}
+    ${tables.map((truth) => reportPart(context, truth))}
   </section>`
 }
 
-function truthLine({ words }: PageSetting, { table, manifest, report, lastCheck }: TableProvenance): Html {
+function truthLine({ words }: PageContext, { table, manifest, report, lastCheck }: TableProvenance): Html {
   const { count } = writtenIn(words)
   const last = lastCheck !== null && lastCheck.at > manifest.import_date ? lastCheck : null
   return html`<tr>
@@ -73,18 +73,18 @@ function truthLine({ words }: PageSetting, { table, manifest, report, lastCheck 
 }
 
 /** Shows when the rows last changed. Older manifests do not record that. */
-function changedPart(words: PageSetting['words'], { changed_at: changed, previous }: Manifest): Html {
+function changedPart(words: PageContext['words'], { changed_at: changed, previous }: Manifest): Html {
   if (changed !== undefined) return dayPart(words, changed)
   return html`${previous === null ? words.notChanged : '–'}`
 }
 
-function dayPart(words: PageSetting['words'], date: string): Html {
+function dayPart(words: PageContext['words'], date: string): Html {
   const { day, moment } = writtenIn(words)
   return html`<time datetime="${date}" title="${date.length > 10 ? moment(date) : date}">${day(date)}</time>`
 }
 
 /** Shows the findings of the ingest, if there are any. */
-function reportPart({ words }: PageSetting, { table, report }: TableProvenance): Html | null {
+function reportPart({ words }: PageContext, { table, report }: TableProvenance): Html | null {
   if (report === null) return null
   const { rejected_rows: rejected, first_rejects: rejects, accepted_drift: drift, warnings } = report
   if (rejected === 0 && drift.length === 0 && warnings.length === 0) return null

@@ -1,5 +1,5 @@
 import type { Json, TableDescription } from '../documents/description.ts'
-import { framed, type Framed, type PageSetting } from './frame.ts'
+import { framed, type Framed, type PageContext } from './frame.ts'
 import { html, safeAddress, type Html } from './html.ts'
 import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { openApi, tableOpenApi, type OpenApiOptions } from '../documents/openapi/openapi.ts'
@@ -37,8 +37,8 @@ interface Operation {
 }
 
 /** Shows an OpenAPI document to people: parameters and responses. */
-function referenceHtml(setting: PageSetting, view: ReferenceView): Html {
-  const { words } = setting
+function referenceHtml(context: PageContext, view: ReferenceView): Html {
+  const { words } = context
   const { title, document, address, tableLinks, inLanguage, trail } = view
   const paths = Object.entries(document['paths'] as Named<Named<Operation>>)
   const main = html`
@@ -56,14 +56,14 @@ function referenceHtml(setting: PageSetting, view: ReferenceView): Html {
     }
     <section lang="en">
       <h2>${words.addresses}</h2>
-      ${paths.map(([path, item]) => pathPart(setting, document, path, item))}
+      ${paths.map(([path, item]) => pathPart(context, document, path, item))}
     </section>
-    ${schemasPart(setting, document)}
+    ${schemasPart(context, document)}
   `
-  return framed(setting, { title, main, inLanguage, trail })
+  return framed(context, { title, main, inLanguage, trail })
 }
 
-function pathPart({ words }: PageSetting, document: Json, path: string, item: Named<Operation>): Html {
+function pathPart({ words }: PageContext, document: Json, path: string, item: Named<Operation>): Html {
   const methods = ['get', 'post'].filter((method) => item[method] !== undefined)
   const operation = item['get'] ?? item['post']
   if (operation === undefined) return html``
@@ -116,7 +116,7 @@ function responsePart(document: Json, status: string, response: Json): Html {
 }
 
 /** Shows the schemas of JSON responses. */
-function schemasPart({ words }: PageSetting, document: Json): Html | false {
+function schemasPart({ words }: PageContext, document: Json): Html | false {
   const schemas = (document['components'] as Named<Named<Json>>)['schemas'] ?? {}
   const objects = Object.entries(schemas).filter(([, schema]) => schema['properties'] !== undefined)
   if (objects.length === 0) return false
@@ -196,15 +196,15 @@ const plain = (text: string): string => text.replaceAll(/\\(.)/g, '$1')
 
 /** Reference of the service, without parameters of single tables. */
 export function referencePage(service: PageService): Resource {
-  const { catalog, setting, writing } = service
-  const { addresses, language, words } = setting
+  const { catalog, context, writing } = service
+  const { addresses, language, words } = context
   return {
     ...pageAt(service, '/reference', 'Reference'),
     find: ({ target }) => {
       parseQuery(target, [])
       const options = optionsOf(service)
       return webPage(service, ['reference'], () =>
-        referenceHtml(setting, {
+        referenceHtml(context, {
           title: words.reference,
           document: openApi(writing, [], options),
           address: options.addresses.list.replace(/datasets\/?$/, 'openapi.json'),
@@ -222,8 +222,8 @@ export function referencePage(service: PageService): Resource {
 
 /** Reference of a table. */
 export function tableReferencePage(service: PageService): Resource {
-  const { setting, writing, snapshots } = service
-  const { addresses, words } = setting
+  const { context, writing, snapshots } = service
+  const { addresses, words } = context
   return {
     ...pageAt(service, '/dataset/:dataset/:table/reference', 'Table Reference'),
     find: (request) => {
@@ -231,13 +231,13 @@ export function tableReferencePage(service: PageService): Resource {
       const options = optionsOf(service)
       const described = (): Promise<TableDescription> => describeTable(snapshots, dataset, table)
       return webPageOf(service, ['reference', ...key], described, (view) =>
-        referenceHtml(setting, {
+        referenceHtml(context, {
           title: `${words.reference}: ${dataset.name}, ${table.name}`,
           document: tableOpenApi(writing, view, options),
           address: options.tableDocument(dataset, table),
           tableLinks: [],
           inLanguage: (other) => addresses.reference(other, table),
-          trail: trailTo(setting, dataset, table),
+          trail: trailTo(context, dataset, table),
         }),
       )
     },

@@ -16,7 +16,7 @@ import { mount, mountHandler, type Serving } from '../http/resource.ts'
 import { findIndex } from '../routes/api-index.ts'
 import { mainFamily, writingOf } from '../routes/documents/service.ts'
 import { assetFiles } from './assets.ts'
-import { pageService, type PageSettings } from './service.ts'
+import { pageService, type PageContexts } from './service.ts'
 import { engineFiles } from './browser/duckdb.ts'
 
 const pages = [
@@ -37,15 +37,15 @@ const pages = [
 const files = [citationFile, dictionaryFile]
 
 /** Routes of all pages, in each language. */
-export function pagesRouter(service: Runtime, settings: PageSettings, serving: Serving): Router {
+export function pagesRouter(service: Runtime, contexts: PageContexts, serving: Serving): Router {
   const writing = writingOf(service.catalog, service.publicUrl)
   const router = express.Router({ caseSensitive: true, strict: true })
   const all = new Map(
-    [...settings].map(([language, setting]) => [language, pageService(setting, service, writing)]),
+    [...contexts].map(([language, context]) => [language, pageService(context, service, writing)]),
   )
   const index = findIndex(mainFamily(service.catalog, service.publicUrl), service)
   mountHandler(router, '/', { name: 'Home', description: 'Redirect to the pages.' }, root(all, index))
-  const [any] = settings.values()
+  const [any] = contexts.values()
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
   mount(router, engineFiles(service), false, serving)
   for (const localizedService of all.values()) {

@@ -1,6 +1,6 @@
 import { type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { framed, type PageSetting } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html, textOf } from './html.ts'
 import { writtenIn } from './number-formats.ts'
@@ -26,8 +26,8 @@ interface RowView {
   readonly values: readonly (string | null)[]
 }
 
-function rowHtml(setting: PageSetting, view: RowView): Html {
-  const { addresses, language, words } = setting
+function rowHtml(context: PageContext, view: RowView): Html {
+  const { addresses, language, words } = context
   const { dataset, table, number, count: rows, values } = view
   const { snapshot } = view.snapshot.manifest
   const { count } = writtenIn(words)
@@ -48,19 +48,19 @@ function rowHtml(setting: PageSetting, view: RowView): Html {
           html`<dt>
               ${titleOf(field)} ${field.description !== null && html`<small>${field.description}</small>`}
             </dt>
-            <dd>${valuePart(setting, field, values[index] ?? null)}</dd>`,
+            <dd>${valuePart(context, field, values[index] ?? null)}</dd>`,
       )}
     </dl>
   `
-  return framed(setting, {
+  return framed(context, {
     title: `${table.name}, ${title}`,
     main,
     inLanguage: (other) => addresses.row(other, table, number, snapshot),
-    trail: trailTo(setting, dataset, table),
+    trail: trailTo(context, dataset, table),
   })
 }
 
-function valuePart({ words }: PageSetting, field: Field, value: string | null): Html {
+function valuePart({ words }: PageContext, field: Field, value: string | null): Html {
   if (value === null) return html`<span class="null">${words.null}</span>`
   if (isNumber(field)) return html`<span class="number">${writtenIn(words).digits(value)}</span>`
   const address = safeAddress(value)
@@ -70,7 +70,7 @@ function valuePart({ words }: PageSetting, field: Field, value: string | null): 
 
 /** Page of one row, by its number in a snapshot: a field per line, with its meaning. */
 export function rowPage(service: PageService): Resource {
-  const { catalog, setting, responder } = service
+  const { catalog, context, responder } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/row/:number', 'Row'),
     countsAs: 'rows',
@@ -95,7 +95,7 @@ export function rowPage(service: PageService): Resource {
             const [values] = rows
             // An empty table has a first page, but no row.
             if (values === undefined) throw new InvalidPage()
-            const markup = rowHtml(setting, { ...queryView, number, count: range.count, values })
+            const markup = rowHtml(context, { ...queryView, number, count: range.count, values })
             return { pieces: [textOf(markup)], serverTiming }
           },
         })

@@ -19,7 +19,7 @@ import type { Offer } from '../http/negotiation.ts'
 import { pageAddresses } from '../documents/page-addresses.ts'
 import { assetsIn } from './assets.ts'
 import type { Writing } from '../documents/description.ts'
-import type { PageSetting } from './frame.ts'
+import type { PageContext } from './frame.ts'
 import { textOf, type Html } from './html.ts'
 import { wordsOf } from './words/all.ts'
 import { sourceHash } from '../routes/source-hash.ts'
@@ -46,20 +46,20 @@ export const consolePolicy = [...strict, "connect-src 'self'", "worker-src 'self
 export interface PageService extends Omit<Runtime, 'catalog'> {
   /** Catalog in the language of the pages. */
   readonly catalog: CatalogTexts
-  readonly setting: PageSetting
+  readonly context: PageContext
   readonly files: FileAddresses
   /** Catalog and addresses for writing machine-readable documents. */
   readonly writing: Writing
 }
 
-export function pageService(setting: PageSetting, service: Runtime, writing: Writing): PageService {
-  return { ...service, catalog: setting.catalog, setting, files: writing.files, writing }
+export function pageService(context: PageContext, service: Runtime, writing: Writing): PageService {
+  return { ...service, catalog: context.catalog, context, files: writing.files, writing }
 }
 
 /** Settings of pages by language. */
-export type PageSettings = ReadonlyMap<Language, PageSetting>
+export type PageContexts = ReadonlyMap<Language, PageContext>
 
-export function settingsOf(catalog: Catalog, publicUrl: URL): PageSettings {
+export function contextsOf(catalog: Catalog, publicUrl: URL): PageContexts {
   const addresses = pageAddresses(publicUrl)
   const assets = assetsIn(catalog.colours)
   return new Map(
@@ -71,10 +71,10 @@ export function settingsOf(catalog: Catalog, publicUrl: URL): PageSettings {
 }
 
 /** @throws Error for an unknown language, which no catalog contains */
-export function settingFor(settings: PageSettings, language: Language): PageSetting {
-  const setting = settings.get(language)
-  if (setting === undefined) throw new Error('there are no pages in this language')
-  return setting
+export function contextFor(contexts: PageContexts, language: Language): PageContext {
+  const context = contexts.get(language)
+  if (context === undefined) throw new Error('there are no pages in this language')
+  return context
 }
 
 /** Returns the API addresses of rows, in the family that pages link to. */
@@ -86,9 +86,9 @@ type Common = Pick<Resource, 'path' | 'name' | 'description' | 'offers'>
 
 const htmlOffer: Offer = { name: 'html', mediaTypes: ['text/html'] }
 
-export function pageAt({ setting, catalog }: PageService, below: string, name: string): Common {
+export function pageAt({ context, catalog }: PageService, below: string, name: string): Common {
   return {
-    path: `/${setting.language}${below}`,
+    path: `/${context.language}${below}`,
     name,
     description: `An HTML page. ${catalog.notice}`,
     offers: [htmlOffer],
@@ -122,15 +122,15 @@ export function requestedTable(
  * @param key identifies the content of the page within its language
  */
 export function named(
-  { setting, freshness }: Pick<PageService, 'setting' | 'freshness'>,
+  { context, freshness }: Pick<PageService, 'context' | 'freshness'>,
   key: readonly unknown[],
   policy = pagePolicy,
 ): Omit<NamedResponse, 'body'> {
   return {
-    name: contentName(JSON.stringify([writtenByThese, setting.name, ...key])),
+    name: contentName(JSON.stringify([writtenByThese, context.name, ...key])),
     cacheControl: freshness.changing,
     mediaType: 'text/html; charset=utf-8',
-    headers: pageHeaders(policy, setting.words.locale),
+    headers: pageHeaders(policy, context.words.locale),
     isAtHand: false,
   }
 }

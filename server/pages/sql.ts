@@ -1,4 +1,4 @@
-import { framed, type PageSetting } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { html, type Html, textOf } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import { chipsPart } from './table/conditions.ts'
@@ -25,15 +25,15 @@ interface SqlView extends QueryView {
 /** Maximum number of rows that a browser receives. */
 const sqlRowsMax = 200_000
 
-function sqlHtml(setting: PageSetting, view: SqlView): Html {
-  const { addresses, words, assets, language } = setting
+function sqlHtml(context: PageContext, view: SqlView): Html {
+  const { addresses, words, assets, language } = context
   const { dataset, table, count: rows } = view
   const rowsMax = Math.min(sqlRowsMax, table.exportRowsMax)
   const { count } = writtenIn(words)
   const title = `SQL: ${dataset.name}, ${table.name}`
   const main = html`
     <h1>${title}</h1>
-    ${tabsPart(setting, table, 'sql', rowParameters(view))} ${chipsPart(setting, view)}
+    ${tabsPart(context, table, 'sql', rowParameters(view))} ${chipsPart(context, view)}
     ${
       rows > rowsMax
         ? html`<p class="lead">${words.sqlTooMany(count(rows), count(rowsMax))}</p>
@@ -44,19 +44,19 @@ function sqlHtml(setting: PageSetting, view: SqlView): Html {
         : rows === 0
           ? html`<p class="lead">${words.nothing}</p>`
           : html`<p class="lead">${words.sqlLead(count(rows))}</p>
-              ${consolePart(setting, view)}`
+              ${consolePart(context, view)}`
     }
   `
-  return framed(setting, {
+  return framed(context, {
     title,
     main,
     inLanguage: (other) => addresses.aspect(other, table, 'sql', rowParameters(view)),
-    trail: trailTo(setting, dataset, table),
+    trail: trailTo(context, dataset, table),
     script: assets.console,
   })
 }
 
-function consolePart({ words }: PageSetting, { table, query, rowsAddress, engine }: SqlView): Html {
+function consolePart({ words }: PageContext, { table, query, rowsAddress, engine }: SqlView): Html {
   return html`<noscript><p>${words.sqlNoScript}</p></noscript>
     <form
       class="console"
@@ -90,7 +90,7 @@ function consolePart({ words }: PageSetting, { table, query, rowsAddress, engine
 
 /** Page for SQL on the rows of a query, which runs in the browser; the service never sees the SQL. */
 export function sqlPage(service: PageService): Resource {
-  const { setting, responder, engine, pageBytesMax, publicUrl } = service
+  const { context, responder, engine, pageBytesMax, publicUrl } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/sql', 'SQL'),
     countsAs: 'rows',
@@ -112,7 +112,7 @@ export function sqlPage(service: PageService): Resource {
               1,
             )
             const view = { ...queryView, count, rowsAddress, engine: engineAt }
-            return timed(() => textOf(sqlHtml(setting, view)))
+            return timed(() => textOf(sqlHtml(context, view)))
           },
         })
       }),

@@ -19,7 +19,7 @@ import { apiIndex } from '../routes/api-index.ts'
 import { mountFiles } from '../routes/files.ts'
 import { health, livez, readyz, limitsOf } from '../routes/health.ts'
 import { wholeTableOf } from '../routes/find.ts'
-import { settingsOf, type PageSettings } from '../pages/service.ts'
+import { contextsOf, type PageContexts } from '../pages/service.ts'
 import { browsing, browsingText } from '../pages/json.ts'
 import { pagesRouter } from '../pages/router.ts'
 import { problemForms } from '../pages/problem.ts'
@@ -35,9 +35,9 @@ export function createApp(runtime: Runtime): RequestListener {
   const logRequest = logRequests(log, client, meter)
   const setHeaders = commonHeaders(catalog.notice, publicUrl)
   const shortcuts = new Shortcuts()
-  const settings = settingsOf(catalog, publicUrl)
-  const handleError = problemSender(settings, log, meter)
-  const routed = routes(runtime, settings, shortcuts, handleError)
+  const contexts = contextsOf(catalog, publicUrl)
+  const handleError = problemSender(contexts, log, meter)
+  const routed = routes(runtime, contexts, shortcuts, handleError)
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     requireSound(req)
@@ -56,7 +56,7 @@ export function createApp(runtime: Runtime): RequestListener {
 
 function routes(
   runtime: Runtime,
-  settings: PageSettings,
+  contexts: PageContexts,
   shortcuts: Shortcuts,
   handleError: SendProblem,
 ): Express {
@@ -69,7 +69,7 @@ function routes(
 
   const documents = documentService(runtime)
   const serving = { responder, shortcuts, client, browse: null, wholeTableOf: wholeTableOf(runtime) }
-  const browsable = { ...serving, browse: browsing(runtime, settings) }
+  const browsable = { ...serving, browse: browsing(runtime, contexts) }
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })
     const resources = [
@@ -92,7 +92,7 @@ function routes(
   }
 
   app.use(documentsRouter(documents, serving))
-  app.use(pagesRouter(runtime, settings, serving))
+  app.use(pagesRouter(runtime, contexts, serving))
 
   const files = express.Router({ caseSensitive: true, strict: true })
   mountFiles(files, documents, browsable)
@@ -104,13 +104,13 @@ function routes(
     app,
     '/limits',
     { name: 'Limits', description: 'Remaining quotas of the client.' },
-    limitsOf(runtime, browsingText(runtime, settings)),
+    limitsOf(runtime, browsingText(runtime, contexts)),
   )
   mountHandler(
     app,
     '/health',
     { name: 'Health', description: 'State of the service.' },
-    health(runtime, browsingText(runtime, settings)),
+    health(runtime, browsingText(runtime, contexts)),
   )
 
   app.use(unknownAddress(catalog, publicUrl))
@@ -154,8 +154,8 @@ type SendProblem = (error: unknown, res: ServerResponse) => void
  * Returns the error handler. It never throws, so that one failed response cannot end the process. Browsers
  * get a page; programs get JSON.
  */
-function problemSender(settings: PageSettings, log: Log, meter: Meter | null): SendProblem {
-  const formFor = problemForms(settings)
+function problemSender(contexts: PageContexts, log: Log, meter: Meter | null): SendProblem {
+  const formFor = problemForms(contexts)
   const write = async (error: unknown, res: ServerResponse): Promise<void> => {
     const { url = '', headers } = res.req
     try {

@@ -1,6 +1,6 @@
 import { type Field, tableId } from '../../../core/catalog/catalog.ts'
 import type { Group } from '../../table/selection/selections.ts'
-import { framed, type PageSetting } from '../frame.ts'
+import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, textOf } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { chipsPart, filterForm, hiddenInputs, optionPart } from '../table/conditions.ts'
@@ -35,8 +35,8 @@ interface ChartView extends QueryView {
 /** Maximum number of bars; further groups are only in the table below. */
 const barsMax = 40
 
-function chartHtml(setting: PageSetting, view: ChartView): Html {
-  const { addresses, words } = setting
+function chartHtml(context: PageContext, view: ChartView): Html {
+  const { addresses, words } = context
   const { dataset, table, drawn, measure } = view
   const title = `${words.aspects.chart}: ${dataset.name}, ${table.name}`
   const chosen: [string, string][] = [
@@ -46,25 +46,25 @@ function chartHtml(setting: PageSetting, view: ChartView): Html {
   const mixed = drawn === null || measure === null ? null : mixedTotal(view, drawn.field)
   const main = html`
     <h1>${title}</h1>
-    ${tabsPart(setting, table, 'chart', rowParameters(view))}
-    ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(setting, view, drawn)} ${filtersPart(setting, view, chosen)} ${chipsPart(setting, view, chosen)} ${mixed === null ? figurePart(setting, view, drawn) : totalsChoice(setting, view, mixed, chosen)}`}
+    ${tabsPart(context, table, 'chart', rowParameters(view))}
+    ${drawn === null ? html`<p>${words.noChart}</p>` : html`${chooser(context, view, drawn)} ${filtersPart(context, view, chosen)} ${chipsPart(context, view, chosen)} ${mixed === null ? figurePart(context, view, drawn) : totalsChoice(context, view, mixed, chosen)}`}
   `
-  return framed(setting, {
+  return framed(context, {
     title,
     main,
     inLanguage: (other) =>
       addresses.aspect(other, table, 'chart', new Map([...rowParameters(view), ...chosen])),
-    trail: trailTo(setting, dataset, table),
+    trail: trailTo(context, dataset, table),
   })
 }
 
 function filtersPart(
-  setting: PageSetting,
+  context: PageContext,
   view: ChartView,
   chosen: readonly (readonly [string, string])[],
 ): Html | null {
-  const { addresses, language, words } = setting
-  const form = filterForm(setting, view, addresses.aspect(language, view.table, 'chart'), chosen)
+  const { addresses, language, words } = context
+  const form = filterForm(context, view, addresses.aspect(language, view.table, 'chart'), chosen)
   return (
     form &&
     html`<details>
@@ -74,7 +74,7 @@ function filtersPart(
   )
 }
 
-function chooser({ words, addresses, language }: PageSetting, view: ChartView, drawn: Dimension): Html {
+function chooser({ words, addresses, language }: PageContext, view: ChartView, drawn: Dimension): Html {
   const { table, dimensions, measure } = view
   const measures = table.fields.filter(({ name }) => table.measures.includes(name))
   return html`<form
@@ -101,8 +101,8 @@ function chooser({ words, addresses, language }: PageSetting, view: ChartView, d
   </form>`
 }
 
-function figurePart(setting: PageSetting, view: ChartView, drawn: Dimension): Html {
-  const { words } = setting
+function figurePart(context: PageContext, view: ChartView, drawn: Dimension): Html {
+  const { words } = context
   const { measure, groups } = view
   const what = measure === null ? words.rowsHead : words.sumOf(titleOf(measure))
   const label = words.drawn(what, titleOf(drawn.field))
@@ -111,26 +111,26 @@ function figurePart(setting: PageSetting, view: ChartView, drawn: Dimension): Ht
       <figcaption>
         ${label}${typeof measure?.unit === 'string' && html` (${measure.unit})`}. ${words.allRows}
       </figcaption>
-      ${shapePart(setting, view, drawn, label)}
+      ${shapePart(context, view, drawn, label)}
       ${measure !== null && view.table.totals.size === 0 && html`<p class="facts">${words.sumsAdd}</p>`}
     </figure>
-    ${valuesPart(setting, view, drawn, what)}`
+    ${valuesPart(context, view, drawn, what)}`
 }
 
-function shapePart(setting: PageSetting, view: ChartView, drawn: Dimension, label: string): Html {
-  if (drawn.shape === 'line') return timePart(setting, view, label)
-  const { words } = setting
+function shapePart(context: PageContext, view: ChartView, drawn: Dimension, label: string): Html {
+  if (drawn.shape === 'line') return timePart(context, view, label)
+  const { words } = context
   const known = drawn.shape === 'tiles' ? view.groups.filter(({ key }) => isUf(key)) : []
   if (known.length > 0) {
     const otherTexts = view.groups
       .filter(({ key }) => !isUf(key))
-      .map((group) => `${nameOf(words, group)}: ${valueText(setting, view, group)}`)
+      .map((group) => `${nameOf(words, group)}: ${valueText(context, view, group)}`)
     return html`${tilesPart(
       known.map((group) => ({
         uf: group.key ?? '',
-        address: addressOf(setting, view, drawn.field, group),
+        address: addressOf(context, view, drawn.field, group),
         value: valueOf(view, group),
-        valueText: valueText(setting, view, group),
+        valueText: valueText(context, view, group),
         short: writtenIn(words).compact(valueOf(view, group)),
       })),
       label,
@@ -147,9 +147,9 @@ function shapePart(setting: PageSetting, view: ChartView, drawn: Dimension, labe
   return html`${barsPart(
     ranked.slice(0, barsMax).map((group) => ({
       name: nameOf(words, group),
-      address: addressOf(setting, view, drawn.field, group),
+      address: addressOf(context, view, drawn.field, group),
       value: valueOf(view, group),
-      valueText: valueText(setting, view, group),
+      valueText: valueText(context, view, group),
     })),
     label,
   )}${rest > 0 && html`<p class="facts">${words.othersBelow(writtenIn(words).count(rest))}</p>`}`
@@ -160,13 +160,13 @@ function isUf(key: string | null): boolean {
 }
 
 /** Draws groups that are days, months or years as a line in order of time; other groups are listed below it. */
-function timePart(setting: PageSetting, view: ChartView, label: string): Html {
-  const { words } = setting
+function timePart(context: PageContext, view: ChartView, label: string): Html {
+  const { words } = context
   const { compact, list } = writtenIn(words)
   const points = view.groups.flatMap((group) => {
     const at = group.key === null ? Number.NaN : Date.parse(group.key)
     if (Number.isNaN(at) || (view.measure !== null && group.sum === null)) return []
-    const [period, number] = [periodOf(words, group.key ?? ''), valueText(setting, view, group)]
+    const [period, number] = [periodOf(words, group.key ?? ''), valueText(context, view, group)]
     return [{ at, value: valueOf(view, group), period, number, description: `${period}: ${number}` }]
   })
   const otherGroups = view.groups.filter(({ key }) => key === null || Number.isNaN(Date.parse(key)))
@@ -179,18 +179,18 @@ function timePart(setting: PageSetting, view: ChartView, label: string): Html {
     ${
       otherGroups.length > 0 &&
       html`<p class="facts">
-        ${words.notDrawn(list(otherGroups.slice(0, barsMax).map((group) => `${nameOf(words, group)}: ${valueText(setting, view, group)}`)))}
+        ${words.notDrawn(list(otherGroups.slice(0, barsMax).map((group) => `${nameOf(words, group)}: ${valueText(context, view, group)}`)))}
       </p>`
     }`
 }
 
 /** Formats a day in the language of the page; a month or a year stays. */
-function periodOf(words: PageSetting['words'], key: string): string {
+function periodOf(words: PageContext['words'], key: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(key) && !Number.isNaN(Date.parse(key)) ? writtenIn(words).day(key) : key
 }
 
-function valuesPart(setting: PageSetting, view: ChartView, drawn: Dimension, what: string): Html {
-  const { words } = setting
+function valuesPart(context: PageContext, view: ChartView, drawn: Dimension, what: string): Html {
+  const { words } = context
   const { groups } = view
   return html`<details ${groups.length <= barsMax && drawn.shape !== 'line' ? 'open' : ''}>
     <summary>${words.asNumbers}</summary>
@@ -206,12 +206,12 @@ function valuesPart(setting: PageSetting, view: ChartView, drawn: Dimension, wha
         <tbody>
           ${groups.map((group) => {
             const name = nameOf(words, group)
-            const address = addressOf(setting, view, drawn.field, group)
+            const address = addressOf(context, view, drawn.field, group)
             return html`<tr>
               <th scope="row" dir="auto">
                 ${address === null ? name : html`<a href="${address}">${name}</a>`}
               </th>
-              <td class="number">${valueText(setting, view, group)}</td>
+              <td class="number">${valueText(context, view, group)}</td>
               ${view.measure !== null && html`<td class="number">${writtenIn(words).count(group.rows)}</td>`}
             </tr>`
           })}
@@ -221,7 +221,7 @@ function valuesPart(setting: PageSetting, view: ChartView, drawn: Dimension, wha
   </details>`
 }
 
-function nameOf(words: PageSetting['words'], { key }: Group): string {
+function nameOf(words: PageContext['words'], { key }: Group): string {
   if (key === null) return words.null
   return key === '' ? words.emptyText : key
 }
@@ -230,7 +230,7 @@ function valueOf({ measure }: ChartView, { rows, sum }: Group): number {
   return measure === null ? rows : Number(sum ?? 0)
 }
 
-function valueText({ words }: PageSetting, { measure }: ChartView, { rows, sum }: Group): string {
+function valueText({ words }: PageContext, { measure }: ChartView, { rows, sum }: Group): string {
   const { count, grouped } = writtenIn(words)
   if (measure === null) return count(rows)
   return sum === null ? words.null : grouped(sum)
@@ -238,7 +238,7 @@ function valueText({ words }: PageSetting, { measure }: ChartView, { rows, sum }
 
 /** Returns the address of a group's rows; null if the catalog allows no such filter. */
 function addressOf(
-  { addresses, language }: PageSetting,
+  { addresses, language }: PageContext,
   view: ChartView,
   field: Field,
   { key }: Group,
@@ -277,7 +277,7 @@ function dayAfter(key: string): string | null {
 
 /** Page that draws the rows of a query by one of their fields, with all numbers. */
 export function chartPage(service: PageService): Resource {
-  const { setting, responder, engine, pageBytesMax } = service
+  const { context, responder, engine, pageBytesMax } = service
   const form = { without: ['format', 'page', 'page_size'], own: chartParameters } as const
   return {
     ...pageAt(service, '/dataset/:dataset/:table/chart', 'Chart'),
@@ -310,7 +310,7 @@ export function chartPage(service: PageService): Resource {
             const requester = requesterOf(request, signal, pageBytesMax)
             const groups = await groupsFor(requester)
             const view = { ...queryView, dimensions, drawn, measure, length, groups }
-            return timed(() => textOf(chartHtml(setting, view)))
+            return timed(() => textOf(chartHtml(context, view)))
           },
         })
       }),

@@ -1,7 +1,7 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
-import type { PageSetting } from '../frame.ts'
+import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { queryLink, titleOf, withoutField, type QueryView } from '../table/view.ts'
 
@@ -35,7 +35,7 @@ export function mixedTotal({ table, query }: Pick<QueryView, 'table' | 'query'>,
 
 /** Explains why there is no sum, and links to a total or its parts. */
 export function totalsChoice(
-  { words }: PageSetting,
+  { words }: PageContext,
   view: QueryView,
   { field, value }: Total,
   chosen: readonly (readonly [string, string])[],

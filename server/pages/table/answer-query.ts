@@ -44,7 +44,7 @@ export async function answerQuery(
   const table = findTable(dataset, params)
   if (redirectToCanonical(target, res)) return
   const pairs = parametersOf(target)
-  const { typed } = writtenIn(service.setting.words)
+  const { typed } = writtenIn(service.context.words)
   const rest = new URLSearchParams(
     pairs
       .filter(([name]) => !own.includes(name))
@@ -82,7 +82,7 @@ function numberField(table: Table, name: string): Field | null {
 
 /** @throws Problem not-published or snapshot-gone, with a link to the current snapshot */
 export async function withSnapshot(
-  { snapshots, setting: { addresses, language }, publicUrl, files }: PageService,
+  { snapshots, context: { addresses, language }, publicUrl, files }: PageService,
   table: Table,
   snapshotParameter: RowQuery['snapshot'],
   work: (snapshot: Snapshot) => Promise<void>,

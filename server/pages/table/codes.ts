@@ -1,12 +1,12 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedText } from '../../../core/sql.ts'
-import type { PageSetting } from '../frame.ts'
+import type { PageContext } from '../frame.ts'
 import { html, type Html, codePart } from '../html.ts'
 import { rowParameters, type TableView } from './view.ts'
 
 /** Shows code that loads these rows into a program. */
-export function codesPart({ words }: PageSetting, view: TableView): Html {
+export function codesPart({ words }: PageContext, view: TableView): Html {
   const codes = codesOf(view)
   return html`<section id="code">
     <h2>${words.asCode}</h2>

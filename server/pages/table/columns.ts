@@ -1,11 +1,11 @@
 import { formatFields } from '../../query/parameters.ts'
-import type { PageSetting } from '../frame.ts'
+import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { hiddenInputs } from './conditions.ts'
 import { withParameters, queryLink, titleOf, type TableView } from './view.ts'
 
 /** Form for choosing the shown fields; the choice is part of the address. */
-export function columnsForm({ words, addresses, language }: PageSetting, view: TableView): Html {
+export function columnsForm({ words, addresses, language }: PageContext, view: TableView): Html {
   const { table, fields } = view
   const visibleNames = new Set(fields.map(({ name }) => name))
   return html`<details class="columns">

@@ -4,7 +4,7 @@ import { isParameterName } from '../../query/query.ts'
 import { type QueryParameters, formatWords } from '../../query/parameters.ts'
 import { readValue, periodText, operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
-import type { PageSetting } from '../frame.ts'
+import type { PageContext } from '../frame.ts'
 import { writtenIn } from '../number-formats.ts'
 import type { Words } from '../words/en.ts'
 import { isNumber, withParameters, isTime, parameterOf, queryLink, titleOf, type QueryView } from './view.ts'
@@ -14,7 +14,7 @@ import { isNumber, withParameters, isTime, parameterOf, queryLink, titleOf, type
  * @param extraParameters further parameters of the address to keep
  */
 export function chipsPart(
-  { words }: PageSetting,
+  { words }: PageContext,
   view: QueryView,
   extraParameters: readonly (readonly [name: string, value: string])[] = [],
 ): Html {
@@ -68,7 +68,7 @@ const openMax = 5
  * @param extraParameters further parameters of the address to keep
  */
 export function filterForm(
-  { words }: PageSetting,
+  { words }: PageContext,
   view: QueryView,
   action: string,
   extraParameters: readonly (readonly [name: string, value: string])[] = [],

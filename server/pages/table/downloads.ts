@@ -1,11 +1,11 @@
 import { rowFormats } from '../../formats/registry.ts'
-import type { PageSetting } from '../frame.ts'
+import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { rowParameters, type TableView } from './view.ts'
 
 /** Shows downloads of the matching rows in each format, and of the whole table. */
-export function downloadsPart({ words, addresses, language }: PageSetting, view: TableView): Html {
+export function downloadsPart({ words, addresses, language }: PageContext, view: TableView): Html {
   const { table, query, range, files, snapshot, dataset } = view
   const { count, bytes } = writtenIn(words)
   const [download] = snapshot.manifest.files

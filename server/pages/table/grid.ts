@@ -1,6 +1,6 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { formatOrdering, orderable } from '../../query/parameters.ts'
-import type { PageSetting } from '../frame.ts'
+import type { PageContext } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { profilePart } from './profile.ts'
@@ -13,8 +13,8 @@ const cellShownMax = 300
 const cellLongMin = 120
 
 /** Shows the table of rows; each row links to its own page. */
-export function gridPart(setting: PageSetting, view: TableView): Html {
-  const { words } = setting
+export function gridPart(context: PageContext, view: TableView): Html {
+  const { words } = context
   const { fields, rows, positions, snapshot } = view
   const numbers = rows.map((_row, index) => (positions[index] ?? 0) + 1)
   const id = snapshot.manifest.snapshot
@@ -23,13 +23,13 @@ export function gridPart(setting: PageSetting, view: TableView): Html {
         <thead>
           <tr>
             <th scope="col"><span class="unseen">${words.rowHead}</span></th>
-            ${fields.map((field) => headerPart(setting, view, field))}
+            ${fields.map((field) => headerPart(context, view, field))}
           </tr>
           ${
             snapshot.report !== null &&
             html`<tr class="profiles">
               <td></td>
-              ${fields.map((field) => html`<td>${profilePart(setting, view, field)}</td>`)}
+              ${fields.map((field) => html`<td>${profilePart(context, view, field)}</td>`)}
             </tr>`
           }
         </thead>
@@ -38,7 +38,7 @@ export function gridPart(setting: PageSetting, view: TableView): Html {
             const number = numbers[index] ?? 0
             return html`<tr>
               <th scope="row"><a href="row/${number}/?snapshot=${id}">${number}</a></th>
-              ${row.map((value, at) => cellPart(setting, fields[at], value))}
+              ${row.map((value, at) => cellPart(context, fields[at], value))}
             </tr>`
           })}
         </tbody>
@@ -47,8 +47,8 @@ export function gridPart(setting: PageSetting, view: TableView): Html {
     <p class="facts">– ${words.null}. ${words.sortable}</p>`
 }
 
-function headerPart(setting: PageSetting, view: TableView, field: Field): Html {
-  const { words } = setting
+function headerPart(context: PageContext, view: TableView, field: Field): Html {
+  const { words } = context
   const [key] = view.query.ordering.length > 0 ? view.query.ordering : view.table.order
   const sorted = key?.field === field.name ? key.direction : null
   const title = titleOf(field)
@@ -75,7 +75,7 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
 }
 
 /** Shows a value: null as a dash, addresses as links, and long texts collapsed. */
-function cellPart({ words }: PageSetting, field: Field | undefined, value: string | null): Html {
+function cellPart({ words }: PageContext, field: Field | undefined, value: string | null): Html {
   if (value === null) return html`<td class="null">–</td>`
   if (field !== undefined && isNumber(field))
     // The class is short, since most cells of a page have it.

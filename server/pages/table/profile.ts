@@ -3,7 +3,7 @@ import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { operatorsOf, readValue } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
-import type { PageSetting } from '../frame.ts'
+import type { PageContext } from '../frame.ts'
 import type { Words } from '../words/en.ts'
 import { equalTo, isNumber, queryLink, titleOf, withoutField, type TableView } from './view.ts'
 
@@ -15,19 +15,19 @@ const topMax = 5
 const height = 28
 
 /** Shows the distribution of a column in its header; each bar or value links to its rows. */
-export function profilePart(setting: PageSetting, view: TableView, field: Field): Html | null {
+export function profilePart(context: PageContext, view: TableView, field: Field): Html | null {
   const found = view.snapshot.report?.fields.find(({ name }) => name === field.name)
   if (found === undefined) return null
-  const { words } = setting
+  const { words } = context
   const { count } = writtenIn(words)
   return html`<div class="profile">
-    ${histogramPart(setting, view, field, found) ?? topPart(setting, view, field, found)}
+    ${histogramPart(context, view, field, found) ?? topPart(context, view, field, found)}
     ${found.nulls > 0 && html`<span class="nulls">${words.nulls(count(found.nulls))}</span>`}
   </div>`
 }
 
 function histogramPart(
-  { words }: PageSetting,
+  { words }: PageContext,
   view: TableView,
   field: Field,
   { histogram, max }: Profile,
@@ -76,7 +76,7 @@ function histogramPart(
   </svg>`
 }
 
-function topPart({ words }: PageSetting, view: TableView, field: Field, profile: Profile): Html | null {
+function topPart({ words }: PageContext, view: TableView, field: Field, profile: Profile): Html | null {
   const { top, distinct_estimate: distinct } = profile
   const { count, percent } = writtenIn(words)
   if (top === undefined || top === null || top.length === 0)

@@ -1,6 +1,6 @@
 import { type Table, tableId } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
-import { framed, type PageSetting } from '../frame.ts'
+import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, textOf } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { codesPart } from './codes.ts'
@@ -25,8 +25,8 @@ import type { Resource } from '../../http/resource.ts'
 import { answerQuery } from './answer-query.ts'
 import { named, pageAt, type PageService } from '../service.ts'
 
-function tableHtml(setting: PageSetting, view: TableView): Html {
-  const { addresses, language, words } = setting
+function tableHtml(context: PageContext, view: TableView): Html {
+  const { addresses, language, words } = context
   const { dataset, table, query, range, rows, snapshot } = view
   const { count, day } = writtenIn(words)
   const title = `${dataset.name}: ${table.name}`
@@ -42,8 +42,8 @@ function tableHtml(setting: PageSetting, view: TableView): Html {
       ${words.allRows}
       <a href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a>
     </p>
-    ${tabsPart(setting, table, 'table', rowParameters(view))}
-    ${filterForm(setting, view, addresses.table(language, table))} ${chipsPart(setting, view)}
+    ${tabsPart(context, table, 'table', rowParameters(view))}
+    ${filterForm(context, view, addresses.table(language, table))} ${chipsPart(context, view)}
     <div class="above">
       <p class="count" role="status">
         ${
@@ -52,17 +52,17 @@ function tableHtml(setting: PageSetting, view: TableView): Html {
             : words.showing(count(range.first + 1), count(range.first + rows.length), count(range.count))
         }
       </p>
-      ${hintsPart(setting, view)} ${columnsForm(setting, view)} <a href="#downloads">${words.download}</a>
+      ${hintsPart(context, view)} ${columnsForm(context, view)} <a href="#downloads">${words.download}</a>
     </div>
-    ${isFiltered && html`<p class="facts">${words.profilesOfAll}</p>`} ${gridPart(setting, view)}
-    ${pagerPart(setting, view)} ${downloadsPart(setting, view)} ${codesPart(setting, view)}
+    ${isFiltered && html`<p class="facts">${words.profilesOfAll}</p>`} ${gridPart(context, view)}
+    ${pagerPart(context, view)} ${downloadsPart(context, view)} ${codesPart(context, view)}
   `
-  return framed(setting, {
+  return framed(context, {
     title,
     description: table.description ?? dataset.description,
     main,
     inLanguage: (other) => addresses.table(other, table, query.parameters, range.page),
-    trail: trailTo(setting, dataset),
+    trail: trailTo(context, dataset),
   })
 }
 
@@ -86,7 +86,7 @@ const pageSize = { default: 50, max: 200 }
 
 /** Page of a table: rows, distributions, filters, and downloads; with the same parameters as in the API. */
 export function tablePage(service: PageService): Resource {
-  const { setting, responder } = service
+  const { context, responder } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table', 'Table'),
     countsAs: 'rows',
@@ -100,7 +100,7 @@ export function tablePage(service: PageService): Resource {
           cost: costOfRows((page.range?.rows ?? 0) * snapshot.rowBytes),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
-            return { pieces: [textOf(tableHtml(setting, view))], serverTiming }
+            return { pieces: [textOf(tableHtml(context, view))], serverTiming }
           },
         })
       }),
@@ -108,7 +108,7 @@ export function tablePage(service: PageService): Resource {
 }
 
 /** Returns sentences that explain an empty result: a value without rows, with a link to the nearest value. */
-function hintsPart({ words }: PageSetting, view: TableView): Html[] {
+function hintsPart({ words }: PageContext, view: TableView): Html[] {
   return view.hints.map(({ field, missing, nearest }) => {
     const parameters = new Map(withoutField(view, field))
     const condition = equalTo(field, nearest)
@@ -121,7 +121,7 @@ function hintsPart({ words }: PageSetting, view: TableView): Html[] {
 }
 
 /** Links to the first, last, next and previous page, and to any page by number. */
-function pagerPart({ words, addresses, language }: PageSetting, view: TableView): Html | null {
+function pagerPart({ words, addresses, language }: PageContext, view: TableView): Html | null {
   const { range, query, table } = view
   if (range.lastPage === 1) return null
   const { count } = writtenIn(words)

@@ -1,12 +1,12 @@
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { aspects, type Aspect } from '../../documents/page-addresses.ts'
-import type { PageSetting, Step } from '../frame.ts'
+import type { PageContext, Step } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 
 /** Links between the pages of a table; pages with rows keep the query. */
 export function tabsPart(
-  { addresses, language, words }: PageSetting,
+  { addresses, language, words }: PageContext,
   table: Table,
   currentTab: 'table' | Aspect,
   ask: QueryParameters = new Map(),
@@ -29,7 +29,7 @@ export function tabsPart(
 }
 
 /** Returns the breadcrumbs to a dataset, or to one of its tables. */
-export function trailTo({ addresses, language }: PageSetting, dataset: Dataset, table?: Table): Step[] {
+export function trailTo({ addresses, language }: PageContext, dataset: Dataset, table?: Table): Step[] {
   const steps = [{ name: dataset.name, address: addresses.dataset(language, dataset) }]
   return table === undefined
     ? steps
