@@ -80,7 +80,7 @@ function subjectOf(path: Path): string {
 const kinds: Readonly<Record<string, string>> = {
   string: 'text',
   array: 'a list',
-  object: 'a map of keys',
+  object: 'a map of keys and values',
   record: 'a map of names and values',
   boolean: 'true or false',
   number: 'a number',
@@ -88,7 +88,7 @@ const kinds: Readonly<Record<string, string>> = {
 
 function wrongKind(issues: readonly string[], { kind, text, value }: WrittenValue): string {
   const expected = issues.map((one) => kinds[one] ?? one).join(' or ')
-  if (kind !== 'scalar') return `must be ${expected}, and is ${kind === 'list' ? 'a list' : 'a map of keys'}`
+  if (kind !== 'scalar') return `must be ${expected}, and is ${kind === 'list' ? 'a list' : 'a map of keys and values'}`
   const reading = `YAML reads ${text === '' ? 'nothing' : text} as ${typeof value === 'string' ? 'text' : JSON.stringify(value)}`
   return `must be ${expected}; ${reading}${remedy(issues, text, value)}`
 }

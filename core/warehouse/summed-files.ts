@@ -34,7 +34,7 @@ export async function isAsSummed(store: Store, name: string): Promise<boolean> {
 async function hasSum(store: Store, name: string, sha256: string | null): Promise<boolean> {
   const sums = await store.get(layout.sumOf(name))
   if (sums === null) return sha256 === null
-  // A job that was killed during the exchange leaves the sums of the new and of the old file.
+  // A job that was killed while it replaced the file leaves the sums of both the new and the old file.
   const hashes = sums.toString().split(lineOf(name, '')).slice(0, -1)
   return (
     sha256 !== null &&

@@ -52,7 +52,8 @@ function withoutUnits(text: Buffer, best: Candidate): Candidate {
   const cells = line.split(delimiter).map((cell) => cell.trim())
   const filled = cells.flatMap((cell, index) => (cell === '' ? [] : [{ cell, index }]))
   if (cells.length !== firstLine.length || !filled.every(({ cell }) => isUnit(cell))) return best
-  // A line of units has several, or brackets: a single word in parentheses may be a missing value, such as (nd).
+  // Takes the line as units only if at least two cells are filled, or one starts with `[`: a single word in
+  // parentheses, such as (nd), may mean a missing value.
   if (filled.filter(({ cell }) => cell.startsWith('[')).length === 0 && filled.length < 2) return best
   const below = lines.slice(skipLines + 2, skipLines + 22).map((one) => one.split(delimiter))
   const areNumbers = filled.every(({ index }) => below.some((row) => /^-?[\d.,]+$/.test(row[index] ?? '')))

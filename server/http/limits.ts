@@ -40,8 +40,8 @@ export class Account {
   }
 
   /**
-   * Takes the cost of the request from the budget of its client, and counts it once.
-   * @throws LimitReached, or ExceedsQuota if waiting will not help; then nothing is counted or taken
+   * Takes a cost from the budget of the client. The first call also counts the request in its class.
+   * @throws LimitReached, or ExceedsQuota if waiting will not help; in both cases nothing is counted or taken
    */
   async spend(cost: Cost): Promise<void> {
     if (this.#limiter === null) return

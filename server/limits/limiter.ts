@@ -159,7 +159,7 @@ export class Limiter {
   }
 }
 
-/** Result of counting an amount. */
+/** Result of adding an amount to a counter. */
 interface Outcome {
   readonly counts: Counts
   readonly amount: number

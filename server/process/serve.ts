@@ -34,7 +34,7 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   let isServing = false
   const end = async (withinMs: number): Promise<void> => {
     log.info('stopping')
-    // Wait for the service before stopping it, so that requests at the gate are answered.
+    // Wait for the service before stopping it, so that requests from the startup are answered.
     const service = await opening
     service.stopping()
     await listening?.stop(withinMs)

@@ -256,8 +256,8 @@ export function parameterFor(
       emptyText,
     ]
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
-  // Use `<field>__eq` for fields with the name of a parameter, and for the value `None`, which alone means
-  // null.
+  // Use `<field>__eq` for fields with the name of a parameter, and for the text `None`: `<field>=None` would
+  // mean null.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)
   // Without quotes the whole list could be read as a single value.

@@ -192,14 +192,14 @@ describe('the loader', () => {
       'filters: [date]',
       'source: { files: [a.csv, 12] }',
       [
-        'c.yaml:23:34: item 2 of "files" must be text or a map of keys; YAML reads 12 as 12: write it in quotes, "12"',
+        'c.yaml:23:34: item 2 of "files" must be text or a map of keys and values; YAML reads 12 as 12: write it in quotes, "12"',
       ],
     ],
     [
       'a list where a map belongs',
       "license: { name: A, url: 'https://example.org' }",
       'license: [A]',
-      ['c.yaml:15:14: "license" must be a map of keys, and is a list'],
+      ['c.yaml:15:14: "license" must be a map of keys and values, and is a list'],
     ],
     [
       'nothing where a list belongs',
@@ -724,7 +724,7 @@ describe('the loader', () => {
     const error = catalogErrorOf(good + fields)
     expect([error?.faults.length, error?.message.split('\n')[0]]).toEqual([1200, 'c.yaml has 1,200 errors:'])
     const file = 'a list, no map'
-    expect(faultsOf(`- ${file}`)).toEqual(['c.yaml:1:1: the file must be a map of keys, and is a list'])
+    expect(faultsOf(`- ${file}`)).toEqual(['c.yaml:1:1: the file must be a map of keys and values, and is a list'])
   })
 
   test('does not follow aliases without end', () => {

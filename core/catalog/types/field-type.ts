@@ -40,8 +40,8 @@ export interface FieldTypeRow {
   /** DuckDB type of the column in Parquet. */
   readonly stored: (digits: Digits) => string
   /**
-   * SQL: tests whether a text that equals its rendered value is valid. Most values then need no slower
-   * pattern match.
+   * SQL: a quick test for texts that are written as their rendered value. A text that passes is valid, so that
+   * only the other texts need the slower pattern match.
    */
   readonly certain: (text: string, value: string) => string
   /**

@@ -2,7 +2,7 @@
 export class TooLarge extends Error {
   constructor() {
     super(
-      'The rows of this page need more memory than a page may use: request fewer rows by the parameter page_size, or fewer fields by the parameter fields.',
+      'The rows of this page need more memory than a page may use: request fewer rows with the parameter page_size, or fewer fields with the parameter fields.',
     )
     this.name = 'TooLarge'
   }

@@ -230,7 +230,7 @@ export class StoredRows {
 
 /** Size of the reused buffer of a request; memory beyond it is allocated as usual. */
 const scratchBytes = 512 * 1024
-/** Buffers that are kept for later requests. */
+/** Maximum number of buffers that are kept for later requests. */
 const waitingMax = 8
 
 const waiting: Buffer[] = []

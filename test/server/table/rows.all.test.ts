@@ -16,7 +16,7 @@ test('a page that needs more memory than a query may use is a 422 that says what
   expect(response.body).toMatchObject({
     type: 'urn:acervo:problem:page-too-large',
     detail:
-      'The rows of this page need more memory than a page may use: request fewer rows by the parameter page_size, or fewer fields by the parameter fields.',
+      'The rows of this page need more memory than a page may use: request fewer rows with the parameter page_size, or fewer fields with the parameter fields.',
   })
   expect((await getPage(app, `${address}?page_size=1&page=700`)).results).toEqual([{ n: 699, s: long }])
 })
