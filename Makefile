@@ -8,8 +8,8 @@ $(foreach name,$(GIVEN),$(if $(value $(name)),$(eval override $(name) := $$(valu
 .PHONY: serve test test-all test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom deploy-check build format
 
 serve: build
-	@npm run -s sample -- --if-none
-	@npm run -s ingest -- --unpublished || echo 'some tables were not published, see above; serving the others'
+	@npm run -s acervo -- sample --if-none
+	@npm run -s acervo -- ingest --unpublished || echo 'some tables were not published, see above; serving the others'
 	@npm run -s start
 
 # Format, lint, types, and the tests that need only Node. A few minutes.
@@ -29,25 +29,25 @@ test-cluster: build
 	npm run -s jest -- test/cluster test/core/store
 
 ingest: build
-	@npm run -s ingest -- $(if $(ACCEPT_DRIFT),--accept-drift) $(if $(QUIET),--quiet) $$TABLES
+	@npm run -s acervo -- ingest $(if $(ACCEPT_DRIFT),--accept-drift) $(if $(QUIET),--quiet) -- $$TABLES
 
 verify: build
-	@npm run -s verify -- $$TABLES
+	@npm run -s acervo -- verify -- $$TABLES
 
 suggest: build
-	@npm run -s suggest -- $(if $(FILE),"$$FILE") $(if $(MEMBER),--member="$$MEMBER")
+	@npm run -s acervo -- suggest $(if $(MEMBER),--member="$$MEMBER") -- $(if $(FILE),"$$FILE")
 
 init: build
-	@npm run -s init
+	@npm run -s acervo -- init
 
 add: build
-	@npm run -s add -- $(if $(FILE),"$$FILE") $(if $(DATASET),--dataset="$$DATASET") $(if $(TABLE),--table="$$TABLE") $(if $(MEMBER),--member="$$MEMBER")
+	@npm run -s acervo -- add $(if $(DATASET),--dataset="$$DATASET") $(if $(TABLE),--table="$$TABLE") $(if $(MEMBER),--member="$$MEMBER") -- $(if $(FILE),"$$FILE")
 
 rollback: build
-	@npm run -s rollback -- $(if $(TABLE),"$$TABLE")
+	@npm run -s acervo -- rollback -- $(if $(TABLE),"$$TABLE")
 
 sample: build
-	@npm run -s sample -- --scale="$${SCALE:-1}" $$TABLES
+	@npm run -s acervo -- sample --scale="$${SCALE:-1}" -- $$TABLES
 
 bench: build
 	@npm run -s bench

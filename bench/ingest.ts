@@ -60,10 +60,14 @@ async function ingestSeconds(
   environment: Readonly<Record<string, string>>,
 ): Promise<{ seconds: number; rssMaxMb: number }> {
   const began = performance.now()
-  const child = spawn(process.execPath, ['--enable-source-maps', 'dist/ingest/main.js', 'bench/large'], {
-    env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: '16' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--enable-source-maps', 'dist/ingest/main.js', 'ingest', 'bench/large'],
+    {
+      env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: '16' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
   let rssMaxMb = 0
   const watch = setInterval(() => {
     void rssMaxOf(child.pid).then((mb) => (rssMaxMb = Math.max(rssMaxMb, mb)))

@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     console.log(`writing sources to ${environment.SOURCES}`)
     await writeSources(environment.SOURCES, catalog, scale)
   }
-  const job = spawnSync(process.execPath, ['dist/ingest/main.js', '--unpublished'], {
+  const job = spawnSync(process.execPath, ['dist/ingest/main.js', 'ingest', '--unpublished'], {
     env: { ...process.env, UV_THREADPOOL_SIZE: '16', ...environment },
     stdio: 'inherit',
   })

@@ -66,7 +66,7 @@ interface Ingested {
 
 async function ingested(environment: Readonly<Record<string, string>>): Promise<Ingested> {
   const began = performance.now()
-  const child = spawn(process.execPath, ['--enable-source-maps', 'dist/ingest/main.js'], {
+  const child = spawn(process.execPath, ['--enable-source-maps', 'dist/ingest/main.js', 'ingest'], {
     env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: '16' },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

@@ -39,7 +39,7 @@ export async function refreshes(
   const refresh = async (): Promise<void> => {
     for (let version = 1; await pause(ended.signal); version += 1) {
       await writeFresh(bench.environment['SOURCES'] ?? '', catalog, version)
-      const job = spawn(process.execPath, ['dist/ingest/main.js', 'bench/fresh'], {
+      const job = spawn(process.execPath, ['dist/ingest/main.js', 'ingest', 'bench/fresh'], {
         env: { ...process.env, ...bench.environment },
         stdio: 'ignore',
       })

@@ -1,126 +1,132 @@
-import { parseArgs } from 'node:util'
-import { tableId } from '../core/catalog/catalog.ts'
-import { loadCatalog } from '../core/catalog/load.ts'
-import { ClickHouse } from '../core/clickhouse/link.ts'
-import { messageOf } from '../core/errors.ts'
-import { readSettings } from '../core/settings/read.ts'
-import { ParsedCatalog } from '../core/warehouse/parsed-catalog.ts'
-import { chosenTables } from './base/choose.ts'
-import { ingest } from './run/ingest.ts'
-import { ingestMetrics, writeMetrics } from './run/metrics.ts'
-import { withWarehouseLock } from './publish/lock.ts'
-import { publishViews } from './publish/views.ts'
-import { Board, silentProgress } from './base/progress.ts'
-import { outcomeLines, type Outcome } from './job/report.ts'
-import { openWarehouse, runProgram } from './base/program.ts'
+#!/usr/bin/env node
+import { createRequire } from 'node:module'
+import { Command, CommanderError } from 'commander'
+import { lastWords } from '../core/errors.ts'
+import { runJob, runServer } from './base/new-process.ts'
 
 /**
- * `npm run ingest -- [--unpublished] [--accept-drift] [--quiet] [dataset/table ...]`: exit 0 = all published
- * or unchanged, 1 = not.
+ * The program `acervo`: its verbs with their arguments and help. Each verb loads its modules on demand, so that
+ * `--help` is fast.
  */
-async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    options: {
-      unpublished: { type: 'boolean', default: false },
-      'accept-drift': { type: 'boolean', default: false },
-      // Prints only faults and warnings.
-      quiet: { type: 'boolean', default: false },
-    },
-    allowPositionals: true,
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+
+/** Exit code of a command line with unknown verbs, options or a wrong number of arguments. */
+const wrongUsage = 2
+
+const program = new Command('acervo')
+  .description('Publishes open datasets as a fast, read-only JSON API and as web pages.')
+  .version(version, '-V, --version')
+  .helpOption('-h, --help', 'show help, also of each command')
+  .exitOverride((error) => {
+    throw error
   })
-  const settings = readSettings(process.env)
-  const store = openWarehouse(settings)
-  const parsed = new ParsedCatalog(store)
-  const catalog = await loadCatalog(settings.catalog, parsed)
-  const tables = chosenTables(catalog, positionals)
-  const began = new Date()
-  const board = new Board(process.stderr)
-  // Print the table of fields only on a terminal, for people: a log needs one line, and the report has
-  // everything.
-  const withFields = process.stdout.isTTY && !values.unpublished
-  const outcomes: Outcome[] = []
-  const clickHouse = await ClickHouse.open(settings.clickHouseUrl, settings.clickHouseCluster)
-  for await (const outcome of ingest(tables, {
-    ...settings,
-    clickHouse,
-    catalog,
-    store,
-    memoryBytes: settings.ingestMemory,
-    now: () => new Date(),
-    progress: (table) => (values.quiet ? silentProgress : board.progress(tableId(table))),
-    onlyUnpublished: values.unpublished,
-    acceptsDrift: values['accept-drift'],
-    retention: { count: settings.snapshotsKept, graceMs: settings.snapshotGraceMs },
-  })) {
-    outcomes.push(outcome)
-    board.above(() => {
-      const lines = outcomeLines(outcome, withFields && !values.quiet)
-      // Lines after the first one are warnings and other notes, which `--quiet` prints too.
-      if (
-        values.quiet &&
-        (outcome.status !== 'published' || lines.length === 1) &&
-        outcome.status !== 'failed'
-      )
-        return
-      for (const line of lines) console.log(line)
-    })
-  }
-  await clickHouse?.close()
-  const log = values.quiet ? () => undefined : (line: string) => console.log(line)
-  const code = conclude(outcomes, settings.sources, positionals.length > 0, log)
-  const rest = [
-    await afterwards('the parsed catalog was not stored, so the next start takes longer', () =>
-      withWarehouseLock(store, () => parsed.keep()),
-    ),
-    await afterwards('warehouse.duckdb was not updated', async () => {
-      for (const { published, error } of await publishViews(store, catalog)) {
-        console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
-      }
-    }),
-    await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
-      if (settings.metricsFile === '') return
-      const run = { outcomes, began, ended: new Date() }
-      await writeMetrics(settings.metricsFile, await ingestMetrics(store, catalog, run))
-    }),
-  ]
-  return rest.every((isDone) => isDone) ? code : 1
+  .configureHelp({ sortSubcommands: false })
+  .showHelpAfterError('(run `acervo --help` for all commands)')
+
+const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
+
+/** Runs a verb; its exit code is 0 unless it returns another. */
+async function run(work: () => Promise<number> | Promise<void>): Promise<void> {
+  process.exitCode = (await work()) ?? 0
 }
 
-/** Runs a task that depends on all tables; returns false if it fails, so that the other tasks still run. */
-async function afterwards(otherwise: string, work: () => Promise<void>): Promise<boolean> {
-  try {
-    await work()
-    return true
-  } catch (error) {
-    console.error(`the tables are as reported above, but ${otherwise}: ${messageOf(error)}`)
-    return false
-  }
-}
+program
+  .command('init')
+  .description('write a small catalog.yaml; an existing one is renamed')
+  .action(() => run(async () => (await import('./init/main.ts')).runInit()))
+  .addHelpText('after', examples('acervo init'))
 
-function conclude(
-  outcomes: readonly Outcome[],
-  sources: string,
-  named: boolean,
-  log: (line: string) => void,
-): number {
-  const having = (status: Outcome['status']): string[] =>
-    outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
-  const [kept, skipped, failed, held] = [having('kept'), having('skipped'), having('failed'), having('held')]
-  if (kept.length > 0)
-    log(`already published and not checked: ${kept.length}; \`make ingest\` checks their sources for changes`)
-  if (skipped.length > 0) log(`no source in ${sources} for ${skipped.join(', ')}`)
-  const news = (['published', 'unchanged', 'failed'] as const).map(
-    (status) => `${having(status).length} ${status}`,
+program
+  .command('add')
+  .description('add a CSV to the catalog and publish it; detects its format')
+  .argument('<files...>', 'CSV files, a quoted pattern, a web address, or - for standard input')
+  .option('--dataset <slug>', 'dataset of the table; by default from the name of the folder')
+  .option('--table <name>', 'name of the table; by default from the name of the file')
+  .option('--member <pattern>', 'files of a zip to read, such as "*_2026.csv"')
+  .action((files: string[], options: object) =>
+    run(async () => (await import('./add/main.ts')).runAdd(files, options)),
   )
-  if (held.length > 0) news.push(`${held.length} held back`)
-  log(news.join(', '))
-  if (failed.length > 0) return 1
-  const nothing = skipped.length > 0 && (named || skipped.length === outcomes.length)
-  if (nothing)
-    console.error(
-      `there is nothing to ingest: put sources into ${sources}, set SOURCES, or write samples with \`make sample\``,
-    )
-  return nothing ? 1 : 0
-}
+  .addHelpText(
+    'after',
+    examples(
+      'acervo add rain.csv --dataset=weather',
+      "acervo add 'sales-*.csv' --dataset=shop --table=sales",
+      'acervo add https://example.org/data.zip --member="*_2026.csv"',
+    ),
+  )
 
-await runProgram(main)
+program
+  .command('suggest')
+  .description('print a catalog entry for a CSV, and change nothing')
+  .argument('<files...>', 'CSV files, a quoted pattern, a web address, or - for standard input')
+  .option('--member <pattern>', 'files of a zip to read, such as "*_2026.csv"')
+  .action((files: string[], options: object) =>
+    run(async () => (await import('./suggest/main.ts')).runSuggest(files, options)),
+  )
+  .addHelpText('after', examples('acervo suggest rain.csv', 'zcat rain.csv.gz | acervo suggest -'))
+
+program
+  .command('ingest')
+  .description('publish changed sources; all tables by default')
+  .argument('[tables...]', 'tables such as covid19/caso, or datasets such as covid19')
+  .option('--accept-drift', 'publish in spite of differences from the last snapshot')
+  .option('--unpublished', 'only tables that are not published as declared')
+  .option('--quiet', 'print only faults and warnings')
+  .action((tables: string[], options: object) =>
+    run(() => runJob(async () => (await import('./run/main.ts')).runIngest(tables, options))),
+  )
+  .addHelpText(
+    'after',
+    examples('acervo ingest', 'acervo ingest covid19/caso', 'acervo ingest --accept-drift covid19/caso'),
+  )
+
+program
+  .command('serve')
+  .description('serve the published tables; settings are environment variables')
+  .action(() => run(runServer))
+  .addHelpText('after', examples('acervo serve', 'PORT=8080 MEMORY=512MB acervo serve'))
+
+program
+  .command('verify')
+  .description('reread all published files, and name damaged ones')
+  .argument('[tables...]', 'tables or datasets')
+  .action((tables: string[]) => run(async () => (await import('./verify/main.ts')).runVerify(tables)))
+  .addHelpText('after', examples('acervo verify', 'acervo verify covid19'))
+
+program
+  .command('rollback')
+  .description('return a table to its previous snapshot')
+  .argument('<table>', 'a table, such as covid19/caso')
+  .action((table: string) => run(async () => (await import('./rollback/main.ts')).runRollback(table)))
+  .addHelpText('after', examples('acervo rollback covid19/caso'))
+
+program
+  .command('sample')
+  .description('write synthetic sources for the tables of the catalog')
+  .argument('[tables...]', 'tables or datasets')
+  .option('--scale <factor>', 'factor of the number of rows, such as 0.1 or 1000', '1')
+  .option('--if-none', 'write nothing if there are sources')
+  .action((tables: string[], options: { scale: string }) =>
+    run(async () => (await import('./sample/main.ts')).runSample(tables, options)),
+  )
+  .addHelpText('after', examples('acervo sample', 'acervo sample --scale=100 covid19/caso_full'))
+
+program.addHelpText(
+  'after',
+  `${examples('acervo init', 'acervo add rain.csv --dataset=weather', 'acervo serve')}
+
+Exit codes: 0 success, 1 a failure that the output explains, ${wrongUsage} a wrong command line.`,
+)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  // Commander has printed its message, or the help that was requested.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : wrongUsage
+  else {
+    console.error(lastWords(error))
+    process.exitCode = 1
+  }
+}

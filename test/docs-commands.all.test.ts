@@ -126,7 +126,7 @@ const shorterSource =
 
 /** Pages about the datasets of the catalog, with the commands that must run first. */
 const pages: readonly (readonly [page: string, before?: string])[] = [
-  [own('reference/pages'), 'npm run -s sample -- --scale=0.02 && make ingest'],
+  [own('reference/pages'), 'npm run -s acervo -- sample --scale=0.02 && make ingest'],
   [own('reference/settings')],
   [own('reference/api')],
   [own('reference/documents')],
@@ -226,7 +226,7 @@ describeWith(hasObjectStore, objectStore)('an object store', () => {
     const keys = Object.entries(store.environment)
       .filter(([name]) => name !== 'AWS_ENDPOINT_URL_S3')
       .map(([name, value]) => `export ${name}=${value}\n`)
-    const sample = 'npm run -s sample -- --scale=0.01 covid19/caso\n'
+    const sample = 'npm run -s acervo -- sample --scale=0.01 covid19/caso\n'
     expect(await runInBash(project, `${sample}${keys.join('')}${script}`)).toMatchObject({ code: 0 })
   }, 300_000)
 })

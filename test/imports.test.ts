@@ -47,6 +47,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'core/warehouse/state-files.ts',
     'core/warehouse/report.ts',
   ],
+  commander: ['ingest/main.ts'],
   'fastest-levenshtein': ['core/text.ts'],
   express: ['server/process/app.ts', 'server/http', 'server/routes', 'server/pages'],
   helmet: ['server/http/headers.ts'],

@@ -125,7 +125,7 @@ describe('an ingest', () => {
   test('leaves how all tables stand for a collector, whichever of them it was about', async () => {
     const began = Date.now() / 1000
     await writeFile(file(), 'n\n1\n2\n3\n')
-    expect((await run('ingest/main', [], own)).code).toBe(0)
+    expect((await run('ingest', [], own)).code).toBe(0)
     const first = await left()
     expect(first).toMatchObject({
       'acervo_ingest_rows{table="d/t"}': 3,
@@ -140,7 +140,7 @@ describe('an ingest', () => {
     expect(first[success]).toBeGreaterThanOrEqual(Math.floor(began))
 
     await writeFile(file(), 'n\nnone\n')
-    expect((await run('ingest/main', [], own)).code).toBe(1)
+    expect((await run('ingest', [], own)).code).toBe(1)
     const failed = await left()
     expect(failed).toMatchObject({
       'acervo_ingest_rows{table="d/t"}': 3,
@@ -155,7 +155,7 @@ describe('an ingest', () => {
     expect(await readdir(path.dirname(own['METRICS_FILE'] ?? ''))).toEqual(['acervo.prom'])
     if (isQuick) return
     await writeFile(file(), 'n\n1\n2\n3\n')
-    await run('ingest/main', [], own)
+    await run('ingest', [], own)
     const again = await left()
     expect(again).toMatchObject({
       'acervo_ingest_failing{table="d/t"}': 0,
@@ -165,7 +165,7 @@ describe('an ingest', () => {
   }, 60_000)
 
   testAll('that cannot leave them says so, and fails', async () => {
-    const { code, err } = await run('ingest/main', [], { ...settings, METRICS_FILE: '/nowhere/acervo.prom' })
+    const { code, err } = await run('ingest', [], { ...settings, METRICS_FILE: '/nowhere/acervo.prom' })
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(

@@ -30,7 +30,7 @@ const suggested = (name: string, source: string): string =>
   `    - { name: b, type: string } # 4 texts of at most 1 characters, such as "x"\n`
 const fourths = 'a,b\n1,x\n2,y\n'
 const suggest = async (args: readonly string[], input: Uint8Array | null = null) => {
-  const { code, out, err } = await start('ingest/suggest/main', args, settings, input).ended
+  const { code, out, err } = await start('suggest', args, settings, input).ended
   return { code, err: code === 0 ? '' : err, entry: out.replaceAll(/^#.*\n/gm, '') }
 }
 
@@ -69,7 +69,6 @@ describe('the suggest program', () => {
   })
 
   test.each<[what: string, args: string[], err: RegExp]>([
-    ['nothing', [], /^name a file, such as `make suggest FILE=/],
     ['a file that is not there', ['none.csv'], /^there is no file none\.csv\n/],
     ['a pattern of none', ['no*.csv'], /^there is no file no\*\.csv\n/],
     ['a folder', ['/tmp'], /^\/tmp is a folder: name a file, or those in it as '\/tmp\/\*\.csv'\n/],
@@ -88,18 +87,18 @@ describe('the ingest program', () => {
     const tables = ['socios-brasil/empresas']
     const quiet = { code: 0, signal: null, out: '', err: '' }
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
-    expect(await run('ingest/main', ['--quiet', ...tables], own)).toEqual(quiet)
+    expect(await run('ingest', ['--quiet', ...tables], own)).toEqual(quiet)
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,SP\n')
-    expect(await run('ingest/main', ['--quiet', ...tables], own)).toEqual(quiet)
+    expect(await run('ingest', ['--quiet', ...tables], own)).toEqual(quiet)
     // A possibly truncated end is reported.
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF')
-    const warned = await run('ingest/main', ['--quiet', ...tables], own)
+    const warned = await run('ingest', ['--quiet', ...tables], own)
     expect([warned.code, warned.out.split('\n')[1]]).toEqual([
       0,
       '  warning: the last line of empresas.csv has no line ending: check that the file is complete',
     ])
     await writeFile(file, 'cnpj,razao_social\n1,x\n')
-    const third = await run('ingest/main', [], own)
+    const third = await run('ingest', [], own)
     expect([third.code, third.out]).toEqual([
       1,
       expect.stringContaining('0 published, 0 unchanged, 1 failed'),
@@ -114,12 +113,12 @@ describe('the ingest program', () => {
       path.join(own.SOURCES, 'genero-nomes', 'grupos.csv'),
       `${header}\nANA,F,10,0,10,1.00,ANA\n`,
     )
-    const { code, out } = await run('ingest/main', ['genero-nomes'], own)
+    const { code, out } = await run('ingest', ['genero-nomes'], own)
     expect(code).toBe(1)
     expect(out).toContain(
       `no source in ${own.SOURCES} for genero-nomes/nomes\n1 published, 0 unchanged, 0 failed\n`,
     )
-    const again = await run('ingest/main', ['--unpublished'], own)
+    const again = await run('ingest', ['--unpublished'], own)
     expect(again.code).toBe(0)
     expect(again.out).toMatch(
       /^already published and not checked: 1; `make ingest` checks their sources for changes\nno source in /,

@@ -15,10 +15,33 @@ beforeAll(async () => {
   settings = { SOURCES: path.join(folder, 'sources'), WAREHOUSE: path.join(folder, 'warehouse') }
 })
 
+describe('the command line', () => {
+  testSampled<[args: string[], code: number, out: RegExp, err: RegExp]>([
+    [[], 2, /^$/, /^Usage: acervo \[options\] \[command\]\n/],
+    [['ingst'], 2, /^$/, /^error: unknown command 'ingst'\n\(Did you mean ingest\?\)\n/],
+    [
+      ['ingest', '--acept-drift'],
+      2,
+      /^$/,
+      /^error: unknown option '--acept-drift'\n\(Did you mean --accept-drift\?\)\n/,
+    ],
+    [['suggest', '--member'], 2, /^$/, /^error: option '--member <pattern>' argument missing\n/],
+    [['add'], 2, /^$/, /^error: missing required argument 'files'\n/],
+    [['rollback', 'a/b', 'c/d'], 2, /^$/, /^error: too many arguments for 'rollback'/],
+    [['--version'], 0, /^\d+\.\d+\.\d+\n$/, /^$/],
+    [['--help'], 0, /^Usage: acervo (?:.|\n)*\nExamples:\n(?:.|\n)*\nExit codes: 0 success/, /^$/],
+    [['help', 'ingest'], 0, /^Usage: acervo ingest (?:.|\n)*\nExamples:\n {2}acervo ingest\n/, /^$/],
+  ])('%j', async (args, code, out, err) => {
+    const [verb = '--', ...rest] = args
+    const ended = await run(verb, rest, settings)
+    expect(ended).toMatchObject({ code, out: expect.stringMatching(out), err: expect.stringMatching(err) })
+  })
+})
+
 describe('the ingest program', () => {
   testAll('exits 1 and says what to do where there is no source at all', async () => {
     const none = { SOURCES: path.join(folder, 'none'), WAREHOUSE: path.join(folder, 'empty') }
-    const { code, err } = await run('ingest/main', [], none)
+    const { code, err } = await run('ingest', [], none)
     expect([code, err]).toEqual([
       1,
       `there is nothing to ingest: put sources into ${none.SOURCES}, set SOURCES, or write samples with \`make sample\`\n`,
@@ -31,14 +54,14 @@ describe('the ingest program', () => {
     const file = path.join(own.SOURCES, 'socios-brasil', 'empresas.csv')
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
     const tables = ['socios-brasil/empresas']
-    const first = await run('ingest/main', tables, own)
+    const first = await run('ingest', tables, own)
     expect([first.code, first.out]).toEqual([
       0,
       expect.stringMatching(
         /^socios-brasil\/empresas: published 1 rows .*\n1 published, 0 unchanged, 0 failed\n$/,
       ),
     ])
-    const second = await run('ingest/main', tables, own)
+    const second = await run('ingest', tables, own)
     expect([second.code, second.out]).toEqual([
       0,
       expect.stringMatching(
@@ -46,7 +69,7 @@ describe('the ingest program', () => {
       ),
     ])
     await writeFile(file, 'cnpj,razao_social\n1,x\n')
-    const failed = await run('ingest/main', ['--quiet', ...tables], own)
+    const failed = await run('ingest', ['--quiet', ...tables], own)
     expect([failed.code, failed.out]).toEqual([1, expect.stringMatching(/^socios-brasil\/empresas: FAILED/)])
   })
 
@@ -70,17 +93,17 @@ describe('the ingest program', () => {
       /^the catalog no\.yaml cannot be read; set CATALOG/,
     ],
   ])('refuses %s in a sentence', async (_what, args, extra, err) => {
-    const ended = await run('ingest/main', args, { ...settings, ...extra })
+    const ended = await run('ingest', args, { ...settings, ...extra })
     expect([ended.code, ended.out, ended.err]).toEqual([1, '', expect.stringMatching(err)])
   })
 })
 
 describe('the sample program', () => {
   testAll.each(isQuick ? ['0'] : ['0', '-1', 'x', '1e3'])('refuses the scale %s', async (scale) => {
-    const { code, err } = await run('ingest/sample/main', [`--scale=${scale}`], settings)
+    const { code, err } = await run('sample', [`--scale=${scale}`], settings)
     expect([code, err]).toEqual([
       1,
-      `SCALE is "${scale}", and must be a number above 0, such as 0.1, 1 or 1000\n`,
+      `the scale is "${scale}", and must be a number above 0, such as 0.1, 1 or 1000\n`,
     ])
   })
 })
@@ -88,7 +111,7 @@ describe('the sample program', () => {
 describe('the server program', () => {
   test('serves what was ingested before and during its life, logs JSON lines, and stops in order', async () => {
     const table = 'covid19/boletim'
-    await run('ingest/sample/main', ['--scale=0.1', table], settings)
+    await run('sample', ['--scale=0.1', table], settings)
     const port = String(await freePort())
     const server = start('server/process/main', [], { ...settings, PORT: port })
     const get = async (address: string): Promise<[number, unknown]> => {
@@ -98,7 +121,7 @@ describe('the server program', () => {
     await until(() => server.out().includes('"msg":"serving"'))
     const rows = '/api/v1/dataset/covid19/boletim/data/'
     expect((await get(rows))[0]).toBe(503)
-    const published = await run('ingest/main', [table], settings)
+    const published = await run('ingest', [table], settings)
     expect(published.code).toBe(0)
     // This address counts against no limit.
     await until(async () => /"published":1\b/.test(JSON.stringify((await get('/health'))[1])))

@@ -102,7 +102,7 @@ test('a field that is declared anew is served once it is published, and the othe
   }
   for (const { port } of servers) expect(await standOf(port)).toEqual(without)
   await writeFile(path.join(settings.SOURCES, 'd', 'a.csv'), 'n,city,uf\n1,Rio,RJ\n2,Salvador,BA\n')
-  await run('ingest/main', [], settings)
+  await run('ingest', [], settings)
   const whole = {
     rows: [
       { city: 'Salvador', n: 2, uf: 'BA' },

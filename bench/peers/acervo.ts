@@ -12,7 +12,7 @@ export async function acervo({ folder, file }: Source): Promise<Peer> {
     WAREHOUSE: path.join(folder, 'warehouse'),
     RATE_LIMITS: 'off',
   }
-  const job = spawnSync(process.execPath, ['dist/ingest/main.js', 'covid19/caso_full'], {
+  const job = spawnSync(process.execPath, ['dist/ingest/main.js', 'ingest', 'covid19/caso_full'], {
     env: { ...process.env, UV_THREADPOOL_SIZE: '16', ...environment },
     stdio: 'inherit',
   })

@@ -88,7 +88,8 @@ const kinds: Readonly<Record<string, string>> = {
 
 function wrongKind(issues: readonly string[], { kind, text, value }: WrittenValue): string {
   const expected = issues.map((one) => kinds[one] ?? one).join(' or ')
-  if (kind !== 'scalar') return `must be ${expected}, and is ${kind === 'list' ? 'a list' : 'a map of keys and values'}`
+  if (kind !== 'scalar')
+    return `must be ${expected}, and is ${kind === 'list' ? 'a list' : 'a map of keys and values'}`
   const reading = `YAML reads ${text === '' ? 'nothing' : text} as ${typeof value === 'string' ? 'text' : JSON.stringify(value)}`
   return `must be ${expected}; ${reading}${remedy(issues, text, value)}`
 }

@@ -5,7 +5,6 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import type { Catalog, Dataset } from '../../core/catalog/catalog.ts'
 import { readCatalogFiles, type CatalogFile } from '../../core/catalog/catalog-files.ts'
 import { parseCatalogFiles } from '../../core/catalog/load.ts'
@@ -19,23 +18,21 @@ import { suggest } from '../suggest/suggest.ts'
 import { changesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
 import { copiesOf, place, placingOf, requireNewFile, removeCopies } from './placing.ts'
-import { runProgram } from '../base/program.ts'
+
+/** Options of `acervo add`; dataset and table are derived from the file by default. */
+interface AddFlags {
+  readonly dataset?: string
+  readonly table?: string
+  readonly member?: string
+}
 
 /**
- * `npm run add -- FILE... [--dataset=SLUG] [--table=NAME] [--member=PATTERN]`: suggests a catalog entry,
- * writes it
- * into the catalog, and ingests the table. After a failure or a stop, it restores the catalog.
+ * Adds files as a table: suggests an entry, writes it into the catalog, and ingests it. After a failure or a
+ * stop, restores the catalog.
+ * @returns exit code: 0 if the table is published, else 1
  */
-async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    options: { dataset: { type: 'string' }, table: { type: 'string' }, member: { type: 'string' } },
-    allowPositionals: true,
-  })
-  const [first] = positionals
-  if (first === undefined)
-    throw new StartError(
-      'name a file, such as `make add FILE=rain.csv`, a pattern in quotes, an address, or -',
-    )
+export async function runAdd(inputs: readonly string[], options: AddFlags): Promise<number> {
+  const [first = ''] = inputs
   const settings = readSettings(process.env)
   if (!existsSync(settings.catalog))
     throw new StartError(`there is no catalog ${settings.catalog}: \`make init\` writes one`)
@@ -46,10 +43,10 @@ async function main(): Promise<number> {
   // Prints a line before long work, unless a terminal shows progress.
   if (!process.stderr.isTTY) progress.log(`reading ${first}`)
   try {
-    const given = await namedFiles(positionals, scratch, settings, progress)
-    const names = namesOf(given, { dataset: values.dataset, table: values.table })
+    const given = await namedFiles(inputs, scratch, settings, progress)
+    const names = namesOf(given, { dataset: options.dataset, table: options.table })
     const known = catalog.datasets.get(names.dataset)?.tables.get(names.table)
-    if (known === undefined && (values.dataset === undefined || values.table === undefined))
+    if (known === undefined && (options.dataset === undefined || options.table === undefined))
       await requireNewFile(catalog, given.files, settings.sources)
     const isPlaced = given.source.files !== undefined
     const placing = isPlaced || known !== undefined ? null : placingOf(given.files, names, settings.sources)
@@ -59,7 +56,7 @@ async function main(): Promise<number> {
       limits: settings,
       source: {
         ...given.source,
-        ...(values.member !== undefined && { member: values.member }),
+        ...(options.member !== undefined && { member: options.member }),
         ...(placing !== null && placing.files !== null && { files: placing.files }),
       },
       name: names.table,
@@ -140,7 +137,7 @@ async function replaced(file: string, text: string): Promise<void> {
 async function isIngested(id: string, stop: AbortSignal): Promise<boolean> {
   if (stop.aborted) return false
   const program = fileURLToPath(new URL('../main.js', import.meta.url))
-  const child = spawn(process.execPath, ['--enable-source-maps', program, id], {
+  const child = spawn(process.execPath, ['--enable-source-maps', program, 'ingest', id], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { UV_THREADPOOL_SIZE: '16', ...process.env },
   })
@@ -148,5 +145,3 @@ async function isIngested(id: string, stop: AbortSignal): Promise<boolean> {
   const [code] = (await once(child, 'close')) as [number | null]
   return code === 0
 }
-
-await runProgram(main)

@@ -1,7 +1,6 @@
 import { rename, stat, writeFile } from 'node:fs/promises'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
-import { runProgram } from '../base/program.ts'
 
 const catalog = `# The datasets that this service publishes. docs/reference/catalog.md describes all keys.
 # \`make add FILE=rain.csv\` adds a table to it.
@@ -30,8 +29,8 @@ families:
 datasets: []
 `
 
-/** `npm run init`: writes a small catalog for a new portal; keeps an existing one under another name. */
-async function main(): Promise<void> {
+/** Writes a small catalog for a new portal; keeps an existing one under another name. */
+export async function runInit(): Promise<void> {
   const { catalog: file } = readSettings(process.env)
   parseCatalog(catalog, file)
   if (await isThere(file)) {
@@ -54,5 +53,3 @@ function isThere(file: string): Promise<boolean> {
     () => false,
   )
 }
-
-await runProgram(main)

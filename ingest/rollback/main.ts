@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { StartError } from '../../core/errors.ts'
@@ -7,15 +6,14 @@ import { chosenTables } from '../base/choose.ts'
 import { publishViews } from '../publish/views.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { rollback } from './rollback.ts'
-import { openWarehouse, runProgram } from '../base/program.ts'
+import { openWarehouse } from '../base/program.ts'
 
-/** `npm run rollback -- dataset/table`: exit 0 = the previous snapshot is current again. */
-async function main(): Promise<void> {
-  const { positionals } = parseArgs({ allowPositionals: true })
+/** Makes the previous snapshot of a table the current one again. */
+export async function runRollback(name: string): Promise<void> {
   const settings = readSettings(process.env)
   const store = openWarehouse(settings)
   const catalog = await loadCatalog(settings.catalog)
-  const [table, ...others] = positionals.length === 0 ? [] : chosenTables(catalog, positionals)
+  const [table, ...others] = chosenTables(catalog, [name])
   if (table === undefined || others.length > 0) {
     throw new StartError('name one table to roll back, such as `make rollback TABLE=covid19/caso`')
   }
@@ -30,5 +28,3 @@ async function main(): Promise<void> {
     throw error
   }
 }
-
-await runProgram(main)

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
@@ -6,22 +5,27 @@ import { StartError } from '../../core/errors.ts'
 import { chosenTables } from '../base/choose.ts'
 import { isWeb } from '../source/find.ts'
 import { hasSources, writeSamples } from './write.ts'
-import { runProgram } from '../base/program.ts'
 
-/** `npm run sample -- [--scale N] [--if-none] [dataset/table ...]`: synthetic sources, the same on every machine. */
-async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    options: { scale: { type: 'string', default: '1' }, 'if-none': { type: 'boolean', default: false } },
-    allowPositionals: true,
-  })
-  const scale = Number(values.scale)
-  if (!/^\d+(\.\d+)?$/.test(values.scale) || scale <= 0) {
-    throw new StartError(`SCALE is "${values.scale}", and must be a number above 0, such as 0.1, 1 or 1000`)
+/** Options of `acervo sample`. */
+interface SampleFlags {
+  /** Factor of the number of rows, such as `0.1` or `1000`. */
+  readonly scale: string
+  /** Writes nothing if there are sources. */
+  readonly ifNone?: boolean
+}
+
+/** Writes synthetic sources of tables, all by default: the same on every machine. */
+export async function runSample(names: readonly string[], options: SampleFlags): Promise<void> {
+  const scale = Number(options.scale)
+  if (!/^\d+(\.\d+)?$/.test(options.scale) || scale <= 0) {
+    throw new StartError(
+      `the scale is "${options.scale}", and must be a number above 0, such as 0.1, 1 or 1000`,
+    )
   }
   const settings = readSettings(process.env)
   const catalog = await loadCatalog(settings.catalog)
-  const tables = chosenTables(catalog, positionals)
-  if (values['if-none'] && (isWeb(settings.sources) || (await hasSources(settings.sources)))) return
+  const tables = chosenTables(catalog, names)
+  if (options.ifNone === true && (isWeb(settings.sources) || (await hasSources(settings.sources)))) return
   if (isWeb(settings.sources)) {
     throw new StartError(`SOURCES is ${settings.sources}, and samples need a folder: set SOURCES to one`)
   }
@@ -29,5 +33,3 @@ async function main(): Promise<void> {
     console.log(`${tableId(table)}: ${rows.toLocaleString('en')} synthetic rows in ${settings.sources}`)
   }
 }
-
-await runProgram(main)

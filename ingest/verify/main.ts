@@ -1,23 +1,21 @@
-import { parseArgs } from 'node:util'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { chosenTables } from '../base/choose.ts'
 import { faultOfSummed, verify } from './verify.ts'
-import { openWarehouse, runProgram } from '../base/program.ts'
+import { openWarehouse } from '../base/program.ts'
 
 /**
- * `npm run verify -- [dataset/table ...]`: rereads all published files. It exits with 0 only if there are
- * files and all are intact.
+ * Rereads the published files of tables, all by default, and names damaged ones.
+ * @returns exit code: 0 if there are files and all are intact, else 1
  */
-async function main(): Promise<number> {
-  const { positionals } = parseArgs({ allowPositionals: true })
+export async function runVerify(names: readonly string[]): Promise<number> {
   const settings = readSettings(process.env)
   const store = openWarehouse(settings)
   const catalog = await loadCatalog(settings.catalog)
   let [bytes, snapshots, faults] = [0, 0, 0]
-  for await (const found of verify(store, chosenTables(catalog, positionals))) {
+  for await (const found of verify(store, chosenTables(catalog, names))) {
     bytes += found.bytes
     if (found.bytes > 0) snapshots += 1
     if (found.fault === null) continue
@@ -42,5 +40,3 @@ async function main(): Promise<number> {
   }
   return faults === 0 ? 0 : 1
 }
-
-await runProgram(main)

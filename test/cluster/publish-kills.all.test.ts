@@ -61,7 +61,7 @@ describeWithStore('a publish into an object store', () => {
       writeFileSync(path.join(table.folder, 'sources/d/t.csv'), ofVersion((version += 1)))
     write()
     const before = between.count()
-    expect((await run('ingest/main', [], job)).code).toBe(0)
+    expect((await run('ingest', [], job)).code).toBe(0)
     const requests = between.count() - before
     expect(requests).toBeGreaterThan(20)
     await until(async () => (await published()) === version)
@@ -80,7 +80,7 @@ describeWithStore('a publish into an object store', () => {
       write()
       // Spread over all requests of a publish, lost on their way there or back.
       const at = between.count() + 1 + Math.floor(((kill + 0.5) / kills) * (requests + 2))
-      const dying = start('ingest/main', [], job)
+      const dying = start('ingest', [], job)
       between.fate = ({ number }) => {
         if (number !== at) return {}
         dying.child.kill('SIGKILL')
@@ -92,7 +92,7 @@ describeWithStore('a publish into an object store', () => {
       const found = await published()
       expect([last, version]).toContain(found)
       // The next job is not held up for long, and takes what was meant.
-      const { code, out, err } = await run('ingest/main', [], job)
+      const { code, out, err } = await run('ingest', [], job)
       expect([code, out + err]).toEqual([0, expect.stringMatching(/1 published|1 unchanged/)])
       await until(async () => (await published()) === version)
     }
@@ -101,7 +101,7 @@ describeWithStore('a publish into an object store', () => {
     expect([...asking.failures]).toEqual([])
     // A few requests are the views', after the publish.
     expect(finished).toBeLessThanOrEqual(Math.ceil(kills / 4))
-    const verified = await run('ingest/verify/main', [], table.settings)
+    const verified = await run('verify', [], table.settings)
     expect([verified.code, verified.out + verified.err]).toEqual([0, expect.stringContaining(', 0 damaged')])
   }, 3_600_000)
 
@@ -109,7 +109,7 @@ describeWithStore('a publish into an object store', () => {
     writeFileSync(path.join(table.folder, 'sources/d/t.csv'), ofVersion(-1))
     const jobs = await Promise.all(
       [1, 2].map(async (number) =>
-        run('ingest/main', [], { ...table.settings, LOCAL_FOLDER: path.join(table.folder, `job-${number}`) }),
+        run('ingest', [], { ...table.settings, LOCAL_FOLDER: path.join(table.folder, `job-${number}`) }),
       ),
     )
     // One that comes a little later finds it done.
@@ -123,7 +123,7 @@ describeWithStore('a publish into an object store', () => {
   test('a job that was stopped for long does not go on over another', async () => {
     rmSync(path.join(table.folder, 'local'), { recursive: true, force: true })
     writeFileSync(path.join(table.folder, 'sources/d/t.csv'), ofVersion(-2))
-    const slow = start('ingest/main', [], job)
+    const slow = start('ingest', [], job)
     let stopped = 0
     // While the files of the snapshot go up.
     between.fate = ({ method, path: asked }) => {
@@ -135,7 +135,7 @@ describeWithStore('a publish into an object store', () => {
     }
     await until(() => stopped > 0)
     writeFileSync(path.join(table.folder, 'sources/d/t.csv'), ofVersion(-3))
-    const other = await run('ingest/main', [], {
+    const other = await run('ingest', [], {
       ...table.settings,
       LOCAL_FOLDER: path.join(table.folder, 'other'),
     })

@@ -724,7 +724,9 @@ describe('the loader', () => {
     const error = catalogErrorOf(good + fields)
     expect([error?.faults.length, error?.message.split('\n')[0]]).toEqual([1200, 'c.yaml has 1,200 errors:'])
     const file = 'a list, no map'
-    expect(faultsOf(`- ${file}`)).toEqual(['c.yaml:1:1: the file must be a map of keys and values, and is a list'])
+    expect(faultsOf(`- ${file}`)).toEqual([
+      'c.yaml:1:1: the file must be a map of keys and values, and is a list',
+    ])
   })
 
   test('does not follow aliases without end', () => {

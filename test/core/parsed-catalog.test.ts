@@ -93,7 +93,7 @@ describe('a catalog that was parsed before', () => {
     const faulty = json.replace('"integer"', '"whole"')
     expect(faulty).not.toBe(json)
     await writeFile(kept, `${head} ${createHash('sha256').update(faulty).digest('hex')}\n${faulty}`)
-    const { code } = await run('ingest/main', [], settings)
+    const { code } = await run('ingest', [], settings)
     expect(code).toBe(0)
     expect(await readFile(kept, 'utf8')).toBe(text)
   })

@@ -5,6 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
+import { jobEnvironment, serverEnvironment, serverOptions } from '../../ingest/base/new-process.ts'
 import { settingRows } from '../../core/settings/rows.ts'
 import { found } from '../support/installed.ts'
 import { oneTable } from '../support/one-table.ts'
@@ -85,31 +86,25 @@ describe('the manifests for Kubernetes', () => {
   })
 })
 
-/** Returns the settings with their defaults, and the arguments of node, in a script of package.json. */
-async function scriptOf(name: string): Promise<{ settings: string[]; args: string[] }> {
-  const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
-    scripts: Record<string, string>
-  }
-  const [, env = '', args = ''] = /^exec (?:env (.*) )?node (.*)$/.exec(scripts[name] ?? '') ?? []
-  const settings = [...env.matchAll(/(\w+)=\$\{\w+:-([^}]*)\}/g)].map(([, key, value]) => `${key}=${value}`)
-  return { settings, args: args.split(' ') }
-}
+const assignments = (environment: object): string[] =>
+  Object.entries(environment).map(([name, value]) => `${name}=${value}`)
 
 describe('what runs the programs', () => {
   test.each([
-    ['acervo', 'start'],
-    ['acervo-ingest', 'ingest'],
-    ['acervo-verify', 'verify'],
-  ])('%s.service runs what the script %s does', async (unit, script) => {
+    ['acervo', serverEnvironment, [...serverOptions, 'dist/server/process/main.js']],
+    ['acervo-ingest', jobEnvironment, ['--enable-source-maps', 'dist/ingest/main.js', 'ingest']],
+    ['acervo-verify', {}, ['--enable-source-maps', 'dist/ingest/main.js', 'verify']],
+  ])('%s.service runs a process as the program acervo does', async (unit, environment, args) => {
     const text = await readFile(`${units}/${unit}.service`, 'utf8')
-    const { settings, args } = await scriptOf(script)
+    const settings = assignments(environment)
     const given = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
     expect(given).toEqual(expect.arrayContaining(settings))
     expect(text.match(/^ExecStart=.*$/gm)).toEqual([`ExecStart=/usr/bin/node ${args.join(' ')}`])
   })
 
-  test('the container runs the server as the start script does', async () => {
-    const { settings, args } = await scriptOf('start')
+  test('the container runs the server as the program acervo does', async () => {
+    const settings = assignments(serverEnvironment)
+    const args = [...serverOptions, 'dist/server/process/main.js']
     const file = (await readFile('deploy/container/Containerfile', 'utf8')).replaceAll('\\\n', '')
     expect(settings.length).toBe(4)
     for (const setting of settings) expect(file).toContain(setting)

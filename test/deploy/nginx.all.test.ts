@@ -283,7 +283,7 @@ withNginx('the contract through nginx', () => {
       TRUST_PROXY: '1',
       PUBLIC_URL: `https://data.example.org:${port}`,
     }
-    await run('ingest/main', [], settings)
+    await run('ingest', [], settings)
     server = await startServer(settings)
     proxy = await startNginx(home, port, [server.port])
   }, 60_000)

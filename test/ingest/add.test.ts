@@ -145,10 +145,10 @@ async function home() {
 describe('the programs', () => {
   test('make a catalog and add a file to it, which is then served', async () => {
     const { folder, catalog, SOURCES, WAREHOUSE, settings } = await home()
-    expect((await run('ingest/init/main', [], settings)).code).toBe(0)
+    expect((await run('init', [], settings)).code).toBe(0)
     const file = path.join(folder, 'Chuvas 2020.csv')
     await writeFile(file, 'Dia;Chuva (mm)\n31/12/2020;1.234,5\n30/12/2020;\n')
-    const { code, out, err } = await run('ingest/add/main', [file, '--dataset=rain'], settings)
+    const { code, out, err } = await run('add', [file, '--dataset=rain'], settings)
     expect([code, err]).toEqual([0, expect.any(String)])
     expect(out).toContain('http://localhost:8000/api/v1/dataset/rain/chuvas_2020/data/\n')
     expect(out).toContain('  ";" gives 2 columns in 100.0 % of the sample\n')
@@ -176,7 +176,7 @@ describe('the programs', () => {
       const others = ['rain', 'wind']
       for (const [number, text] of others.entries()) {
         await writeFile(catalog, text)
-        const { out } = await run('ingest/init/main', [], settings)
+        const { out } = await run('init', [], settings)
         expect(out).toContain(`${catalog} already existed, and was renamed to ${catalog}.${number + 1}\n`)
       }
       expect(
@@ -190,12 +190,12 @@ describe('the programs', () => {
     'leave nothing of a file that cannot be ingested',
     async () => {
       const { catalog, SOURCES, settings } = await home()
-      expect((await run('ingest/init/main', [], settings)).code).toBe(0)
+      expect((await run('init', [], settings)).code).toBe(0)
       const before = await readFile(catalog, 'utf8')
       await mkdir(path.join(SOURCES, 'wind'), { recursive: true })
       const wind = path.join(SOURCES, 'wind', 'w.csv')
       await writeFile(wind, `a,b\n${'1,2\n'.repeat(99)}3\n`)
-      const { code, err } = await run('ingest/add/main', [wind], settings)
+      const { code, err } = await run('add', [wind], settings)
       expect([code, err]).toEqual([1, expect.stringContaining('was not changed')])
       expect(await readFile(catalog, 'utf8')).toBe(before)
     },
@@ -208,12 +208,12 @@ describe('the programs', () => {
       const { folder, catalog, SOURCES, settings } = await home()
       const file = path.join(folder, 'chuvas_2020.csv')
       await writeFile(file, 'dia\n2020-12-31\n')
-      expect(await run('ingest/add/main', [file], settings)).toMatchObject({
+      expect(await run('add', [file], settings)).toMatchObject({
         code: 1,
         err: `there is no catalog ${catalog}: \`make init\` writes one\n`,
       })
-      expect((await run('ingest/init/main', [], settings)).code).toBe(0)
-      expect((await run('ingest/add/main', [file, '--dataset=rain'], settings)).code).toBe(0)
+      expect((await run('init', [], settings)).code).toBe(0)
+      expect((await run('add', [file, '--dataset=rain'], settings)).code).toBe(0)
       const added = await readFile(catalog, 'utf8')
       const refusals: [args: string[], message: RegExp][] = [
         [[file, '--dataset=rain'], /^rain\/chuvas_2020 is already in the catalog/],
@@ -222,14 +222,14 @@ describe('the programs', () => {
         [[file], /^rain\/chuvas_2020 already uses this file: /],
       ]
       for (const [args, message] of refusals) {
-        const refused = await run('ingest/add/main', args, settings)
+        const refused = await run('add', args, settings)
         const [, told = ''] = refused.err.split(/^reading .*\n/m)
         expect([refused.code, told === '' ? refused.err : told]).toEqual([1, expect.stringMatching(message)])
       }
       // A program that is stopped removes what it has done.
       const other = path.join(folder, 'stopped.csv')
       await writeFile(other, 'a,b\n1,2\n')
-      const stopped = start('ingest/add/main', [other], settings)
+      const stopped = start('add', [other], settings)
       await until(() => stopped.out().includes(' is copied to '))
       stopped.child.kill('SIGTERM')
       const { code: ended, err: said } = await stopped.ended

@@ -27,6 +27,7 @@ async function durableCalls(): Promise<string[]> {
       log,
       process.execPath,
       'dist/ingest/main.js',
+      'ingest',
       'socios-brasil/empresas',
     ],
     { env: { PATH: process.env['PATH'], SOURCES: sources, WAREHOUSE: warehouse } },

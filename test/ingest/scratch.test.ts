@@ -72,7 +72,7 @@ testAll(
       await mkdir(path.join(sources, 'd'), { recursive: true })
       for (const name of tables) await writeFile(path.join(sources, 'd', `${name}.csv`), 'n\n1\n2\n')
       const settings = { CATALOG: catalog, SOURCES: sources, WAREHOUSE: path.join(folder, 'warehouse') }
-      const ended = await Promise.all(tables.map((name) => run('ingest/main', [`d/${name}`], settings)))
+      const ended = await Promise.all(tables.map((name) => run('ingest', [`d/${name}`], settings)))
       const failed = ended.filter(
         ({ code, out }) => code !== 0 || !out.includes('1 published, 0 unchanged, 0 failed'),
       )

@@ -19,7 +19,7 @@ interface Ended {
 /** The built program as an operator runs it; `npm test` has built it. */
 function run(args: readonly string[], settings: Record<string, string>): Promise<Ended> {
   const env = { PATH: process.env['PATH'], HOME: os.tmpdir(), UV_THREADPOOL_SIZE: '8', ...settings }
-  const child = spawn(process.execPath, ['dist/ingest/main.js', ...args], {
+  const child = spawn(process.execPath, ['dist/ingest/main.js', 'ingest', ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

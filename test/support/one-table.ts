@@ -53,7 +53,7 @@ export async function oneTable(
       if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
       return
     }
-    const { code, out } = await run('ingest/main', [], settings)
+    const { code, out } = await run('ingest', [], settings)
     if (code !== 0) throw new Error(out)
   }
   await publish(csv)

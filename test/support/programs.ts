@@ -19,14 +19,18 @@ export interface Ended {
   readonly err: string
 }
 
-/** Starts a program, which is killed at the end of the test file where it still runs. */
+/**
+ * Starts a program, which is killed at the end of the test file where it still runs.
+ * @param program a verb of `acervo`, such as `ingest`; or a module, such as `server/process/main`
+ */
 export function start(
   program: string,
   args: readonly string[],
   settings: Record<string, string>,
   input: Uint8Array | null = null,
 ) {
-  return startNode([`dist/${program}.js`, ...args], settings, input)
+  const script = program.includes('/') ? [`dist/${program}.js`] : ['dist/ingest/main.js', program]
+  return startNode([...script, ...args], settings, input)
 }
 
 /** Address of a compiled module, which a script imports. */

@@ -13,7 +13,7 @@ import { temporaryFolder } from './workshop.ts'
 export const table = { dataset: 'socios-brasil', name: 'empresas' }
 
 /** Arguments of node. */
-export const program = ['dist/ingest/main.js', 'socios-brasil/empresas']
+export const program = ['dist/ingest/main.js', 'ingest', 'socios-brasil/empresas']
 
 /** Rows of a version: different for versions that follow each other, and never so few that the ingest asks. */
 const rowsOf = (version: number): number => 500 + (version % 100)

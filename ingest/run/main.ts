@@ -1,0 +1,122 @@
+import { tableId } from '../../core/catalog/catalog.ts'
+import { loadCatalog } from '../../core/catalog/load.ts'
+import { ClickHouse } from '../../core/clickhouse/link.ts'
+import { messageOf } from '../../core/errors.ts'
+import { readSettings } from '../../core/settings/read.ts'
+import { ParsedCatalog } from '../../core/warehouse/parsed-catalog.ts'
+import { chosenTables } from '../base/choose.ts'
+import { ingest } from './ingest.ts'
+import { ingestMetrics, writeMetrics } from './metrics.ts'
+import { withWarehouseLock } from '../publish/lock.ts'
+import { publishViews } from '../publish/views.ts'
+import { Board, silentProgress } from '../base/progress.ts'
+import { outcomeLines, type Outcome } from '../job/report.ts'
+import { openWarehouse } from '../base/program.ts'
+
+/** Options of `acervo ingest`. */
+interface IngestFlags {
+  /** Skips tables that are published as declared, without a check of their sources. */
+  readonly unpublished?: boolean
+  readonly acceptDrift?: boolean
+  /** Prints only faults and warnings. */
+  readonly quiet?: boolean
+}
+
+/**
+ * Ingests tables, all by default, and prints the outcome of each.
+ * @returns exit code: 0 if all are published or unchanged, else 1
+ */
+export async function runIngest(
+  names: readonly string[],
+  { unpublished = false, acceptDrift = false, quiet = false }: IngestFlags,
+): Promise<number> {
+  const settings = readSettings(process.env)
+  const store = openWarehouse(settings)
+  const parsed = new ParsedCatalog(store)
+  const catalog = await loadCatalog(settings.catalog, parsed)
+  const tables = chosenTables(catalog, names)
+  const began = new Date()
+  const board = new Board(process.stderr)
+  // Print the table of fields only on a terminal, for people: a log needs one line, and the report has
+  // everything.
+  const withFields = process.stdout.isTTY && !unpublished
+  const outcomes: Outcome[] = []
+  const clickHouse = await ClickHouse.open(settings.clickHouseUrl, settings.clickHouseCluster)
+  for await (const outcome of ingest(tables, {
+    ...settings,
+    clickHouse,
+    catalog,
+    store,
+    memoryBytes: settings.ingestMemory,
+    now: () => new Date(),
+    progress: (table) => (quiet ? silentProgress : board.progress(tableId(table))),
+    onlyUnpublished: unpublished,
+    acceptsDrift: acceptDrift,
+    retention: { count: settings.snapshotsKept, graceMs: settings.snapshotGraceMs },
+  })) {
+    outcomes.push(outcome)
+    board.above(() => {
+      const lines = outcomeLines(outcome, withFields && !quiet)
+      // Lines after the first one are warnings and other notes, which `--quiet` prints too.
+      if (quiet && (outcome.status !== 'published' || lines.length === 1) && outcome.status !== 'failed')
+        return
+      for (const line of lines) console.log(line)
+    })
+  }
+  await clickHouse?.close()
+  const log = quiet ? () => undefined : (line: string) => console.log(line)
+  const code = conclude(outcomes, settings.sources, names.length > 0, log)
+  const rest = [
+    await afterwards('the parsed catalog was not stored, so the next start takes longer', () =>
+      withWarehouseLock(store, () => parsed.keep()),
+    ),
+    await afterwards('warehouse.duckdb was not updated', async () => {
+      for (const { published, error } of await publishViews(store, catalog)) {
+        console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
+      }
+    }),
+    await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
+      if (settings.metricsFile === '') return
+      const run = { outcomes, began, ended: new Date() }
+      await writeMetrics(settings.metricsFile, await ingestMetrics(store, catalog, run))
+    }),
+  ]
+  return rest.every((isDone) => isDone) ? code : 1
+}
+
+/** Runs a task that depends on all tables; returns false if it fails, so that the other tasks still run. */
+async function afterwards(otherwise: string, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    console.error(`the tables are as reported above, but ${otherwise}: ${messageOf(error)}`)
+    return false
+  }
+}
+
+function conclude(
+  outcomes: readonly Outcome[],
+  sources: string,
+  named: boolean,
+  log: (line: string) => void,
+): number {
+  const having = (status: Outcome['status']): string[] =>
+    outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
+  const [kept, skipped, failed, held] = [having('kept'), having('skipped'), having('failed'), having('held')]
+  if (kept.length > 0)
+    log(`already published and not checked: ${kept.length}; \`make ingest\` checks their sources for changes`)
+  if (skipped.length > 0) log(`no source in ${sources} for ${skipped.join(', ')}`)
+  const news = (['published', 'unchanged', 'failed'] as const).map(
+    (status) => `${having(status).length} ${status}`,
+  )
+  if (held.length > 0) news.push(`${held.length} held back`)
+  log(news.join(', '))
+  if (failed.length > 0) return 1
+  const nothing = skipped.length > 0 && (named || skipped.length === outcomes.length)
+  if (nothing)
+    console.error(
+      `there is nothing to ingest: put sources into ${sources}, set SOURCES, or write samples with \`make sample\``,
+    )
+  return nothing ? 1 : 0
+}
