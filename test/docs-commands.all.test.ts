@@ -143,6 +143,7 @@ const pages: readonly (readonly [page: string, before?: string])[] = [
   [own('how-to/recover'), `${shorterSource} && make ingest TABLES=covid19/caso`],
   [own('how-to/containers')],
   [own('how-to/resources')],
+  [own('how-to/backup')],
   [own('how-to/upgrade')],
   [own('tutorials/production-server')],
   ['CONTRIBUTING.md'],

@@ -121,7 +121,7 @@ describe('the ingest program', () => {
     const again = await run('ingest', ['--unpublished'], own)
     expect(again.code).toBe(0)
     expect(again.out).toMatch(
-      /^already published and not checked: 1; `make ingest` checks their sources for changes\nno source in /,
+      /^already published and not checked: 1; `acervo ingest` checks their sources for changes\nno source in /,
     )
   })
 })

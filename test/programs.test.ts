@@ -44,7 +44,7 @@ describe('the ingest program', () => {
     const { code, err } = await run('ingest', [], none)
     expect([code, err]).toEqual([
       1,
-      `there is nothing to ingest: put sources into ${none.SOURCES}, set SOURCES, or write samples with \`make sample\`\n`,
+      `there is nothing to ingest: put sources into ${none.SOURCES}, set SOURCES, or write samples with \`acervo sample\`\n`,
     ])
   })
 

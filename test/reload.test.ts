@@ -98,7 +98,7 @@ test('a field that is declared anew is served once it is published, and the othe
     isShown: false,
     status: 'degraded',
     fault:
-      'it is served without "uf", declared after it was published: `make ingest TABLES=d/a` publishes it again',
+      'it is served without "uf", declared after it was published: `acervo ingest d/a` publishes it again',
   }
   for (const { port } of servers) expect(await standOf(port)).toEqual(without)
   await writeFile(path.join(settings.SOURCES, 'd', 'a.csv'), 'n,city,uf\n1,Rio,RJ\n2,Salvador,BA\n')

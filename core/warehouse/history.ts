@@ -74,7 +74,7 @@ export async function quarantinedAt(store: Store, table: TableName, id: Snapshot
 }
 
 /**
- * Quarantines damaged snapshots: no fallback uses them, and `make verify` ignores them once they are
+ * Quarantines damaged snapshots: no fallback uses them, and `acervo verify` ignores them once they are
  * replaced.
  * They stay for their retention time, since clients may be reading intact parts. Call it only under the lock
  * of

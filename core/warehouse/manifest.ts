@@ -160,7 +160,7 @@ export type Source = z.infer<typeof sourceShape>
 /** The manifest is damaged, or of another version. */
 export class DamagedManifest extends Error {
   constructor(key: string, cause: unknown) {
-    super(`${key} is damaged or has an unknown format; run \`make ingest\` to publish the table again`, {
+    super(`${key} is damaged or has an unknown format; run \`acervo ingest\` to publish the table again`, {
       cause,
     })
     this.name = 'DamagedManifest'

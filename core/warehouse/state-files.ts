@@ -153,7 +153,7 @@ export async function readRollbacks(store: Store, table: TableName): Promise<Wit
   const withdrawn = parsed(bytes, z.array(withdrawnShape))
   if (withdrawn === null)
     throw new Error(
-      `${key}, the list of rollbacks, is damaged: remove it; \`make ingest\` may then publish a source again that was rolled back`,
+      `${key}, the list of rollbacks, is damaged: remove it; \`acervo ingest\` may then publish a source again that was rolled back`,
     )
   return withdrawn
 }

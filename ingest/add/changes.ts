@@ -31,7 +31,7 @@ export function changesFor(table: Table, { entry, fields }: Suggestion, target: 
     ...missing.map(({ name }) => `  remove the field without a column in this file: ${name}`),
   ]
   const id = tableId(table)
-  const ingest = `\`make ingest TABLES=${id}\` publishes it`
+  const ingest = `\`acervo ingest ${id}\` publishes it`
   const next = target === null ? ingest : `put the file at ${target}, and ${ingest}`
   return changes.length === 0
     ? `${id} is already in the catalog, and its entry fits this file: ${next}`

@@ -35,7 +35,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
   const [first = ''] = inputs
   const settings = readSettings(process.env)
   if (!existsSync(settings.catalog))
-    throw new StartError(`there is no catalog ${settings.catalog}: \`make init\` writes one`)
+    throw new StartError(`there is no catalog ${settings.catalog}: \`acervo init\` writes one`)
   const files = await readCatalogFiles(settings.catalog)
   const catalog = parseCatalogFiles(files)
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-add-'))
@@ -77,10 +77,12 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     if (!(await isIngested(id, stop.signal))) {
       await replaced(file, before)
       if (placing !== null) await removeCopies(placing)
-      console.error(`${file} was not changed; \`make suggest\` shows the entry that was tried`)
+      console.error(`${file} was not changed; \`acervo suggest\` shows the entry that was tried`)
       return 1
     }
-    console.log(`${id} is in ${file}; \`make serve\` serves it (a running server loads it within seconds) at`)
+    console.log(
+      `${id} is in ${file}; \`acervo serve\` serves it (a running server loads it within seconds) at`,
+    )
     for (const address of addressesOf(id, catalog, settings)) console.log(`  ${address}`)
     const missing = missingOf(dataset)
     if (missing.length > 0)

@@ -82,7 +82,7 @@ export function misfit(
   const other = header.length === 1 ? otherDelimiter(header[0] ?? '', delimiter) : ''
   const remedy =
     'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
-    'ACCEPT_DRIFT=1 (--accept-drift) publishes it, with nulls for missing columns and without unknown ones'
+    '`acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones'
   return `the header does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`
 }
 

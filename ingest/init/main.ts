@@ -3,7 +3,7 @@ import { parseCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
 
 const catalog = `# The datasets that this service publishes. docs/reference/catalog.md describes all keys.
-# \`make add FILE=rain.csv\` adds a table to it.
+# \`acervo add rain.csv\` adds a table to it.
 
 title: Open data
 description: Open data, as an API and as pages.
@@ -39,7 +39,7 @@ export async function runInit(): Promise<void> {
     console.log(`${file} already existed, and was renamed to ${backupFile}`)
   }
   await writeFile(file, catalog)
-  console.log(`Wrote ${file}; \`make add FILE=...\` adds a table to it, and \`make serve\` serves it`)
+  console.log(`Wrote ${file}; \`acervo add ...\` adds a table to it, and \`acervo serve\` serves it`)
 }
 
 /** Returns the first unused name of a.1, a.2 and so on. */

@@ -113,7 +113,7 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
     empty.length === 0 ? '' : 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
   throw new TableFailure(
     `${reason}${drift.join('; ')}. Check it; ${always}` +
-      `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it anyway`,
+      `\`acervo ingest --accept-drift ${tableId(table)}\` publishes it anyway`,
   )
 }
 

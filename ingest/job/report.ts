@@ -89,7 +89,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
     case 'held':
       return [
         `${id}: held back, since its source is that of the snapshot ${outcome.withdrawn}, which was rolled back; ` +
-          'ACCEPT_DRIFT=1 (--accept-drift) publishes it again',
+          '`acervo ingest --accept-drift` publishes it again',
       ]
     case 'kept':
     case 'skipped':

@@ -51,7 +51,7 @@ async function publishedTables(store: Store, catalog: Catalog): Promise<Publishe
 
 async function publishedTable(store: Store, catalog: Catalog, table: Table): Promise<PublishedTable | null> {
   const dataset = catalog.datasets.get(table.dataset)
-  // The ingest and `make verify` report a damaged manifest; the views only omit its table.
+  // The ingest and `acervo verify` report a damaged manifest; the views only omit its table.
   const manifest = await publishedOf(store, table).catch(() => null)
   if (dataset === undefined || manifest === null || !holdsFields(manifest, table)) return null
   const earlier: Manifest[] = []

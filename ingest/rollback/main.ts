@@ -15,7 +15,7 @@ export async function runRollback(name: string): Promise<void> {
   const catalog = await loadCatalog(settings.catalog)
   const [table, ...others] = chosenTables(catalog, [name])
   if (table === undefined || others.length > 0) {
-    throw new StartError('name one table to roll back, such as `make rollback TABLE=covid19/caso`')
+    throw new StartError('name one table to roll back, such as `acervo rollback covid19/caso`')
   }
   try {
     const { from, to, rows } = await rollback(store, table, new Date())

@@ -38,7 +38,7 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
       throw new TableFailure(
         `the snapshot before, ${earlier.snapshot}, has other fields than the catalog now declares for ${tableId(table)}, ` +
           `so it could not be served; nothing was changed. Declare its fields in the catalog again (${fieldsOf(earlier)}) ` +
-          'and roll back again, or provide a correct source and run `make ingest`',
+          'and roll back again, or provide a correct source and run `acervo ingest`',
       )
     }
     await verifyFiles(filesInStore(store, layout.snapshot(table, earlier.snapshot)), earlier)

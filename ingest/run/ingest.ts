@@ -240,7 +240,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       }
       throw new TableFailure(
         `${trouble}, and the source is that of the snapshot ${withdrawn.snapshot}, which was rolled back; ` +
-          `\`make ingest ACCEPT_DRIFT=1 TABLES=${tableId(table)}\` (--accept-drift) publishes it again`,
+          `\`acervo ingest --accept-drift ${tableId(table)}\` publishes it again`,
       )
     }
     // Quarantine damaged snapshots before they are replaced, so that a killed job leaves no manual work.

@@ -105,7 +105,9 @@ function conclude(
     outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
   const [kept, skipped, failed, held] = [having('kept'), having('skipped'), having('failed'), having('held')]
   if (kept.length > 0)
-    log(`already published and not checked: ${kept.length}; \`make ingest\` checks their sources for changes`)
+    log(
+      `already published and not checked: ${kept.length}; \`acervo ingest\` checks their sources for changes`,
+    )
   if (skipped.length > 0) log(`no source in ${sources} for ${skipped.join(', ')}`)
   const news = (['published', 'unchanged', 'failed'] as const).map(
     (status) => `${having(status).length} ${status}`,
@@ -116,7 +118,7 @@ function conclude(
   const nothing = skipped.length > 0 && (named || skipped.length === outcomes.length)
   if (nothing)
     console.error(
-      `there is nothing to ingest: put sources into ${sources}, set SOURCES, or write samples with \`make sample\``,
+      `there is nothing to ingest: put sources into ${sources}, set SOURCES, or write samples with \`acervo sample\``,
     )
   return nothing ? 1 : 0
 }

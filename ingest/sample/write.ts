@@ -22,7 +22,7 @@ const described = new Map(
 
 /** Ledger with the hash of every sample, so that other sources are never overwritten. */
 const ledgerName = 'SAMPLES.txt'
-const ledgerHead = '# Synthetic sources, which `make sample` overwrites; SHA-256 and name of each.'
+const ledgerHead = '# Synthetic sources, which `acervo sample` overwrites; SHA-256 and name of each.'
 const chunkCharacters = 256 * 1024
 
 /** Returns whether a folder contains a possible source. */
@@ -74,7 +74,7 @@ async function requireSample(
     const name = path.posix.join(table.dataset, place.name)
     if (ledger.get(name) === (await hashOf(place.path))) continue
     throw new StartError(
-      `${place.namedPath} was not written by \`make sample\`, or was changed since, and would be overwritten: move it, or set SOURCES to another folder`,
+      `${place.namedPath} was not written by \`acervo sample\`, or was changed since, and would be overwritten: move it, or set SOURCES to another folder`,
     )
   }
 }

@@ -30,7 +30,7 @@ export interface SuggestedField {
   readonly spelling?: readonly string[]
   /** Explains the proposal; empty if the question says it all. */
   readonly evidence: (found: FieldFacts) => string
-  /** True if `make add` prints the evidence too. */
+  /** True if `acervo add` prints the evidence too. */
   readonly isNotable?: boolean
   /** Question for a person, with the keys that answer it; null if the type is certain. */
   readonly question: string | null

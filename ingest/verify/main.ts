@@ -30,12 +30,12 @@ export async function runVerify(names: readonly string[]): Promise<number> {
   console.log(`${snapshots} snapshots read (${(bytes / 1e6).toFixed(1)} MB in total), ${faults} damaged`)
   if (faults > 0) {
     console.error(
-      '`make ingest` publishes a table again if its current snapshot is damaged; if an older one is damaged, ' +
+      '`acervo ingest` publishes a table again if its current snapshot is damaged; if an older one is damaged, ' +
         'remove its folder',
     )
   }
   if (snapshots === 0 && faults === 0) {
-    console.error(`nothing is published in ${store.address}: check WAREHOUSE, or run \`make ingest\` first`)
+    console.error(`nothing is published in ${store.address}: check WAREHOUSE, or run \`acervo ingest\` first`)
     return 1
   }
   return faults === 0 ? 0 : 1

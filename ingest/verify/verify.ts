@@ -59,7 +59,7 @@ export async function faultOfSummed(store: Store, name: string): Promise<string 
   return faultOf(async () => {
     // A job may replace the file during the first check, so a failed check is repeated once.
     if (!(await isAsSummed(store, name)) && !(await isAsSummed(store, name)))
-      throw new Error('it is damaged: `make ingest` writes it again')
+      throw new Error('it is damaged: `acervo ingest` writes it again')
   })
 }
 

@@ -193,7 +193,7 @@ function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): 
   if (older.length > 0)
     log.warn(
       { tables: older.map(tableId) },
-      'tables of an earlier version are slower until the next `make ingest` writes them again',
+      'tables of an earlier version are slower until the next `acervo ingest` writes them again',
     )
 }
 

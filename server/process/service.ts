@@ -209,7 +209,7 @@ export async function openService(
       if (current.snapshots.size > 0) return
       log.warn(
         { warehouse: store.address },
-        'the warehouse is empty: check WAREHOUSE, or run `make ingest` first',
+        'the warehouse is empty: check WAREHOUSE, or run `acervo ingest` first',
       )
     },
     reload: async () => void (await watch.reload()),

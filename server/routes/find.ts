@@ -115,7 +115,7 @@ export function notPublished(table: Table, fault: string | null): Problem {
   const id = tableId(table)
   const detail =
     fault === null
-      ? `The table ${id} is not published: its operator must run \`make ingest TABLES=${id}\`.`
+      ? `The table ${id} is not published: its operator must run \`acervo ingest ${id}\`.`
       : `The table ${id} cannot be served: ${fault}.`
   return new Problem('not-published', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }

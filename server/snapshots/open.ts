@@ -53,7 +53,7 @@ export async function openSnapshot(
 ): Promise<Snapshot> {
   if (!holdsFields(manifest, table)) {
     throw new Unfit(
-      `its fields differ from the catalog: \`make ingest TABLES=${tableId(table)}\` publishes it again`,
+      `its fields differ from the catalog: \`acervo ingest ${tableId(table)}\` publishes it again`,
     )
   }
   const key = layout.snapshot(table, manifest.snapshot)
@@ -173,7 +173,7 @@ export function isDamage(error: unknown): error is Damage {
 export function reasonOf(error: unknown): string {
   if (isDamage(error) || error instanceof Unfit) return error.message
   if (error instanceof DamagedManifest)
-    return 'its manifest is damaged or has an unknown format; run `make ingest` to publish the table again'
+    return 'its manifest is damaged or has an unknown format; run `acervo ingest` to publish the table again'
   const code = codeOf(error)
   return `its files cannot be read${code === undefined ? '' : ` (${code})`}; the log says more`
 }

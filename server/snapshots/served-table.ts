@@ -120,7 +120,7 @@ export class ServedTable {
         manifest = await publishedOf(this.#common.store, table)
         if (manifest === null && (await snapshotsIn(this.#common.store, table)).length > 0) {
           throw new Unfit(
-            'current.json is missing, although there are snapshots; run `make ingest` to publish the table again',
+            'current.json is missing, although there are snapshots; run `acervo ingest` to publish the table again',
           )
         }
         if (manifest !== null) {
@@ -195,7 +195,7 @@ export class ServedTable {
     if (manifest.order.join() !== orderTerms(table).join()) {
       this.#common.log.warn(
         { table: tableId(table) },
-        'its order differs from the catalog: run `make ingest` for the table',
+        'its order differs from the catalog: run `acervo ingest` for the table',
       )
     }
     const { snapshot: id, rows } = manifest

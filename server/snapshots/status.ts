@@ -31,7 +31,7 @@ export function statusOf(
   const names = lacking.map((name) => `"${name}"`).join(', ')
   const fault =
     trouble === null && lacking.length > 0
-      ? `it is served without ${names}, declared after it was published: \`make ingest TABLES=${tableId(table)}\` publishes it again`
+      ? `it is served without ${names}, declared after it was published: \`acervo ingest ${tableId(table)}\` publishes it again`
       : trouble
   return {
     table: tableId(table),

@@ -122,7 +122,7 @@ test.each<[what: string, content: string, changes: readonly string[]]>([
   const known = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
   const table = allTables(catalogAround([known]))[0] as Table
   const told = changesFor(table, await suggestion('t.csv', content), '/sources/d/t.csv')
-  const next = 'put the file at /sources/d/t.csv, and `make ingest TABLES=d/t` publishes it'
+  const next = 'put the file at /sources/d/t.csv, and `acervo ingest d/t` publishes it'
   expect(told.split('\n')).toEqual(
     changes.length === 0
       ? [`d/t is already in the catalog, and its entry fits this file: ${next}`]
@@ -210,7 +210,7 @@ describe('the programs', () => {
       await writeFile(file, 'dia\n2020-12-31\n')
       expect(await run('add', [file], settings)).toMatchObject({
         code: 1,
-        err: `there is no catalog ${catalog}: \`make init\` writes one\n`,
+        err: `there is no catalog ${catalog}: \`acervo init\` writes one\n`,
       })
       expect((await run('init', [], settings)).code).toBe(0)
       expect((await run('add', [file, '--dataset=rain'], settings)).code).toBe(0)

@@ -30,7 +30,7 @@ async function durableCalls(): Promise<string[]> {
       'ingest',
       'socios-brasil/empresas',
     ],
-    { env: { PATH: process.env['PATH'], SOURCES: sources, WAREHOUSE: warehouse } },
+    { env: { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '16', SOURCES: sources, WAREHOUSE: warehouse } },
   )
   if (status !== 0) throw new Error(`the ingest ended with ${String(status)}`)
   return (await readFile(log, 'utf8'))

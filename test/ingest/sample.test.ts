@@ -176,12 +176,12 @@ test('samples never write over sources that are not samples, and then write noth
   const mine = path.join(sources, 'd', 'b.csv.gz')
   await writeFile(mine, gzipSync('n\n7\n'))
   await expect(written(sources, tables, 0.03)).rejects.toThrow(
-    `${mine} was not written by \`make sample\`, or was changed since, and would be overwritten: move it, or set SOURCES to another folder`,
+    `${mine} was not written by \`acervo sample\`, or was changed since, and would be overwritten: move it, or set SOURCES to another folder`,
   )
   expect(await textOf('d/b', sources)).toBe('n\n7\n')
   expect(parse(await textOf('d/a', sources))).toHaveLength(21)
 
   await rm(mine)
   await writeFile(path.join(sources, 'd', 'b.csv'), 'n\n7\n')
-  await expect(written(sources, tables, 0.03)).rejects.toThrow(/b\.csv was not written by `make sample`/)
+  await expect(written(sources, tables, 0.03)).rejects.toThrow(/b\.csv was not written by `acervo sample`/)
 })

@@ -42,7 +42,7 @@ const rowsOf = async (shop: Workshop): Promise<number | undefined> =>
   (await publishedOf(shop.store, tableOf(shop)))?.rows
 
 const mayBeEmpty = 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
-const anyway = '`make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it anyway'
+const anyway = '`acervo ingest --accept-drift d/t` publishes it anyway'
 
 describe('a source unlike the one before', () => {
   testSampled<[what: string, text: string, told: string, always: string]>([
@@ -200,7 +200,7 @@ describe('a rollback', () => {
 
     const [held] = await shop.ingest(onDay(5))
     expect(outcomeLines(held as Outcome)).toEqual([
-      `d/t: held back, since its source is that of the snapshot ${from}, which was rolled back; ACCEPT_DRIFT=1 (--accept-drift) publishes it again`,
+      `d/t: held back, since its source is that of the snapshot ${from}, which was rolled back; \`acervo ingest --accept-drift\` publishes it again`,
     ])
     expect(await count()).toBe(11)
     await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 6)))
@@ -265,7 +265,7 @@ describe('a rollback across a change of the catalog', () => {
     await expect(rollback(shop.store, tableOf(shop), new Date())).rejects.toThrow(
       `the snapshot before, ${before}, has other fields than the catalog now declares for d/t, so it could not be ` +
         'served; nothing was changed. Declare its fields in the catalog again (n integer, s string) and ' +
-        'roll back again, or provide a correct source and run `make ingest`',
+        'roll back again, or provide a correct source and run `acervo ingest`',
     )
     expect(await publishedFiles(shop)).toEqual(files)
     expect(await readFile(path.join(shop.warehouse, layout.pointer(tableOf(shop))))).toEqual(pointer)
@@ -279,8 +279,7 @@ describe('a rollback across a change of the catalog', () => {
       false,
       (withdrawn) =>
         'd/t: FAILED, the fields of the published snapshot differ from the catalog, so it is not served, and the ' +
-        `source is that of the snapshot ${withdrawn}, which was rolled back; \`make ingest ACCEPT_DRIFT=1 TABLES=d/t\` ` +
-        '(--accept-drift) publishes it again',
+        `source is that of the snapshot ${withdrawn}, which was rolled back; \`acervo ingest --accept-drift d/t\` publishes it again`,
     ],
     [
       'a source that is gone',
@@ -536,9 +535,13 @@ describe('flipped bits', () => {
       file,
       bytes.map((byte, at) => (at === 5000 ? byte ^ 1 : byte)),
     )
-    expect(await faultOfSummed(shop.store, layout.views)).toBe('it is damaged: `make ingest` writes it again')
+    expect(await faultOfSummed(shop.store, layout.views)).toBe(
+      'it is damaged: `acervo ingest` writes it again',
+    )
     await rm(file)
-    expect(await faultOfSummed(shop.store, layout.views)).toBe('it is damaged: `make ingest` writes it again')
+    expect(await faultOfSummed(shop.store, layout.views)).toBe(
+      'it is damaged: `acervo ingest` writes it again',
+    )
     await publishViews(shop.store, catalog)
     expect(await faultOfSummed(shop.store, layout.views)).toBe(null)
     // A job that was killed between the sum and the views leaves the sums of both.

@@ -69,7 +69,7 @@ describe('a line that is ended right after the header', () => {
   const header = 'a,b\n'
   const noRow =
     'failed: there is no row in t.csv. Check it; if the table may be empty, declare may_be_empty: true for it in the ' +
-    'catalog; `make ingest ACCEPT_DRIFT=1 TABLES=d/t` (--accept-drift) publishes it anyway'
+    'catalog; `acervo ingest --accept-drift d/t` publishes it anyway'
   const endless: Act = (_request, response) => {
     response.useChunkedEncodingByDefault = false
     response.writeHead(200)

@@ -85,7 +85,7 @@ export const misfit = (problems: string, delimiter?: string): Came =>
         ? ''
         : `The delimiter may be ${JSON.stringify(delimiter)}: declare it as source.delimiter. `
     }Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ` +
-      'ACCEPT_DRIFT=1 (--accept-drift) publishes it, with nulls for missing columns and without unknown ones',
+      '`acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones',
   )
 
 /** Rows of which the last is not terminated, which is reported. */

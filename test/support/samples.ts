@@ -12,7 +12,7 @@ const byLevel = (_table: Table, index: number): boolean => !isQuick || index % 1
 
 /**
  * Ingests samples of the tables of catalog.yaml.
- * @param scale rows as `make sample` takes it: 1 writes thousands a table
+ * @param scale rows as `acervo sample` takes it: 1 writes thousands a table
  * @param isChosen tables that the catalog of the workshop has
  */
 export async function publishSamples(

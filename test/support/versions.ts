@@ -39,7 +39,13 @@ export async function versions(warehouse?: string): Promise<Versions> {
   const folder = await temporaryFolder()
   const [sources, home] = [path.join(folder, 'sources'), warehouse ?? path.join(folder, 'warehouse')]
   await mkdir(path.join(sources, table.dataset), { recursive: true })
-  const environment = () => ({ PATH: process.env['PATH'], SOURCES: sources, WAREHOUSE: home })
+  const environment = () => ({
+    PATH: process.env['PATH'],
+    // With it, the program runs the job in its own process.
+    UV_THREADPOOL_SIZE: '16',
+    SOURCES: sources,
+    WAREHOUSE: home,
+  })
   const writeText = (text: string): Promise<void> =>
     writeFile(path.join(sources, table.dataset, 'empresas.csv'), text)
   return {
