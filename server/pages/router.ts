@@ -47,7 +47,8 @@ export function pagesRouter(service: Runtime, contexts: PageContexts, serving: S
   mountHandler(router, '/', { name: 'Home', description: 'Redirect to the pages.' }, root(all, index))
   const [any] = contexts.values()
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
-  mount(router, engineFiles(service), false, serving)
+  const engine = engineFiles(service)
+  if (engine !== null) mount(router, engine, false, serving)
   for (const localizedService of all.values()) {
     // Mount files first: the pattern of table pages also matches `/dataset/:dataset/cite.bib`.
     for (const file of files) mount(router, file(localizedService), false, serving)

@@ -13,13 +13,18 @@ import { consolePolicy, named, pageAt, rowAddresses, type PageService } from './
 import { engineAddresses } from './browser/duckdb.ts'
 import { requesterOf } from '../routes/find.ts'
 
+interface Engine {
+  readonly worker: string
+  readonly module: string
+}
+
 interface SqlView extends QueryView {
   /** Number of matching rows. */
   readonly count: number
   /** Path of the rows as an Arrow stream. It has no origin, since the page may fetch only from its own. */
   readonly rowsAddress: string
-  /** Addresses of DuckDB for browsers: its worker and its module. */
-  readonly engine: { readonly worker: string; readonly module: string }
+  /** Addresses of DuckDB for browsers: its worker and its module; null if it is not installed. */
+  readonly engine: Engine | null
 }
 
 /** Maximum number of rows that a browser receives. */
@@ -31,12 +36,18 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
   const rowsMax = Math.min(sqlRowsMax, table.exportRowsMax)
   const { count } = writtenIn(words)
   const title = `SQL: ${dataset.name}, ${table.name}`
+  const obstacle =
+    view.engine === null
+      ? words.sqlMissing
+      : rows > rowsMax
+        ? words.sqlTooMany(count(rows), count(rowsMax))
+        : null
   const main = html`
     <h1>${title}</h1>
     ${tabsPart(context, table, 'sql', rowParameters(view))} ${chipsPart(context, view)}
     ${
-      rows > rowsMax
-        ? html`<p class="lead">${words.sqlTooMany(count(rows), count(rowsMax))}</p>
+      view.engine === null || obstacle !== null
+        ? html`<p class="lead">${obstacle}</p>
             <p>
               <a href="${addresses.table(language, table, rowParameters(view))}">${words.filters}</a> ·
               <a href="${addresses.files(language, dataset)}">${words.filesOf}</a>
@@ -44,7 +55,7 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
         : rows === 0
           ? html`<p class="lead">${words.nothing}</p>`
           : html`<p class="lead">${words.sqlLead(count(rows))}</p>
-              ${consolePart(context, view)}`
+              ${consolePart(context, view, view.engine)}`
     }
   `
   return framed(context, {
@@ -56,7 +67,7 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
   })
 }
 
-function consolePart({ words }: PageContext, { table, query, rowsAddress, engine }: SqlView): Html {
+function consolePart({ words }: PageContext, { table, query, rowsAddress }: SqlView, engine: Engine): Html {
   return html`<noscript><p>${words.sqlNoScript}</p></noscript>
     <form
       class="console"

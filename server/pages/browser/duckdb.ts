@@ -12,9 +12,24 @@ import { Problem } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
 import { parseQuery } from '../../query/parameters.ts'
 
-const require = createRequire(import.meta.url)
-const dist = path.dirname(require.resolve('@duckdb/duckdb-wasm/dist/duckdb-eh.wasm'))
-const { version } = require(path.join(dist, '../package.json')) as { version: string }
+interface InstalledEngine {
+  readonly folder: string
+  readonly version: string
+}
+
+/** The optional package with DuckDB for browsers, whose 146 MB a service without SQL pages can omit. */
+const installedEngine = findPackage()
+
+function findPackage(): InstalledEngine | null {
+  const require = createRequire(import.meta.url)
+  try {
+    const folder = path.dirname(require.resolve('@duckdb/duckdb-wasm/dist/duckdb-eh.wasm'))
+    const { version } = require(path.join(folder, '../package.json')) as { version: string }
+    return { folder, version }
+  } catch {
+    return null
+  }
+}
 
 /** Files of DuckDB for browsers. The policy of the worker allows WebAssembly, which pages may not use. */
 const files = {
@@ -27,16 +42,19 @@ const files = {
 } as const
 
 /**
- * Returns the addresses of the files. They contain the version of the package, so that caches may keep the
- * files forever.
+ * Returns the addresses of the files; null if the package is not installed. They contain the version of the
+ * package, so that caches may keep the files forever.
  */
-export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof files, string>> {
-  const base = `${publicUrl.pathname.replace(/\/$/, '')}/assets/duckdb/${version}`
+export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof files, string>> | null {
+  if (installedEngine === null) return null
+  const base = `${publicUrl.pathname.replace(/\/$/, '')}/assets/duckdb/${installedEngine.version}`
   return { worker: `${base}/${files.worker.file}`, module: `${base}/${files.module.file}` }
 }
 
-/** Serves the files, compressed on first use to a quarter of their size. */
-export function engineFiles(runtime: Runtime): Resource {
+/** Serves the files, compressed on first use to a quarter of their size; null if they are not installed. */
+export function engineFiles(runtime: Runtime): Resource | null {
+  if (installedEngine === null) return null
+  const { folder, version } = installedEngine
   const { transfers, sendBudget, freshness, scratch } = runtime
   const packed = new Map<string, Promise<Packed>>()
   return {
@@ -50,7 +68,7 @@ export function engineFiles(runtime: Runtime): Resource {
       if (found === undefined) throw new Problem('unknown-address', 'There is no such file.')
       const isGzipAccepted = acceptedEncodings(headers['accept-encoding']).some(({ name }) => name === 'gzip')
       const key = `${found.file} ${isGzipAccepted}`
-      const making = packed.get(key) ?? prepared(found.file, isGzipAccepted, scratch)
+      const making = packed.get(key) ?? prepared({ folder, file: found.file }, isGzipAccepted, scratch)
       packed.set(key, making)
       making.catch(() => packed.delete(key))
       const served: ServedFile = {
@@ -72,9 +90,13 @@ export function engineFiles(runtime: Runtime): Resource {
 
 type Packed = Pick<ServedFile, 'folder' | 'file' | 'sha256'>
 
-async function prepared(file: string, isPacked: boolean, scratch: string): Promise<Packed> {
-  const from = path.join(dist, file)
-  if (!isPacked) return { folder: dist, file, sha256: await hashOf(from) }
+async function prepared(
+  { folder: source, file }: Pick<Packed, 'folder' | 'file'>,
+  isPacked: boolean,
+  scratch: string,
+): Promise<Packed> {
+  const from = path.join(source, file)
+  if (!isPacked) return { folder: source, file, sha256: await hashOf(from) }
   const folder = path.join(scratch, 'browser')
   await mkdir(folder, { recursive: true })
   const name = `${file}.gz`

@@ -275,6 +275,8 @@ export const en = {
     `Queries run in your browser, on this selection (${rows === '1' ? '1 row' : `${rows} rows`}), and are not sent to the service. The first query loads DuckDB, about 8 MB.`,
   sqlTooMany: (rows: string, max: string) =>
     `This selection has ${rows} rows, and a browser can load at most ${max}: filter the table first, or open its files with DuckDB on your machine.`,
+  sqlMissing:
+    'SQL in the browser is not installed on this service. Open the files of the table with DuckDB on your machine instead.',
   sqlNoScript: 'This page needs JavaScript. Without it, open the files with DuckDB on your machine.',
   sqlQuery: 'Query',
   sqlRun: 'Run',

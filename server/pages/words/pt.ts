@@ -241,6 +241,8 @@ export const pt: Words = {
     `As consultas rodam no seu navegador, sobre esta seleção (${rows === '1' ? '1 linha' : `${rows} linhas`}), e não são enviadas ao serviço. A primeira carrega o DuckDB (cerca de 8 MB).`,
   sqlTooMany: (rows, max) =>
     `Esta seleção tem ${rows} linhas, e um navegador carrega no máximo ${max}: filtre a tabela antes ou abra os arquivos com o DuckDB no seu computador.`,
+  sqlMissing:
+    'Este serviço não tem SQL no navegador. Abra os arquivos da tabela com o DuckDB no seu computador.',
   sqlNoScript: 'Esta página precisa de JavaScript. Sem ele, abra os arquivos com o DuckDB no seu computador.',
   sqlQuery: 'Consulta',
   sqlRun: 'Executar',
