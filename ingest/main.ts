@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
+import { existsSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { lastWords } from '../core/errors.ts'
+import { didYouMean } from '../core/text.ts'
 import { runJob, runServer } from './base/new-process.ts'
 
 /**
@@ -16,8 +18,10 @@ const wrongUsage = 2
 
 const program = new Command('acervo')
   .description('Publishes open datasets as a fast, read-only JSON API and as web pages.')
+  .argument('[files...]', 'CSV files, folders of them, or web addresses, to publish and serve at once')
   .version(version, '-V, --version')
   .helpOption('-h, --help', 'show help, also of each command')
+  .helpCommand('help [command]', 'show the help of a command')
   .exitOverride((error) => {
     throw error
   })
@@ -32,11 +36,38 @@ async function run(work: () => Promise<number> | Promise<void>): Promise<void> {
   process.exitCode = (await work()) ?? 0
 }
 
+program.action((files: string[]) => {
+  const [first] = files
+  if (first === undefined) program.help({ error: true })
+  requireFiles(files)
+  return run(async () => {
+    const { publishFiles } = await import('./add/publish.ts')
+    return (await publishFiles(files)) ? runServer() : 1
+  })
+})
+
+/** Reports an input that is no file as a wrong command, since it is more often a misspelled verb. */
+function requireFiles(inputs: readonly string[]): void {
+  const missing = inputs.find((input) => !/^https?:/.test(input) && !existsSync(input))
+  if (missing === undefined) return
+  const hint = didYouMean(
+    missing,
+    program.commands.map((command) => command.name()),
+  )
+  program.error(`error: there is no command and no file ${missing}${hint}`)
+}
+
 program
   .command('init')
-  .description('write a small catalog.yaml; an existing one is renamed')
-  .action(() => run(async () => (await import('./init/main.ts')).runInit()))
-  .addHelpText('after', examples('acervo init'))
+  .description('write a project: the catalog, a folder of sources, and a workflow that refreshes them')
+  .argument('[folder]', 'a new folder; without it, only a catalog is written, and an existing one renamed')
+  .action((folder: string | undefined) =>
+    run(async () => {
+      const { runInit, writeProject } = await import('./init/main.ts')
+      await (folder === undefined ? runInit() : writeProject(folder, version))
+    }),
+  )
+  .addHelpText('after', examples('acervo init my-portal'))
 
 program
   .command('add')
@@ -115,7 +146,7 @@ program
 
 program.addHelpText(
   'after',
-  `${examples('acervo init', 'acervo add rain.csv --dataset=weather', 'acervo serve')}
+  `${examples('acervo rain.csv', 'acervo init my-portal', 'acervo add rain.csv --dataset=weather', 'acervo serve')}
 
 Exit codes: 0 success, 1 a failure that the output explains, ${wrongUsage} a wrong command line.`,
 )

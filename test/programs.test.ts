@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 describe('the command line', () => {
   testSampled<[args: string[], code: number, out: RegExp, err: RegExp]>([
-    [[], 2, /^$/, /^Usage: acervo \[options\] \[command\]\n/],
-    [['ingst'], 2, /^$/, /^error: unknown command 'ingst'\n\(Did you mean ingest\?\)\n/],
+    [[], 2, /^$/, /^Usage: acervo \[options\] \[command\] \[files\.\.\.\]\n/],
+    [['ingst'], 2, /^$/, /^error: there is no command and no file ingst \(did you mean "ingest"\?\)\n/],
     [
       ['ingest', '--acept-drift'],
       2,

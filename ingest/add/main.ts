@@ -19,6 +19,9 @@ import { changesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
 import { copiesOf, place, placingOf, requireNewFile, removeCopies } from './placing.ts'
 
+/** Exit code of a job that a signal stopped, as shells have it for SIGINT. */
+export const stoppedCode = 130
+
 /** Options of `acervo add`; dataset and table are derived from the file by default. */
 interface AddFlags {
   readonly dataset?: string
@@ -29,10 +32,12 @@ interface AddFlags {
 /**
  * Adds files as a table: suggests an entry, writes it into the catalog, and ingests it. After a failure or a
  * stop, restores the catalog.
- * @returns exit code: 0 if the table is published, else 1
+ * @returns exit code: 0 if the table is published, `stoppedCode` after a signal, else 1
  */
 export async function runAdd(inputs: readonly string[], options: AddFlags): Promise<number> {
   const [first = ''] = inputs
+  const stop = new AbortController()
+  const abort = (): void => stop.abort()
   const settings = readSettings(process.env)
   if (!existsSync(settings.catalog))
     throw new StartError(`there is no catalog ${settings.catalog}: \`acervo init\` writes one`)
@@ -69,16 +74,15 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     }
     const { file, before, after, dataset } = withEntry(files, catalog, suggestion.entry, names)
     // The following changes are undone after a failure or a stop, so signals must not end the program.
-    const stop = new AbortController()
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
+    process.on('SIGINT', abort).on('SIGTERM', abort)
     if (placing !== null) await place(placing)
     await replaced(file, after)
     const id = `${names.dataset}/${names.table}`
-    if (!(await isIngested(id, stop.signal))) {
+    if (!(await runIngestProgram([id], stop.signal))) {
       await replaced(file, before)
       if (placing !== null) await removeCopies(placing)
       console.error(`${file} was not changed; \`acervo suggest\` shows the entry that was tried`)
-      return 1
+      return stop.signal.aborted ? stoppedCode : 1
     }
     console.log(
       `${id} is in ${file}; \`acervo serve\` serves it (a running server loads it within seconds) at`,
@@ -92,6 +96,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     progress.end()
     throw startErrorOf(error, first)
   } finally {
+    process.off('SIGINT', abort).off('SIGTERM', abort)
     await rm(scratch, { recursive: true, force: true })
   }
 }
@@ -135,15 +140,18 @@ async function replaced(file: string, text: string): Promise<void> {
   await rename(next, file)
 }
 
-/** Runs the ingest program, and waits for it even when stopped. Returns whether it published the table. */
-async function isIngested(id: string, stop: AbortSignal): Promise<boolean> {
-  if (stop.aborted) return false
+/**
+ * Runs the ingest program for tables, and waits for it even when stopped.
+ * @returns whether it published them all
+ */
+export async function runIngestProgram(ids: readonly string[], stop?: AbortSignal): Promise<boolean> {
+  if (stop?.aborted === true) return false
   const program = fileURLToPath(new URL('../main.js', import.meta.url))
-  const child = spawn(process.execPath, ['--enable-source-maps', program, 'ingest', id], {
+  const child = spawn(process.execPath, ['--enable-source-maps', program, 'ingest', ...ids], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { UV_THREADPOOL_SIZE: '16', ...process.env },
   })
-  stop.addEventListener('abort', () => child.kill())
+  stop?.addEventListener('abort', () => child.kill())
   const [code] = (await once(child, 'close')) as [number | null]
   return code === 0
 }

@@ -1,45 +1,47 @@
-import { rename, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { parseCatalog } from '../../core/catalog/load.ts'
+import { StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
-
-const catalog = `# The datasets that this service publishes. docs/reference/catalog.md describes all keys.
-# \`acervo add rain.csv\` adds a table to it.
-
-title: Open data
-description: Open data, as an API and as pages.
-notice: >-
-  Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.
-
-# Publisher and contact of the service:
-# publisher: { name: Weather Service, url: 'https://example.org/' }
-# contact: { name: Open data desk, email: data@example.org }
-
-# Limits per client: requests in a window of time.
-limits:
-  rows:
-    - { requests: 60, per: 1m }
-    - { requests: 1000, per: 1h }
-  catalog:
-    - { requests: 300, per: 1m }
-
-# Addresses of the API, below PUBLIC_URL.
-families:
-  v1: { prefix: /api/v1, scheme: public, trailing_slash: true }
-
-datasets: []
-`
+import { catalogTemplate, ignoreTemplate, readmeTemplate, workflowTemplate } from './templates.ts'
 
 /** Writes a small catalog for a new portal; keeps an existing one under another name. */
 export async function runInit(): Promise<void> {
   const { catalog: file } = readSettings(process.env)
-  parseCatalog(catalog, file)
+  parseCatalog(catalogTemplate, file)
   if (await isThere(file)) {
     const backupFile = await freeName(file)
     await rename(file, backupFile)
     console.log(`${file} already existed, and was renamed to ${backupFile}`)
   }
-  await writeFile(file, catalog)
+  await writeFile(file, catalogTemplate)
   console.log(`Wrote ${file}; \`acervo add ...\` adds a table to it, and \`acervo serve\` serves it`)
+}
+
+/**
+ * Writes a project into a new or empty folder.
+ * @param version of Acervo, which the workflow installs
+ * @throws StartError if a file of the project exists
+ */
+export async function writeProject(folder: string, version: string): Promise<void> {
+  const files = {
+    'catalog.yaml': catalogTemplate,
+    '.gitignore': ignoreTemplate,
+    'README.md': readmeTemplate(path.basename(path.resolve(folder))),
+    '.github/workflows/refresh.yaml': workflowTemplate(version),
+    'sources/.gitkeep': '',
+  }
+  const existing = Object.keys(files).find((name) => existsSync(path.join(folder, name)))
+  if (existing !== undefined)
+    throw new StartError(`${path.join(folder, existing)} already exists: name a new folder`)
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder, name)
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, text, { flag: 'wx' })
+  }
+  console.log(`Wrote a project to ${folder}: ${Object.keys(files).join(', ')}`)
+  console.log(`Next: cd ${folder}, \`acervo add FILE\` for each of your CSV files, and \`acervo serve\``)
 }
 
 /** Returns the first unused name of a.1, a.2 and so on. */

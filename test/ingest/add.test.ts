@@ -233,7 +233,7 @@ describe('the programs', () => {
       await until(() => stopped.out().includes(' is copied to '))
       stopped.child.kill('SIGTERM')
       const { code: ended, err: said } = await stopped.ended
-      expect([ended, said]).toEqual([1, expect.stringContaining('was not changed')])
+      expect([ended, said]).toEqual([130, expect.stringContaining('was not changed')])
       expect(await readFile(catalog, 'utf8')).toBe(added)
       expect(await readdir(path.join(SOURCES, 'stopped'))).toEqual([])
     },

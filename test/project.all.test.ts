@@ -1,0 +1,117 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { parseDocument } from 'yaml'
+import { endWithFile } from './support/each-file.ts'
+import { found } from './support/installed.ts'
+import { describeWith } from './support/needs.ts'
+import { freePort } from './support/ports.ts'
+import { temporaryFolder } from './support/workshop.ts'
+
+/** A project in a folder of its own, made and served by the program alone. */
+
+const program = path.resolve('dist/ingest/main.js')
+
+function runIn(folder: string, ...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  return { code: status, out: stdout, err: stderr }
+}
+
+/** Publishes files and serves them until the function ends; returns what it returns. */
+async function serving<T>(
+  folder: string,
+  inputs: readonly string[],
+  work: (rowsOf: (table: string) => Promise<unknown>) => Promise<T>,
+): Promise<T> {
+  const port = await freePort()
+  const child = spawn(process.execPath, [program, ...inputs], {
+    cwd: folder,
+    env: { ...process.env, PORT: String(port) },
+    stdio: 'ignore',
+  })
+  endWithFile(() => child.kill('SIGKILL'))
+  const rowsOf = async (table: string): Promise<unknown> => {
+    for (;;) {
+      const response = await fetch(`http://localhost:${port}/api/v1/dataset/${table}/data/`).catch(() => null)
+      if (response?.ok === true) return ((await response.json()) as { results: unknown }).results
+      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}`)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+  const result = await work(rowsOf)
+  child.kill('SIGTERM')
+  return result
+}
+
+test('one command publishes and serves a file, and again after the file has changed', async () => {
+  const folder = await temporaryFolder()
+  const file = path.join(folder, 'rain.csv')
+  await writeFile(file, 'day,mm\n2026-01-01,3.5\n')
+  const first = await serving(folder, ['rain.csv'], (rowsOf) => rowsOf('rain/rain'))
+  expect(first).toEqual([{ day: '2026-01-01', mm: 3.5 }])
+  expect((await readdir(folder)).toSorted()).toEqual(['catalog.yaml', 'rain.csv', 'sources', 'warehouse'])
+  await writeFile(file, 'day,mm\n2026-01-01,3.5\n2026-01-02,0\n')
+  const second = await serving(folder, ['rain.csv'], (rowsOf) => rowsOf('rain/rain'))
+  expect(second).toEqual([
+    { day: '2026-01-01', mm: 3.5 },
+    { day: '2026-01-02', mm: 0 },
+  ])
+}, 60_000)
+
+test('the CSV files of a folder are the tables of a dataset, without those that cannot be published', async () => {
+  const folder = await temporaryFolder()
+  await mkdir(path.join(folder, 'shop'))
+  await writeFile(path.join(folder, 'shop', 'a.csv'), 'x;y\n1;2\n')
+  await writeFile(path.join(folder, 'shop', 'b.csv'), 'x,y\n3,4\n')
+  await writeFile(path.join(folder, 'shop', 'empty.csv'), '')
+  const rows = await serving(folder, ['shop'], (rowsOf) => Promise.all([rowsOf('shop/a'), rowsOf('shop/b')]))
+  expect(rows).toEqual([[{ x: 1, y: 2 }], [{ x: 3, y: 4 }]])
+  expect(await readFile(path.join(folder, 'catalog.yaml'), 'utf8')).not.toContain('empty')
+}, 60_000)
+
+test.each<[args: string[], code: number, err: RegExp]>([
+  [['serv'], 2, /^error: there is no command and no file serv \(did you mean "serve"\?\)\n/],
+  [['nothing.csv'], 2, /^error: there is no command and no file nothing\.csv\n/],
+  [['.'], 1, /^there is no CSV file in \.: name a file, or a folder with \.csv, \.csv\.gz/],
+  [['bad.csv'], 1, /the file is empty: it needs at least a header\n$/],
+])('%j is refused', async (args, code, err) => {
+  const folder = await temporaryFolder()
+  if (args[0] === 'bad.csv') await writeFile(path.join(folder, 'bad.csv'), '')
+  expect(runIn(folder, ...args)).toMatchObject({ code, err: expect.stringMatching(err) })
+})
+
+test('init writes a project, which takes tables, and never over a file', async () => {
+  const folder = await temporaryFolder()
+  expect(runIn(folder, 'init', 'portal')).toMatchObject({ code: 0, err: '' })
+  const home = path.join(folder, 'portal')
+  const workflow = await readFile(path.join(home, '.github/workflows/refresh.yaml'), 'utf8')
+  expect(parseDocument(workflow).errors).toEqual([])
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+  expect(workflow).toContain(`npm install --global acervo@${version}\n`)
+  await writeFile(path.join(folder, 'rain.csv'), 'day,mm\n2026-01-01,3.5\n')
+  expect(runIn(home, 'add', '../rain.csv', '--dataset=weather').code).toBe(0)
+  expect(await readdir(path.join(home, 'sources/weather'))).toEqual(['rain.csv'])
+  expect(runIn(folder, 'init', 'portal')).toMatchObject({
+    code: 1,
+    err: 'portal/catalog.yaml already exists: name a new folder\n',
+  })
+})
+
+const linter = found('actionlint') ?? process.env['ACERVO_ACTIONLINT'] ?? null
+
+describeWith(linter !== null, 'actionlint (ACERVO_ACTIONLINT or the path)')('workflows', () => {
+  test('of the repository and of a new project have no fault', async () => {
+    const folder = await temporaryFolder()
+    runIn(folder, 'init', 'portal')
+    const own = await readdir('.github/workflows')
+    const files = [
+      ...own.map((name) => `.github/workflows/${name}`),
+      path.join(folder, 'portal/.github/workflows/refresh.yaml'),
+    ]
+    const { status, stdout } = spawnSync(linter ?? '', files, { encoding: 'utf8' })
+    expect([files.length, status, stdout]).toEqual([3, 0, ''])
+  })
+})
