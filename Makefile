@@ -5,7 +5,7 @@ GIVEN := SCALE SHARE SEED TABLES REQUESTS SECONDS TABLE FILE MEMBER DATASET ACCE
   $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name)))
 $(foreach name,$(GIVEN),$(if $(value $(name)),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
-.PHONY: serve test test-all test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom deploy-check build format
+.PHONY: serve test test-all test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom package deploy-check build format
 
 serve: build
 	@npm run -s acervo -- sample --if-none
@@ -75,6 +75,10 @@ deploy-check: build
 # What ships, as CycloneDX.
 sbom: build
 	@npm run -s sbom
+
+# The package as npm publishes it, built anew, and tested as installed.
+package: node_modules/.package-lock.json
+	@rm -rf dist && $(MAKE) -s build && npm pack --ignore-scripts && LEVEL=all npm run -s jest:built -- test/package
 
 # Where it is installed without what it is built with, it is built already. What did not change is not built again.
 build: node_modules/.package-lock.json
