@@ -157,19 +157,37 @@ export type StoredFile = z.infer<typeof fileShape>
 export type PiecewiseFile = z.infer<typeof piecewiseShape>
 export type Source = z.infer<typeof sourceShape>
 
-/** The manifest is damaged, or of another version. */
+/** The manifest is damaged, or has a format that this version does not know. */
 export class DamagedManifest extends Error {
-  constructor(key: string, cause: unknown) {
-    super(`${key} is damaged or has an unknown format; run \`acervo ingest\` to publish the table again`, {
-      cause,
-    })
+  /** The fault and its remedy, without the name of the file. */
+  readonly fault: string
+
+  constructor(
+    key: string,
+    cause: unknown,
+    fault = 'is damaged or has an unknown format; run `acervo ingest` to publish the table again',
+  ) {
+    super(`${key} ${fault}`, { cause })
     this.name = 'DamagedManifest'
+    this.fault = fault
+  }
+}
+
+/** A newer version of Acervo has written the manifest. An ingest must not replace what it cannot read. */
+export class NewerManifest extends DamagedManifest {
+  constructor(key: string, format: number) {
+    super(
+      key,
+      undefined,
+      `has the format ${format} of a newer Acervo, and this version knows formats up to ${manifestFormat}: upgrade Acervo, or run \`acervo rollback\` of the newer version`,
+    )
+    this.name = 'NewerManifest'
   }
 }
 
 /**
  * @param key of the file, for the message
- * @throws DamagedManifest
+ * @throws DamagedManifest; NewerManifest if it is intact and of a newer version
  */
 export function parseManifest(text: string, key: string): Manifest {
   try {
@@ -177,6 +195,8 @@ export function parseManifest(text: string, key: string): Manifest {
     // Compares the exact text, including keys unknown to this version, so that no flipped bit passes for
     // another date or count.
     if (sealed(rest) !== text) throw new Error('its content differs from its checksum')
+    const { format } = rest
+    if (typeof format === 'number' && format > manifestFormat) throw new NewerManifest(key, format)
     const manifest = manifestShape.parse(rest)
     const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
     if (gap !== -1 || rowsBefore(manifest.parts, manifest.parts.length) !== manifest.rows) {
@@ -184,7 +204,7 @@ export function parseManifest(text: string, key: string): Manifest {
     }
     return manifest
   } catch (cause) {
-    throw new DamagedManifest(key, cause)
+    throw cause instanceof NewerManifest ? cause : new DamagedManifest(key, cause)
   }
 }
 

@@ -19,7 +19,7 @@ import {
 import { mendManifest, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { holdsFields, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
+import { holdsFields, NewerManifest, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
 import type { Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
@@ -356,6 +356,7 @@ async function currentSnapshot(store: Store, table: Table, progress: Progress): 
     await mendManifest(store, table, manifest.snapshot)
     return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
   } catch (error) {
+    if (error instanceof NewerManifest) throw new TableFailure(error.message)
     progress.log(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
     const damaged = await damagedIn(store, table)
     let previous: SnapshotId | null = null

@@ -1,8 +1,12 @@
-import { tableId } from '../../core/catalog/catalog.ts'
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { layout } from '../../core/warehouse/layout.ts'
+import { publishedOf } from '../../core/warehouse/publish.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
 import { chosenTables } from '../base/choose.ts'
+import { converterVersion, partRowsDefault } from '../convert/convert.ts'
+import { definitionOf } from '../publish/label.ts'
 import { faultOfSummed, verify } from './verify.ts'
 import { openWarehouse } from '../base/program.ts'
 
@@ -27,6 +31,12 @@ export async function runVerify(names: readonly string[]): Promise<number> {
     faults += 1
     console.log(`${layout.views}: DAMAGED, ${faultOfViews}`)
   }
+  const outdated = await outdatedTables(store, chosenTables(catalog, names))
+  if (outdated.length > 0) {
+    console.log(
+      `the next \`acervo ingest\` writes these again, since their entry in the catalog, or the conversion of this version, differs: ${outdated.join(', ')}`,
+    )
+  }
   console.log(`${snapshots} snapshots read (${(bytes / 1e6).toFixed(1)} MB in total), ${faults} damaged`)
   if (faults > 0) {
     console.error(
@@ -39,4 +49,16 @@ export async function runVerify(names: readonly string[]): Promise<number> {
     return 1
   }
   return faults === 0 ? 0 : 1
+}
+
+/** Returns the published tables that an ingest converts again, even if their sources have not changed. */
+async function outdatedTables(store: Store, tables: readonly Table[]): Promise<string[]> {
+  const outdated: string[] = []
+  for (const table of tables) {
+    // A damaged manifest is reported as such.
+    const current = await publishedOf(store, table).catch(() => null)
+    if (current !== null && current.definition !== definitionOf(table, partRowsDefault, converterVersion))
+      outdated.push(tableId(table))
+  }
+  return outdated
 }

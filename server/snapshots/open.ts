@@ -172,8 +172,7 @@ export function isDamage(error: unknown): error is Damage {
 /** Describes why something is not served, without paths of this machine; the log has the details. */
 export function reasonOf(error: unknown): string {
   if (isDamage(error) || error instanceof Unfit) return error.message
-  if (error instanceof DamagedManifest)
-    return 'its manifest is damaged or has an unknown format; run `acervo ingest` to publish the table again'
+  if (error instanceof DamagedManifest) return `its manifest ${error.fault}`
   const code = codeOf(error)
   return `its files cannot be read${code === undefined ? '' : ` (${code})`}; the log says more`
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import fc from 'fast-check'
@@ -8,6 +7,7 @@ import { rollback } from '../../ingest/rollback/rollback.ts'
 import { getPage, serve } from '../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import { seed } from '../support/runs.ts'
+import { sealed } from '../support/manifests.ts'
 
 let shop: Workshop
 let pointer: string
@@ -23,13 +23,6 @@ beforeAll(async () => {
   pointer = path.join(shop.warehouse, 'd', 't', 'current.json')
   written = await readFile(pointer, 'utf8')
 })
-
-/** As any version seals a manifest: all but the hash, and the hash of it as the last key. */
-function sealed(manifest: object): string {
-  const { manifest_sha256: _own, ...rest } = manifest as Record<string, unknown>
-  const own = createHash('sha256').update(JSON.stringify(rest)).digest('hex')
-  return `${JSON.stringify({ ...rest, manifest_sha256: own }, null, 2)}\n`
-}
 
 test('a manifest is read back as it was written', () => {
   expect(manifestText(parseManifest(written, 'd/t/current.json'))).toBe(written)
@@ -71,7 +64,6 @@ test('files of a former version are ignored, and all else of its manifest is rea
 })
 
 test.each<[what: string, change: (own: Record<string, unknown>) => string]>([
-  ['of a later format', (own) => sealed({ ...own, format: 3 })],
   ['without its parts', ({ parts: _parts, ...own }) => sealed(own)],
   ['whose parts do not add up', (own) => sealed({ ...own, rows: 4 })],
   ['without the hash of itself', ({ manifest_sha256: _own, ...own }) => `${JSON.stringify(own, null, 2)}\n`],
@@ -81,6 +73,14 @@ test.each<[what: string, change: (own: Record<string, unknown>) => string]>([
   expect(() =>
     parseManifest(change(JSON.parse(written) as Record<string, unknown>), 'd/t/current.json'),
   ).toThrow('d/t/current.json is damaged or has an unknown format')
+})
+
+test('a manifest of a newer format is named, and what to do', () => {
+  const newer = sealed({ ...(JSON.parse(written) as object), format: 3 })
+  expect(() => parseManifest(newer, 'd/t/current.json')).toThrow(
+    'd/t/current.json has the format 3 of a newer Acervo, and this version knows formats up to 2: upgrade ' +
+      'Acervo, or run `acervo rollback` of the newer version',
+  )
 })
 
 test('no changed byte of a manifest goes unseen', () => {
