@@ -13,6 +13,7 @@ const floors: readonly (readonly string[])[] = [
   ['ingest/publish', 'ingest/suggest'],
   ['ingest/add', 'ingest/job', 'ingest/rollback', 'ingest/verify'],
   ['ingest/run'],
+  ['ingest/check'],
   ['ingest/main.ts'],
   ['server/base'],
   ['server/query', 'server/limits'],
@@ -41,6 +42,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   yaml: ['core/catalog/document.ts', 'core/catalog/add-table.ts'],
   zod: [
     'core/catalog/definition.ts',
+    'core/catalog/expectations.ts',
     'core/catalog/explain.ts',
     'core/catalog/metadata.ts',
     'core/warehouse/manifest.ts',

@@ -1,5 +1,6 @@
 import { orderedField, signedKey, type OrderKey } from './order-key.ts'
 import type { CatalogDefinition, DatasetDefinition, TableDefinition } from './definition.ts'
+import { expectationsOf } from './expectations.ts'
 import { typeRow } from './field-types.ts'
 import { languages, type Language } from './names.ts'
 
@@ -237,6 +238,8 @@ function tableOf(definition: TableDefinition, dataset: string, translate: Transl
     refreshed: definition.refreshed ?? null,
     /** True if a source without rows is accepted. */
     mayBeEmpty: definition.may_be_empty,
+    /** Rules for rows, which an ingest enforces. */
+    expectations: expectationsOf(definition),
     source: sourceOf(definition.source),
   }
 }

@@ -1,6 +1,7 @@
 import { orderedField, signedKey } from './order-key.ts'
 import { checkDigits, checkFieldName, checkFieldReading } from './check-field.ts'
 import { checkSource, constantFields } from './check-source.ts'
+import { checkExpectations, checkReferences } from './expectations.ts'
 import {
   at,
   entries,
@@ -44,6 +45,7 @@ export function checkNames(root: unknown, report: ReportFault): void {
   const datasets = items(root, 'datasets')
   reportRepeats(childNames(datasets, ['datasets'], 'slug'), 'dataset slug', report)
   for (const [index, dataset] of datasets) checkDataset(dataset, ['datasets', index], names, report)
+  checkReferences(root, report)
 }
 
 /** Addresses of other resources, which no family may use. */
@@ -124,6 +126,7 @@ function checkTable(table: unknown, path: Path, report: ReportFault): void {
   checkSearch(written)
   checkMeasures(written)
   checkTotals(written)
+  checkExpectations(table, path, known, report)
   checkSource(at(table, 'source'), [...path, 'source'], known, report)
   for (const [index, field] of fields) {
     const given = constantFields(at(table, 'source'))

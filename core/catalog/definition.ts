@@ -10,6 +10,7 @@ import {
   minusForms,
 } from './names.ts'
 import { coloursDefault, contrastIn, contrastMin, type Light } from './colours.ts'
+import { fieldExpectations, tableExpectations } from './expectations.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
 import { digitsDefault } from './types/field-type.ts'
 import { address, contact, datasetMetadata, day, party, publisher, plainText, texts } from './metadata.ts'
@@ -193,6 +194,9 @@ const field = z.strictObject({
     .enum(maskNames)
     .optional()
     .describe('Hides a part of personal identifiers before anything is written; cpf gives ***456789**.'),
+  expect: fieldExpectations
+    .optional()
+    .describe('Rules for its values; nothing is published while a value breaks one.'),
 })
 
 const constants = z.record(z.string(), z.string())
@@ -355,6 +359,9 @@ const table = z.strictObject({
     .describe(
       'Interval of changes of the source: a quarter later, `/health` reports the table as stale. Default is never.',
     ),
+  expect: tableExpectations
+    .optional()
+    .describe('Rules for rows; nothing is published while a row breaks one.'),
   source: source
     .prefault({})
     .describe('Format of the source CSV, if it differs from comma-separated values in UTF-8.'),

@@ -1,3 +1,5 @@
+import { OutOfMemory } from '../../core/duckdb/errors.ts'
+import { messageOf } from '../../core/errors.ts'
 import { shorten } from '../../core/text.ts'
 
 /** A value or row of a source that violates the catalog. */
@@ -28,6 +30,16 @@ export class TableFailure extends Error {
     this.rejects = rejects
     this.rejectCount = rejectCount
   }
+}
+
+/** Returns any error as a fault of its table, so that it does not stop the other tables. */
+export function asFailure(error: unknown, memoryBytes: number): TableFailure {
+  if (error instanceof TableFailure) return error
+  const message =
+    error instanceof OutOfMemory
+      ? `the ingest needs more than its ${Math.round(memoryBytes / 1e6)} MB of memory: raise INGEST_MEMORY`
+      : messageOf(error)
+  return Object.assign(new TableFailure(message), { cause: error })
 }
 
 const textShownMax = 80

@@ -12,6 +12,7 @@ import { profile, type FieldProfile } from '../convert/profile.ts'
 import { reconcilePublished } from '../convert/reconcile.ts'
 import { driftSince, emptySourceProblem } from './drift.ts'
 import { isReused, planned, reusedFiles, copyReused, type ReusedFile } from '../convert/reused-partitions.ts'
+import { requireExpectations } from './expectations.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
 import { label, nameSnapshot } from '../publish/label.ts'
 import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
@@ -22,39 +23,69 @@ import { pack, type PackedDownload, type ProvedParts } from './pack.ts'
 import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
 
 /**
- * Read and cast in batches -> sort -> write -> reconcile -> index -> compare with the previous snapshot ->
- * compress -> publish.
+ * Read and cast in batches -> sort -> write -> reconcile -> test the expectations -> profile -> compare with
+ * the previous snapshot -> index -> compress -> publish.
  * @throws TableFailure if the source violates the catalog; nothing is published then
  */
-export async function convertAndPublish(job: Job): Promise<Outcome> {
+export function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
+  return convertSource(job, steps, async (converted) => {
+    const drift = await requireLikeness(job, converted)
+    const { work, folder, plan, profiles, reusedByName } = converted
+    const reused = new Set(reusedByName.keys())
+    const indexFiles = await steps.time('indexing', () =>
+      writeIndexes(work, folder, plan.parts, reused, profiles, job.codedDistinctMax),
+    )
+    const packed = await steps.time('packing', () => pack(job, converted), 'own')
+    return publishAndReport(job, steps, { ...converted, indexFiles }, drift, packed)
+  })
+}
+
+/**
+ * Converts the source of a job into parts, and passes them on.
+ * @param use reads the parts; they may be removed afterwards
+ * @throws TableFailure if the source violates the catalog
+ */
+export async function convertSource<Result>(
+  job: Job,
+  steps: Stopwatch,
+  use: (converted: Converted) => Promise<Result>,
+): Promise<Result> {
   const { reusable, release } = await pinReusable(job)
   try {
-    const castSource = await readAndCast(job, reusable, steps)
-    const converted = await convert(job, castSource, steps)
-    const drift = await requireLikeness(job, converted)
-    const packed = await steps.time('packing', () => pack(job, converted), 'own')
-    return await publishAndReport(job, steps, converted, drift, packed)
+    const converted = await convert(job, await readAndCast(job, reusable, steps), steps)
+    const areMet = await steps.time('testing', () => requireExpectations(job, converted))
+    if (areMet) {
+      const { work, rows } = converted
+      const profiles = await steps.time('profiling', () => profile(work, rows))
+      return await use({ ...converted, profiles })
+    }
   } finally {
     release()
   }
+  // Rows of reused partitions have no line numbers, so all files are read to report the rows at fault.
+  const scratch = path.join(job.scratch, 'complete')
+  await mkdir(scratch)
+  return convertSource({ ...job, reusable: null, scratch }, steps, use)
 }
 
 /** All parts in their folder, with facts from their conversion. */
-interface Converted extends ProvedParts {
+interface Converted extends ConvertedRows {
+  readonly profiles: readonly FieldProfile[]
+}
+
+interface ConvertedRows extends ProvedParts {
   readonly work: Work
   readonly rows: number
   /** Files reused from the previous snapshot, by their names in the new one. */
   readonly reusedByName: ReadonlyMap<string, ReusedFile>
-  readonly profiles: readonly FieldProfile[]
-  readonly indexFiles: IndexFiles
   /** Accepted differences between the header and the declaration. */
   readonly ofHeader: readonly string[]
   /** Declared fields that single files lack, if columns are matched by name (`union_by_name`). */
   readonly lacking: IngestReport['missing_columns']
 }
 
-async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Promise<Converted> {
+async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Promise<ConvertedRows> {
   const { table, store, scratch, progress, partRows } = job
   const { reusable, intake, read, partitions } = castSource
   const folder = path.join(scratch, 'snapshot')
@@ -72,23 +103,10 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
   const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
   const work = reusable === null ? ofRead : { ...ofRead, parts }
   const rows = plan.parts.reduce((sum, part) => sum + part.rows, 0)
-  const profiles = await steps.time('profiling', () => profile(work, rows))
-  const indexFiles = await steps.time('indexing', () =>
-    writeIndexes(work, folder, plan.parts, new Set(files.keys()), profiles, job.codedDistinctMax),
-  )
   const lacking = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
-  return {
-    ...proved,
-    work,
-    rows,
-    reusedByName: files,
-    profiles,
-    indexFiles,
-    ofHeader,
-    lacking,
-  }
+  return { ...proved, work, rows, reusedByName: files, ofHeader, lacking }
 }
 
 /**
@@ -96,7 +114,7 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
  * source.
  * @throws TableFailure if the operator did not accept the drift
  */
-async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
+export async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
   const { table, store, acceptsDrift, before } = job
   const { rows, profiles, ofHeader } = converted
   const read = sourceTotals(job, converted)
@@ -120,7 +138,7 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
 async function publishAndReport(
   job: Job,
   steps: Stopwatch,
-  converted: Converted,
+  converted: Converted & { readonly indexFiles: IndexFiles },
   drift: readonly string[],
   { members, sums }: PackedDownload,
 ): Promise<Outcome> {

@@ -35,7 +35,9 @@ export function driftSince(
   if (before === null) return []
   const drift: string[] = []
   if (rows < rowsMin * before.rows) {
-    drift.push(`there are ${inWords(rows)} rows instead of ${inWords(before.rows)}`)
+    drift.push(
+      `there ${rows === 1 ? 'is 1 row' : `are ${inWords(rows)} rows`} instead of ${inWords(before.rows)}`,
+    )
   }
   const emptied = fields.filter(({ name, nulls }) => {
     const earlier = before.fields.find((field) => field.name === name)

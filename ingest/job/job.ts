@@ -22,6 +22,8 @@ export interface Job {
   readonly before: Manifest | null
   /** Reusable partitions of the published snapshot; null to read everything. */
   readonly reusable: Reusable | null
+  /** Parquet files of the tables that expectations refer to, by `dataset/table`. */
+  readonly referenced: ReadonlyMap<string, readonly string[]>
   /** Snapshot that a rollback of the new one restores; null if there is none. */
   readonly previous: SnapshotId | null
   /** Folder of this job alone, from which finished files move into the warehouse. */

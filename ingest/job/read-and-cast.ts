@@ -96,21 +96,10 @@ async function requireFewRejects(
   reusable: Reusable | null,
 ): Promise<readonly Reject[]> {
   if (badRows === 0 && read.rejectedRows === 0) return []
-  const records = new Set(values.map(({ record }) => record))
-  const { table, limits, progress } = job
-  const located =
-    records.size === 0
-      ? null
-      : await readSource(files, { table, progress, limits, taker: null, locate: records })
+  const { table } = job
+  const locate = await locateRecords(job, files, new Set(values.map(({ record }) => record)))
   const bad = values.map(({ record, field, text, reason }): Reject => {
-    const { file = '', line = 0 } = located?.lines.get(record) ?? {}
-    return {
-      ...(job.files.length > 1 && { file }),
-      line,
-      field,
-      text: hidesText(table) ? null : text,
-      reason,
-    }
+    return { ...locate(record), field, text: hidesText(table) ? null : text, reason }
   })
   const rejects = [...read.rejects, ...bad].slice(0, detailedRejectsMax)
   const before = reusable?.partitions.reduce((sum, { partition }) => sum + rejectedRowsIn(partition), 0) ?? 0
@@ -123,6 +112,25 @@ async function requireFewRejects(
     rejects,
     badCount + read.rejectedRows,
   )
+}
+
+/**
+ * Reads files again to find records, and returns a function that tells the first line of each, and its file if
+ * there are several.
+ */
+export async function locateRecords(
+  { files: all, table, progress, limits }: Job,
+  files: readonly PlacedFile[],
+  records: ReadonlySet<number>,
+): Promise<(record: number) => Pick<Reject, 'file' | 'line'>> {
+  const { lines } =
+    records.size === 0
+      ? { lines: new Map<number, { file: string; line: number }>() }
+      : await readSource(files, { table, progress, limits, taker: null, locate: records })
+  return (record) => {
+    const { file = '', line = 0 } = lines.get(record) ?? {}
+    return { ...(all.length > 1 && { file }), line }
+  }
 }
 
 /** Returns the number of rejected rows of a partition. */

@@ -29,6 +29,7 @@ import type { ReusedFile } from '../convert/reused-partitions.ts'
  */
 export function definitionOf(table: Table, partRows: number, converter: number): string {
   const { source, fields, order, rejectsMax, indexes, search, partition, engine, hasRowStore, orders } = table
+  const { expectations } = table
   const { files, checksums: _checksums, reading: _reading, fromName, ...form } = source
   const shape = {
     format: manifestFormat,
@@ -53,6 +54,7 @@ export function definitionOf(table: Table, partRows: number, converter: number):
     ...(engine !== 'duckdb' && { engine, filters: table.filters }),
     hasRowStore,
     orders,
+    ...(expectations.length > 0 && { expectations }),
   }
   const text = JSON.stringify(shape, (_key, value: unknown) =>
     value instanceof Map || value instanceof Set ? [...(value as Iterable<unknown>)] : value,

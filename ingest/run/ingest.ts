@@ -1,10 +1,6 @@
 import os from 'node:os'
-import path from 'node:path'
-import { tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
-import type { ClickHouse } from '../../core/clickhouse/link.ts'
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf, StartError } from '../../core/errors.ts'
-import { Database } from '../../core/duckdb/database.ts'
-import { OutOfMemory } from '../../core/duckdb/errors.ts'
 import { damagedIn, quarantine, newestIn, publishedBefore } from '../../core/warehouse/history.ts'
 import {
   clearFailure,
@@ -17,80 +13,30 @@ import {
   readRollbacks,
 } from '../../core/warehouse/state-files.ts'
 import { mendManifest, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
-import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { holdsFields, NewerManifest, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
-import type { Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
-import { converterVersion, isWide, partRowsDefault } from '../convert/convert.ts'
-import { batchBytesDefault } from '../source/batches.ts'
+import { converterVersion, partRowsDefault } from '../convert/convert.ts'
 import { convertAndPublish } from '../job/convert-and-publish.ts'
+import { referencedTables } from '../job/expectations.ts'
 import { fillClickHouse } from '../job/fill-clickhouse.ts'
 import type { Progress } from '../base/progress.ts'
 import { findReusable } from '../convert/reused-partitions.ts'
 import { dropForgotten } from '../publish/clickhouse.ts'
 import { removeGarbage } from '../publish/garbage.ts'
-import { definitionOf, definitionsUntil } from '../publish/label.ts'
+import { definitionsUntil } from '../publish/label.ts'
 import { withTableLock } from '../publish/lock.ts'
 import { inScratch, sweepScratch } from '../publish/scratch.ts'
-import { TableFailure } from '../base/rejects.ts'
+import { asFailure, TableFailure } from '../base/rejects.ts'
 import { failureReport, type Outcome } from '../job/report.ts'
 import { expectedFiles } from '../source/find.ts'
 import { SourceHashes } from '../source/hashes.ts'
-import { obtain, type ObtainedFile } from '../source/obtain.ts'
-
-export interface IngestOptions {
-  readonly catalog: Catalog
-  /** A folder, or an http(s) address. */
-  readonly sources: string
-  readonly store: Store
-  /** Memory limit of a run, in bytes. */
-  readonly memoryBytes: number
-  /** Maximum number of bytes that a source may decompress to. */
-  readonly unpackedBytesMax: number
-  readonly now: () => Date
-  readonly progress: (table: Table) => Progress
-  /** Skips tables that are published as declared, without checking their source. */
-  readonly onlyUnpublished?: boolean
-  /** Publishes in spite of differences from the previous snapshot. */
-  readonly acceptsDrift?: boolean
-  readonly partRows?: number
-  /** Version of the conversion from source to rows. */
-  readonly converter?: number
-  /** Maximum number of distinct values of a field that gets codes. */
-  readonly codedDistinctMax?: number
-  /** Size in bytes of text from which a batch is complete. */
-  readonly batchBytes?: number
-  /** Removes expired snapshots; without it, all stay. */
-  readonly retention?: Retention
-  /** Milliseconds before a failed download is retried. */
-  readonly retryMs?: number
-  /** Timeout of a silent server, in ms. */
-  readonly silenceMs?: number
-  /** Milliseconds that a source file must be unchanged before its inode, size and times identify its content. */
-  readonly settledMs?: number
-  /** Milliseconds after which a source file is hashed again even if it seems unchanged. */
-  readonly believedMs?: number
-  /** Maximum number of concurrent tables, memory permitting. */
-  readonly jobs?: number
-  /** Engine for filters and orders of tables that the catalog assigns to it. */
-  readonly clickHouse?: ClickHouse | null
-}
+import { definitionFor, duckdbLimits, obtainFor, requireEngine, withJob } from './open-job.ts'
+import type { IngestOptions } from './options.ts'
 
 /** Memory that a job needs for sorting; with less, fewer jobs run concurrently. */
 const jobBytesMin = 400e6
-/** Share of a job's memory for DuckDB; the rest is for reading and compressing outside of its buffers. */
-const duckdbShare = 0.55
-/**
- * Larger share for a wide table: DuckDB counts whole buffers of 2,048 rows per column, of which short tables
- * fill little.
- */
-const wideShare = 0.8
-/** Maximum number of threads of DuckDB: each has buffers of its own, which take memory. */
-const threadsMax = 4
-const retryMsDefault = 1000
-const silenceMsDefault = 30_000
 
 /** Ingests tables, concurrently as far as cores and memory allow; yields outcomes as they complete. */
 export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
@@ -106,14 +52,18 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
   const share = { ...options, memoryBytes: Math.floor(options.memoryBytes / jobs) }
   const waiting = [...tables]
   const running = new Map<Table, Promise<Outcome>>()
+  const due = new Set(tables.map(tableId))
   while (waiting.length > 0 || running.size > 0) {
     while (running.size < jobs) {
-      const table = waiting.shift()
+      // A table waits for the tables that its expectations refer to.
+      const index = waiting.findIndex((table) => ![...referencedTables(table)].some((id) => due.has(id)))
+      const [table] = index === -1 ? [] : waiting.splice(index, 1)
       if (table === undefined) break
       running.set(table, outcomeOf(table, share))
     }
     const outcome = await Promise.race(running.values())
     running.delete(outcome.table)
+    due.delete(tableId(outcome.table))
     yield outcome
   }
 }
@@ -173,38 +123,19 @@ async function tryToReport(
   }
 }
 
-function asFailure(error: unknown, memoryBytes: number): TableFailure {
-  if (error instanceof TableFailure) return error
-  const message =
-    error instanceof OutOfMemory
-      ? `the ingest needs more than its ${Math.round(memoryBytes / 1e6)} MB of memory: raise INGEST_MEMORY`
-      : messageOf(error)
-  return Object.assign(new TableFailure(message), { cause: error })
-}
-
 async function ingestTable(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
-  const { catalog, sources, store, onlyUnpublished = false } = options
+  const { sources, store, onlyUnpublished = false } = options
   const { partRows = partRowsDefault, converter = converterVersion } = options
-  const dataset = catalog.datasets.get(table.dataset)
-  if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
-  if (table.engine === 'clickhouse' && (options.clickHouse ?? null) === null)
-    throw new TableFailure('the catalog declares engine: clickhouse, but CLICKHOUSE_URL is not set')
+  requireEngine(table, options)
   const found = await currentSnapshot(store, table, progress)
   const { manifest, isDamaged } = found
   const current = isDamaged ? null : manifest
-  const definition = definitionOf(table, partRows, converter)
+  const definition = definitionFor(table, options)
   const isAsDeclared = current?.definition === definition
   if (onlyUnpublished && isAsDeclared) return { status: 'kept', table }
   return inScratch(store, async (scratch) => {
-    const obtained = await obtain(table, {
-      sources,
-      folder: scratch,
-      known: isAsDeclared ? current.sources : [],
-      bytesMax: options.unpackedBytesMax,
-      progress,
-      retryMs: options.retryMs ?? retryMsDefault,
-      silenceMs: options.silenceMs ?? silenceMsDefault,
-    })
+    const known = isAsDeclared ? current.sources : []
+    const obtained = await obtainFor(table, options, { scratch, known, progress })
     if (obtained === 'missing') return withoutSource(table, sources, found)
     const files = obtained === 'unchanged' ? [] : obtained
     const hashes = await SourceHashes.of(files, await readHashes(store, table), {
@@ -218,7 +149,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       )
     if (
       isAsDeclared &&
-      (obtained === 'unchanged' || (await isSame(current, obtained, table.source, hashes)))
+      (obtained === 'unchanged' || (await hashes.areOf(current.sources, obtained, table.source)))
     ) {
       await clearFailure(store, table)
       await fill(table, current, options, progress)
@@ -251,49 +182,11 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       isAsDeclared && !acceptsDrift && table.partition !== null
         ? await findReusable(store, table, current, await hashes.files())
         : null
-    const work = await Database.open({
-      ...duckdbLimits(options, table),
-      scratch: path.join(scratch, 'spill'),
-      folders: [scratch],
-    })
-    const db = await work.connect({ progress: true })
-    try {
-      const outcome = await convertAndPublish({
-        table,
-        dataset,
-        files: obtained.map(({ file }) => file),
-        identify: (file, index) => ({ ...file, ...obtained[index]?.validators }),
-        limits: options,
-        store,
-        before: manifest,
-        reusable,
-        previous: found.previous,
-        scratch,
-        db,
-        progress,
-        partRows,
-        definition,
-        codedDistinctMax: options.codedDistinctMax ?? codedValuesMax,
-        batchBytes: options.batchBytes ?? batchBytesDefault,
-        acceptsDrift,
-        clickHouse: options.clickHouse ?? null,
-        now: options.now,
-      })
-      if ('manifest' in outcome) await note(outcome.manifest.sources)
-      return outcome
-    } finally {
-      db.close()
-      work.close()
-    }
+    const job = { obtained, before: manifest, reusable, previous: found.previous, scratch, progress }
+    const outcome = await withJob(table, job, options, convertAndPublish)
+    if ('manifest' in outcome) await note(outcome.manifest.sources)
+    return outcome
   })
-}
-
-function duckdbLimits({ memoryBytes }: IngestOptions, table: Table): { memory: string; threads: number } {
-  return {
-    memory: `${Math.floor((memoryBytes * (isWide(table) ? wideShare : duckdbShare)) / 1e6)}MB`,
-    // A wide table gets one thread, since each thread has buffers for all columns.
-    threads: isWide(table) ? 1 : Math.min(threadsMax, os.availableParallelism()),
-  }
 }
 
 /** Loads the published snapshot into ClickHouse if it is missing there; until then, DuckDB serves the table. */
@@ -377,18 +270,4 @@ async function* earlierThan(store: Store, table: Table, manifest: Manifest | nul
   for await (const one of newestIn(store, table)) {
     if (manifest === null || one.snapshot < manifest.snapshot) yield one
   }
-}
-
-/** Returns whether the published snapshot was made from these very files. */
-async function isSame(
-  { sources }: Manifest,
-  obtained: readonly ObtainedFile[],
-  { fromName }: Table['source'],
-  hashes: SourceHashes,
-): Promise<boolean> {
-  const areAlike = obtained.every(({ file }, index) => {
-    const before = sources[index]
-    return before?.bytes === file.bytes && (fromName === null || before.name === file.name)
-  })
-  return areAlike && (await hashes.are(sources.map(({ sha256 }) => sha256)))
 }

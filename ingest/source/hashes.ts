@@ -1,3 +1,4 @@
+import type { SourceForm } from '../../core/catalog/catalog.ts'
 import { inOrder } from '../../core/in-order.ts'
 import { settledVersion } from '../../core/warehouse/fingerprint.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
@@ -72,6 +73,19 @@ export class SourceHashes {
       place += 1
     }
     return true
+  }
+
+  /** Returns whether a snapshot with these sources was made from the very files that were obtained. */
+  async areOf(
+    sources: readonly Source[],
+    obtained: readonly ObtainedFile[],
+    { fromName }: Pick<SourceForm, 'fromName'>,
+  ): Promise<boolean> {
+    const areAlike = obtained.every(({ file }, index) => {
+      const before = sources[index]
+      return before?.bytes === file.bytes && (fromName === null || before.name === file.name)
+    })
+    return areAlike && (await this.are(sources.map(({ sha256 }) => sha256)))
   }
 
   async files(): Promise<{ readonly name: string; readonly sha256: string }[]> {

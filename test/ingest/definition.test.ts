@@ -41,6 +41,8 @@ test.each<[declared: object]>([
   [{ order: ['b desc'] }],
   [{ filters: ['a'] }],
   [{ search: ['a'] }],
+  [{ expect: { unique: [['a', 'b']] } }],
+  [{ fields: [{ name: 'a', type: 'string', expect: { not_null: true } }, ...fields.slice(1)] }],
   [{ fields: ['a:string', 'b:float', 'c:date'].map(fieldOf) }],
   [{ fields: ['b:integer', 'a:string', 'c:date'].map(fieldOf) }],
 ])('%j is another definition', (declared) => {

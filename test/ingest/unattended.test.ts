@@ -7,7 +7,7 @@ import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.
 import { messageOf } from '../../core/errors.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
-import type { IngestOptions } from '../../ingest/run/ingest.ts'
+import type { IngestOptions } from '../../ingest/run/options.ts'
 import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { publishViews } from '../../ingest/publish/views.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'

@@ -1,5 +1,5 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
-import type { IngestOptions } from '../../ingest/run/ingest.ts'
+import type { IngestOptions } from '../../ingest/run/options.ts'
 import { outcomeLines } from '../../ingest/job/report.ts'
 import { getPage, serve } from './service.ts'
 import { catalogAround, fieldOf, workshop } from './workshop.ts'

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
-import type { IngestOptions } from '../../ingest/run/ingest.ts'
+import type { IngestOptions } from '../../ingest/run/options.ts'
 import type { IngestReport } from '../../ingest/job/report.ts'
 import { catalogAround, fieldOf, importDate, type Workshop } from './workshop.ts'
 

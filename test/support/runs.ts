@@ -13,6 +13,8 @@ const runs = {
   FUZZ_RUNS: { quick: 80, all: 120, long: 30_000 },
   /** Changes to the files of a partitioned table. */
   PARTITION_CHANGES: { quick: 1, all: 3, long: 300 },
+  /** Sources of a table with expectations. */
+  EXPECTATIONS: { quick: 5, all: 25, long: 1000 },
   /** CSV files of every dialect whose catalog entries are suggested. */
   SUGGESTED: { quick: 2, all: 6, long: 2000 },
   /** Files of two columns, as RFC 4180 has them. */

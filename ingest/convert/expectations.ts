@@ -1,0 +1,166 @@
+import type { Expectation, FieldAddress } from '../../core/catalog/expectations.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { quotedName, quotedText } from '../../core/sql.ts'
+import { detailedRejectsMax } from '../base/rejects.ts'
+import { numberOf, sortedSql, stagedSql, type Staged, type Work } from './convert.ts'
+
+/** A row that breaks an expectation of the catalog. */
+interface BrokenRow {
+  /** Index in the source, from 0; rejected rows do not count. */
+  readonly record: number
+  /** Earlier record with the same values, for an expectation that they are unique. */
+  readonly sameAs: number | null
+  /** Field, or fields, of the expectation. */
+  readonly field: string
+  /** Values of the fields as text; null for no value. */
+  readonly text: string | null
+  readonly reason: string
+}
+
+/** Returns the Parquet files with the rows of a referenced table; null for the table itself. */
+export type ReferencedFiles = (target: FieldAddress) => readonly string[] | null
+
+interface Rule {
+  readonly expectation: Expectation
+  /** Names of its fields. */
+  readonly names: readonly string[]
+  /** SQL: their values f0, f1, ... */
+  readonly columns: readonly string[]
+  /** SQL condition of rows that break it; null if it depends on several rows. */
+  readonly isBroken: string | null
+  readonly reason: string
+}
+
+/**
+ * Returns the number of values that break each expectation, by its index. Reads all rows, including those of
+ * reused partitions.
+ */
+export async function countBroken(work: Work, files: ReferencedFiles): Promise<number[]> {
+  const rules = rulesOf(work, files)
+  const ofRows = rules.flatMap(({ isBroken }) => (isBroken === null ? [] : [`count_if(${isBroken})`]))
+  const from = sortedSql(work)
+  const counts =
+    ofRows.length === 0 ? [] : ((await work.db.rows(`select ${ofRows.join(', ')} from ${from}`))[0] ?? [])
+  const waiting = [...counts]
+  const all: number[] = []
+  for (const { isBroken, columns } of rules) {
+    if (isBroken !== null) {
+      all.push(numberOf(waiting.shift()))
+      continue
+    }
+    const [row = []] = await work.db.rows(
+      `select coalesce(sum(repeats - 1), 0) from (${repeatsSql(columns, `count(*) as repeats`, from)})`,
+    )
+    all.push(numberOf(row[0]))
+  }
+  return all
+}
+
+/** Returns the first rows that break expectations, in the order of the source. */
+export async function brokenRows(
+  work: Work,
+  { files: staged }: Staged,
+  counts: readonly number[],
+  files: ReferencedFiles,
+): Promise<BrokenRow[]> {
+  const broken: BrokenRow[] = []
+  const rows = `(select *, before + file_row_number as record from ${stagedSql(staged)} where is_good)`
+  for (const [index, rule] of rulesOf(work, files).entries()) {
+    if (counts[index] === 0) continue
+    const { names, columns, isBroken, reason } = rule
+    const text = textSql(work, rule)
+    const keys = columns.map((column) => `rows.${column} = repeated.${column}`).join(' and ')
+    const sql =
+      isBroken === null
+        ? `select record, ${text}, first from ${rows} as rows
+           join (${repeatsSql(columns, `${columns.join(', ')}, min(record) as first`, rows)}) as repeated on ${keys}
+           where record <> first`
+        : `select record, ${text}, null from ${rows} as rows where ${isBroken}`
+    for (const [record, value, first] of await work.db.rows(
+      `${sql} order by record limit ${detailedRejectsMax}`,
+    ))
+      broken.push({
+        record: numberOf(record),
+        sameAs: first === null ? null : numberOf(first),
+        field: names.join(', '),
+        text: value === null ? null : String(value),
+        reason,
+      })
+  }
+  return broken.toSorted((one, other) => one.record - other.record).slice(0, detailedRejectsMax)
+}
+
+/** SQL: something about each combination of values that occurs several times. */
+function repeatsSql(columns: readonly string[], selected: string, from: string): string {
+  const present = columns.map((column) => `${column} is not null`).join(' and ')
+  return `select ${selected} from ${from} where ${present} group by ${columns.join(', ')} having count(*) > 1`
+}
+
+/** SQL: the values of a rule as text, separated by commas. */
+function textSql({ fields }: Work, { names, columns }: Rule): string {
+  const texts = columns.map((column, place) => {
+    const field = fields.find((matched) => matched.field.name === names[place])?.field
+    return `(${field === undefined ? column : typeRow(field.type).rendered(`rows.${column}`)})::varchar`
+  })
+  return texts.join(` || ', ' || `)
+}
+
+function rulesOf(work: Work, files: ReferencedFiles): Rule[] {
+  const columnOf = (name: string): string => `f${work.fields.findIndex(({ field }) => field.name === name)}`
+  return work.table.expectations.map((expectation): Rule => {
+    const names = expectation.kind === 'unique' ? expectation.fields : [expectation.field]
+    const columns = names.map(columnOf)
+    return { expectation, names, columns, ...conditionOf(work, expectation, columns[0] ?? '', files) }
+  })
+}
+
+function conditionOf(
+  work: Work,
+  expectation: Expectation,
+  column: string,
+  files: ReferencedFiles,
+): Pick<Rule, 'isBroken' | 'reason'> {
+  switch (expectation.kind) {
+    case 'not_null':
+      return { isBroken: `${column} is null`, reason: 'is missing, although `not_null` requires one' }
+    case 'unique':
+      return { isBroken: null, reason: 'is not unique' }
+    case 'between': {
+      const { min, max } = expectation
+      const type = typeIn(work, expectation.field)
+      const ends = [
+        ...(min === null ? [] : [`${column} < ${quotedText(min)}::${type}`]),
+        ...(max === null ? [] : [`${column} > ${quotedText(max)}::${type}`]),
+      ]
+      const range =
+        min === null ? `at most ${max ?? ''}` : max === null ? `at least ${min}` : `between ${min} and ${max}`
+      return { isBroken: ends.length === 0 ? 'false' : `(${ends.join(' or ')})`, reason: `is not ${range}` }
+    }
+    case 'matches': {
+      const { pattern } = expectation
+      return {
+        isBroken: `not regexp_full_match(${column}, ${quotedText(pattern)})`,
+        reason: `does not match ${pattern}`,
+      }
+    }
+    case 'references': {
+      const { target } = expectation
+      const paths = files(target)
+      const index = work.fields.findIndex(({ field }) => field.name === target.field)
+      const values =
+        paths === null
+          ? `select f${index} as value from ${sortedSql(work)}`
+          : `select ${quotedName(target.field)} as value from read_parquet([${paths.map(quotedText).join(', ')}])`
+      return {
+        isBroken: `(${column} is not null and ${column} not in (select value from (${values}) where value is not null))`,
+        reason: `is not in ${target.dataset}/${target.table}.${target.field}`,
+      }
+    }
+  }
+}
+
+function typeIn({ fields }: Work, name: string): string {
+  const field = fields.find((matched) => matched.field.name === name)?.field
+  if (field === undefined) throw new RangeError(`there is no field ${name}`)
+  return typeRow(field.type).stored(field)
+}

@@ -1,0 +1,122 @@
+import os from 'node:os'
+import path from 'node:path'
+import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import { Database } from '../../core/duckdb/database.ts'
+import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
+import type { Progress } from '../base/progress.ts'
+import { TableFailure } from '../base/rejects.ts'
+import { converterVersion, isWide, partRowsDefault } from '../convert/convert.ts'
+import { copyReferenced } from '../job/expectations.ts'
+import type { Job } from '../job/job.ts'
+import { definitionOf } from '../publish/label.ts'
+import { batchBytesDefault } from '../source/batches.ts'
+import { obtain, type ObtainedFile } from '../source/obtain.ts'
+import type { Source } from '../../core/warehouse/manifest.ts'
+import type { IngestOptions } from './options.ts'
+
+/** Share of a job's memory for DuckDB; the rest is for reading and compressing outside of its buffers. */
+const duckdbShare = 0.55
+/**
+ * Larger share for a wide table: DuckDB counts whole buffers of 2,048 rows per column, of which short tables
+ * fill little.
+ */
+const wideShare = 0.8
+/** Maximum number of threads of DuckDB: each has buffers of its own, which take memory. */
+const threadsMax = 4
+const retryMsDefault = 1000
+const silenceMsDefault = 30_000
+
+export function duckdbLimits(
+  { memoryBytes }: Pick<IngestOptions, 'memoryBytes'>,
+  table: Table,
+): { memory: string; threads: number } {
+  return {
+    memory: `${Math.floor((memoryBytes * (isWide(table) ? wideShare : duckdbShare)) / 1e6)}MB`,
+    // A wide table gets one thread, since each thread has buffers for all columns.
+    threads: isWide(table) ? 1 : Math.min(threadsMax, os.availableParallelism()),
+  }
+}
+
+/** Returns the definition of a table for an ingest with these options. */
+export function definitionFor(table: Table, { partRows, converter }: IngestOptions): string {
+  return definitionOf(table, partRows ?? partRowsDefault, converter ?? converterVersion)
+}
+
+/**
+ * Obtains the files of a table's source with the options of an ingest.
+ * @param known sources of the published snapshot, if servers may report them as unchanged
+ */
+export function obtainFor(
+  table: Table,
+  options: IngestOptions,
+  { scratch, known, progress }: { scratch: string; known: readonly Source[]; progress: Progress },
+): ReturnType<typeof obtain> {
+  return obtain(table, {
+    sources: options.sources,
+    folder: scratch,
+    known,
+    bytesMax: options.unpackedBytesMax,
+    progress,
+    retryMs: options.retryMs ?? retryMsDefault,
+    silenceMs: options.silenceMs ?? silenceMsDefault,
+  })
+}
+
+/** The parts of a job that depend on its table. */
+interface JobOfTable extends Pick<Job, 'before' | 'reusable' | 'previous' | 'scratch' | 'progress'> {
+  readonly obtained: readonly ObtainedFile[]
+  /** Rows of tables that are not published yet, by `dataset/table`; they replace the published ones. */
+  readonly unpublished?: Job['referenced']
+}
+
+/** Runs work on a job with a database of its own. */
+export async function withJob<Result>(
+  table: Table,
+  { obtained, unpublished = new Map(), ...own }: JobOfTable,
+  options: IngestOptions,
+  work: (job: Job) => Promise<Result>,
+): Promise<Result> {
+  const { scratch } = own
+  const referenced = await copyReferenced(table, options, scratch, unpublished)
+  const database = await Database.open({
+    ...duckdbLimits(options, table),
+    scratch: path.join(scratch, 'spill'),
+    folders: [scratch],
+  })
+  const db = await database.connect({ progress: true })
+  try {
+    return await work({
+      ...own,
+      table,
+      dataset: datasetOf(table, options),
+      files: obtained.map(({ file }) => file),
+      identify: (file, index) => ({ ...file, ...obtained[index]?.validators }),
+      limits: options,
+      store: options.store,
+      referenced,
+      db,
+      partRows: options.partRows ?? partRowsDefault,
+      definition: definitionFor(table, options),
+      codedDistinctMax: options.codedDistinctMax ?? codedValuesMax,
+      batchBytes: options.batchBytes ?? batchBytesDefault,
+      acceptsDrift: options.acceptsDrift ?? false,
+      clickHouse: options.clickHouse ?? null,
+      now: options.now,
+    })
+  } finally {
+    db.close()
+    database.close()
+  }
+}
+
+function datasetOf(table: Table, { catalog }: IngestOptions): Dataset {
+  const dataset = catalog.datasets.get(table.dataset)
+  if (dataset === undefined) throw new Error(`the catalog has no dataset ${table.dataset}`)
+  return dataset
+}
+
+/** @throws TableFailure if the catalog assigns the table to an engine that is not available */
+export function requireEngine(table: Table, { clickHouse }: IngestOptions): void {
+  if (table.engine === 'clickhouse' && (clickHouse ?? null) === null)
+    throw new TableFailure('the catalog declares engine: clickhouse, but CLICKHOUSE_URL is not set')
+}

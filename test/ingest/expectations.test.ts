@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
+import { runsOf, seed } from '../support/runs.ts'
+import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
+
+/** Rules of the catalog for values and rows: an ingest publishes nothing while one is broken. */
+
+const expecting = (type: string, expect: object): object => ({ ...fieldOf(`a:${type}`), expect })
+const tableWith = (field: object, more: object = {}): object => ({
+  name: 't',
+  order: [],
+  fields: [field, fieldOf('b:string')],
+  ...more,
+})
+
+/** The lines of a failure, without the path of its report. */
+function linesOf(outcome: Outcome | undefined): string[] {
+  if (outcome === undefined) return []
+  return outcomeLines(outcome).filter((line) => !line.startsWith('  report: '))
+}
+
+const hint = 'nothing was published. Correct the source, or change `expect` in the catalog'
+
+test.each<[what: string, field: object, csv: string, lines: readonly string[]]>([
+  [
+    'a missing value',
+    expecting('integer', { not_null: true }),
+    'a,b\n1,x\n,y\n',
+    ['line 3, field "a": the value is missing, although `not_null` requires one'],
+  ],
+  [
+    'repeated values',
+    expecting('string', { unique: true }),
+    'a,b\nx,1\n,2\ny,3\nx,4\n,5\nx,6\n',
+    [
+      'line 5, field "a": "x" is not unique: line 2 has it too',
+      'line 7, field "a": "x" is not unique: line 2 has it too',
+    ],
+  ],
+  [
+    'numbers out of bounds',
+    expecting('integer', { between: [0, 9] }),
+    'a,b\n-1,x\n0,x\n,x\n9,x\n10,x\n',
+    ['line 2, field "a": "-1" is not between 0 and 9', 'line 6, field "a": "10" is not between 0 and 9'],
+  ],
+  [
+    'a number below an open range',
+    expecting('float', { between: [0.5, null] }),
+    'a,b\n0.25,x\n1e9,x\n',
+    ['line 2, field "a": "0.25" is not at least 0.5'],
+  ],
+  [
+    'a late day',
+    expecting('date', { between: [null, '2026-01-01'] }),
+    'a,b\n2026-01-01,x\n2026-01-02,x\n',
+    ['line 3, field "a": "2026-01-02" is not at most 2026-01-01'],
+  ],
+  [
+    'a text of another form',
+    expecting('string', { matches: '[0-9]{3}' }),
+    'a,b\n123,x\n1234,x\n12,x\n',
+    ['line 3, field "a": "1234" does not match [0-9]{3}', 'line 4, field "a": "12" does not match [0-9]{3}'],
+  ],
+  [
+    'several kinds',
+    expecting('integer', { not_null: true, unique: true, between: [0, 5] }),
+    'a,b\n9,x\n9,x\n,x\n',
+    [
+      'line 2, field "a": "9" is not between 0 and 5',
+      'line 3, field "a": "9" is not unique: line 2 has it too',
+      'line 3, field "a": "9" is not between 0 and 5',
+      'line 4, field "a": the value is missing, although `not_null` requires one',
+    ],
+  ],
+])('%s fails the table, with each line', async (_what, field, csv, lines) => {
+  const shop = await workshop(catalogAround([tableWith(field)]), { 'd/t.csv': csv })
+  const [outcome] = await shop.ingest()
+  const what = lines.length === 1 ? 'a value breaks' : `${lines.length} values break`
+  expect(linesOf(outcome)).toEqual([
+    `d/t: FAILED, ${what} an expectation of the catalog; ${hint}`,
+    ...lines.map((line) => `  ${line}`),
+  ])
+})
+
+test('several fields together are unique, and rows without one of them are not compared', async () => {
+  const catalog = catalogAround([
+    tableWith(fieldOf('a:integer'), { expect: { unique: [['a', 'b']] }, source: { files: 'd/*.csv' } }),
+  ])
+  const shop = await workshop(catalog, { 'd/1.csv': 'a,b\n1,x\n1,y\n1,\n', 'd/2.csv': 'a,b\n1,\n2,x\n1,x\n' })
+  expect(linesOf((await shop.ingest())[0])).toEqual([
+    `d/t: FAILED, a value breaks an expectation of the catalog; ${hint}`,
+    '  2.csv, line 4, field "a, b": "1, x" is not unique: line 2 of 1.csv has it too',
+  ])
+  await shop.write('d/2.csv', 'a,b\n1,\n2,x\n')
+  expect((await shop.ingest())[0]?.status).toBe('published')
+})
+
+test('a reference is looked up in the rows that this very ingest publishes first', async () => {
+  const states = { name: 'states', order: [], fields: [fieldOf('code:string')] }
+  const cities = tableWith(expecting('string', { references: 'd/states.code' }), { name: 'cities' })
+  const shop = await workshop(catalogAround([cities, states]), {
+    'd/cities.csv': 'a,b\nSP,x\n,y\nRJ,z\n',
+    'd/states.csv': 'code\nSP\n',
+  })
+  const failure = [
+    `d/cities: FAILED, a value breaks an expectation of the catalog; ${hint}`,
+    '  line 4, field "a": "RJ" is not in d/states.code',
+  ]
+  expect(linesOf((await shop.ingest({ tables: ['cities'] }))[0])).toEqual([
+    'd/cities: FAILED, d/states, which an expectation refers to, is not published with its current fields: run `acervo ingest d/states` first',
+  ])
+  const outcomes = await shop.ingest()
+  expect(outcomes.map(({ status, table }) => [table.name, status])).toEqual([
+    ['states', 'published'],
+    ['cities', 'failed'],
+  ])
+  expect(linesOf(outcomes[1])).toEqual(failure)
+  await shop.write('d/states.csv', 'code\nSP\nRJ\n')
+  expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'published'])
+})
+
+test('a reference to the table itself is looked up in all its rows', async () => {
+  const field = expecting('integer', { references: 'd/t.id' })
+  const catalog = catalogAround([{ name: 't', order: [], fields: [fieldOf('id:integer'), field] }])
+  const shop = await workshop(catalog, { 'd/t.csv': 'id,a\n1,2\n2,\n3,4\n' })
+  expect(linesOf((await shop.ingest())[0])).toEqual([
+    `d/t: FAILED, a value breaks an expectation of the catalog; ${hint}`,
+    '  line 4, field "a": "4" is not in d/t.id',
+  ])
+})
+
+test('values of a table with hidden texts are not quoted', async () => {
+  const secret = { name: 'cpf', type: 'string', mask: 'cpf', expect: { unique: true } }
+  const catalog = catalogAround([{ name: 't', order: [], fields: [secret] }])
+  const shop = await workshop(catalog, { 'd/t.csv': 'cpf\n12345678901\n12345678901\n' })
+  expect(linesOf((await shop.ingest())[0])[1]).toBe(
+    '  line 3, field "cpf": the value is not unique: line 2 has it too',
+  )
+})
+
+test('rows of partitions that were not read again count, and are reported with their lines', async () => {
+  const table = {
+    name: 't',
+    order: ['month asc'],
+    partition: 'month',
+    source: { files: 'd/t-*.csv' },
+    fields: [fieldOf('month:integer'), { ...fieldOf('key:string'), expect: { unique: true } }],
+  }
+  const shop = await workshop(catalogAround([table]), {
+    'd/t-1.csv': 'month,key\n1,a\n1,b\n',
+    'd/t-2.csv': 'month,key\n2,c\n',
+  })
+  expect((await shop.ingest())[0]?.status).toBe('published')
+  await shop.write('d/t-2.csv', 'month,key\n2,d\n2,b\n')
+  expect(linesOf((await shop.ingest())[0])).toEqual([
+    `d/t: FAILED, a value breaks an expectation of the catalog; ${hint}`,
+    '  t-2.csv, line 3, field "key": "b" is not unique: line 3 of t-1.csv has it too',
+  ])
+  await shop.write('d/t-2.csv', 'month,key\n2,d\n2,e\n')
+  const [outcome] = await shop.ingest()
+  expect(outcome?.status === 'published' && outcome.report.taken_over).toEqual(['1'])
+})
+
+test('random values break the rules that they break by our own reckoning', async () => {
+  const cell = fc.option(fc.integer({ min: -3, max: 12 }), { nil: null })
+  const bounds = fc.tuple(fc.integer({ min: -3, max: 4 }), fc.integer({ min: 4, max: 12 }))
+  await fc.assert(
+    fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 30 }), bounds, async (cells, [min, max]) => {
+      const field = expecting('integer', { not_null: true, unique: true, between: [min, max] })
+      const csv = `a,b\n${cells.map((value) => `${value ?? ''},x\n`).join('')}`
+      const shop = await workshop(catalogAround([tableWith(field)]), { 'd/t.csv': csv })
+      const broken = cells.flatMap((value, index) => {
+        if (value === null) return [`${index + 2} is missing`]
+        const first = cells.indexOf(value)
+        return [
+          ...(first < index ? [`${index + 2} is not unique: line ${first + 2} has it too`] : []),
+          ...(value < min || value > max ? [`${index + 2} is not between ${min} and ${max}`] : []),
+        ]
+      })
+      const [outcome] = await shop.ingest()
+      const found =
+        outcome?.status === 'failed'
+          ? outcome.failure.rejects.map(({ line, reason }) => `${line} ${reason.replace(/, although.*/, '')}`)
+          : []
+      expect(found).toEqual(broken)
+    }),
+    { seed, numRuns: runsOf('EXPECTATIONS') },
+  )
+})
