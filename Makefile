@@ -5,7 +5,7 @@ GIVEN := SCALE SHARE SEED TABLES REQUESTS SECONDS TABLE FILE MEMBER DATASET ACCE
   $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name)))
 $(foreach name,$(GIVEN),$(if $(value $(name)),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
-.PHONY: serve test test-all test-long ingest verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom package deploy-check build format
+.PHONY: serve test test-all test-long ingest check verify rollback suggest init add sample bench bench-peers fuzz soak test-cluster audit sbom package deploy-check build format
 
 serve: build
 	@npm run -s acervo -- sample --if-none
@@ -30,6 +30,9 @@ test-cluster: build
 
 ingest: build
 	@npm run -s acervo -- ingest $(if $(ACCEPT_DRIFT),--accept-drift) $(if $(QUIET),--quiet) -- $$TABLES
+
+check: build
+	@npm run -s acervo -- check $(if $(ACCEPT_DRIFT),--accept-drift) -- $$TABLES
 
 verify: build
 	@npm run -s acervo -- verify -- $$TABLES

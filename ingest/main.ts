@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { existsSync } from 'node:fs'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { lastWords } from '../core/errors.ts'
 import { didYouMean } from '../core/text.ts'
 import { runJob, runServer } from './base/new-process.ts'
@@ -112,6 +112,21 @@ program
     'after',
     examples('acervo ingest', 'acervo ingest covid19/caso', 'acervo ingest --accept-drift covid19/caso'),
   )
+
+program
+  .command('check')
+  .description('validate the catalog and the sources without publishing')
+  .argument('[tables...]', 'tables or datasets')
+  .addOption(
+    new Option('--format <format>', 'output for a terminal, a pull request, or a program')
+      .choices(['text', 'markdown', 'json'])
+      .default('text'),
+  )
+  .option('--accept-drift', 'accept differences from the last snapshot')
+  .action((tables: string[], options: { format: 'text' | 'markdown' | 'json' }) =>
+    run(() => runJob(async () => (await import('./check/main.ts')).runCheck(tables, options))),
+  )
+  .addHelpText('after', examples('acervo check', 'acervo check --format=markdown weather/rain'))
 
 program
   .command('serve')

@@ -38,6 +38,44 @@ describe('the command line', () => {
   })
 })
 
+describe('the check program', () => {
+  test('exits 0 if an ingest would succeed, else 1, in each format', async () => {
+    const own = { SOURCES: path.join(folder, 'checked'), WAREHOUSE: path.join(folder, 'checked-warehouse') }
+    const checkOwn = { ...own, LOCAL_FOLDER: path.join(folder, 'local') }
+    await mkdir(path.join(own.SOURCES, 'socios-brasil'), { recursive: true })
+    const file = path.join(own.SOURCES, 'socios-brasil', 'empresas.csv')
+    await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
+    const table = 'socios-brasil/empresas'
+    expect(await run('check', [table], checkOwn)).toMatchObject({
+      code: 0,
+      out: `${table}: new, 1 row\nan ingest would succeed: 1 new\n`,
+    })
+    await writeFile(file, 'cnpj,razao_social\n00000000000191,BANCO DO BRASIL SA\n')
+    const [text, markdown, json] = await Promise.all(
+      [[], ['--format=markdown'], ['--format=json']].map((args) => run('check', [table, ...args], checkOwn)),
+    )
+    expect([text?.code, markdown?.code, json?.code]).toEqual([1, 1, 1])
+    expect(text?.out).toMatch(
+      /^socios-brasil\/empresas: FAILED\n {2}\S+: the header does not match the catalog: the column "uf" is missing\. .*\nan ingest would fail: 1 failed\n$/,
+    )
+    expect(markdown?.out).toMatch(/^### ❌ acervo check\n\nAn ingest would fail: 1 failed\.\n/)
+    expect(JSON.parse(json?.out ?? '')).toMatchObject({ ok: false, tables: [{ table, result: 'failed' }] })
+    expect(await run('check', ['socios-brasil/socios'], checkOwn)).toMatchObject({ code: 1 })
+  })
+
+  test('reports faults of the catalog with their places', async () => {
+    const CATALOG = path.join(folder, 'faulty.yaml')
+    await writeFile(CATALOG, 'titel: x\n')
+    const { code, out } = await run('check', [], { ...settings, CATALOG })
+    expect([code, out]).toEqual([
+      1,
+      expect.stringMatching(
+        /faulty\.yaml:1:1: unknown key "titel" .*\n(?:.*\n)*the catalog has \d+ errors\n$/,
+      ),
+    ])
+  })
+})
+
 describe('the ingest program', () => {
   testAll('exits 1 and says what to do where there is no source at all', async () => {
     const none = { SOURCES: path.join(folder, 'none'), WAREHOUSE: path.join(folder, 'empty') }

@@ -94,7 +94,8 @@ export const settingRows = {
   localFolder: row({
     name: 'LOCAL_FOLDER',
     default: './.local',
-    meaning: 'Folder for local copies of an object store; for one server alone.',
+    meaning:
+      'Folder for local copies of an object store, and temporary files of checks; for one server alone.',
     parse: path,
     expects: anyPath,
   }),

@@ -23,7 +23,7 @@ const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8
  * jobs, in other containers too, that it is in use.
  */
 export async function inScratch<T>(
-  { scratchFolder }: Store,
+  { scratchFolder }: Pick<Store, 'scratchFolder'>,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   await mkdir(scratchFolder, { recursive: true })

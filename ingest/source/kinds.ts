@@ -46,7 +46,9 @@ export function requirePacking(start: Buffer, packing: PackingRow | null, name: 
   if (found !== undefined) throw new TableFailure(`${name} is ${found.what}: ${found.remedy}`)
   // The message omits the first bytes, which may contain values that must be hidden.
   const empty = start.length === 0 ? ': it is empty' : ''
-  throw new TableFailure(`${name} is not ${packing?.what ?? 'compressed'}, although its name says so${empty}`)
+  throw new TableFailure(
+    `${name} is not ${packing?.what ?? 'compressed'}, although its name says so${empty || ': rename it, or compress it again'}`,
+  )
 }
 
 /**

@@ -35,7 +35,7 @@ export function misfitReason(
   columns: number,
   { delimiter, quote }: Marks,
 ): string {
-  const counts = `the row has ${values} values, and the header ${columns}`
+  const counts = `the row has ${values} ${values === 1 ? 'value' : 'values'}, and the header ${columns}`
   const sign = JSON.stringify(String.fromCharCode(delimiter))
   if (values > columns) {
     const beyond = record.subarray(record.length - (values - columns))

@@ -161,6 +161,7 @@ describe('the programs', () => {
       store: openStore(WAREHOUSE),
       write: () => Promise.resolve(),
       ingest: () => Promise.resolve([]),
+      check: () => Promise.resolve([]),
     })
     const { results } = await getPage(app, '/api/v1/dataset/rain/chuvas_2020/data/')
     expect(results).toEqual([

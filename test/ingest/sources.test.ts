@@ -126,7 +126,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a,b\nx\ny,2\n',
       [
         'd/t: FAILED, a row does not match the catalog; nothing was published',
-        '  line 2: the row has 1 values, and the header 2',
+        '  line 2: the row has 1 value, and the header 2',
       ],
     ],
     [
@@ -239,7 +239,11 @@ describe('what cannot be read without guessing is refused with line and reason',
       packed.map((byte, at) => (at === packed.length - 6 ? byte ^ 1 : byte)),
       /t\.csv\.gz is damaged or cut off \(incorrect .* check\)/,
     ],
-    ['that is none', Buffer.from('a,b\nx,1\n'), /t\.csv\.gz is not a gzip file, although its name says so$/m],
+    [
+      'that is none',
+      Buffer.from('a,b\nx,1\n'),
+      /t\.csv\.gz is not a gzip file, although its name says so: rename it, or compress it again$/m,
+    ],
     [
       'that fills the disk',
       gzipSync(Buffer.from('a,b\n'.repeat(20 * 1024 * 1024))),

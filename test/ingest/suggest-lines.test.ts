@@ -172,7 +172,7 @@ test.each<[what: string, content: string | Buffer, refusal: RegExp]>([
   [
     'another delimiter further down',
     pair(...Array.from({ length: 5 }, (_, n) => `2024-01-0${n + 1},${n}`), '2024-01-06;6', '2024-01-07;7'),
-    /line 7: the row has 1 values, and the header 2: its values are separated by ";" instead of ","/,
+    /line 7: the row has 1 value, and the header 2: its values are separated by ";" instead of ","/,
   ],
   [
     'a comma in a text without quotes',

@@ -317,7 +317,7 @@ describe('what lies beside the rows, or late in a file', () => {
 
   test.each(['Total', '3', 'Bra'])('a last row that is cut off is none of them: %s', async (end) => {
     const { told } = await entryOf(`a,b\n${'x,1\n'.repeat(99)}${end}\n`)
-    expect(told).toContain('1 rows cannot be read: line 101: the row has 1 values, and the header 2')
+    expect(told).toContain('1 rows cannot be read: line 101: the row has 1 value, and the header 2')
   })
 
   test('quotes that are escaped by backslashes are refused', async () => {

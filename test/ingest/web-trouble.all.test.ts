@@ -161,7 +161,10 @@ describe('what is no source', () => {
   const page = '<!DOCTYPE html>\n<html><body>Not found</body></html>'
   testSampled<[name: string, message: RegExp]>([
     ['t.csv', /^failed: t\.csv is a page of HTML or XML, perhaps an error page: fetch the CSV itself$/],
-    ['t.csv.gz', /^failed: t\.csv\.gz is not a gzip file, although its name says so$/],
+    [
+      't.csv.gz',
+      /^failed: t\.csv\.gz is not a gzip file, although its name says so: rename it, or compress it again$/,
+    ],
   ])('is refused: an error page served as %s', async (name, message) => {
     const web = await startWeb({ [`/base/d/${name}`]: status(200, { 'content-type': 'text/html' }, page) })
     await expect((await webShop(web)).run()).resolves.toMatch(message)

@@ -8,7 +8,9 @@ import { fileNames, layout } from '../../core/warehouse/layout.ts'
 import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
-import { ingest, type IngestOptions } from '../../ingest/run/ingest.ts'
+import { ingest } from '../../ingest/run/ingest.ts'
+import type { IngestOptions } from '../../ingest/run/options.ts'
+import { check, type CheckedTable } from '../../ingest/check/check.ts'
 import { silentProgress } from '../../ingest/base/progress.ts'
 import type { Outcome } from '../../ingest/job/report.ts'
 import type { PlacedFile } from '../../ingest/source/member.ts'
@@ -38,15 +40,19 @@ export interface Workshop {
   readonly write: (name: string, content: string | Uint8Array) => Promise<void>
   /** Ingests tables (all of them) and returns what came of each. */
   readonly ingest: (options?: Partial<IngestOptions> & { tables?: readonly string[] }) => Promise<Outcome[]>
+  /** Checks all tables, or some, and returns the result of each. */
+  readonly check: (tables?: readonly string[]) => Promise<CheckedTable[]>
 }
 
 export const importDate = new Date('2026-01-02T03:04:05.678Z')
 
+/** @param home folder of an earlier workshop, whose sources and warehouse are used again */
 export async function workshop(
   catalog: Catalog,
   files: Record<string, string | Uint8Array> = {},
+  home: string | null = null,
 ): Promise<Workshop> {
-  const folder = await temporaryFolder()
+  const folder = home ?? (await temporaryFolder())
   const [sources, warehouse] = [path.join(folder, 'sources'), path.join(folder, 'warehouse')]
   const store = openStore(warehouse)
   const write: Workshop['write'] = async (name, content) => {
@@ -54,6 +60,18 @@ export async function workshop(
     await writeFile(path.join(sources, name), content)
   }
   for (const [name, content] of Object.entries(files)) await write(name, content)
+  const chosenTables = (names?: readonly string[]) =>
+    allTables(catalog).filter((table) => names?.includes(table.name) ?? true)
+  const defaults = {
+    catalog,
+    sources,
+    store,
+    memoryBytes: 900_000_000,
+    unpackedBytesMax: 10_000_000_000,
+    jobs: 1,
+    now: () => importDate,
+    progress: () => silentProgress,
+  }
   return {
     catalog,
     sources,
@@ -61,23 +79,19 @@ export async function workshop(
     store,
     write,
     ingest: async ({ tables, ...options } = {}) => {
-      const chosen = allTables(catalog).filter((table) => tables?.includes(table.name) ?? true)
-      const defaults = {
-        catalog,
-        sources,
-        store,
-        memoryBytes: 900_000_000,
-        unpackedBytesMax: 10_000_000_000,
-        jobs: 1,
-        now: () => importDate,
-        progress: () => silentProgress,
-      }
       const outcomes: Outcome[] = []
-      for await (const outcome of ingest(chosen, { ...defaults, ...options })) {
+      for await (const outcome of ingest(chosenTables(tables), { ...defaults, ...options })) {
         if (outcome.status === 'published') await expectKnownFiles(warehouse, outcome.table, outcome.manifest)
         outcomes.push(outcome)
       }
       return outcomes
+    },
+    check: async (tables) => {
+      const checked: CheckedTable[] = []
+      const options = { ...defaults, scratchFolder: path.join(folder, 'checks') }
+      await check(chosenTables(tables), options, (result) => checked.push(result))
+      // The sources of a test are in a folder of a random name.
+      return JSON.parse(JSON.stringify(checked).replaceAll(sources, 'sources')) as CheckedTable[]
     },
   }
 }

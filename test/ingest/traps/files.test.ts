@@ -218,8 +218,8 @@ describe('several files', () => {
       'd/*.csv',
       { 'd/1.csv': 'a,b\nx\n', 'd/2.csv': 'a,b\ny\n' },
       bad(
-        '1.csv, line 2: the row has 1 values, and the header 2',
-        '2.csv, line 2: the row has 1 values, and the header 2',
+        '1.csv, line 2: the row has 1 value, and the header 2',
+        '2.csv, line 2: the row has 1 value, and the header 2',
       ),
     ],
     [
@@ -237,7 +237,7 @@ describe('several files', () => {
       { 'd/1.csv': 'a,b\nx\n', 'd/2.csv': 'a,b\n"x,1\n' },
       refused(
         'the source cannot be read as CSV; nothing was published',
-        '  1.csv, line 2: the row has 1 values, and the header 2',
+        '  1.csv, line 2: the row has 1 value, and the header 2',
         '  2.csv, line 2: a quoted value is never closed: the file is cut off, or a quote is stray',
       ),
     ],
@@ -412,7 +412,7 @@ describe('packings', () => {
       'd/t.csv.gz',
       text,
       {},
-      refused('t.csv.gz is not a gzip file, although its name says so'),
+      refused('t.csv.gz is not a gzip file, although its name says so: rename it, or compress it again'),
     ],
     [
       'no bytes named gz',

@@ -171,7 +171,7 @@ describe('masks', () => {
 describe('rejects that are allowed', () => {
   const content = 'a,b\nx,1\ny,?\nz\nv,2\nw,!\n'
   const rejects = [
-    { line: 4, field: null, text: 'z', reason: 'the row has 1 values, and the header 2' },
+    { line: 4, field: null, text: 'z', reason: 'the row has 1 value, and the header 2' },
     { line: 3, field: 'b', text: '?', reason: notInteger },
     { line: 6, field: 'b', text: '!', reason: notInteger },
   ]
@@ -194,7 +194,7 @@ describe('rejects that are allowed', () => {
       ],
       told: [
         '  3 rows were rejected and left out, as max_rejects allows:',
-        '  line 4: the row has 1 values, and the header 2',
+        '  line 4: the row has 1 value, and the header 2',
         `  line 3, field "b": "?" ${notInteger}`,
         `  line 6, field "b": "!" ${notInteger}`,
       ],
@@ -219,7 +219,7 @@ describe('rejects that are allowed', () => {
     await expect(whatCame({ fields: ab, max_rejects: 9 }, 'a,b\nx\ny",1\nz,2\n')).resolves.toEqual(
       refused(
         'the source cannot be read as CSV; nothing was published',
-        '  line 2: the row has 1 values, and the header 2',
+        '  line 2: the row has 1 value, and the header 2',
         '  line 3: a quote is inside a value that does not start with one',
       ),
     )

@@ -157,7 +157,7 @@ describe('structure', () => {
       'a line that starts with #',
       {},
       'a,b\n#x,1\n# not a comment\n',
-      bad('line 3: the row has 1 values, and the header 2'),
+      bad('line 3: the row has 1 value, and the header 2'),
     ],
     ['a delimiter at the end of each line', { ignore: [''] }, 'a,b,\nx,1,\n', rows(['x', 1])],
     [
@@ -175,7 +175,7 @@ describe('structure', () => {
       ),
     ],
     ['blank lines', {}, '\n\na,b\n\r\nx,1\n\n\n', rows(['x', 1])],
-    ['a line of spaces', {}, 'a,b\n  \nx,1\n', bad('line 2: the row has 1 values, and the header 2')],
+    ['a line of spaces', {}, 'a,b\n  \nx,1\n', bad('line 2: the row has 1 value, and the header 2')],
     ['a space before a quote', {}, 'a,b\n "x",1\n', broken(2, quoteInside)],
     ['a space before a quote with a comma', {}, 'a,b\n1, "x,y"\n', broken(2, quoteInside)],
     ['a space after a quote', {}, 'a,b\n"x" ,1\n', broken(2, 'text follows the closing quote of a value')],
@@ -220,7 +220,7 @@ describe('structure', () => {
       `a,b\nx,1\n${'\0'.repeat(3)}`,
       bad('line 3: a NUL byte: this is not a text file, or it is damaged'),
     ],
-    ['Ctrl-Z at the end', {}, 'a,b\nx,1\n\u001A', bad('line 3: the row has 1 values, and the header 2')],
+    ['Ctrl-Z at the end', {}, 'a,b\nx,1\n\u001A', bad('line 3: the row has 1 value, and the header 2')],
     [
       'a row longer than 32 MiB',
       {},

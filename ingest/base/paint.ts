@@ -1,0 +1,11 @@
+import { styleText } from 'node:util'
+
+/** Meaning of a text, which determines its colour. */
+type Tone = 'good' | 'bad' | 'warning' | 'quiet' | 'strong'
+
+const styles = { good: 'green', bad: 'red', warning: 'yellow', quiet: 'gray', strong: 'bold' } as const
+
+/** Colours a text on terminals that show colours, unless NO_COLOR is set; returns it unchanged elsewhere. */
+export function paint(tone: Tone, text: string, stream: NodeJS.WriteStream = process.stdout): string {
+  return stream.isTTY && stream.hasColors() ? styleText(styles[tone], text) : text
+}

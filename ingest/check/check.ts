@@ -1,0 +1,207 @@
+import { mkdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import { readHashes } from '../../core/warehouse/state-files.ts'
+import { storedFields, type Manifest } from '../../core/warehouse/manifest.ts'
+import { publishedOf } from '../../core/warehouse/publish.ts'
+import type { Progress } from '../base/progress.ts'
+import { asFailure, TableFailure, type Reject } from '../base/rejects.ts'
+import { convertSource, requireLikeness } from '../job/convert-and-publish.ts'
+import { referencedTables } from '../job/expectations.ts'
+import { stopwatch } from '../job/job.ts'
+import { sourceTotals, warningsOf } from '../job/source-totals.ts'
+import { inScratch } from '../publish/scratch.ts'
+import { definitionFor, obtainFor, withJob } from '../run/open-job.ts'
+import type { IngestOptions } from '../run/options.ts'
+import { expectedFiles } from '../source/find.ts'
+import { SourceHashes } from '../source/hashes.ts'
+import type { ObtainedFile } from '../source/obtain.ts'
+
+/** A field whose entry differs between the catalog and the published snapshot. */
+interface FieldChange {
+  readonly field: string
+  /** Type in the published snapshot; null if the field is new. */
+  readonly before: string | null
+  /** Type in the catalog; null if the field was removed. */
+  readonly after: string | null
+}
+
+/** Result of a table: what an ingest would do with it. */
+export interface CheckedTable {
+  /** `dataset/table`. */
+  readonly table: string
+  /** `missing`: there is no source, and never was. */
+  readonly result: 'new' | 'changed' | 'unchanged' | 'missing' | 'failed'
+  /** Files of the source, or where one was expected. */
+  readonly sources: readonly string[]
+  /** Rows that an ingest would publish; null if that is unknown. */
+  readonly rows: number | null
+  /** Rows of the published snapshot; null if there is none. */
+  readonly rows_before: number | null
+  readonly fields: readonly FieldChange[]
+  /** Rows that `max_rejects` leaves out. */
+  readonly rejected_rows: number
+  /** First values or rows at fault. */
+  readonly rejects: readonly (Reject & { readonly file: string })[]
+  readonly reject_count: number
+  /** Why nothing would be published; null if the table is published or unchanged. */
+  readonly problem: string | null
+  readonly warnings: readonly string[]
+}
+
+interface CheckOptions extends IngestOptions {
+  /** Absolute folder for temporary files. */
+  readonly scratchFolder: string
+}
+
+/**
+ * Converts the sources of tables as an ingest does, and compares them with the published snapshots, but
+ * publishes nothing.
+ * @param report receives each result; a table follows the tables that its expectations refer to
+ */
+export async function check(
+  tables: readonly Table[],
+  options: CheckOptions,
+  report: (checked: CheckedTable) => void,
+): Promise<void> {
+  await inScratch(options, async (folder) => {
+    const unpublished = new Map<string, readonly string[]>()
+    for (const [index, table] of inReferenceOrder(tables).entries()) {
+      const scratch = path.join(folder, String(index))
+      await mkdir(scratch)
+      report(await resultOf(table, { ...options, scratch, unpublished }))
+      const isNeeded = tables.some((other) => referencedTables(other).has(tableId(table)))
+      if (!isNeeded) await rm(scratch, { recursive: true })
+    }
+  })
+}
+
+/** Returns tables so that each follows the tables that its expectations refer to; there are no cycles. */
+function inReferenceOrder(tables: readonly Table[]): Table[] {
+  const ordered = new Set<Table>()
+  const add = (table: Table): void => {
+    const targets = referencedTables(table)
+    for (const other of tables) if (!ordered.has(other) && targets.has(tableId(other))) add(other)
+    ordered.add(table)
+  }
+  for (const table of tables) add(table)
+  return [...ordered]
+}
+
+interface TableOptions extends IngestOptions {
+  readonly scratch: string
+  /** Converted rows of tables, by `dataset/table`, to which later references refer. */
+  readonly unpublished: Map<string, readonly string[]>
+}
+
+async function resultOf(table: Table, options: TableOptions): Promise<CheckedTable> {
+  const progress = options.progress(table)
+  const result: CheckedTable = {
+    table: tableId(table),
+    result: 'failed',
+    sources: [expectedFiles(options.sources, table)],
+    rows: null,
+    rows_before: null,
+    fields: [],
+    rejected_rows: 0,
+    rejects: [],
+    reject_count: 0,
+    problem: null,
+    warnings: [],
+  }
+  try {
+    await examine(table, options, progress, (facts) => Object.assign(result, facts))
+    return result
+  } catch (error) {
+    const { message, rejects, rejectCount } = asFailure(error, options.memoryBytes)
+    const rejected =
+      rejects.length === 0 ? {} : { ...rejectsIn(result.sources, rejects), reject_count: rejectCount }
+    return {
+      ...result,
+      ...rejected,
+      result: 'failed',
+      problem: message.replace('; nothing was published', ''),
+    }
+  } finally {
+    progress.end()
+  }
+}
+
+/** Returns rejects with the complete names of their files. */
+function rejectsIn(sources: readonly string[], rejects: readonly Reject[]): Pick<CheckedTable, 'rejects'> {
+  const [first = ''] = sources
+  const complete = ({ file }: Reject): string =>
+    file === undefined ? first : (sources.find((source) => source.endsWith(`/${file}`)) ?? file)
+  return { rejects: rejects.map((reject) => ({ ...reject, file: complete(reject) })) }
+}
+
+/** Receives facts about a table as they become known, so that a failure keeps the earlier ones. */
+type Learn = (facts: Partial<CheckedTable>) => void
+
+/** @throws TableFailure if an ingest would publish nothing */
+async function examine(table: Table, options: TableOptions, progress: Progress, learn: Learn): Promise<void> {
+  const { store, scratch, unpublished } = options
+  const before = await publishedOf(store, table)
+  if (before !== null) learn({ rows_before: before.rows, fields: fieldChanges(before, table) })
+  const isAsDeclared = before?.definition === definitionFor(table, options)
+  const known = isAsDeclared ? before.sources : []
+  const obtained = await obtainFor(table, options, { scratch, known, progress })
+  if (obtained === 'missing') {
+    if (before !== null)
+      throw new TableFailure(`the source is missing: there is no ${expectedFiles(options.sources, table)}`)
+    return learn({ result: 'missing' })
+  }
+  const unchanged = { result: 'unchanged', rows: before?.rows ?? null } as const
+  if (obtained === 'unchanged')
+    return learn({ ...unchanged, sources: known.map(({ address, name }) => address ?? name) })
+  const sources = obtained.map((file) => nameOf(file, options))
+  learn({ sources })
+  const hashes = await SourceHashes.of(obtained, await readHashes(store, table), {
+    now: options.now(),
+    settledMs: options.settledMs,
+    believedMs: options.believedMs,
+  })
+  if (isAsDeclared && (await hashes.areOf(before.sources, obtained, table.source))) return learn(unchanged)
+  const own = { obtained, before, reusable: null, previous: null, scratch, progress, unpublished }
+  await withJob(table, own, options, (job) =>
+    convertSource(job, stopwatch(job), async (converted) => {
+      const { folder, plan, rows, rejects } = converted
+      const parts = plan.parts.map(({ file }) => path.join(folder, file))
+      unpublished.set(tableId(table), parts)
+      const all = sourceTotals(job, converted)
+      const rejected = all.records + all.rejectedRows - rows
+      const warnings = warningsOf(job, converted.read)
+      learn({
+        rows,
+        rejected_rows: rejected,
+        ...rejectsIn(sources, rejects),
+        reject_count: rejected,
+        warnings,
+      })
+      const drift = await requireLikeness(job, converted)
+      learn({
+        result: before === null ? 'new' : 'changed',
+        warnings: [...warnings, ...drift.map((line) => `accepted: ${line}`)],
+      })
+    }),
+  )
+}
+
+function nameOf({ file, validators }: ObtainedFile, { sources }: IngestOptions): string {
+  return validators?.address ?? path.join(sources, file.place)
+}
+
+/** Returns fields whose type differs between a snapshot and the catalog. */
+function fieldChanges(before: Manifest, table: Table): FieldChange[] {
+  const [old, current] = [typesOf(before.fields), typesOf(storedFields(table))]
+  return [...new Set([...old.keys(), ...current.keys()])].flatMap((field) => {
+    const change = { field, before: old.get(field) ?? null, after: current.get(field) ?? null }
+    return change.before === change.after ? [] : [change]
+  })
+}
+
+function typesOf(fields: Manifest['fields']): ReadonlyMap<string, string> {
+  return new Map(
+    fields.map(({ name, type, stored }) => [name, type === 'decimal' ? stored.toLowerCase() : type]),
+  )
+}

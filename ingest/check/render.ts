@@ -1,0 +1,181 @@
+import { shorten } from '../../core/text.ts'
+import { paint } from '../base/paint.ts'
+import { rejectLine } from '../base/rejects.ts'
+import type { CatalogError } from '../../core/catalog/load.ts'
+import type { CheckedTable } from './check.ts'
+
+/** Result of `acervo check`: faults of the catalog, or results of tables if it has none. */
+export interface CheckReport {
+  /** True if an ingest would succeed. */
+  readonly ok: boolean
+  readonly catalog_faults: CatalogError['faults']
+  readonly tables: readonly CheckedTable[]
+}
+
+/** Rejects shown for each table; JSON has up to 1,000. */
+const rejectsShown = 20
+
+/** Characters shown of a value. */
+const valueMax = 80
+
+const number = (count: number): string => count.toLocaleString('en')
+
+/** Returns the lines about a table for a terminal. */
+export function tableLines(checked: CheckedTable): string[] {
+  const { table, result, sources, problem, warnings, fields } = checked
+  const changes = fields.map((change) => `  field ${changeOf(change, (name) => `"${name}"`)}`)
+  return [
+    `${table}: ${paint(toneOf(result), wordsOf(checked))}`,
+    ...(problem === null ? [] : [`  ${sources.join(', ')}: ${problem}`]),
+    ...rejectTexts(checked).map((line) => `  ${line}`),
+    ...changes,
+    ...warnings.map((line) => `  ${paint('warning', `warning: ${line}`)}`),
+  ]
+}
+
+function toneOf(result: CheckedTable['result']): Parameters<typeof paint>[0] {
+  if (result === 'failed') return 'bad'
+  return result === 'unchanged' || result === 'missing' ? 'quiet' : 'good'
+}
+
+/** Returns the result in words, such as `changed, 3,650 rows instead of 3,640`. */
+function wordsOf({ result, rows, rows_before: before, sources }: CheckedTable): string {
+  if (result === 'missing') return `no source, which would be ${sources.join(', ')}`
+  const counts =
+    rows === null
+      ? ''
+      : `, ${number(rows)} ${rows === 1 ? 'row' : 'rows'}${before === null || before === rows ? '' : ` instead of ${number(before)}`}`
+  return `${result === 'failed' ? 'FAILED' : result}${counts}`
+}
+
+/** Returns the first rejects, the number of further ones, and what to do about them. */
+function rejectTexts({ rejects, reject_count: count, result, problem }: CheckedTable): string[] {
+  if (count === 0) return []
+  const more = count - Math.min(rejects.length, rejectsShown)
+  const remedy =
+    result === 'failed'
+      ? `remedy: correct these lines of the source, or the type and spelling of the fields in the catalog`
+      : `these rows would be left out, as \`max_rejects\` allows`
+  return [
+    ...rejects.slice(0, rejectsShown).map(completeLine),
+    ...(more > 0 ? [`and ${number(more)} more`] : []),
+    ...(problem?.includes('`expect`') === true ? [] : [remedy]),
+  ]
+}
+
+/** Formats a reject like `rejectLine`, with the text of a complete row. */
+function completeLine(reject: CheckedTable['rejects'][number]): string {
+  const { field, text } = reject
+  const row = field === null && text !== null ? ` (${JSON.stringify(shorten(text, valueMax))})` : ''
+  return `${rejectLine(reject)}${row}`
+}
+
+function changeOf(
+  { field, before, after }: CheckedTable['fields'][number],
+  quote: (name: string) => string,
+): string {
+  if (before === null) return `${quote(field)} is new (${after ?? ''})`
+  if (after === null) return `${quote(field)} is removed (${before})`
+  return `${quote(field)} changes from ${before} to ${after}`
+}
+
+/** Returns the line after all tables. */
+export function verdictOf({ ok, tables, catalog_faults: faults }: CheckReport): string {
+  if (faults.length > 0)
+    return `the catalog has ${faults.length === 1 ? 'an error' : `${number(faults.length)} errors`}`
+  const results = ['new', 'changed', 'unchanged', 'missing', 'failed'] as const
+  const counts = results.flatMap((result) => {
+    const count = tables.filter((checked) => checked.result === result).length
+    return count === 0 ? [] : [`${number(count)} ${result === 'missing' ? 'without a source' : result}`]
+  })
+  const verdict = ok ? 'an ingest would succeed' : 'an ingest would fail'
+  return `${verdict}: ${counts.join(', ') || 'the catalog has no tables'}`
+}
+
+/** Returns a report in Markdown, for a comment on a pull request. */
+export function markdownOf(report: CheckReport): string {
+  const { ok, tables, catalog_faults: faults } = report
+  const lines = [`### ${ok ? '✅' : '❌'} acervo check`, '', `${capitalized(verdictOf(report))}.`, '']
+  if (faults.length > 0) {
+    lines.push('| place | error in the catalog |', '| --- | --- |')
+    for (const { file, line, column, message } of faults)
+      lines.push(`| ${code(`${file}:${line}:${column}`)} | ${escaped(message)} |`)
+  }
+  const listed = tables.filter(({ result }) => result !== 'missing')
+  if (listed.length > 0) {
+    lines.push('| table | result | rows | published rows | fields |', '| --- | --- | ---: | ---: | --- |')
+    for (const { table, result, rows, rows_before: before, fields } of listed) {
+      const cells = [rows, before].map((count) => (count === null ? '' : number(count)))
+      const changes = fields.map((change) => changeOf(change, code)).join('; ')
+      lines.push(`| ${code(table)} | ${result} | ${cells.join(' | ')} | ${changes} |`)
+    }
+  }
+  for (const checked of listed) lines.push(...detailsOf(checked))
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+function detailsOf(checked: CheckedTable): string[] {
+  const { table, sources, problem, warnings, rejects } = checked
+  const notes = [
+    ...(problem === null ? [] : [`${sources.map(code).join(', ')}: ${escaped(problem)}`]),
+    ...warnings.map((line) => `Warning: ${escaped(line)}`),
+  ]
+  const rows = rejects.slice(0, rejectsShown).map(({ file, line, field, text, reason }) => {
+    const cells = [
+      code(file),
+      String(line),
+      field === null ? '' : code(field),
+      text === null ? '' : code(text),
+    ]
+    return `| ${cells.join(' | ')} | ${escaped(reason)} |`
+  })
+  if (notes.length === 0 && rows.length === 0) return []
+  const texts = rejectTexts(checked).slice(rows.length)
+  return [
+    '',
+    `#### ${code(table)}`,
+    '',
+    ...notes.map((note) => `- ${note}`),
+    ...(rows.length === 0
+      ? []
+      : [
+          ...(notes.length === 0 ? [] : ['']),
+          '| file | line | field | value | what is wrong |',
+          '| --- | ---: | --- | --- | --- |',
+          ...rows,
+        ]),
+    ...(texts.length === 0 ? [] : ['', ...texts.map((text) => `${capitalized(escaped(text))}.`)]),
+  ]
+}
+
+/** Returns a text as code, in which Markdown, HTML and @mentions have no effect. */
+function code(text: string): string {
+  const line = shorten(text.replaceAll(/[\s\p{Cc}]+/gu, ' '), valueMax).replaceAll('|', '\\|')
+  const fence = '`'.repeat(1 + Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length)))
+  const space = line.startsWith('`') || line.endsWith('`') || line.trim() === '' ? ' ' : ''
+  return `${fence}${space}${line}${space}${fence}`
+}
+
+/** Escapes a message, except for its own code. */
+function escaped(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .split(/(`[^`]*`)/)
+    .map((part) =>
+      part.startsWith('`')
+        ? part.replaceAll('|', '\\|')
+        : part.replaceAll(/[\\<>|*_[\]@#~]/g, (sign) => escapes.get(sign) ?? `\\${sign}`),
+    )
+    .join('')
+}
+
+/** Signs that a backslash would not disarm. */
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['@', '@\u200b'],
+])
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
