@@ -5,6 +5,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { lastWords } from '../core/errors.ts'
 import { didYouMean } from '../core/text.ts'
 import { runJob, runServer } from './base/new-process.ts'
+import { paint } from './base/paint.ts'
 
 /**
  * The program `acervo`: its verbs with their arguments and help. Each verb loads its modules on demand, so that
@@ -25,7 +26,7 @@ const program = new Command('acervo')
   .exitOverride((error) => {
     throw error
   })
-  .configureHelp({ sortSubcommands: false })
+  .configureHelp({ sortSubcommands: false, styleTitle: (title) => paint('strong', title) })
   .showHelpAfterError('(run `acervo --help` for all commands)')
 
 const examples = (...lines: readonly string[]): string =>
@@ -172,7 +173,8 @@ try {
   // Commander has printed its message, or the help that was requested.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : wrongUsage
   else {
-    console.error(lastWords(error))
+    const message = lastWords(error)
+    console.error(typeof message === 'string' ? paint('bad', message, process.stderr) : message)
     process.exitCode = 1
   }
 }

@@ -1,7 +1,7 @@
 import { mkdir, writeFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import net from 'node:net'
 import os from 'node:os'
@@ -184,6 +184,19 @@ describe('the server program', () => {
       await once(child, 'close')
       expect(shown).toContain('stopped')
     }, 60_000)
+
+    test.each<[environment: Record<string, string>, isColoured: boolean]>([
+      [{ TERM: 'xterm-256color' }, true],
+      [{ TERM: 'xterm-256color', NO_COLOR: '1' }, false],
+      [{ TERM: 'dumb' }, false],
+    ])('colours results in the environment %j: %j', (environment, isColoured) => {
+      const env = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, ...environment }
+      const command = `exec ${process.execPath} dist/ingest/main.js check covid19/caso covid19/casoo; true`
+      const { stdout } = spawnSync(script ?? '', ['-qec', command, '/dev/null'], { env, encoding: 'utf8' })
+      const message =
+        'there is no table or dataset covid19/casoo in the catalog (did you mean "covid19/caso"?)'
+      expect(stdout.trimEnd()).toBe(isColoured ? `\u001B[31m${message}\u001B[39m` : message)
+    })
   })
 
   test('logs of a client its network alone', async () => {

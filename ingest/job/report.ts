@@ -8,6 +8,7 @@ import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { FieldProfile } from '../convert/profile.ts'
 import type { PreviousReport } from './drift.ts'
 import type { LineCounts } from '../source/read.ts'
+import { paint } from '../base/paint.ts'
 import { rejectLine, type Reject, type TableFailure } from '../base/rejects.ts'
 import { shorten } from '../../core/text.ts'
 
@@ -84,11 +85,14 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
       return [...publishedLines(id, outcome.report), ...(withFields ? profileLines(outcome.report) : [])]
     case 'unchanged':
       return [
-        `${id}: unchanged, ${outcome.manifest.rows.toLocaleString('en')} rows since ${outcome.manifest.import_date}`,
+        paint(
+          'quiet',
+          `${id}: unchanged, ${outcome.manifest.rows.toLocaleString('en')} rows since ${outcome.manifest.import_date}`,
+        ),
       ]
     case 'held':
       return [
-        `${id}: held back, since its source is that of the snapshot ${outcome.withdrawn}, which was rolled back; ` +
+        `${id}: ${paint('warning', 'held back')}, since its source is that of the snapshot ${outcome.withdrawn}, which was rolled back; ` +
           '`acervo ingest --accept-drift` publishes it again',
       ]
     case 'kept':
@@ -97,7 +101,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
     case 'failed': {
       const { message, rejects, rejectCount } = outcome.failure
       return [
-        `${id}: FAILED, ${message}`,
+        `${id}: ${paint('bad', 'FAILED')}, ${message}`,
         ...rejectLines(rejects, rejectCount),
         `  report: ${outcome.report}`,
       ]
@@ -108,7 +112,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
 function publishedLines(id: string, report: IngestReport): string[] {
   const seconds = Object.values(report.seconds).reduce((sum, step) => sum + step, 0)
   const lines = [
-    `${id}: published ${report.rows_out.toLocaleString('en')} rows in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
+    `${id}: ${paint('good', 'published')} ${report.rows_out.toLocaleString('en')} rows in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
   ]
   if (report.rejected_rows > 0) {
     lines.push(
@@ -128,8 +132,8 @@ function publishedLines(id: string, report: IngestReport): string[] {
     lines.push(
       `  ${report.taken_over.length.toLocaleString('en')} partitions are unchanged and were not read`,
     )
-  for (const line of report.accepted_drift) lines.push(`  accepted: ${line}`)
-  for (const line of report.warnings) lines.push(`  warning: ${line}`)
+  for (const line of report.accepted_drift) lines.push(paint('warning', `  accepted: ${line}`))
+  for (const line of report.warnings) lines.push(paint('warning', `  warning: ${line}`))
   return lines
 }
 

@@ -9,6 +9,7 @@ import { converterVersion, partRowsDefault } from '../convert/convert.ts'
 import { definitionOf } from '../publish/label.ts'
 import { faultOfSummed, verify } from './verify.ts'
 import { openWarehouse } from '../base/program.ts'
+import { paint } from '../base/paint.ts'
 
 /**
  * Rereads the published files of tables, all by default, and names damaged ones.
@@ -24,12 +25,12 @@ export async function runVerify(names: readonly string[]): Promise<number> {
     if (found.bytes > 0) snapshots += 1
     if (found.fault === null) continue
     faults += 1
-    console.log(`${tableId(found.table)}: DAMAGED, ${found.what}: ${found.fault}`)
+    console.log(`${tableId(found.table)}: ${paint('bad', 'DAMAGED')}, ${found.what}: ${found.fault}`)
   }
   const faultOfViews = await faultOfSummed(store, layout.views)
   if (faultOfViews !== null) {
     faults += 1
-    console.log(`${layout.views}: DAMAGED, ${faultOfViews}`)
+    console.log(`${layout.views}: ${paint('bad', 'DAMAGED')}, ${faultOfViews}`)
   }
   const outdated = await outdatedTables(store, chosenTables(catalog, names))
   if (outdated.length > 0) {

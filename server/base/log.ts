@@ -25,5 +25,6 @@ export function openLog(level: LogLevel, base: object = {}, stream?: Destination
 export async function terminalLines(): Promise<DestinationStream | undefined> {
   if (!process.stdout.isTTY) return undefined
   const { default: pretty } = await import('pino-pretty')
-  return pretty({ colorize: true, sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'id' })
+  const colorize = process.stdout.hasColors()
+  return pretty({ colorize, sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss', ignore: 'id' })
 }
