@@ -52,6 +52,7 @@ acervo() {
 npm() {
   case "$*" in
     run\ jest* | ci | prune* | install*) elsewhere npm "$@" ;;
+    root\ --global) mkdir -p "$PROJECT/packages"; ln -sfn "$ROOT" "$PROJECT/packages/acervo"; echo "$PROJECT/packages" ;;
     *) command npm "$@" ;;
   esac
 }

@@ -6,21 +6,17 @@ import { fileURLToPath } from 'node:url'
 type Environment = Readonly<Record<string, string>>
 
 /** Few arenas of malloc, and threads for files and statements. */
-export const jobEnvironment: Environment = { MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '16' }
+const jobEnvironment: Environment = { MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '16' }
 
 /** The same, and allocators that return free memory. */
-export const serverEnvironment: Environment = {
+const serverEnvironment: Environment = {
   ...jobEnvironment,
   MALLOC_MMAP_THRESHOLD_: '262144',
   DUCKDB_JE_MALLOC_CONF: 'narenas:1,dirty_decay_ms:250,muzzy_decay_ms:0',
 }
 
 /** Options of Node for a server; those of V8 keep its memory small. */
-export const serverOptions = [
-  '--max-semi-space-size=2',
-  '--initial-old-space-size=32',
-  '--enable-source-maps',
-]
+const serverOptions = ['--max-semi-space-size=2', '--initial-old-space-size=32', '--enable-source-maps']
 
 /** Runs the server in a new process. */
 export function runServer(): Promise<number> {

@@ -22,7 +22,6 @@ export async function requireExpectations(
   { work, intake, reusable }: CastSource & { readonly work: Work },
 ): Promise<boolean> {
   const { table, files, referenced } = job
-  if (table.expectations.length === 0) return true
   const filesOf: ReferencedFiles = (target) => referenced.get(`${target.dataset}/${target.table}`) ?? null
   const counts = await countBroken(work, filesOf)
   const count = counts.reduce((sum, broken) => sum + broken, 0)

@@ -5,7 +5,6 @@ import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
-import { jobEnvironment, serverEnvironment, serverOptions } from '../../ingest/base/new-process.ts'
 import { settingRows } from '../../core/settings/rows.ts'
 import { found } from '../support/installed.ts'
 import { oneTable } from '../support/one-table.ts'
@@ -86,30 +85,19 @@ describe('the manifests for Kubernetes', () => {
   })
 })
 
-const assignments = (environment: object): string[] =>
-  Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-
-describe('what runs the programs', () => {
+describe('the command of', () => {
   test.each([
-    ['acervo', serverEnvironment, [...serverOptions, 'dist/server/process/main.js']],
-    ['acervo-ingest', jobEnvironment, ['--enable-source-maps', 'dist/ingest/main.js', 'ingest']],
-    ['acervo-verify', {}, ['--enable-source-maps', 'dist/ingest/main.js', 'verify']],
-  ])('%s.service runs a process as the program acervo does', async (unit, environment, args) => {
-    const text = await readFile(`${units}/${unit}.service`, 'utf8')
-    const settings = assignments(environment)
-    const given = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
-    expect(given).toEqual(expect.arrayContaining(settings))
-    expect(text.match(/^ExecStart=.*$/gm)).toEqual([`ExecStart=/usr/bin/node ${args.join(' ')}`])
-  })
-
-  test('the container runs the server as the program acervo does', async () => {
-    const settings = assignments(serverEnvironment)
-    const args = [...serverOptions, 'dist/server/process/main.js']
-    const file = (await readFile('deploy/container/Containerfile', 'utf8')).replaceAll('\\\n', '')
-    expect(settings.length).toBe(4)
-    for (const setting of settings) expect(file).toContain(setting)
-    const [command] = [...file.matchAll(/^CMD (\[.*\])$/gm)].slice(-1)
-    expect(JSON.parse(command?.[1] ?? '[]')).toEqual(['node', ...args])
+    ['systemd/acervo.service', /^ExecStart=(.*)$/gm, ['acervo serve']],
+    ['systemd/acervo-ingest.service', /^ExecStart=(.*)$/gm, ['acervo ingest']],
+    ['systemd/acervo-verify.service', /^ExecStart=(.*)$/gm, ['acervo verify']],
+    ['container/Containerfile', /^CMD (.*)$/gm, ['["acervo", "serve"]']],
+    ['container/compose.yaml', /command: (\[.*)$/gm, ["['acervo', 'ingest']"]],
+    ['container/compose.cluster.yaml', /command: (\['acervo.*)$/gm, ["['acervo', 'ingest']"]],
+    ['kubernetes/acervo.yaml', /^ *command: (\[.*)$/gm, ["['acervo', 'ingest']"]],
+  ])('%s is the installed program', async (file, pattern, commands) => {
+    const text = await readFile(`deploy/${file}`, 'utf8')
+    expect([...text.matchAll(pattern)].map(([, command]) => command)).toEqual(commands)
+    expect(text).not.toContain('dist/server')
   })
 
   test('the containers are of the version that this is', async () => {
