@@ -11,8 +11,7 @@ const chainMax = 1000
 
 /**
  * Yields the retained predecessors of a snapshot, the latest first. Ends at a missing or damaged manifest,
- * since
- * its predecessor is unknown.
+ * since its predecessor is unknown.
  */
 export async function* publishedBefore(
   store: Store,
@@ -75,10 +74,8 @@ export async function quarantinedAt(store: Store, table: TableName, id: Snapshot
 
 /**
  * Quarantines damaged snapshots: no fallback uses them, and `acervo verify` ignores them once they are
- * replaced.
- * They stay for their retention time, since clients may be reading intact parts. Call it only under the lock
- * of
- * the table.
+ * replaced. They stay for their retention time, since clients may be reading intact parts. Call it only under
+ * the lock of the table.
  */
 export async function quarantine(
   store: Store,

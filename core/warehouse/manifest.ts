@@ -41,8 +41,7 @@ const indexShape = fileShape.extend({
 
 /**
  * All distinct values of fields that have few. Parquet columns: `field`, an index into `fields`; `value`, as
- * text;
- * `rows`, the number of rows with the value. Sorted by field, then in the order of the values.
+ * text; `rows`, the number of rows with the value. Sorted by field, then in the order of the values.
  */
 const dictionaryShape = fileShape.extend({
   /** Number of distinct values of each field, without null. */
@@ -113,8 +112,7 @@ const manifestShape = z.object({
   partitions: z.array(partitionShape).optional(),
   /**
    * SHA-256 of the common column names as JSON: no partition is reused after a change. Absent if the columns
-   * of
-   * sources may differ.
+   * of sources may differ.
    */
   header: sha256.optional(),
   /** Word indexes, for the server alone; tables of one part need none. Indexes of former versions are ignored. */

@@ -34,9 +34,8 @@ export async function snapshotsIn(store: Store, table: TableName): Promise<Snaps
 
 /**
  * Moves a finished local folder into the warehouse, then replaces the pointer. Servers use the old snapshot
- * until
- * the pointer is replaced; after a crash, the pointer is the old or the new one. Call it only under the lock
- * of the table.
+ * until the pointer is replaced; after a crash, the pointer is the old or the new one. Call it only under the
+ * lock of the table.
  * @param folder absolute path
  * @param existingKeys files of the folder that the warehouse already has, with their keys there
  */

@@ -5,9 +5,8 @@ import type { Store } from './stores/store.ts'
 
 /**
  * Small JSON files beside the snapshots of a table: records of verified files, source hashes, checks,
- * failures
- * and rollbacks. Jobs write them under the lock of the table. A file that is missing, damaged or of another
- * version counts as empty, except for the list of rollbacks.
+ * failures and rollbacks. Jobs write them under the lock of the table. A file that is missing, damaged or of
+ * another version counts as empty, except for the list of rollbacks.
  */
 
 async function read<T>(store: Store, key: string, shape: z.ZodType<T>): Promise<T | null> {

@@ -7,8 +7,7 @@ const timePattern = String.raw`\d{4}(-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d+)?)?)
 
 /**
  * Writes two table macros for a table `t` into a DuckDB file. `t_at(version)` returns the rows of a version,
- * by its id
- * or by a time at which it was current; a date means its end. `t_versions()` lists the versions.
+ * by its id or by a time at which it was current; a date means its end. `t_versions()` lists the versions.
  * @param manifests of the retained versions, the newest first
  * @param locationSql converts SQL of a path below the base into SQL of a location
  */

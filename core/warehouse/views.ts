@@ -39,10 +39,8 @@ const baseVariable = 'acervo_files'
 
 /**
  * Writes a DuckDB file with a schema per dataset. Each table has a view over its parts, with comments from
- * the
- * catalog, and macros for its versions. DuckDB reads the parts when it creates a view. So the variable points
- * to
- * local files meanwhile: the parts, or empty files with the same columns.
+ * the catalog, and macros for its versions. DuckDB reads the parts when it creates a view. So the variable
+ * points to local files meanwhile: the parts, or empty files with the same columns.
  */
 export async function writeViews(
   file: string,

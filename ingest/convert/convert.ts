@@ -24,11 +24,9 @@ import { valuesSql } from './values.ts'
 
 /**
  * Version of the conversion. Raise it when the same source would be cast, sorted, profiled or written
- * differently,
- * so that unchanged sources are converted again. Version 1 lost a leading U+FEFF of values in the profile.
- * Version 3
- * omitted trailing zeros of decimals in the row store, and treated times of wide tables as texts in the
- * profile.
+ * differently, so that unchanged sources are converted again. Version 1 lost a leading U+FEFF of values in
+ * the profile. Version 3 omitted trailing zeros of decimals in the row store, and treated times of wide
+ * tables as texts in the profile.
  */
 export const converterVersion = 4
 
@@ -96,10 +94,8 @@ export const numberOf = (value: unknown): number => Number(value)
 
 /**
  * SQL: the rows of a batch as texts, with the columns that fields need; empty texts are null. All options are
- * set,
- * so that DuckDB guesses nothing. Several threads read only files without line feeds in values, since they
- * would
- * split such values.
+ * set, so that DuckDB guesses nothing. Several threads read only files without line feeds in values, since
+ * they would split such values.
  */
 export function plainSql(
   { table, columns, weights }: Work,
@@ -185,10 +181,8 @@ function partsSql({ fields }: Work, parts: readonly RowsOfPart[]): string {
 
 /**
  * Casts all rows of a batch into a Parquet file, and returns its path. A row has its values f0, f1, ..., and
- * their
- * hash, computed before they are written. `is_good` is true if all values are valid. `seen` is a weighted
- * count of
- * the values and bytes that the reader saw.
+ * their hash, computed before they are written. `is_good` is true if all values are valid. `seen` is a
+ * weighted count of the values and bytes that the reader saw.
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
   const file = `${batch.pieces[0]?.file ?? ''}.parquet`
@@ -242,8 +236,7 @@ const vectorRows = 2048
 
 /**
  * Maximum size of all dictionary pages of a wide table. DuckDB allocates one per text column, 1 MB by
- * default,
- * before it knows the number of values.
+ * default, before it knows the number of values.
  */
 const dictionaryBytesMax = 100_000_000
 
@@ -377,8 +370,7 @@ const narrowTypes = [
 
 /**
  * Returns whether a field is sorted as a narrower integer than its type. Wide tables have no such fields,
- * since
- * planning the casts costs more than they save.
+ * since planning the casts costs more than they save.
  */
 export function isNarrowed(work: Work, { type }: Field): boolean {
   return typeRow(type).isNarrowed && !isWide(work)
@@ -387,8 +379,7 @@ export function isNarrowed(work: Work, { type }: Field): boolean {
 /**
  * Sorts the good rows, with their hashes, by the declared order, then by their position in the source.
  * Integers are narrowed for the sort, which makes it a fifth cheaper. A short wide table without a declared
- * order
- * is copied, since planning the sort would cost more.
+ * order is copied, since planning the sort would cost more.
  */
 export async function sort(work: Work, { files, goodRows, badRows, bits }: Staged): Promise<void> {
   const values = work.fields.map((_, index) => {

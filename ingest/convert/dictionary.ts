@@ -122,8 +122,7 @@ async function readSomeCodes(
 
 /**
  * Expected sums that verify the codes of a field, two per group of rows. Each adds up a part of the hash of
- * every
- * value, times its row number in the group, from 1. All numbers stay below 2^53.
+ * every value, times its row number in the group, from 1. All numbers stay below 2^53.
  */
 export interface DueSums {
   /** Two per group, from the sorted rows. */

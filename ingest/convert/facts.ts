@@ -26,8 +26,7 @@ export interface Range {
 
 /**
  * Returns the facts of several columns with one statement. In short wide tables, planning a statement for
- * each
- * column would cost more than counting.
+ * each column would cost more than counting.
  * @param columns all of one type
  */
 export async function factsTogether(

@@ -8,9 +8,8 @@ import type { Readiness } from '../snapshots/readiness.ts'
 
 /**
  * Health of the service, always with status 200. It is `degraded` if damaged files keep the published
- * snapshot
- * of a table from being served. Other reasons are a source older than the catalog declares, or a faulty
- * catalog.
+ * snapshot of a table from being served. Other reasons are a source older than the catalog declares, or a
+ * faulty catalog.
  */
 export function health({ snapshots, catalogFault }: Runtime, browse: BrowseText): RequestHandler {
   return async (req, res) => {

@@ -9,8 +9,7 @@ const folderName = '.remembered'
 /**
  * A read-only remote warehouse that caches the last content of its small files on disk, even across restarts.
  * While the store is unavailable, it returns the cached content. Files of a snapshot never change, so for
- * them
- * one failed read is enough. `stat` is never cached, so that a failed check for changes is noticed.
+ * them one failed read is enough. `stat` is never cached, so that a failed check for changes is noticed.
  */
 export class CachedStore implements Store {
   readonly #store: Store

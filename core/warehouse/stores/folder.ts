@@ -12,8 +12,7 @@ const draftEnding = '.draft'
 
 /**
  * A warehouse in a local folder. Files are synced before they are renamed, and their folders afterwards, so
- * that
- * they survive a power cut.
+ * that they survive a power cut.
  */
 export class FolderStore implements Store {
   readonly address: string

@@ -27,8 +27,7 @@ const leaseMsDefault = 15_000
 
 /**
  * A lock in a file of a remote store, which its holder renews regularly. A waiting process takes it after
- * seeing
- * no renewal for the duration of a lease. It uses only its own clock, since the clocks of machines may
+ * seeing no renewal for the duration of a lease. It uses only its own clock, since the clocks of machines may
  * differ.
  */
 export class Lease {

@@ -6,10 +6,10 @@ import { codeOf, messageOf } from '../../errors.ts'
  * completely or not at all, and published files never change. `test/core/store.test.ts` tests each method.
  *
  * A key is the name of a file or folder in the warehouse: names of `layout` joined by '/'. It is never a
- * local
- * path and never a part of a request. Folders exist as long as they contain files. An implementation may have
- * files of its own under names that begin with a dot. On a disk, it may use `core/duckdb/file-lock.ts` and
- * `fingerprint.ts`. Packages that it needs are listed in `test/imports.test.ts`.
+ * local path and never a part of a request. Folders exist as long as they contain files. An implementation
+ * may have files of its own under names that begin with a dot. On a disk, it may use
+ * `core/duckdb/file-lock.ts` and `fingerprint.ts`. Packages that it needs are listed in
+ * `test/imports.test.ts`.
  *
  * Methods throw the error of the system, or a StoreFailure. Writes are atomic: after an interruption, even a
  * kill, a file is complete or absent. Once a call has returned, its file survives a power cut.
@@ -37,8 +37,7 @@ export interface Store {
   put(key: string, text: string): Promise<void>
   /**
    * Moves a local file, or a folder of files, into the warehouse. A file replaces the previous one. A folder
-   * must
-   * be new there; its `manifest.json` appears last, and without it the folder counts as incomplete.
+   * must be new there; its `manifest.json` appears last, and without it the folder counts as incomplete.
    * @param from absolute path, which no longer exists afterwards
    * @param existingKeys files of the folder that the warehouse already has, with their keys: they need no transfer
    */
@@ -51,8 +50,7 @@ export interface Store {
   place(key: string): string
   /**
    * Pins files, which must never change, until they are released. Fetches missing ones first and verifies
-   * them;
-   * callers verify the files of a local store.
+   * them; callers verify the files of a local store.
    * @returns a function that releases them
    * @throws FileUnavailable
    */
@@ -63,8 +61,7 @@ export interface Store {
   markSuspect(folder: string): void
   /**
    * Locks a folder ('' for the files beside the tables), so that only this process changes it. The lock ends
-   * with
-   * the process, even after a kill. Acquiring it removes incomplete files of earlier processes.
+   * with the process, even after a kill. Acquiring it removes incomplete files of earlier processes.
    * @returns a function that releases the lock
    * @throws LockHeld
    */

@@ -49,8 +49,7 @@ export async function runPrimary(settings: Settings): Promise<void> {
 
 /**
  * Replaces workers when the catalog changes, since workers read it only at their start. With a faulty
- * catalog,
- * new workers do not start, and the old ones stay.
+ * catalog, new workers do not start, and the old ones stay.
  */
 function followCatalog(
   { catalog, catalogPollMs }: Settings,

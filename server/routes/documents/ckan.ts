@@ -22,8 +22,7 @@ const methods = `${allowedMethods}, POST`
 const bodyBytesMax = 100_000
 /**
  * Maximum nesting of a request body: JSON parsers and writers are recursive, so deep bodies could overflow
- * the
- * stack.
+ * the stack.
  */
 const bodyDepthMax = 32
 /** Maximum number of concurrent bodies; one client may send half of them. */
