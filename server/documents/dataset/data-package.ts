@@ -1,4 +1,4 @@
-import type { Field } from '../../../core/catalog/catalog.ts'
+import type { Field, Table } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
@@ -79,15 +79,17 @@ function resourceOf(writing: Writing, view: TableDescription): Json | null {
     },
     schema: {
       $schema: `${profiles}/tableschema.json`,
-      fields: table.fields.map((field) => tableSchemaField(field)),
+      fields: table.fields.map((field) => tableSchemaField(field, table)),
       missingValues: [''],
+      ...keysOf(table),
     },
   }
 }
 
-function tableSchemaField(field: Field): Json {
+function tableSchemaField(field: Field, table: Table): Json {
   const { name, title, description, unit } = field
   const { tableSchema } = typeRow(field.type).called
+  const constraints = constraintsOf(field, table)
   return {
     name,
     type: tableSchema,
@@ -95,5 +97,44 @@ function tableSchemaField(field: Field): Json {
     ...(title !== null && { title }),
     ...(description !== null && { description }),
     ...(unit !== null && { unit }),
+    ...(Object.keys(constraints).length > 0 && { constraints }),
+  }
+}
+
+/** Returns the expectations of a field, by their names in a Table Schema. */
+function constraintsOf({ name, type }: Field, { expectations }: Table): Json {
+  const { wire, isText } = typeRow(type)
+  const bound = (end: string): string | number => (wire.kind === 'number' ? Number(end) : end)
+  const constraints = expectations.flatMap((expectation): [string, unknown][] => {
+    const names = expectation.kind === 'unique' ? expectation.fields : [expectation.field]
+    if (names.length > 1 || names[0] !== name) return []
+    if (expectation.kind === 'not_null') return [['required', true]]
+    if (expectation.kind === 'unique') return [['unique', true]]
+    if (expectation.kind === 'matches') return [['pattern', expectation.pattern]]
+    // A Table Schema has no bounds of texts.
+    if (expectation.kind === 'references' || isText) return []
+    const { min, max } = expectation
+    return [
+      ...(min === null ? [] : [['minimum', bound(min)] satisfies [string, unknown]]),
+      ...(max === null ? [] : [['maximum', bound(max)] satisfies [string, unknown]]),
+    ]
+  })
+  return Object.fromEntries(constraints)
+}
+
+/** Returns keys of several fields, and references to tables of the same dataset. */
+function keysOf({ dataset, name, expectations }: Table): Json {
+  const uniqueKeys = expectations.flatMap((expectation) =>
+    expectation.kind === 'unique' && expectation.fields.length > 1 ? [expectation.fields] : [],
+  )
+  const foreignKeys = expectations.flatMap((expectation) => {
+    if (expectation.kind !== 'references' || expectation.target.dataset !== dataset) return []
+    const { table, field } = expectation.target
+    const reference = { ...(table !== name && { resource: table }), fields: [field] }
+    return [{ fields: [expectation.field], reference }]
+  })
+  return {
+    ...(uniqueKeys.length > 0 && { uniqueKeys }),
+    ...(foreignKeys.length > 0 && { foreignKeys }),
   }
 }

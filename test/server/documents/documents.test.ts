@@ -4,7 +4,14 @@ import request from 'supertest'
 import { parseCatalog } from '../../../core/catalog/load.ts'
 import { Database } from '../../../core/duckdb/database.ts'
 import { jsonAt, rawGet, serve, textAt, type Service } from '../../support/service.ts'
-import { catalogText, temporaryFolder, tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
+import {
+  catalogAround,
+  catalogText,
+  temporaryFolder,
+  tinyCatalog,
+  workshop,
+  type Workshop,
+} from '../../support/workshop.ts'
 
 /** Documents through the front door. What their consumers make of them is tested in test/consumers. */
 
@@ -397,4 +404,42 @@ describe('of what is published', () => {
       ])
     })
   })
+})
+
+test('expectations are constraints and keys of a Data Package', async () => {
+  const catalog = catalogAround([
+    {
+      name: 't',
+      order: [],
+      expect: { unique: [['a', 'b']] },
+      fields: [
+        { name: 'a', type: 'decimal', expect: { not_null: true, between: [0, 9.5] } },
+        { name: 'b', type: 'date', expect: { between: ['2020-01-01', null], references: 'd/u.day' } },
+        { name: 'c', type: 'string', expect: { unique: true, matches: '[a-z]+', between: ['a', 'z'] } },
+      ],
+    },
+    { name: 'u', order: [], fields: [{ name: 'day', type: 'date' }] },
+  ])
+  const shop = await workshop(catalog, {
+    'd/t.csv': 'a,b,c\n1,2020-02-01,x\n',
+    'd/u.csv': 'day\n2020-02-01\n',
+  })
+  await shop.ingest()
+  const { app } = await serve(shop)
+  const { resources } = await jsonAt(app, '/metadata/d/datapackage.json')
+  const schemas = (resources as { schema: unknown }[]).map(({ schema }) => schema)
+  expect(schemas).toEqual([
+    {
+      $schema: 'https://datapackage.org/profiles/2.0/tableschema.json',
+      fields: [
+        { name: 'a', type: 'number', constraints: { required: true, minimum: 0, maximum: 9.5 } },
+        { name: 'b', type: 'date', constraints: { minimum: '2020-01-01' } },
+        { name: 'c', type: 'string', constraints: { unique: true, pattern: '[a-z]+' } },
+      ],
+      missingValues: [''],
+      uniqueKeys: [['a', 'b']],
+      foreignKeys: [{ fields: ['b'], reference: { resource: 'u', fields: ['day'] } }],
+    },
+    expect.objectContaining({ fields: [{ name: 'day', type: 'date' }], missingValues: [''] }),
+  ])
 })
