@@ -82,6 +82,22 @@ test.each<[what: string, field: object, csv: string, lines: readonly string[]]>(
   ])
 })
 
+test.each<[type: string, bounds: readonly [string | number, string | number], good: string, bad: string]>([
+  ['integer', [-2, 3], '3', '4'],
+  ['decimal', [0.5, '9.50'], '9.5', '9.51'],
+  ['float', ['1e-7', 1e3], '1000', '1000.5'],
+  ['date', ['2020-01-01', '2020-12-31'], '2020-01-01', '2021-01-01'],
+  ['datetime', ['2020-01-01T00:00:00', '2020-01-01 12:00:00'], '2020-01-01 12:00:00', '2020-01-01 12:00:01'],
+  ['time', ['08:00:00', '25:00:00'], '24:30:00', '07:59:59'],
+  ['string', ['b', 'd'], 'czz', 'da'],
+])('bounds of type %s include both ends, and nothing beyond', async (type, [min, max], good, bad) => {
+  const catalog = catalogAround([tableWith(expecting(type, { between: [min, max] }))])
+  const shop = await workshop(catalog, { 'd/t.csv': `a,b\n${good},x\n` })
+  expect((await shop.ingest())[0]?.status).toBe('published')
+  await shop.write('d/t.csv', `a,b\n${good},x\n${bad},x\n`)
+  expect(linesOf((await shop.ingest())[0])[1]).toMatch(/^ {2}line 3, field "a": ".*" is not between /)
+})
+
 test('several fields together are unique, and rows without one of them are not compared', async () => {
   const catalog = catalogAround([
     tableWith(fieldOf('a:integer'), { expect: { unique: [['a', 'b']] }, source: { files: 'd/*.csv' } }),
