@@ -56,7 +56,7 @@ describe('the check program', () => {
     )
     expect([text?.code, markdown?.code, json?.code]).toEqual([1, 1, 1])
     expect(text?.out).toMatch(
-      /^socios-brasil\/empresas: FAILED\n {2}\S+: the header does not match the catalog: the column "uf" is missing\. .*\nan ingest would fail: 1 failed\n$/,
+      /^socios-brasil\/empresas: FAILED\n {2}\S+: the header in line 1 does not match the catalog: the column "uf" is missing\. .*\nan ingest would fail: 1 failed\n$/,
     )
     expect(markdown?.out).toMatch(/^### ❌ acervo check\n\nAn ingest would fail: 1 failed\.\n/)
     expect(JSON.parse(json?.out ?? '')).toMatchObject({ ok: false, tables: [{ table, result: 'failed' }] })

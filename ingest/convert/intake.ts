@@ -27,7 +27,7 @@ interface IntakeOptions {
 
 /** Conversion of records with the same columns. */
 interface ConvertedSource {
-  readonly header: readonly string[]
+  readonly header: Pick<Batch, 'header' | 'headerLine'>
   readonly work: Work
   readonly drift: readonly string[]
   readonly lacking: readonly string[]
@@ -89,16 +89,16 @@ export class Intake {
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
 
-  #conversionFor({ header, pieces }: Batch): ConvertedSource {
+  #conversionFor({ header, headerLine, pieces }: Batch): ConvertedSource {
     const { table, db, scratch, acceptsDrift } = this.#options
     const given = new Set(pieces.flatMap(({ constants }) => [...constants.keys()]))
     const key = keyOf(header, [...given])
     const known = this.#conversions.get(key)
     if (known !== undefined) return known
-    const { fields, drift, lacking } = matchHeader(table, header, given, acceptsDrift)
+    const { fields, drift, lacking } = matchHeader(table, { header, headerLine }, given, acceptsDrift)
     const weights = drawWeights(fields)
     const work = { db, table, fields, columns: header.length, weights, scratch, parts: null }
-    const conversion = { header, work, drift, lacking }
+    const conversion = { header: { header, headerLine }, work, drift, lacking }
     this.#conversions.set(key, conversion)
     return conversion
   }

@@ -1,6 +1,7 @@
 import { type Field, type SourceForm, type Table, hidesText, tableId } from '../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 import { TableFailure } from '../base/rejects.ts'
+import type { Batch } from '../source/batches.ts'
 
 /** A field and its column in the source. */
 export interface MatchedField {
@@ -17,6 +18,8 @@ interface Match {
   readonly lacking: readonly string[]
 }
 
+type Header = Pick<Batch, 'header' | 'headerLine'>
+
 /**
  * Matches the fields of a table with the header of its source, by name.
  * @param given fields with a constant value instead of a column
@@ -25,7 +28,7 @@ interface Match {
  */
 export function matchHeader(
   table: Table,
-  header: readonly string[],
+  { header, headerLine }: Header,
   given: ReadonlySet<string>,
   acceptsDrift: boolean,
 ): Match {
@@ -58,7 +61,7 @@ export function matchHeader(
     }),
   ]
   const problems = acceptsDrift && missing.length < read.length ? faults : [...faults, ...drift]
-  if (problems.length > 0) throw new TableFailure(misfit(problems, header, delimiter))
+  if (problems.length > 0) throw new TableFailure(misfit(problems, { header, headerLine }, delimiter))
   const fields = table.fields.map((field) => ({
     field,
     column: given.has(field.name) ? null : (columns.get(field.name) ?? null),
@@ -75,7 +78,7 @@ const nameShownMax = 80
 
 export function misfit(
   problems: readonly string[],
-  header: readonly string[],
+  { header, headerLine }: Header,
   delimiter: SourceForm['delimiter'],
 ): string {
   const more = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : ''
@@ -83,7 +86,8 @@ export function misfit(
   const remedy =
     'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
     '`acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones'
-  return `the header does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`
+  const place = headerLine === null ? '' : ` in line ${headerLine}`
+  return `the header${place} does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`
 }
 
 /** Suggests another delimiter if the header has one column, since then the declared one is probably wrong. */

@@ -5,6 +5,8 @@ import type { ColumnFacts } from './scan.ts'
 /** Counts of our own scanner, to be compared with those of DuckDB's reader. */
 export interface Tally {
   readonly header: readonly string[]
+  /** Line of the header in its file; null if the catalog names the columns. */
+  readonly headerLine: number | null
   readonly columns: readonly ColumnFacts[]
   readonly records: number
   /** Line feeds in values. */
@@ -47,7 +49,7 @@ const piecesMax = 64
  */
 export const batchBytesDefault = 128 * 1024 * 1024
 
-const nothingTallied: Tally = { header: [], columns: [], records: 0, breaks: 0, longest: 0 }
+const nothingTallied: Tally = { header: [], headerLine: null, columns: [], records: 0, breaks: 0, longest: 0 }
 
 /** Writes records to files, and passes these on as batches of limited size. */
 export class BatchWriter {
@@ -159,6 +161,7 @@ export class BatchWriter {
 function difference(all: Tally, before: Tally): Tally {
   return {
     header: all.header,
+    headerLine: all.headerLine,
     columns: all.columns.map(({ filled, bytes }, index) => ({
       filled: filled - (before.columns[index]?.filled ?? 0),
       bytes: bytes - (before.columns[index]?.bytes ?? 0),

@@ -316,6 +316,7 @@ function tallyOf(scans: readonly Scan[]): Tally {
   const [first = [], ...others] = scanners.map(({ columns }) => columns)
   return {
     header: scanners[0]?.header ?? [],
+    headerLine: scanners[0]?.headerLine ?? null,
     columns: first.map(({ filled, bytes }, index) => ({
       filled: others.reduce((total, counted) => total + (counted[index]?.filled ?? 0), filled),
       bytes: others.reduce((total, counted) => total + (counted[index]?.bytes ?? 0), bytes),

@@ -69,6 +69,8 @@ const afterEmptyRowsMax = 10
  */
 export class CsvScanner {
   header: readonly string[] | null
+  /** Line of the header; null before it, and if the catalog names the columns. */
+  headerLine: number | null = null
   /** Records passed on. */
   records = 0
   rejectedRows = 0
@@ -288,6 +290,7 @@ export class CsvScanner {
       if (reason === null && other === null) {
         this.#headerBytes = Buffer.from(data.subarray(start, end))
         this.headLines.header += breaks + 1
+        this.headerLine = line
         this.#begin(this.#options.header ?? cells)
       } else this.#stop(line, reason ?? other ?? '')
     } else if (this.#repeatsHeader(data, start, end)) {

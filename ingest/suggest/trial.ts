@@ -108,7 +108,7 @@ async function tryBatch(
   days: ReadonlyMap<string, Set<string>>,
 ): Promise<void> {
   const given = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
-  const { fields: own } = matchHeader(table, batch.header, given, false)
+  const { fields: own } = matchHeader(table, batch, given, false)
   const other = probes.map((field, index): MatchedField | null =>
     field === null ? null : { field, column: own[index]?.column ?? null },
   )

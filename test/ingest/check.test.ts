@@ -177,7 +177,7 @@ test.each<[what: string, type: string, csv: string | Buffer, lines: readonly str
     'integer',
     'aa,b\n1,x\n',
     [
-      `  sources/d/t.csv: the header does not match the catalog: the column "a" is missing; the column "aa" is not a field of d/t (did you mean "a"?). ${headerRemedy}`,
+      `  sources/d/t.csv: the header in line 1 does not match the catalog: the column "a" is missing; the column "aa" is not a field of d/t (did you mean "a"?). ${headerRemedy}`,
     ],
   ],
   [
@@ -185,7 +185,7 @@ test.each<[what: string, type: string, csv: string | Buffer, lines: readonly str
     'integer',
     'a,a,b\n1,1,x\n',
     [
-      `  sources/d/t.csv: the header does not match the catalog: the column "a" appears twice. ${headerRemedy}`,
+      `  sources/d/t.csv: the header in line 1 does not match the catalog: the column "a" appears twice. ${headerRemedy}`,
     ],
   ],
   [
@@ -193,7 +193,7 @@ test.each<[what: string, type: string, csv: string | Buffer, lines: readonly str
     'integer',
     'a;b\n1;x\n',
     [
-      `  sources/d/t.csv: the header does not match the catalog: the column "a" is missing; the column "b" is missing; the column "a;b" is not a field of d/t. The delimiter may be ";": declare it as source.delimiter. ${headerRemedy}`,
+      `  sources/d/t.csv: the header in line 1 does not match the catalog: the column "a" is missing; the column "b" is missing; the column "a;b" is not a field of d/t. The delimiter may be ";": declare it as source.delimiter. ${headerRemedy}`,
     ],
   ],
   ['an empty file', 'integer', '', ['  sources/d/t.csv: t.csv is empty: it needs at least a header']],

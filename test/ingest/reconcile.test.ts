@@ -62,7 +62,7 @@ async function bench(order = ['n']): Promise<Bench> {
   })
   const [batch] = batches
   if (batch === undefined) throw new Error('no batch')
-  const { fields } = matchHeader(table, batch.header, new Set(), false)
+  const { fields } = matchHeader(table, batch, new Set(), false)
   return {
     work: { db, table, fields, columns: 3, weights: drawWeights(fields), scratch, parts: null },
     batch,

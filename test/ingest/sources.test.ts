@@ -213,14 +213,14 @@ describe('what cannot be read without guessing is refused with line and reason',
       'a column twice',
       'a,b,a\nx,1,y\n',
       [
-        'd/t: FAILED, the header does not match the catalog: the column "a" appears twice. Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; `acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones',
+        'd/t: FAILED, the header in line 1 does not match the catalog: the column "a" appears twice. Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; `acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones',
       ],
     ],
     [
       'a misspelt column',
       'a,bb\nx,1\n',
       [
-        'd/t: FAILED, the header does not match the catalog: the column "b" is missing; the column "bb" is not a field of d/t (did you mean "b"?). Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; `acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones',
+        'd/t: FAILED, the header in line 1 does not match the catalog: the column "b" is missing; the column "bb" is not a field of d/t (did you mean "b"?). Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; `acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones',
       ],
     ],
   ])('%s', async (_what, content, lines) => {
@@ -263,7 +263,7 @@ describe('what cannot be read without guessing is refused with line and reason',
     const names = Array.from({ length: 5000 }, (_, index) => `n${index}`)
     const [line = ''] = await failureOf(`${names.join(',')}\n`)
     expect(line).toMatch(
-      /^d\/t: FAILED, the header does not match the catalog: the column "a" is missing; .* "n7" is not a field of d\/t; and 4992 more\. Remedy/,
+      /^d\/t: FAILED, the header in line 1 does not match the catalog: the column "a" is missing; .* "n7" is not a field of d\/t; and 4992 more\. Remedy/,
     )
   })
 

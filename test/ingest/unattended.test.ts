@@ -78,7 +78,7 @@ describe('a source unlike the one before', () => {
     const shop = await shopWith(csv(10))
     const refused = await refresh(shop, text, onDay(2))
     expect(outcomeLines(refused)[0]).toMatch(
-      /^d\/t: FAILED, the header does not match the catalog: the column/,
+      /^d\/t: FAILED, the header in line 1 does not match the catalog: the column/,
     )
     const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
     expect(outcomeLines(accepted).slice(1)).toEqual(told.split('; ').map((line) => `  accepted: ${line}`))

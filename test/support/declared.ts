@@ -80,7 +80,7 @@ export const bad = (...lines: readonly string[]): Came =>
 /** A source whose header is another. */
 export const misfit = (problems: string, delimiter?: string): Came =>
   refused(
-    `the header does not match the catalog: ${problems}. ${
+    `the header in line 1 does not match the catalog: ${problems}. ${
       delimiter === undefined
         ? ''
         : `The delimiter may be ${JSON.stringify(delimiter)}: declare it as source.delimiter. `
