@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { existsSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { lastWords } from '../core/errors.ts'
+import { codeOf, lastWords } from '../core/errors.ts'
 import { didYouMean } from '../core/text.ts'
 import { runJob, runServer } from './base/new-process.ts'
 import { paint } from './base/paint.ts'
@@ -166,6 +166,12 @@ program.addHelpText(
 
 Exit codes: 0 success, 1 a failure that the output explains, ${wrongUsage} a wrong command line.`,
 )
+
+// A reader such as `head` may close its end early. The work continues, and its exit code stays meaningful.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error) => {
+    if (codeOf(error) !== 'EPIPE') throw error
+  })
 
 try {
   await program.parseAsync()

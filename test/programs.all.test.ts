@@ -163,6 +163,21 @@ describe('the server program', () => {
     expect(out).not.toContain('"serving"')
   })
 
+  test('a reader that closes its end early stops no command, and hides no exit code', async () => {
+    const own = path.join(folder, 'closed')
+    await mkdir(path.join(own, 'sources', 'socios-brasil'), { recursive: true })
+    const source = path.join(own, 'sources', 'socios-brasil', 'empresas.csv')
+    await writeFile(source, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
+    const acervo = `${process.execPath} ${path.resolve('dist/ingest/main.js')}`
+    const script = `${acervo} ingest socios-brasil/empresas | true; ${acervo} verify; ${acervo} check | true; echo "\${PIPESTATUS[*]}"`
+    const env = { PATH: process.env['PATH'] ?? '', HOME: own, CATALOG: path.resolve('catalog.yaml') }
+    const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: own, env, encoding: 'utf8' })
+    expect([stdout, stderr]).toEqual([
+      expect.stringMatching(/^1 snapshots read \(.* MB in total\), 0 damaged\n0 0\n$/),
+      '',
+    ])
+  })
+
   // The one of util-linux; others have different options.
   const script = process.platform === 'linux' ? found('script') : null
   describeWith(script !== null, 'script(1) of util-linux')('on a terminal', () => {
