@@ -157,6 +157,8 @@ const pages: readonly (readonly [page: string, before?: string])[] = [
   [own('explanation/performance')],
   [own('explanation/capacity')],
   [own('how-to/refresh')],
+  [own('how-to/change-fields')],
+  [own('how-to/remove-data')],
   [own('how-to/recover'), `${shorterSource} && acervo ingest covid19/caso`],
   [own('how-to/containers')],
   [own('how-to/resources')],
