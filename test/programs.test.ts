@@ -96,14 +96,14 @@ describe('the ingest program', () => {
     expect([first.code, first.out]).toEqual([
       0,
       expect.stringMatching(
-        /^socios-brasil\/empresas: published 1 rows .*\n1 published, 0 unchanged, 0 failed\n$/,
+        /^socios-brasil\/empresas: published 1 row .*\n1 published, 0 unchanged, 0 failed\n$/,
       ),
     ])
     const second = await run('ingest', tables, own)
     expect([second.code, second.out]).toEqual([
       0,
       expect.stringMatching(
-        /^socios-brasil\/empresas: unchanged, 1 rows since .*\n0 published, 1 unchanged, 0 failed\n$/,
+        /^socios-brasil\/empresas: unchanged, 1 row since .*\n0 published, 1 unchanged, 0 failed\n$/,
       ),
     ])
     await writeFile(file, 'cnpj,razao_social\n1,x\n')

@@ -87,7 +87,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
       return [
         paint(
           'quiet',
-          `${id}: unchanged, ${outcome.manifest.rows.toLocaleString('en')} rows since ${outcome.manifest.import_date}`,
+          `${id}: unchanged, ${rowsOf(outcome.manifest.rows)} since ${outcome.manifest.import_date}`,
         ),
       ]
     case 'held':
@@ -109,14 +109,18 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
   }
 }
 
+function rowsOf(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`
+}
+
 function publishedLines(id: string, report: IngestReport): string[] {
   const seconds = Object.values(report.seconds).reduce((sum, step) => sum + step, 0)
   const lines = [
-    `${id}: ${paint('good', 'published')} ${report.rows_out.toLocaleString('en')} rows in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
+    `${id}: ${paint('good', 'published')} ${rowsOf(report.rows_out)} in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
   ]
   if (report.rejected_rows > 0) {
     lines.push(
-      `  ${report.rejected_rows.toLocaleString('en')} rows were rejected and left out, as max_rejects allows:`,
+      `  ${rowsOf(report.rejected_rows)} ${report.rejected_rows === 1 ? 'was' : 'were'} rejected and left out, as max_rejects allows:`,
     )
     lines.push(...rejectLines(report.first_rejects, report.first_rejects.length))
   }

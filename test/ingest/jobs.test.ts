@@ -59,7 +59,7 @@ describe('a job', () => {
     const failure = path.join(shop.warehouse, 'd', 'bad', 'failure.json')
     expect(outcomes.flatMap((outcome) => outcomeLines(outcome, true))).toEqual([
       expect.stringMatching(
-        /^d\/good: published 1 rows in \d+\.\d s \(20260102T030405Z-[0-9a-f]{12}\); 2 lines: 1 header, 1 row$/,
+        /^d\/good: published 1 row in \d+\.\d s \(20260102T030405Z-[0-9a-f]{12}\); 2 lines: 1 header, 1 row$/,
       ),
       '  field  type     nulls  distinct  least  greatest',
       '  n      integer  0      1         1      1',
@@ -90,7 +90,7 @@ describe('a job', () => {
     const files = await readdir(path.join(shop.warehouse, 'd', 't'))
     const [again] = await shop.ingest({ now: later, settledMs: Infinity })
     expect(again && outcomeLines(again, true)).toEqual([
-      'd/t: unchanged, 1 rows since 2026-01-02T03:04:05.678Z',
+      'd/t: unchanged, 1 row since 2026-01-02T03:04:05.678Z',
     ])
     expect(new Set(await readdir(path.join(shop.warehouse, 'd', 't')))).toEqual(
       new Set([...files, 'looked.json']),

@@ -46,14 +46,14 @@ describe('the ingest program, its sources on the web', () => {
     await expect(runOnce()).resolves.toEqual([
       0,
       expect.stringMatching(
-        /^socios-brasil\/empresas: published 1 rows in .*\n1 published, 0 unchanged, 0 failed\n$/,
+        /^socios-brasil\/empresas: published 1 row in .*\n1 published, 0 unchanged, 0 failed\n$/,
       ),
       '',
     ])
     await expect(runOnce()).resolves.toEqual([
       0,
       expect.stringMatching(
-        /^socios-brasil\/empresas: unchanged, 1 rows since .*\n0 published, 1 unchanged, 0 failed\n$/,
+        /^socios-brasil\/empresas: unchanged, 1 row since .*\n0 published, 1 unchanged, 0 failed\n$/,
       ),
       '',
     ])

@@ -236,7 +236,7 @@ describe('rejects that are allowed', () => {
     await expect(whatCame(declaration, 'a,b\n?,!\n1,2\n')).resolves.toEqual({
       rows: [[1, 2]],
       told: [
-        '  1 rows were rejected and left out, as max_rejects allows:',
+        '  1 row was rejected and left out, as max_rejects allows:',
         `  line 2, field "a": "?" ${notInteger}`,
         `  line 2, field "b": "!" ${notInteger}`,
       ],
