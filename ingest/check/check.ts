@@ -1,8 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import { messageOf } from '../../core/errors.ts'
 import { readHashes } from '../../core/warehouse/state-files.ts'
-import { storedFields, type Manifest } from '../../core/warehouse/manifest.ts'
+import { NewerManifest, storedFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/publish.ts'
 import type { Progress } from '../base/progress.ts'
 import { asFailure, TableFailure, type Reject } from '../base/rejects.ts'
@@ -99,7 +100,7 @@ async function resultOf(table: Table, options: TableOptions): Promise<CheckedTab
   const result: CheckedTable = {
     table: tableId(table),
     result: 'failed',
-    sources: [expectedFiles(options.sources, table)],
+    sources: [withoutQuery(expectedFiles(options.sources, table))],
     rows: null,
     rows_before: null,
     fields: [],
@@ -120,7 +121,7 @@ async function resultOf(table: Table, options: TableOptions): Promise<CheckedTab
       ...result,
       ...rejected,
       result: 'failed',
-      problem: message.replace('; nothing was published', ''),
+      problem: withoutQuery(message.replace('; nothing was published', '')),
     }
   } finally {
     progress.end()
@@ -141,7 +142,15 @@ type Learn = (facts: Partial<CheckedTable>) => void
 /** @throws TableFailure if an ingest would publish nothing */
 async function examine(table: Table, options: TableOptions, progress: Progress, learn: Learn): Promise<void> {
   const { store, scratch, unpublished } = options
-  const before = await publishedOf(store, table)
+  const warnings: string[] = []
+  const before = await publishedOf(store, table).catch((error: unknown) => {
+    if (error instanceof NewerManifest) throw error
+    warnings.push(
+      `the published snapshot is damaged, and an ingest publishes the table again: ${messageOf(error)}`,
+    )
+    return null
+  })
+  learn({ warnings })
   if (before !== null) learn({ rows_before: before.rows, fields: fieldChanges(before, table) })
   const isAsDeclared = before?.definition === definitionFor(table, options)
   const known = isAsDeclared ? before.sources : []
@@ -153,7 +162,7 @@ async function examine(table: Table, options: TableOptions, progress: Progress, 
   }
   const unchanged = { result: 'unchanged', rows: before?.rows ?? null } as const
   if (obtained === 'unchanged')
-    return learn({ ...unchanged, sources: known.map(({ address, name }) => address ?? name) })
+    return learn({ ...unchanged, sources: known.map(({ address, name }) => withoutQuery(address ?? name)) })
   const sources = obtained.map((file) => nameOf(file, options))
   learn({ sources })
   const hashes = await SourceHashes.of(obtained, await readHashes(store, table), {
@@ -170,25 +179,27 @@ async function examine(table: Table, options: TableOptions, progress: Progress, 
       unpublished.set(tableId(table), parts)
       const all = sourceTotals(job, converted)
       const rejected = all.records + all.rejectedRows - rows
-      const warnings = warningsOf(job, converted.read)
+      warnings.push(...warningsOf(job, converted.read))
       learn({
         rows,
         rejected_rows: rejected,
         ...rejectsIn(sources, rejects),
         reject_count: rejected,
-        warnings,
       })
       const drift = await requireLikeness(job, converted)
-      learn({
-        result: before === null ? 'new' : 'changed',
-        warnings: [...warnings, ...drift.map((line) => `accepted: ${line}`)],
-      })
+      warnings.push(...drift.map((line) => `accepted: ${line}`))
+      learn({ result: before === null ? 'new' : 'changed' })
     }),
   )
 }
 
 function nameOf({ file, validators }: ObtainedFile, { sources }: IngestOptions): string {
-  return validators?.address ?? path.join(sources, file.place)
+  return validators === null ? path.join(sources, file.place) : withoutQuery(validators.address)
+}
+
+/** Removes queries of addresses, which may contain a secret: a report may become a public comment. */
+function withoutQuery(text: string): string {
+  return text.replaceAll(/(https?:\/\/[^\s?]+)\?[^\s,;:"]+/g, '$1?...')
 }
 
 /** Returns fields whose type differs between a snapshot and the catalog. */

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { markdownOf, verdictOf, tableLines } from '../../ingest/check/render.ts'
+import { file, startWeb, status } from '../support/web.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
 /** Checks of the catalog and the sources, which publish nothing. */
@@ -14,9 +15,9 @@ async function treeOf(folder: string): Promise<string[]> {
   if (!existsSync(folder)) return []
   const files = await readdir(folder, { recursive: true, withFileTypes: true })
   const contents = files
-    .filter((file) => file.isFile())
-    .map(async (file) => {
-      const place = path.join(file.parentPath, file.name)
+    .filter((entry) => entry.isFile())
+    .map(async ({ parentPath, name }) => {
+      const place = path.join(parentPath, name)
       return `${place} ${(await readFile(place)).toString('base64')}`
     })
   return (await Promise.all(contents)).toSorted()
@@ -262,6 +263,35 @@ test('changed fields are listed, and rows that may be left out', async () => {
     '  field "c" changes from decimal(18,2) to decimal(9,3)',
     '  field "e" is new (date)',
   ])
+})
+
+test('a damaged snapshot is a warning, since an ingest replaces it', async () => {
+  const shop = await workshop(tinyCatalog({ fields: ['a:integer'] }), { 'd/t.csv': 'a\n1\n' })
+  await shop.ingest()
+  await writeFile(path.join(shop.warehouse, 'd', 't', 'current.json'), '{')
+  expect(await linesOf(shop)).toEqual([
+    'd/t: new, 1 row',
+    expect.stringMatching(
+      /^ {2}warning: the published snapshot is damaged, and an ingest publishes the table again: /,
+    ),
+  ])
+})
+
+test('the query of an address, which may be a secret, is in no report', async () => {
+  const secret = '/t.csv?key=secret'
+  const { origin, at } = await startWeb({ [secret]: file('a\n1\n') })
+  const address = `${origin}${secret}`
+  const table = { name: 't', order: [], source: { files: address }, fields: [fieldOf('a:integer')] }
+  const shop = await workshop(catalogAround([table]))
+  const reports = [JSON.stringify(await shop.check())]
+  at(secret, status(403))
+  reports.push(JSON.stringify(await shop.check()))
+  at(secret, file('a\nx\n'))
+  reports.push(JSON.stringify(await shop.check()))
+  for (const report of reports) {
+    expect(report).toContain('/t.csv?...')
+    expect(report).not.toContain('secret')
+  }
 })
 
 test('references are looked up in the sources that are checked together', async () => {
