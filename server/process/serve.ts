@@ -26,11 +26,15 @@ export async function serve(settings: ProcessSettings): Promise<void> {
     })
   // While other workers serve, a new worker accepts no request before it can answer.
   const isRelieving = worker?.isRelieving === true
-  let listening: Listening | null = isRelieving ? null : await listenNow()
-  // Import after listening: loading these modules takes most of the start-up time.
-  const opening = import('./service.ts').then(({ openService }) =>
-    openService(settings, log, worker, gate, () => listening?.connections() ?? 0),
-  )
+  let listening = null as Listening | null
+  // Import after listening: loading these modules takes most of the start-up time. They load synchronously, so
+  // signals that arrive meanwhile need the handlers below.
+  const openBehindPort = async () => {
+    if (!isRelieving) listening = await listenNow()
+    const { openService } = await import('./service.ts')
+    return openService(settings, log, worker, gate, () => listening?.connections() ?? 0)
+  }
+  const opening = openBehindPort()
   let isServing = false
   const end = async (withinMs: number): Promise<void> => {
     log.info('stopping')
