@@ -20,8 +20,8 @@ interface BrokenRow {
 /** Returns the Parquet files with the rows of a referenced table; null for the table itself. */
 export type ReferencedFiles = (target: FieldAddress) => readonly string[] | null
 
+/** An expectation as SQL. */
 interface Rule {
-  readonly expectation: Expectation
   /** Names of its fields. */
   readonly names: readonly string[]
   /** SQL: their values f0, f1, ... */
@@ -110,7 +110,7 @@ function rulesOf(work: Work, files: ReferencedFiles): Rule[] {
   return work.table.expectations.map((expectation): Rule => {
     const names = expectation.kind === 'unique' ? expectation.fields : [expectation.field]
     const columns = names.map(columnOf)
-    return { expectation, names, columns, ...conditionOf(work, expectation, columns[0] ?? '', files) }
+    return { names, columns, ...conditionOf(work, expectation, columns[0] ?? '', files) }
   })
 }
 

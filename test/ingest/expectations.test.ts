@@ -111,6 +111,22 @@ test('several fields together are unique, and rows without one of them are not c
   expect((await shop.ingest())[0]?.status).toBe('published')
 })
 
+test('lines are right behind rejected rows, line breaks, and many batches', async () => {
+  const field = expecting('integer', { unique: true, between: [0, 99] })
+  const catalog = catalogAround([
+    tableWith(field, { max_rejects: 9, source: { files: ['d/1.csv', 'd/2.csv'], union_by_name: true } }),
+  ])
+  const shop = await workshop(catalog, {
+    'd/1.csv': 'a,b\n1,"x\ny"\n2,x,z\nbad,x\n3,x\n',
+    'd/2.csv': 'b,a\n\nx,4\nx\nx,bad\nx,1\nx,100\n',
+  })
+  expect(linesOf((await shop.ingest({ batchBytes: 4 }))[0])).toEqual([
+    `d/t: FAILED, 2 values break an expectation of the catalog; ${hint}`,
+    '  2.csv, line 6, field "a": "1" is not unique: line 2 of 1.csv has it too',
+    '  2.csv, line 7, field "a": "100" is not between 0 and 99',
+  ])
+})
+
 test('a reference is looked up in the rows that this very ingest publishes first', async () => {
   const states = { name: 'states', order: [], fields: [fieldOf('code:string')] }
   const cities = tableWith(expecting('string', { references: 'd/states.code' }), { name: 'cities' })
