@@ -199,7 +199,11 @@ function nameOf({ file, validators }: ObtainedFile, { sources }: IngestOptions):
 
 /** Removes queries of addresses, which may contain a secret: a report may become a public comment. */
 function withoutQuery(text: string): string {
-  return text.replaceAll(/(https?:\/\/[^\s?]+)\?[^\s,;:"]+/g, '$1?...')
+  return text.replaceAll(/\S+/g, (word) => {
+    const start = word.indexOf('?')
+    if (start === -1 || !word.includes('://')) return word
+    return `${word.slice(0, start)}?...${/[,;:]$/.exec(word)?.[0] ?? ''}`
+  })
 }
 
 /** Returns fields whose type differs between a snapshot and the catalog. */
