@@ -168,9 +168,15 @@ describe('the server program', () => {
     await mkdir(path.join(own, 'sources', 'socios-brasil'), { recursive: true })
     const source = path.join(own, 'sources', 'socios-brasil', 'empresas.csv')
     await writeFile(source, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
-    const acervo = `${process.execPath} ${path.resolve('dist/ingest/main.js')}`
-    const script = `${acervo} ingest socios-brasil/empresas | true; ${acervo} verify; ${acervo} check | true; echo "\${PIPESTATUS[*]}"`
-    const env = { PATH: process.env['PATH'] ?? '', HOME: own, CATALOG: path.resolve('catalog.yaml') }
+    const script = `acervo() { "$NODE" "$PROGRAM" "$@"; }
+      acervo ingest socios-brasil/empresas | true; acervo verify; acervo check | true; echo "\${PIPESTATUS[*]}"`
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: own,
+      CATALOG: path.resolve('catalog.yaml'),
+      NODE: process.execPath,
+      PROGRAM: path.resolve('dist/ingest/main.js'),
+    }
     const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: own, env, encoding: 'utf8' })
     expect([stdout, stderr]).toEqual([
       expect.stringMatching(/^1 snapshots read \(.* MB in total\), 0 damaged\n0 0\n$/),
