@@ -15,6 +15,8 @@ export interface CheckReport {
 /** Rejects shown for each table; JSON has up to 1,000. */
 const rejectsShown = 20
 
+/** Faults of the catalog shown in Markdown. */
+const faultsShown = 50
 /** Characters shown of a value. */
 const valueMax = 80
 
@@ -92,15 +94,19 @@ export function verdictOf({ ok, tables, catalog_faults: faults }: CheckReport): 
   return `${verdict}: ${counts.join(', ') || 'the catalog has no tables'}`
 }
 
-/** Returns a report in Markdown, for a comment on a pull request. */
+/** A comment on GitHub has at most 65,536 characters. */
+const commentMax = 60_000
+
+/** Returns a report in Markdown, for a comment on a pull request; leaves out details that do not fit. */
 export function markdownOf(report: CheckReport): string {
   const { ok, tables, catalog_faults: faults } = report
   const lines = [`### ${ok ? '✅' : '❌'} acervo check`, '', `${capitalized(verdictOf(report))}.`, '']
   if (faults.length > 0) {
     lines.push('| place | error in the catalog |', '| --- | --- |')
-    for (const { file, line, column, message } of faults)
+    for (const { file, line, column, message } of faults.slice(0, faultsShown))
       lines.push(`| ${code(`${file}:${line}:${column}`)} | ${escaped(message)} |`)
   }
+  if (faults.length > faultsShown) lines.push('', `And ${number(faults.length - faultsShown)} more.`)
   const listed = tables.filter(({ result }) => result !== 'missing')
   if (listed.length > 0) {
     lines.push('| table | result | rows | published rows | fields |', '| --- | --- | ---: | ---: | --- |')
@@ -110,8 +116,19 @@ export function markdownOf(report: CheckReport): string {
       lines.push(`| ${code(table)} | ${result} | ${cells.join(' | ')} | ${changes} |`)
     }
   }
-  for (const checked of listed) lines.push(...detailsOf(checked))
-  return `${lines.join('\n').trimEnd()}\n`
+  return textWithin([lines, ...listed.map(detailsOf).filter((details) => details.length > 0)])
+}
+
+/** Joins groups of lines as long as they fit into a comment, and counts the other ones. */
+function textWithin([head = [], ...groups]: readonly (readonly string[])[]): string {
+  let text = head.join('\n').slice(0, commentMax)
+  for (const [index, group] of groups.entries()) {
+    const more = `\n${group.join('\n')}`
+    if (text.length + more.length > commentMax)
+      return `${text.trimEnd()}\n\nThe findings of ${number(groups.length - index)} tables are too long for a comment: run \`acervo check\`.\n`
+    text += more
+  }
+  return `${text.trimEnd()}\n`
 }
 
 function detailsOf(checked: CheckedTable): string[] {

@@ -343,6 +343,26 @@ Remedy: correct these lines of the source, or the type and spelling of the field
 `)
 })
 
+test('a report of many faults fits into a comment', async () => {
+  const names = Array.from({ length: 60 }, (_, index) => `t${index}`)
+  const shop = await workshop(tinyCatalog({ name: 'one', fields: ['a:integer'] }), {
+    'd/one.csv': `a\n${'"wrong, and long enough to fill its column of the report"\n'.repeat(30)}`,
+  })
+  const [one] = await shop.check()
+  if (one === undefined) throw new Error('no result')
+  const tables = names.map((table) => ({ ...one, table }))
+  const text = markdownOf({ ok: false, catalog_faults: [], tables })
+  expect(text.length).toBeLessThan(65_536)
+  expect(text).toMatch(/\n\nThe findings of \d+ tables are too long for a comment: run `acervo check`\.\n$/)
+  const fault = { file: 'catalog.yaml', line: 1, column: 1, message: 'unknown key "x"' }
+  const faulty = markdownOf({
+    ok: false,
+    catalog_faults: Array.from({ length: 70 }, () => fault),
+    tables: [],
+  })
+  expect(faulty).toMatch(/\n\nAnd 20 more\.\n$/)
+})
+
 test('a report has the same facts as JSON', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['a:integer'] }), { 'd/t.csv': 'a\n1\nx\n' })
   expect(await shop.check()).toEqual([
