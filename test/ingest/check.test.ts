@@ -227,6 +227,19 @@ test('a source without rows and one with far fewer rows are reported with their 
   ])
 })
 
+test('allowed rejects are not blamed for another fault', async () => {
+  const table = { name: 't', order: [], max_rejects: 1, fields: [fieldOf('a:integer')] }
+  const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'a\n1\n2\n3\n' })
+  await shop.ingest()
+  await shop.write('d/t.csv', 'a\n1\nx\n')
+  expect(await linesOf(shop)).toEqual([
+    'd/t: FAILED, 1 row instead of 3',
+    expect.stringMatching(/^ {2}sources\/d\/t\.csv: the source differs too much from the snapshot of /),
+    '  sources/d/t.csv, line 3, field "a": "x" is not a whole number of 64 bits, digits only, such as 1200 or -7',
+    '  these rows would be left out, as `max_rejects` allows',
+  ])
+})
+
 test('neither a good nor a bad source changes the warehouse', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['a:integer'] }), { 'd/t.csv': 'a\n1\n2\n' })
   await shop.ingest()
