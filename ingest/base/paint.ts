@@ -5,7 +5,7 @@ type Tone = 'good' | 'bad' | 'warning' | 'quiet' | 'strong'
 
 const styles = { good: 'green', bad: 'red', warning: 'yellow', quiet: 'gray', strong: 'bold' } as const
 
-/** Colours a text on terminals that show colours, unless NO_COLOR is set; returns it unchanged elsewhere. */
+/** Returns a text in colour if the stream is a terminal with colours and NO_COLOR is not set. */
 export function paint(tone: Tone, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   return stream.isTTY && stream.hasColors() ? styleText(styles[tone], text) : text
 }
