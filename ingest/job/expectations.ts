@@ -1,11 +1,8 @@
-import { constants } from 'node:fs'
-import { copyFile, mkdir } from 'node:fs/promises'
-import path from 'node:path'
 import { allTables, hidesText, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { holdsFields } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/publish.ts'
-import type { Store } from '../../core/warehouse/stores/store.ts'
+import type { PinnedFile, Store } from '../../core/warehouse/stores/store.ts'
 import { TableFailure, type Reject } from '../base/rejects.ts'
 import type { Work } from '../convert/convert.ts'
 import { brokenRows, countBroken, type ReferencedFiles } from '../convert/expectations.ts'
@@ -56,46 +53,35 @@ export function referencedTables(table: Table): Set<string> {
   return new Set(targets.filter((id) => id !== tableId(table)))
 }
 
-/** Source of rows for references. */
-interface Published {
-  readonly catalog: Catalog
-  readonly store: Store
+/** Parquet files with the rows of the tables that a table refers to. */
+interface Referenced {
+  /** By `dataset/table`. */
+  readonly files: Job['referenced']
+  /** Allows a remote store to evict them again. */
+  readonly release: () => void
 }
 
 /**
- * Copies the rows of referenced tables into a folder, and returns the files of each table.
- * @param unpublished rows that replace the published ones, by `dataset/table`
+ * Makes the rows of referenced tables available on this machine.
+ * @param unpublished files that replace the published ones, by `dataset/table`
  * @throws TableFailure if a table is not published with its current fields
  */
-export async function copyReferenced(
+export async function pinReferenced(
   table: Table,
-  { catalog, store }: Published,
-  folder: string,
+  { catalog, store }: { readonly catalog: Catalog; readonly store: Store },
   unpublished: Job['referenced'],
-): Promise<Job['referenced']> {
-  const copies = new Map<string, string[]>()
+): Promise<Referenced> {
+  const files = new Map<string, readonly string[]>()
+  const pinned: PinnedFile[] = []
   for (const id of referencedTables(table)) {
-    const own = path.join(folder, 'referenced', String(copies.size))
-    await mkdir(own, { recursive: true })
-    const copy = async (files: readonly string[]): Promise<string[]> => {
-      const paths = files.map((_, index) => path.join(own, `${index}.parquet`))
-      for (const [index, file] of files.entries())
-        await copyFile(file, paths[index] ?? '', constants.COPYFILE_FICLONE)
-      return paths
-    }
-    const files = unpublished.get(id)
-    copies.set(id, files === undefined ? await withPublished(id, catalog, store, copy) : await copy(files))
+    const parts = unpublished.has(id) ? [] : await publishedParts(id, catalog, store)
+    files.set(id, unpublished.get(id) ?? parts.map(({ key }) => store.place(key)))
+    pinned.push(...parts)
   }
-  return copies
+  return { files, release: await store.pin(pinned) }
 }
 
-/** Runs work on the published parts of a table, as files that are on this machine meanwhile. */
-async function withPublished<Result>(
-  id: string,
-  catalog: Catalog,
-  store: Store,
-  work: (files: readonly string[]) => Promise<Result>,
-): Promise<Result> {
+async function publishedParts(id: string, catalog: Catalog, store: Store): Promise<PinnedFile[]> {
   const target = allTables(catalog).find((table) => tableId(table) === id)
   const manifest = target === undefined ? null : await publishedOf(store, target)
   if (target === undefined || manifest === null || !holdsFields(manifest, target))
@@ -103,11 +89,5 @@ async function withPublished<Result>(
       `${id}, which an expectation refers to, is not published with its current fields: run \`acervo ingest ${id}\` first`,
     )
   const folder = layout.snapshot(target, manifest.snapshot)
-  const parts = manifest.parts.map(({ file, bytes, sha256 }) => ({ key: `${folder}/${file}`, bytes, sha256 }))
-  const release = await store.pin(parts)
-  try {
-    return await work(parts.map(({ key }) => store.place(key)))
-  } finally {
-    release()
-  }
+  return manifest.parts.map(({ file, bytes, sha256 }) => ({ key: `${folder}/${file}`, bytes, sha256 }))
 }

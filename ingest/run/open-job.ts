@@ -6,7 +6,7 @@ import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { converterVersion, isWide, partRowsDefault } from '../convert/convert.ts'
-import { copyReferenced } from '../job/expectations.ts'
+import { pinReferenced } from '../job/expectations.ts'
 import type { Job } from '../job/job.ts'
 import { definitionOf } from '../publish/label.ts'
 import { batchBytesDefault } from '../source/batches.ts'
@@ -77,11 +77,12 @@ export async function withJob<Result>(
   work: (job: Job) => Promise<Result>,
 ): Promise<Result> {
   const { scratch } = own
-  const referenced = await copyReferenced(table, options, scratch, unpublished)
+  const { files: referenced, release } = await pinReferenced(table, options, unpublished)
+  const folders = [...referenced.values()].flat().map((file) => path.dirname(file))
   const database = await Database.open({
     ...duckdbLimits(options, table),
     scratch: path.join(scratch, 'spill'),
-    folders: [scratch],
+    folders: [scratch, ...new Set(folders)],
   })
   const db = await database.connect({ progress: true })
   try {
@@ -106,6 +107,7 @@ export async function withJob<Result>(
   } finally {
     db.close()
     database.close()
+    release()
   }
 }
 
