@@ -1,6 +1,15 @@
 import { parseDateFormat } from './date-format.ts'
-import { at, reportRepeats, rowOf, strings, typesWith, type Path, type ReportFault } from './raw-document.ts'
-import { digitsDefault, type FieldTypeRow, type MomentType } from './types/field-type.ts'
+import {
+  at,
+  digitsOf,
+  reportRepeats,
+  rowOf,
+  strings,
+  typesWith,
+  type Path,
+  type ReportFault,
+} from './raw-document.ts'
+import type { FieldTypeRow, MomentType } from './types/field-type.ts'
 
 /** Columns that queries have in addition to the fields, so no field may have their names. */
 const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
@@ -32,8 +41,7 @@ export function checkFieldName(name: string, path: Path, report: ReportFault): v
 export function checkDigits(field: unknown, path: Path, report: ReportFault): void {
   const hasDigits = rowOf(field)?.hasDigits === true
   const due = typesWith((row) => row.hasDigits)
-  const precision = at(field, 'precision') ?? digitsDefault.precision
-  const scale = at(field, 'scale') ?? digitsDefault.scale
+  const { precision, scale } = digitsOf(field)
   for (const key of ['precision', 'scale']) {
     if (!hasDigits && at(field, key) !== undefined) {
       report(
@@ -42,7 +50,7 @@ export function checkDigits(field: unknown, path: Path, report: ReportFault): vo
       )
     }
   }
-  if (hasDigits && typeof precision === 'number' && typeof scale === 'number' && scale >= precision) {
+  if (hasDigits && scale >= precision) {
     report(
       [...path, 'scale'],
       `scale ${scale} must be less than precision ${precision}, the total number of digits`,

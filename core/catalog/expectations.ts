@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { fieldTypeNames, typeRow, type FieldType } from './field-types.ts'
+import { typeRow, type FieldType } from './field-types.ts'
 import { plainText } from './metadata.ts'
 import {
   at,
-  isRecord,
+  digitsOf,
   items,
   requireField,
   rowOf,
@@ -13,7 +13,7 @@ import {
   type Path,
   type ReportFault,
 } from './raw-document.ts'
-import { digitsDefault, type Digits } from './types/field-type.ts'
+import type { Digits } from './types/field-type.ts'
 
 /**
  * Expectations: rules for the rows of a table that a type cannot express. An ingest publishes nothing while
@@ -153,37 +153,9 @@ function checkBetween(field: unknown, path: Path, report: ReportFault): void {
 
 const isBound = (end: unknown): end is string | number => typeof end === 'string' || typeof end === 'number'
 
-function digitsOf(field: unknown): Digits {
-  const [precision, scale] = [at(field, 'precision'), at(field, 'scale')]
-  return {
-    precision: typeof precision === 'number' ? precision : digitsDefault.precision,
-    scale: typeof scale === 'number' ? scale : digitsDefault.scale,
-  }
-}
-
-/** Syntax of JavaScript that RE2 lacks: looking ahead or behind, and references to groups. */
-const notInRe2 = /\(\?(?:[=!]|<[=!])|\\[1-9]|\\k</
-
 function checkMatches(field: unknown, path: Path, report: ReportFault): void {
-  const pattern = at(at(field, 'expect'), 'matches')
-  const row = rowOf(field)
-  if (typeof pattern !== 'string' || row === null) return
-  if (!row.isText) {
-    report(path, `"matches" applies only to fields of type ${typesWith((one) => one.isText)}: remove it`)
-  } else if (!isPattern(pattern)) {
-    report(
-      path,
-      `"${pattern}" is not a regular expression of RE2, which has no (?=...), (?<=...) or \\1: write it as in "[0-9]{7}"`,
-    )
-  }
-}
-
-function isPattern(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').source !== '' && !notInRe2.test(pattern)
-  } catch {
-    return false
-  }
+  if (at(at(field, 'expect'), 'matches') === undefined || rowOf(field)?.isText !== false) return
+  report(path, `"matches" applies only to fields of type ${typesWith((one) => one.isText)}: remove it`)
 }
 
 interface Reference {
@@ -233,20 +205,18 @@ export function checkReferences(root: unknown, report: ReportFault): void {
 
 function checkTarget(field: unknown, table: unknown, name: string, path: Path, report: ReportFault): void {
   const fields = items(table, 'fields').map(([, one]) => one)
-  const target = fields.find((one) => at(one, 'name') === name)
-  const names = fields.flatMap((one) =>
-    isRecord(one) && typeof one['name'] === 'string' ? [one['name']] : [],
-  )
-  if (target === undefined) report(path, unknownName('field', name, names))
-  else if (storedTypeOf(target) !== storedTypeOf(field))
-    report(
-      path,
-      `"${name}" has the type ${String(at(target, 'type'))}, and this field ${String(at(field, 'type'))}: give both the same type`,
-    )
+  const names = fields.map((one) => String(at(one, 'name')))
+  const target = fields[names.indexOf(name)]
+  if (target === undefined) return requireField(name, path, names, report)
+  const [own, other] = [storedTypeOf(field), storedTypeOf(target)]
+  if (own === null || other === null || own === other) return
+  const types = [target, field].map((one) => String(at(one, 'type')))
+  report(path, `"${name}" has the type ${types.join(', and this field ')}: give both the same type`)
 }
 
-function storedTypeOf(field: unknown): string {
-  return rowOf(field)?.stored(digitsOf(field)) ?? fieldTypeNames.join()
+/** Returns the type of a field in Parquet, if the declared type exists. */
+function storedTypeOf(field: unknown): string | null {
+  return rowOf(field)?.stored(digitsOf(field)) ?? null
 }
 
 /** Returns whether references lead from one table to another. */

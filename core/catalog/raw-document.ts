@@ -1,6 +1,6 @@
 import { didYouMean } from '../text.ts'
 import { fieldTypeNames, typeRow } from './field-types.ts'
-import type { FieldTypeRow } from './types/field-type.ts'
+import { digitsDefault, type Digits, type FieldTypeRow } from './types/field-type.ts'
 
 /** Access to a document before its shape is checked: values of a wrong shape count as missing. */
 
@@ -34,6 +34,15 @@ export function strings(value: unknown, key: string): [number, string][] {
 export function rowOf(field: unknown): FieldTypeRow | null {
   const type = fieldTypeNames.find((name) => name === at(field, 'type'))
   return type === undefined ? null : typeRow(type)
+}
+
+/** Returns the declared digits of a field, or the default ones. */
+export function digitsOf(field: unknown): Digits {
+  const [precision, scale] = [at(field, 'precision'), at(field, 'scale')]
+  return {
+    precision: typeof precision === 'number' ? precision : digitsDefault.precision,
+    scale: typeof scale === 'number' ? scale : digitsDefault.scale,
+  }
 }
 
 export function isString(field: unknown): boolean {

@@ -1,7 +1,10 @@
+import type { Table } from '../../core/catalog/catalog.ts'
 import type { Expectation, FieldAddress } from '../../core/catalog/expectations.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
+import type { Connection } from '../../core/duckdb/connection.ts'
+import { messageOf } from '../../core/errors.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
-import { detailedRejectsMax } from '../base/rejects.ts'
+import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
 import { numberOf, sortedSql, stagedSql, type Staged, type Work } from './convert.ts'
 
 /** A row that breaks an expectation of the catalog. */
@@ -31,50 +34,69 @@ interface Rule {
   readonly reason: string
 }
 
-/**
- * Returns the number of values that break each expectation, by its index. Reads all rows, including those of
- * reused partitions.
- */
-export async function countBroken(work: Work, files: ReferencedFiles): Promise<number[]> {
-  const rules = rulesOf(work, files)
-  const ofRows = rules.flatMap(({ isBroken }) => (isBroken === null ? [] : [`count_if(${isBroken})`]))
-  const from = sortedSql(work)
-  const counts =
-    ofRows.length === 0 ? [] : ((await work.db.rows(`select ${ofRows.join(', ')} from ${from}`))[0] ?? [])
-  const waiting = [...counts]
-  const all: number[] = []
-  for (const { isBroken, columns } of rules) {
-    if (isBroken !== null) {
-      all.push(numberOf(waiting.shift()))
-      continue
-    }
-    const [row = []] = await work.db.rows(
-      `select coalesce(sum(repeats - 1), 0) from (${repeatsSql(columns, `count(*) as repeats`, from)})`,
-    )
-    all.push(numberOf(row[0]))
-  }
-  return all
+/** A rule that some rows break. */
+interface BrokenRule {
+  readonly rule: Rule
+  /** Number of values that break it. */
+  readonly count: number
 }
 
-/** Returns the first rows that break expectations, in the order of the source. */
+/** Returns the expectations of the table that rows break. Reads all rows, including those of reused partitions. */
+export async function brokenRules(work: Work, files: ReferencedFiles): Promise<BrokenRule[]> {
+  const rules = rulesOf(work, files)
+  const from = sortedSql(work)
+  const ofRows = rules.filter(({ isBroken }) => isBroken !== null)
+  const conditions = ofRows.map(({ isBroken }) => `count_if(${isBroken ?? ''})`)
+  // One statement reads the rows once for all rules that a row breaks by itself.
+  const [counts = []] =
+    conditions.length === 0 ? [] : await work.db.rows(`select ${conditions.join(', ')} from ${from}`)
+  const broken: BrokenRule[] = []
+  for (const rule of rules) {
+    const [repeats] =
+      rule.isBroken === null
+        ? await work.db.rows(
+            `select coalesce(sum(repeats - 1), 0) from (${repeatsSql(rule, 'count(*) as repeats', from)})`,
+          )
+        : [counts.slice(ofRows.indexOf(rule))]
+    const count = numberOf(repeats?.[0])
+    if (count > 0) broken.push({ rule, count })
+  }
+  return broken
+}
+
+/** @throws TableFailure if RE2 cannot read a pattern that the catalog expects */
+export async function requirePatterns(db: Connection, { expectations }: Table): Promise<void> {
+  for (const expectation of expectations) {
+    if (expectation.kind !== 'matches') continue
+    const { field, pattern } = expectation
+    await db.rows(`select regexp_full_match('', ${quotedText(pattern)})`).catch((cause: unknown) => {
+      throw Object.assign(
+        new TableFailure(
+          `"${pattern}", which the catalog expects "${field}" to match, is not a regular expression of RE2: ${messageOf(cause)}`,
+        ),
+        { cause },
+      )
+    })
+  }
+}
+
+/** Returns the first rows that break rules, in the order of the source. */
 export async function brokenRows(
   work: Work,
   { files: staged }: Staged,
-  counts: readonly number[],
-  files: ReferencedFiles,
+  rules: readonly BrokenRule[],
 ): Promise<BrokenRow[]> {
   const broken: BrokenRow[] = []
   const rows = `(select *, before + file_row_number as record from ${stagedSql(staged)} where is_good)`
-  for (const [index, rule] of rulesOf(work, files).entries()) {
-    if (counts[index] === 0) continue
+  for (const { rule } of rules) {
     const { names, columns, isBroken, reason } = rule
     const text = textSql(work, rule)
     const keys = columns.map((column) => `rows.${column} = repeated.${column}`).join(' and ')
+    const firsts = `${columns.join(', ')}, min(record) as first`
     const sql =
       isBroken === null
         ? `select record, ${text}, first from ${rows} as rows
-           join (${repeatsSql(columns, `${columns.join(', ')}, min(record) as first`, rows)}) as repeated on ${keys}
-           where record <> first`
+           join (${repeatsSql(rule, firsts, rows)}) as repeated on ${keys} where record <> first`
         : `select record, ${text}, null from ${rows} as rows where ${isBroken}`
     for (const [record, value, first] of await work.db.rows(
       `${sql} order by record limit ${detailedRejectsMax}`,
@@ -91,7 +113,7 @@ export async function brokenRows(
 }
 
 /** SQL: something about each combination of values that occurs several times. */
-function repeatsSql(columns: readonly string[], selected: string, from: string): string {
+function repeatsSql({ columns }: Rule, selected: string, from: string): string {
   const present = columns.map((column) => `${column} is not null`).join(' and ')
   return `select ${selected} from ${from} where ${present} group by ${columns.join(', ')} having count(*) > 1`
 }
@@ -151,8 +173,13 @@ function conditionOf(
         paths === null
           ? `select f${index} as value from ${sortedSql(work)}`
           : `select ${quotedName(target.field)} as value from read_parquet([${paths.map(quotedText).join(', ')}])`
+      // A table without rows has no files.
+      const isMissing =
+        paths?.length === 0
+          ? 'true'
+          : `${column} not in (select value from (${values}) where value is not null)`
       return {
-        isBroken: `(${column} is not null and ${column} not in (select value from (${values}) where value is not null))`,
+        isBroken: `(${column} is not null and ${isMissing})`,
         reason: `is not in ${target.dataset}/${target.table}.${target.field}`,
       }
     }

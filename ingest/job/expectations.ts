@@ -5,7 +5,7 @@ import { publishedOf } from '../../core/warehouse/publish.ts'
 import type { PinnedFile, Store } from '../../core/warehouse/stores/store.ts'
 import { TableFailure, type Reject } from '../base/rejects.ts'
 import type { Work } from '../convert/convert.ts'
-import { brokenRows, countBroken, type ReferencedFiles } from '../convert/expectations.ts'
+import { brokenRows, brokenRules, type ReferencedFiles } from '../convert/expectations.ts'
 import type { Job } from './job.ts'
 import { locateRecords, type CastSource } from './read-and-cast.ts'
 
@@ -20,11 +20,11 @@ export async function requireExpectations(
 ): Promise<boolean> {
   const { table, files, referenced } = job
   const filesOf: ReferencedFiles = (target) => referenced.get(`${target.dataset}/${target.table}`) ?? null
-  const counts = await countBroken(work, filesOf)
-  const count = counts.reduce((sum, broken) => sum + broken, 0)
-  if (count === 0) return true
+  const rules = await brokenRules(work, filesOf)
+  if (rules.length === 0) return true
   if (reusable !== null) return false
-  const broken = await brokenRows(work, intake.staged, counts, filesOf)
+  const count = rules.reduce((sum, rule) => sum + rule.count, 0)
+  const broken = await brokenRows(work, intake.staged, rules)
   const records = broken.flatMap(({ record, sameAs }) => (sameAs === null ? [record] : [record, sameAs]))
   const locate = await locateRecords(job, files, new Set(records))
   const rejects = broken.map(({ record, sameAs, field, text, reason }): Reject => {

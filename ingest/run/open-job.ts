@@ -6,6 +6,7 @@ import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { converterVersion, isWide, partRowsDefault } from '../convert/convert.ts'
+import { requirePatterns } from '../convert/expectations.ts'
 import { pinReferenced } from '../job/expectations.ts'
 import type { Job } from '../job/job.ts'
 import { definitionOf } from '../publish/label.ts'
@@ -86,6 +87,7 @@ export async function withJob<Result>(
   })
   const db = await database.connect({ progress: true })
   try {
+    await requirePatterns(db, table)
     return await work({
       ...own,
       table,

@@ -98,6 +98,27 @@ test.each<[type: string, bounds: readonly [string | number, string | number], go
   expect(linesOf((await shop.ingest())[0])[1]).toMatch(/^ {2}line 3, field "a": ".*" is not between /)
 })
 
+test.each(['(?i)[a-f]+', '[a-z\\-]+', '\\pL+', 'ab{1}'])(
+  'the pattern %s of RE2 is accepted',
+  async (matches) => {
+    const catalog = catalogAround([tableWith(expecting('string', { matches }))])
+    const shop = await workshop(catalog, { 'd/t.csv': 'a,b\nab,x\n' })
+    expect((await shop.ingest())[0]?.status).toBe('published')
+  },
+)
+
+test.each([
+  ['(?=a)b', 'invalid perl operator: (?='],
+  ['[a', 'missing ]: [a'],
+  ['\\1', 'invalid escape sequence: \\1'],
+])('the pattern %s, which RE2 cannot read, fails the table', async (matches, why) => {
+  const catalog = catalogAround([tableWith(expecting('string', { matches }))])
+  const shop = await workshop(catalog, { 'd/t.csv': 'a,b\nab,x\n' })
+  expect(linesOf((await shop.ingest())[0])).toEqual([
+    `d/t: FAILED, "${matches}", which the catalog expects "a" to match, is not a regular expression of RE2: Invalid Input Error: ${why}`,
+  ])
+})
+
 test('several fields together are unique, and rows without one of them are not compared', async () => {
   const catalog = catalogAround([
     tableWith(fieldOf('a:integer'), { expect: { unique: [['a', 'b']] }, source: { files: 'd/*.csv' } }),
@@ -149,6 +170,18 @@ test('a reference is looked up in the rows that this very ingest publishes first
   expect(linesOf(outcomes[1])).toEqual(failure)
   await shop.write('d/states.csv', 'code\nSP\nRJ\n')
   expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'published'])
+})
+
+test('a reference to a table without rows finds nothing', async () => {
+  const states = { name: 'states', order: [], may_be_empty: true, fields: [fieldOf('code:string')] }
+  const cities = tableWith(expecting('string', { references: 'd/states.code' }), { name: 'cities' })
+  const shop = await workshop(catalogAround([cities, states]), {
+    'd/cities.csv': 'a,b\n,y\n',
+    'd/states.csv': 'code\n',
+  })
+  expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'published'])
+  await shop.write('d/cities.csv', 'a,b\n,y\nSP,x\n')
+  expect(linesOf((await shop.ingest())[1])[1]).toBe('  line 3, field "a": "SP" is not in d/states.code')
 })
 
 test('a reference to the table itself is looked up in all its rows', async () => {
