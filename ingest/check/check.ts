@@ -12,7 +12,7 @@ import { referencedTables } from '../job/expectations.ts'
 import { stopwatch } from '../job/job.ts'
 import { sourceTotals, warningsOf } from '../job/source-totals.ts'
 import { inScratch } from '../publish/scratch.ts'
-import { definitionFor, obtainFor, withJob } from '../run/open-job.ts'
+import { definitionFor, obtainFor, rolledBackWith, withJob } from '../run/open-job.ts'
 import type { IngestOptions } from '../run/options.ts'
 import { expectedFiles } from '../source/find.ts'
 import { SourceHashes } from '../source/hashes.ts'
@@ -53,6 +53,8 @@ export interface CheckedTable {
 interface CheckOptions extends IngestOptions {
   /** Absolute folder for temporary files. */
   readonly scratchFolder: string
+  /** Whether an ingest would fill ClickHouse. */
+  readonly hasClickHouse: boolean
 }
 
 /**
@@ -89,7 +91,7 @@ function inReferenceOrder(tables: readonly Table[]): Table[] {
   return [...ordered]
 }
 
-interface TableOptions extends IngestOptions {
+interface TableOptions extends CheckOptions {
   readonly scratch: string
   /** Converted rows of tables, by `dataset/table`, to which later references refer. */
   readonly unpublished: Map<string, readonly string[]>
@@ -141,8 +143,10 @@ type Learn = (facts: Partial<CheckedTable>) => void
 
 /** @throws TableFailure if an ingest would publish nothing */
 async function examine(table: Table, options: TableOptions, progress: Progress, learn: Learn): Promise<void> {
-  const { store, scratch, unpublished } = options
+  const { store, scratch, unpublished, hasClickHouse, acceptsDrift = false } = options
   const warnings: string[] = []
+  if (table.engine === 'clickhouse' && !hasClickHouse)
+    warnings.push('an ingest of this table needs CLICKHOUSE_URL, which is not set here')
   const before = await publishedOf(store, table).catch((error: unknown) => {
     if (error instanceof NewerManifest) throw error
     warnings.push(
@@ -171,6 +175,11 @@ async function examine(table: Table, options: TableOptions, progress: Progress, 
     believedMs: options.believedMs,
   })
   if (isAsDeclared && (await hashes.areOf(before.sources, obtained, table.source))) return learn(unchanged)
+  const withdrawn = acceptsDrift ? null : await rolledBackWith(hashes, table, options)
+  if (withdrawn !== null)
+    warnings.push(
+      `an ingest holds this source back, since it is that of the snapshot ${withdrawn}, which was rolled back; \`--accept-drift\` publishes it again`,
+    )
   const own = { obtained, before, reusable: null, previous: null, scratch, progress, unpublished }
   await withJob(table, own, options, (job) =>
     convertSource(job, stopwatch(job), async (converted) => {

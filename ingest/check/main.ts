@@ -58,6 +58,7 @@ async function reportOf(
       store: openWarehouse(settings),
       memoryBytes: settings.ingestMemory,
       scratchFolder: path.resolve(settings.localFolder, 'checks'),
+      hasClickHouse: settings.clickHouseUrl !== '',
       acceptsDrift,
       now: () => new Date(),
       progress: (table) => board.progress(tableId(table)),

@@ -10,14 +10,12 @@ import {
   recordCheck,
   recordVerified,
   versionsIn,
-  readRollbacks,
 } from '../../core/warehouse/state-files.ts'
 import { mendManifest, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { holdsFields, NewerManifest, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
-import { converterVersion, partRowsDefault } from '../convert/convert.ts'
 import { convertAndPublish } from '../job/convert-and-publish.ts'
 import { referencedTables } from '../job/expectations.ts'
 import { fillClickHouse } from '../job/fill-clickhouse.ts'
@@ -25,14 +23,13 @@ import type { Progress } from '../base/progress.ts'
 import { findReusable } from '../convert/reused-partitions.ts'
 import { dropForgotten } from '../publish/clickhouse.ts'
 import { removeGarbage } from '../publish/garbage.ts'
-import { definitionsUntil } from '../publish/label.ts'
 import { withTableLock } from '../publish/lock.ts'
 import { inScratch, sweepScratch } from '../publish/scratch.ts'
 import { asFailure, TableFailure } from '../base/rejects.ts'
 import { failureReport, type Outcome } from '../job/report.ts'
 import { expectedFiles } from '../source/find.ts'
 import { SourceHashes } from '../source/hashes.ts'
-import { definitionFor, duckdbLimits, obtainFor, requireEngine, withJob } from './open-job.ts'
+import { definitionFor, duckdbLimits, obtainFor, requireEngine, rolledBackWith, withJob } from './open-job.ts'
 import type { IngestOptions } from './options.ts'
 
 /** Memory that a job needs for sorting; with less, fewer jobs run concurrently. */
@@ -125,7 +122,6 @@ async function tryToReport(
 
 async function ingestTable(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
   const { sources, store, onlyUnpublished = false } = options
-  const { partRows = partRowsDefault, converter = converterVersion } = options
   requireEngine(table, options)
   const found = await currentSnapshot(store, table, progress)
   const { manifest, isDamaged } = found
@@ -159,18 +155,16 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
     }
     if (obtained === 'unchanged') throw new Error('the source is unchanged, but the table is not published')
     const { acceptsDrift = false } = options
-    // A new version of the converter is no reason to publish a rolled back source again.
-    const definitions = definitionsUntil(table, partRows, converter)
-    for (const withdrawn of acceptsDrift ? [] : await readRollbacks(store, table)) {
-      if (!definitions.includes(withdrawn.definition) || !(await hashes.are(withdrawn.sources))) continue
+    const withdrawn = acceptsDrift ? null : await rolledBackWith(hashes, table, options)
+    if (withdrawn !== null) {
       const trouble = whyNotServed(found, table)
       if (trouble === null) {
         if (current !== null) await fill(table, current, options, progress)
         await recordCheck(store, table, 'held', options.now())
-        return { status: 'held', table, withdrawn: withdrawn.snapshot }
+        return { status: 'held', table, withdrawn }
       }
       throw new TableFailure(
-        `${trouble}, and the source is that of the snapshot ${withdrawn.snapshot}, which was rolled back; ` +
+        `${trouble}, and the source is that of the snapshot ${withdrawn}, which was rolled back; ` +
           `\`acervo ingest --accept-drift ${tableId(table)}\` publishes it again`,
       )
     }

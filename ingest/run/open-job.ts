@@ -3,14 +3,17 @@ import path from 'node:path'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { readRollbacks } from '../../core/warehouse/state-files.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { converterVersion, isWide, partRowsDefault } from '../convert/convert.ts'
 import { requirePatterns } from '../convert/expectations.ts'
 import { pinReferenced } from '../job/expectations.ts'
 import type { Job } from '../job/job.ts'
-import { definitionOf } from '../publish/label.ts'
+import { definitionOf, definitionsUntil } from '../publish/label.ts'
 import { batchBytesDefault } from '../source/batches.ts'
+import type { SourceHashes } from '../source/hashes.ts'
 import { obtain, type ObtainedFile } from '../source/obtain.ts'
 import type { Source } from '../../core/warehouse/manifest.ts'
 import type { IngestOptions } from './options.ts'
@@ -41,6 +44,19 @@ export function duckdbLimits(
 /** Returns the definition of a table for an ingest with these options. */
 export function definitionFor(table: Table, { partRows, converter }: IngestOptions): string {
   return definitionOf(table, partRows ?? partRowsDefault, converter ?? converterVersion)
+}
+
+/** Returns the snapshot of the same source that was rolled back, which an ingest does not publish again; else null. */
+export async function rolledBackWith(
+  hashes: SourceHashes,
+  table: Table,
+  { store, partRows = partRowsDefault, converter = converterVersion }: IngestOptions,
+): Promise<SnapshotId | null> {
+  // A new version of the converter is no reason to publish a rolled back source again.
+  const definitions = definitionsUntil(table, partRows, converter)
+  for (const { definition, sources, snapshot } of await readRollbacks(store, table))
+    if (definitions.includes(definition) && (await hashes.are(sources))) return snapshot
+  return null
 }
 
 /**

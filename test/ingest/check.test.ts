@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { markdownOf, verdictOf, tableLines } from '../../ingest/check/render.ts'
+import { rollback } from '../../ingest/rollback/rollback.ts'
 import { file, startWeb, status } from '../support/web.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -287,6 +288,32 @@ test('a damaged snapshot is a warning, since an ingest replaces it', async () =>
     expect.stringMatching(
       /^ {2}warning: the published snapshot is damaged, and an ingest publishes the table again: /,
     ),
+  ])
+})
+
+const servedBy = (engine: string, name: string): object => ({
+  name,
+  engine,
+  order: [],
+  fields: [fieldOf('a:integer')],
+})
+
+test('a source that was rolled back, and a missing ClickHouse, are warnings', async () => {
+  const shop = await workshop(catalogAround([servedBy('duckdb', 't'), servedBy('clickhouse', 'u')]), {
+    'd/t.csv': 'a\n1\n',
+    'd/u.csv': 'a\n1\n',
+  })
+  await shop.ingest({ tables: ['t'] })
+  await shop.write('d/t.csv', 'a\n2\n')
+  const [outcome] = await shop.ingest({ tables: ['t'], now: () => new Date('2026-01-03T00:00:00Z') })
+  if (outcome?.status !== 'published') throw new Error('the changed source was not published')
+  const withdrawn = outcome.manifest.snapshot
+  await rollback(shop.store, outcome.table, new Date('2026-01-04T00:00:00Z'))
+  expect(await linesOf(shop)).toEqual([
+    'd/t: changed, 1 row',
+    `  warning: an ingest holds this source back, since it is that of the snapshot ${withdrawn}, which was rolled back; \`--accept-drift\` publishes it again`,
+    'd/u: new, 1 row',
+    '  warning: an ingest of this table needs CLICKHOUSE_URL, which is not set here',
   ])
 })
 

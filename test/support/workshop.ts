@@ -88,7 +88,7 @@ export async function workshop(
     },
     check: async (tables) => {
       const checked: CheckedTable[] = []
-      const options = { ...defaults, scratchFolder: path.join(folder, 'checks') }
+      const options = { ...defaults, scratchFolder: path.join(folder, 'checks'), hasClickHouse: false }
       await check(chosenTables(tables), options, (result) => checked.push(result))
       // The sources of a test are in a folder of a random name.
       return JSON.parse(JSON.stringify(checked).replaceAll(sources, 'sources')) as CheckedTable[]
