@@ -12,6 +12,8 @@ const rejectsShown = 3
 interface Finding {
   readonly dialect: Dialect
   readonly columns: number
+  /** Number of fields that are texts until a question is answered. */
+  readonly open: number
   readonly trial: Trial
 }
 
@@ -21,7 +23,10 @@ export interface Remark {
 }
 
 /** Returns remarks and questions about files for their author. */
-export function remarksOf(files: readonly PlacedFile[], { dialect, columns, trial }: Finding): Remark[] {
+export function remarksOf(
+  files: readonly PlacedFile[],
+  { dialect, columns, open, trial }: Finding,
+): Remark[] {
   const { read, days } = trial
   const [first, ...others] = files.map(({ name }) => name)
   const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
@@ -34,7 +39,7 @@ export function remarksOf(files: readonly PlacedFile[], { dialect, columns, tria
     ...birthsAsked(days).map(toQuestion),
     ...suggestFromName(files).map(toStatement),
     ...namesSaid(dialect).map(toStatement),
-    ...rejectsSaid(read).map(toStatement),
+    ...rejectsSaid(read, open).map(toStatement),
   ]
 }
 
@@ -49,12 +54,15 @@ function namesSaid({ hasHeader, firstLine }: Dialect): string[] {
     : []
 }
 
-function rejectsSaid({ rejectedRows, rejects }: ReadSource): string[] {
-  if (rejectedRows === 0) return ['tried on all rows: every value fits the suggested entry']
+function rejectsSaid({ rejectedRows, rejects }: ReadSource, open: number): string[] {
+  const texts = open === 1 ? 'a field is a text' : `${open} fields are texts`
+  const fits = `every value fits the suggested entry${open === 0 ? '' : `, in which ${texts} until you answer a question`}`
+  if (rejectedRows === 0) return [`tried on all rows: ${fits}`]
+  const rows = rejectedRows === 1 ? 'a row' : `${rejectedRows.toLocaleString('en')} rows`
   return [
-    `${rejectedRows} rows cannot be read: ${rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
+    `${rows} cannot be read: ${rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
     `an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: ${rejectedRows}`,
-    'tried on the other rows: every value fits the suggested entry',
+    `tried on the other rows: ${fits}`,
   ]
 }
 

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Field } from '../../core/catalog/catalog.ts'
-import { yamlComment } from '../../core/catalog/add-table.ts'
+import { inlineYaml, yamlComment } from '../../core/catalog/add-table.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { Progress } from '../base/progress.ts'
@@ -103,18 +103,23 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       await draft.readAllColumns()
       return draft.settled()
     })
-    const lines = await linesOf(files, options, trial, entry)
+    const placesText = await placesOf(files, options, trial, entry)
     const annotatedEntry = {
       ...entry,
       fields: entry.fields.map((one, index) => ({
         ...one,
         column: entry.dialect.firstLine[index] ?? one.name,
-        ...describeField(fields[index], trial, index, lines),
+        ...describeField(fields[index], trial, index, placesText),
       })),
     }
     return {
       entry: entryText(annotatedEntry),
-      remarks: remarksOf(files, { dialect: draft.dialect, columns: draft.columns.length, trial }),
+      remarks: remarksOf(files, {
+        dialect: draft.dialect,
+        columns: draft.columns.length,
+        open: annotatedEntry.fields.filter(({ question }) => question !== null).length,
+        trial,
+      }),
       dataset: datasetLines(trial.days, draft.columns),
       fields: annotatedEntry.fields,
       name: entry.name,
@@ -327,19 +332,20 @@ function describeField(
   field: SuggestedField | undefined,
   trial: Trial,
   index: number,
-  lines: ReadonlyMap<number, string>,
+  placesText: Places,
 ): ColumnNotes {
   const found = trial.fields[index]
   if (field === undefined || found === undefined)
     return { isEmpty: true, evidence: '', notice: null, question: null }
   const { question, isNotable = false } = field
   const evidence = field.evidence(found)
-  const nearly = nearlyAll(field, trial, index, lines)
+  const nearly = nearlyAll(field, trial, index, placesText)
+  const asked = question ?? (nearly === null ? null : adviceOf(field, trial, index))
   return {
     isEmpty: found.filled === 0,
-    evidence: joined(evidence, question, nearly),
-    notice: question === null ? (nearly ?? (isNotable ? evidence : null)) : null,
-    question: question === null ? null : joined(question, nearly),
+    evidence: joined(evidence, ...(question === null ? [nearly, asked] : [question, nearly])),
+    notice: asked === null && isNotable ? evidence : null,
+    question: asked === null ? null : joined(...(question === null ? [nearly, asked] : [question, nearly])),
   }
 }
 
@@ -348,29 +354,40 @@ function nearlyAll(
   { probe }: SuggestedField,
   trial: Trial,
   index: number,
-  lines: ReadonlyMap<number, string>,
+  placesText: Places,
 ): string | null {
   const tried = trial.probes[index]
   if (probe === null || tried === null || tried === undefined || tried.bad === 0) return null
-  const examples = tried.misfits.slice(0, misfitsShown).map(({ text, rows, record }) => {
+  const examples = tried.misfits.slice(0, misfitsShown).map(({ text, rows, records }) => {
     const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`
-    return `${JSON.stringify(text.slice(0, 40))}${times} (${lines.get(record) ?? ''})`
+    const more = rows > records.length ? ', ...' : ''
+    return `${JSON.stringify(text.slice(0, 40))}${times} (${placesText(records)}${more})`
   })
   const more = tried.misfits.length > misfitsShown ? ', ...' : ''
   return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}; the others: ${examples.join(', ')}${more}`
 }
 
+/** Returns the keys that declare the type of nearly all values, and ways to treat the others. */
+function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
+  const keys = Object.entries(probe?.keys ?? {}).map(([key, value]) => `${key}: ${inlineYaml(value)}`)
+  const bad = trial.probes[index]?.bad ?? 0
+  return `to give the field this type, declare ${keys.join(', ')}, and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: ${bad}`
+}
+
+/** Formats the places of records, such as `lines 3, 7`. */
+type Places = (records: readonly number[]) => string
+
 /** Finds the lines of the misfits that are shown. */
-async function linesOf(
+async function placesOf(
   files: readonly PlacedFile[],
   { limits, progress }: SuggestOptions,
   trial: Trial,
   entry: Entry,
-): Promise<ReadonlyMap<number, string>> {
+): Promise<Places> {
   const shownMisfits = trial.probes.flatMap((tried) => tried?.misfits.slice(0, misfitsShown) ?? [])
-  if (shownMisfits.length === 0) return new Map()
+  if (shownMisfits.length === 0) return () => ''
   progress.step('finding lines')
-  const locate = new Set(shownMisfits.map(({ record }) => record))
+  const locate = new Set(shownMisfits.flatMap(({ records }) => records))
   const { lines } = await readSource(files, {
     table: tableOf(entryText(entry)),
     progress,
@@ -378,10 +395,9 @@ async function linesOf(
     taker: null,
     locate,
   })
-  return new Map(
-    [...lines].map(([record, { file, line }]) => [
-      record,
-      files.length > 1 ? `${file}, line ${line}` : `line ${line}`,
-    ]),
-  )
+  return (records) => {
+    const places = records.flatMap((record) => lines.get(record) ?? [])
+    if (files.length > 1) return places.map(({ file, line }) => `${file}, line ${line}`).join('; ')
+    return `${places.length === 1 ? 'line' : 'lines'} ${places.map(({ line }) => line).join(', ')}`
+  }
 }

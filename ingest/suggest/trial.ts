@@ -26,8 +26,8 @@ import type { FieldFacts } from './column.ts'
 export interface Misfit {
   readonly text: string
   readonly rows: number
-  /** Index of the first record with it. */
-  readonly record: number
+  /** Indexes of the first records with it. */
+  readonly records: readonly number[]
 }
 
 /** Result of a field on all rows. */
@@ -63,6 +63,8 @@ interface TrialOptions {
 const batchBytes = 32 * 1024 * 1024
 /** Maximum number of distinct misfits of a field that are collected from each batch, the most frequent first. */
 const misfitsMax = 200
+/** Maximum number of records that are named of a misfit. */
+const recordsMax = 5
 const daysMax = 20_000
 /** Number of fields of a wide table in one statement, which holds all of their texts and values in memory. */
 const fieldsAtOnce = 250
@@ -162,7 +164,7 @@ async function tryFields(
   const misfits =
     bad.length === 0
       ? []
-      : await work.db.rows(`select field, text, count(*), min(record)
+      : await work.db.rows(`select field, text, count(*), array_to_string(min(record, ${recordsMax}), ' ')
           from ${textsSql(batch, bad, fitsSql(attempts, plainSql(work, batch, true), batch).from)} where not is_good
           group by field, text
           qualify row_number() over (partition by field order by count(*) desc, min(record)) <= ${misfitsMax}
@@ -205,7 +207,7 @@ class Tally {
   #filled = 0
   #longest = 0
   #bad = 0
-  readonly #misfits = new Map<string, { rows: number; record: number }>()
+  readonly #misfits = new Map<string, { rows: number; records: readonly number[] }>()
 
   add(
     { filled, longest, bad }: { filled: number; longest: number; bad: number },
@@ -214,11 +216,14 @@ class Tally {
     this.#filled += filled
     this.#longest = Math.max(this.#longest, longest)
     this.#bad += bad
-    for (const [, text, rows, record] of misfits) {
+    for (const [, text, rows, list] of misfits) {
       const known = this.#misfits.get(String(text))
-      if (known !== undefined) known.rows += numberOf(rows)
-      else if (this.#misfits.size < 5 * misfitsMax)
-        this.#misfits.set(String(text), { rows: numberOf(rows), record: numberOf(record) })
+      if (known === undefined && this.#misfits.size >= 5 * misfitsMax) continue
+      const records = [...(known?.records ?? []), ...String(list).split(' ').map(Number)]
+      this.#misfits.set(String(text), {
+        rows: (known?.rows ?? 0) + numberOf(rows),
+        records: records.slice(0, recordsMax),
+      })
     }
   }
 
@@ -228,7 +233,7 @@ class Tally {
       filled: this.#filled,
       longest: this.#longest,
       bad: this.#bad,
-      misfits: misfits.toSorted((a, b) => b.rows - a.rows || a.record - b.record),
+      misfits: misfits.toSorted((a, b) => b.rows - a.rows || (a.records[0] ?? 0) - (b.records[0] ?? 0)),
     }
   }
 }

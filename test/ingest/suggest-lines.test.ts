@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { outcomeLines } from '../../ingest/job/report.ts'
 import type { LineCounts } from '../../ingest/source/read.ts'
 import { TableFailure } from '../../ingest/base/rejects.ts'
-import { declared, rows as came } from '../support/declared.ts'
+import { declared, rows as came, whatCame } from '../support/declared.ts'
 import { workshop } from '../support/workshop.ts'
 import { isQuick, runsOf, seed, testSampled } from '../support/runs.ts'
 import { noticeLines } from '../../ingest/suggest/notices.ts'
@@ -215,12 +215,12 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
     '  x.csv: 5 rows, 4 columns',
     '  all bytes are ASCII, so utf-8 fits',
     '  "," gives 4 columns in 100.0 % of the sample',
-    '  tried on all rows: every value fits the suggested entry',
-    '  field "day": all but 2 of 5 are written dd/mm/yyyy; the others: "45366" (line 3), "Total" (line 6)',
+    '  tried on all rows: every value fits the suggested entry, in which 2 fields are texts until you answer a question',
     '  field "empty": all values are null, so any type would do',
     'questions; answer each by a change of the entry in the catalog:',
-    '  1. field "length", a text until you answer: say what "3:40" means: for hours and minutes, declare type: time, format: h:mm; minutes and seconds stay texts',
-    '  2. say whether line 6 sums up the rows above it, as "Total" suggests: source.skip_last: 1 leaves it out',
+    '  1. field "day", a text until you answer: all but 2 of 5 are written dd/mm/yyyy; the others: "45366" (line 3), "Total" (line 6); to give the field this type, declare type: date, format: "dd/mm/yyyy", and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: 2',
+    '  2. field "length", a text until you answer: say what "3:40" means: for hours and minutes, declare type: time, format: h:mm; minutes and seconds stay texts',
+    '  3. say whether line 6 sums up the rows above it, as "Total" suggests: source.skip_last: 1 leaves it out',
   ])
 })
 
@@ -234,6 +234,24 @@ test.each<[values: readonly string[], what: string]>([
 ])('the odd one of %p is named', async (values, what) => {
   const { told } = await entryOf(linesOf('n|note', ...values.map((value) => `${value}|a`)))
   expect(told).toContain(`all but 1 of 4 are ${what}; the others: "x" (line 5)`)
+})
+
+test('the advice about the odd values of a column publishes the others', async () => {
+  const days = Array.from({ length: 20 }, (_, n) => (n % 3 === 2 ? '30/02/2026' : `${n + 10}/01/2026`))
+  const content = linesOf('day|n', ...days.map((day, n) => `${day}|${n}`), '?|20')
+  const { told, entry } = await entryOf(content)
+  expect(told).toContain('the others: "30/02/2026" 6 times (lines 4, 7, 10, 13, 16, ...), "?" (line 22)')
+  const [, type, format, most] = /declare type: (\w+), format: "(\S+)", .*max_rejects: (\d+)/.exec(told) ?? []
+  const fields = entry.fields.map((field) => (field.name === 'day' ? { ...field, type, format } : field))
+  const source = { ...entry.source, files: 'd/x.csv' }
+  expect(
+    await whatCame(
+      { ...entry, name: 't', source, fields, max_rejects: Number(most) },
+      { 'd/x.csv': content },
+    ),
+  ).toMatchObject({
+    rows: days.flatMap((day, n) => (day === '30/02/2026' ? [] : [[`2026-01-${day.slice(0, 2)}`, n]])),
+  })
 })
 
 test('a cell or a name that reads like a question is none', async () => {

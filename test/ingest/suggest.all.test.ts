@@ -34,5 +34,5 @@ test('one byte that is no UTF-8 makes no other encoding of a file that is', asyn
     Buffer.concat([Buffer.from(`a,b\n${rows.join('')}`), Buffer.from('7,S\u00e3o\n', 'latin1')]),
   )
   expect(entry.source).toBeUndefined()
-  expect(told).toContain(`1 rows cannot be read: line ${rowsBefore + 2}: the byte 0xe3 is not UTF-8`)
+  expect(told).toContain(`a row cannot be read: line ${rowsBefore + 2}: the byte 0xe3 is not UTF-8`)
 })

@@ -202,9 +202,9 @@ test('a plain file without a header, whose faults are told', async () => {
     '# all bytes are ASCII, so utf-8 fits',
     '# "," gives 4 columns in 98.0 % of the sample',
     '# the first line has numbers, dates or empty cells, so it seems to be a row instead of a header: name the columns by header',
-    '# 1 rows cannot be read: line 51: the row has 2 values, and the header 4',
+    '# a row cannot be read: line 51: the row has 2 values, and the header 4',
     '# an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: 1',
-    '# tried on the other rows: every value fits the suggested entry',
+    '# tried on the other rows: every value fits the suggested entry, in which a field is a text until you answer a question',
     '# optional keys of the dataset, for harvesters:',
     '#   temporal: { start: 2020-01-01, end: 2020-01-01 } # the first and the last value of "column_3"',
     '#   publisher, contact, themes, keywords, language and the units of fields, which the file does not show',
@@ -214,7 +214,7 @@ test('a plain file without a header, whose faults are told', async () => {
     '    header: ["column_1","column_2","column_3","column_4"]',
     '  fields:',
     '    - { name: column_1, type: integer } # all 50 values are whole numbers of at most 2 digits',
-    '    - { name: column_2, type: string } # 50 texts of at most 5 characters, such as "0"; all but 1 of 50 are numbers with a decimal point; the others: "x" (line 41)',
+    '    - { name: column_2, type: string } # 50 texts of at most 5 characters, such as "0"; all but 1 of 50 are numbers with a decimal point; the others: "x" (line 41); to give the field this type, declare type: float, and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: 1',
     '    - { name: column_3, type: datetime } # all 50 values are written yyyy-mm-dd hh:mm:ss',
     '    - { name: column_4, type: string } # 50 texts of at most 14 characters, such as "123.456.789-00"',
   ])
@@ -317,7 +317,7 @@ describe('what lies beside the rows, or late in a file', () => {
 
   test.each(['Total', '3', 'Bra'])('a last row that is cut off is none of them: %s', async (end) => {
     const { told } = await entryOf(`a,b\n${'x,1\n'.repeat(99)}${end}\n`)
-    expect(told).toContain('1 rows cannot be read: line 101: the row has 1 value, and the header 2')
+    expect(told).toContain('a row cannot be read: line 101: the row has 1 value, and the header 2')
   })
 
   test('quotes that are escaped by backslashes are refused', async () => {
