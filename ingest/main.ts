@@ -77,6 +77,7 @@ program
   .option('--dataset <slug>', 'dataset of the table; by default from the name of the folder')
   .option('--table <name>', 'name of the table; by default from the name of the file')
   .option('--member <pattern>', 'files of a zip to read, such as "*_2026.csv"')
+  .option('--no-publish', 'only write the entry, so that you can answer its questions first')
   .action((files: string[], options: object) =>
     run(async () => (await import('./add/main.ts')).runAdd(files, options)),
   )
@@ -85,6 +86,7 @@ program
     examples(
       'acervo add rain.csv --dataset=weather',
       "acervo add 'sales-*.csv' --dataset=shop --table=sales",
+      'acervo add messy.csv --no-publish',
       'acervo add https://example.org/data.zip --member="*_2026.csv"',
     ),
   )

@@ -13,7 +13,7 @@ import { StartError } from '../../core/errors.ts'
 import { readSettings, type Settings } from '../../core/settings/read.ts'
 import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
-import { noticeLines } from '../suggest/notices.ts'
+import { hasQuestions, noticeLines } from '../suggest/notices.ts'
 import { suggest } from '../suggest/suggest.ts'
 import { changesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
@@ -27,12 +27,14 @@ interface AddFlags {
   readonly dataset?: string
   readonly table?: string
   readonly member?: string
+  /** False writes the entry only. */
+  readonly publish?: boolean
 }
 
 /**
  * Adds files as a table: suggests an entry, writes it into the catalog, and ingests it. After a failure or a
  * stop, restores the catalog.
- * @returns exit code: 0 if the table is published, `stoppedCode` after a signal, else 1
+ * @returns exit code: 0 if the table is published, or only the entry was requested, `stoppedCode` after a signal, else 1
  */
 export async function runAdd(inputs: readonly string[], options: AddFlags): Promise<number> {
   const [first = ''] = inputs
@@ -78,6 +80,10 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     if (placing !== null) await place(placing)
     await replaced(file, after)
     const id = `${names.dataset}/${names.table}`
+    if (options.publish === false) {
+      console.log(`${id} is in ${file}; \`acervo ingest ${id}\` publishes it`)
+      return 0
+    }
     if (!(await runIngestProgram([id], stop.signal))) {
       await replaced(file, before)
       if (placing !== null) await removeCopies(placing)
@@ -88,6 +94,10 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       `${id} is in ${file}; \`acervo serve\` serves it (a running server loads it within seconds) at`,
     )
     for (const address of addressesOf(id, catalog, settings)) console.log(`  ${address}`)
+    if (hasQuestions(suggestion))
+      console.log(
+        `questions are open: answer them in ${file}, and \`acervo ingest ${id}\` publishes the table anew`,
+      )
     const missing = missingOf(dataset)
     if (missing.length > 0)
       console.log(`the dataset "${names.dataset}" has no ${missing.join(', ')} yet: add them to ${file}`)
@@ -130,7 +140,7 @@ function missingOf(dataset: Dataset | undefined): string[] {
 
 function addressesOf(id: string, { families }: Catalog, { publicUrl }: Settings): string[] {
   const base = publicUrl.href.replace(/\/$/, '')
-  return [`${base}/en/dataset/${id}`, `${base}${families[0]?.prefix ?? ''}/dataset/${id}/data/`]
+  return [`${base}/en/dataset/${id}/`, `${base}${families[0]?.prefix ?? ''}/dataset/${id}/data/`]
 }
 
 /** Replaces a file atomically. */

@@ -53,7 +53,7 @@ export interface CheckedTable {
 interface CheckOptions extends IngestOptions {
   /** Absolute folder for temporary files. */
   readonly scratchFolder: string
-  /** Whether an ingest would fill ClickHouse. */
+  /** True if an ingest could fill ClickHouse. */
   readonly hasClickHouse: boolean
 }
 

@@ -1,5 +1,10 @@
 import type { Suggestion } from './suggest.ts'
 
+/** Returns whether a person must decide about a part of the entry. */
+export function hasQuestions({ remarks, fields }: Suggestion): boolean {
+  return remarks.some(({ isQuestion }) => isQuestion) || fields.some(({ question }) => question !== null)
+}
+
 /** Returns lines about a file: first facts, then numbered questions. */
 export function noticeLines({ remarks, fields }: Suggestion): string[] {
   const facts = remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [] : [text]))

@@ -170,6 +170,31 @@ describe('the programs', () => {
     ])
   }, 60_000)
 
+  test('add a file without publishing it, until its question is answered', async () => {
+    const { folder, catalog, SOURCES, WAREHOUSE, settings } = await home()
+    await run('init', [], settings)
+    const file = path.join(folder, 'sales.csv')
+    await writeFile(file, 'day,n\n13/01/2026,1\n14/01/2026,2\nTotal,3\n')
+    const { code, out } = await run('add', [file, '--dataset=shop', '--no-publish'], settings)
+    const next = `shop/sales is in ${catalog}; \`acervo ingest shop/sales\` publishes it\n`
+    expect([code, out.slice(-next.length)]).toEqual([0, next])
+    expect(await readdir(path.join(SOURCES, 'shop'))).toEqual(['sales.csv'])
+    expect(await readdir(WAREHOUSE).catch(() => [])).toEqual([])
+    const added = await readFile(catalog, 'utf8')
+    const answered = added.replace(
+      '{ name: day, type: string }',
+      '{ name: day, type: date, format: dd/mm/yyyy }',
+    )
+    await writeFile(catalog, answered.replace(/( +)(order: .*\n)/, '$1$2$1source: { skip_last: 1 }\n'))
+    const ingested = await run('ingest', ['shop/sales'], settings)
+    expect(ingested.out).toMatch(
+      /^shop\/sales: published 2 rows in .*; 4 lines: 1 header, 2 rows, 1 left out at the end\n/,
+    )
+    expect((await run('add', [file, '--dataset=other', '--table=sales'], settings)).out).toContain(
+      `questions are open: answer them in ${catalog}, and \`acervo ingest other/sales\` publishes the table anew\n`,
+    )
+  }, 60_000)
+
   testAll(
     'rename a catalog that is in the way of a new one, each to a name of its own',
     async () => {
