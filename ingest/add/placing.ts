@@ -69,7 +69,7 @@ export async function place({ copies }: Placing): Promise<void> {
   for (const { from, to } of copies) {
     await mkdir(path.dirname(to), { recursive: true })
     await copyFile(from, to)
-    console.log(`${path.basename(to)} is copied to ${to}`)
+    console.log(`${path.basename(from)} is copied to ${to}, which an ingest reads`)
   }
 }
 
