@@ -23,12 +23,19 @@ export class TableFailure extends Error {
   readonly rejects: readonly Reject[]
   /** Number of all rejects, including those without details. */
   readonly rejectCount: number
+  /** Advice about the rejects; null if the message says it. */
+  readonly remedy: string | null
 
-  constructor(message: string, rejects: readonly Reject[] = [], rejectCount = rejects.length) {
+  constructor(
+    message: string,
+    rejects: readonly Reject[] = [],
+    { count = rejects.length, remedy = null }: { count?: number; remedy?: string | null } = {},
+  ) {
     super(message)
     this.name = 'TableFailure'
     this.rejects = rejects
-    this.rejectCount = rejectCount
+    this.rejectCount = count
+    this.remedy = remedy
   }
 }
 

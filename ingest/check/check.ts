@@ -47,6 +47,8 @@ export interface CheckedTable {
   readonly reject_count: number
   /** Why nothing would be published; null if the table is published or unchanged. */
   readonly problem: string | null
+  /** Advice about the rejects; null if there are none, or the problem says it. */
+  readonly remedy: string | null
   readonly warnings: readonly string[]
 }
 
@@ -110,19 +112,21 @@ async function resultOf(table: Table, options: TableOptions): Promise<CheckedTab
     rejects: [],
     reject_count: 0,
     problem: null,
+    remedy: null,
     warnings: [],
   }
   try {
     await examine(table, options, progress, (facts) => Object.assign(result, facts))
     return result
   } catch (error) {
-    const { message, rejects, rejectCount } = asFailure(error, options.memoryBytes)
+    const { message, rejects, rejectCount, remedy } = asFailure(error, options.memoryBytes)
     const rejected =
       rejects.length === 0 ? {} : { ...rejectsIn(result.sources, rejects), reject_count: rejectCount }
     return {
       ...result,
       ...rejected,
       result: 'failed',
+      remedy,
       problem: withoutQuery(message.replace('; nothing was published', '')),
     }
   } finally {

@@ -51,18 +51,13 @@ function wordsOf({ result, rows, rows_before: before, sources }: CheckedTable): 
 }
 
 /** Returns the first rejects, the number of further ones, and what to do about them. */
-function rejectTexts({ rejects, reject_count: count, rows, problem }: CheckedTable): string[] {
+function rejectTexts({ rejects, reject_count: count, remedy }: CheckedTable): string[] {
   if (count === 0) return []
   const more = count - Math.min(rejects.length, rejectsShown)
-  // The rows are counted only if their rejects are allowed; the table may fail for another reason.
-  const remedy =
-    rows === null
-      ? `remedy: correct these lines of the source, or the type and spelling of the fields in the catalog`
-      : `these rows would be left out, as \`max_rejects\` allows`
   return [
     ...rejects.slice(0, rejectsShown).map(completeLine),
     ...(more > 0 ? [`and ${number(more)} more`] : []),
-    ...(problem?.includes('`expect`') === true ? [] : [remedy]),
+    remedy === null ? 'these rows would be left out, as `max_rejects` allows' : `remedy: ${remedy}`,
   ]
 }
 

@@ -36,11 +36,10 @@ export async function requireExpectations(
     return { ...locate(record), field, text: hidesText(table) ? null : text, reason: `${reason}${place}` }
   })
   const what = count === 1 ? 'a value breaks' : `${count.toLocaleString('en')} values break`
-  throw new TableFailure(
-    `${what} an expectation of the catalog; nothing was published. Correct the source, or change \`expect\` in the catalog`,
-    rejects,
+  throw new TableFailure(`${what} an expectation of the catalog; nothing was published`, rejects, {
     count,
-  )
+    remedy: 'correct the source, or change `expect` in the catalog',
+  })
 }
 
 /** Returns the tables that the expectations of a table refer to, besides itself. */

@@ -84,6 +84,9 @@ export function headerOf({ headers }: ReadSource): string {
   return createHash('sha256').update(JSON.stringify(headers[0]?.header)).digest('hex')
 }
 
+/** Maximum share of rows that a failure suggests to leave out. */
+const fewShare = 0.1
+
 /**
  * Returns the first rejects with details, if the catalog allows that many rejected rows.
  * @throws TableFailure with the first rejects and their lines, if there are more than allowed
@@ -107,11 +110,10 @@ async function requireFewRejects(
   if (rows <= table.rejectsMax) return rejects
   const allowed = table.rejectsMax === 0 ? '' : `, and max_rejects allows only ${table.rejectsMax}`
   const what = rows === 1 ? 'a row does' : `${rows.toLocaleString('en')} rows do`
-  throw new TableFailure(
-    `${what} not match the catalog${allowed}; nothing was published`,
-    rejects,
-    badCount + read.rejectedRows,
-  )
+  throw new TableFailure(`${what} not match the catalog${allowed}; nothing was published`, rejects, {
+    count: badCount + read.rejectedRows,
+    remedy: `correct these lines of the source, or the type and spelling of the fields in the catalog${rows <= fewShare * read.records ? `; \`max_rejects: ${rows}\` of the table leaves these rows out` : ''}`,
+  })
 }
 
 /**

@@ -99,10 +99,11 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
     case 'skipped':
       return []
     case 'failed': {
-      const { message, rejects, rejectCount } = outcome.failure
+      const { message, rejects, rejectCount, remedy } = outcome.failure
       return [
         `${id}: ${paint('bad', 'FAILED')}, ${message}`,
         ...rejectLines(rejects, rejectCount),
+        ...(remedy === null ? [] : [`  remedy: ${remedy}`]),
         `  report: ${outcome.report}`,
       ]
     }
@@ -218,6 +219,7 @@ export function failureReport({ dataset, name }: Table, failure: TableFailure, a
     table: name,
     at: at.toISOString(),
     problem: failure.message,
+    remedy: failure.remedy,
     rejects: failure.rejectCount,
     first_rejects: failure.rejects,
   }

@@ -282,7 +282,10 @@ function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
 function requireStructure(scans: readonly Scan[]): void {
   if (scans.at(-1)?.scanner.stopped !== true) return
   const rows = scans.reduce((sum, { scanner }) => sum + scanner.rejectedRows, 1)
-  throw new TableFailure('the source cannot be read as CSV; nothing was published', rejectsIn(scans), rows)
+  throw new TableFailure('the source cannot be read as CSV; nothing was published', rejectsIn(scans), {
+    count: rows,
+    remedy: 'correct these lines of the source, or its encoding, delimiter or quote in the catalog',
+  })
 }
 
 function rejectsIn(scans: readonly Scan[]): Reject[] {

@@ -32,6 +32,9 @@ const headerRemedy =
   'Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
   '`acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones'
 
+const structureRemedy =
+  '  remedy: correct these lines of the source, or its encoding, delimiter or quote in the catalog'
+
 const valueFault = (line: number, text: string, reason: string): string[] => [
   mismatch,
   `  sources/d/t.csv, line ${line}, field "a": ${JSON.stringify(text)} ${reason}`,
@@ -40,7 +43,7 @@ const valueFault = (line: number, text: string, reason: string): string[] => [
 const rowFault = (problem: string, line: number, reason: string): string[] => [
   problem,
   `  sources/d/t.csv, line ${line}: ${reason}`,
-  remedy,
+  problem === mismatch ? remedy : structureRemedy,
 ]
 
 test.each<[what: string, type: string, csv: string | Buffer, lines: readonly string[]]>([
@@ -228,6 +231,17 @@ test('a source without rows and one with far fewer rows are reported with their 
   ])
 })
 
+test('a few bad rows among many can be left out, as the remedy says', async () => {
+  const good = '1\n'.repeat(20)
+  const shop = await workshop(tinyCatalog({ fields: ['a:integer'] }), { 'd/t.csv': `a\n${good}x\ny\n` })
+  const table = { name: 't', order: [], max_rejects: 2, fields: [fieldOf('a:integer')] }
+  expect((await linesOf(shop)).at(-1)).toBe(
+    `${remedy}; \`max_rejects: 2\` of the table leaves these rows out`,
+  )
+  const [outcome] = await (await workshop(catalogAround([table]), {}, path.dirname(shop.sources))).ingest()
+  expect(outcome?.status === 'published' && outcome.manifest.rows).toBe(20)
+})
+
 test('allowed rejects are not blamed for another fault', async () => {
   const table = { name: 't', order: [], max_rejects: 1, fields: [fieldOf('a:integer')] }
   const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'a\n1\n2\n3\n' })
@@ -344,8 +358,9 @@ test('references are looked up in the sources that are checked together', async 
   expect(await linesOf(shop)).toEqual([
     'd/states: new, 1 row',
     'd/cities: FAILED',
-    '  sources/d/cities.csv: a value breaks an expectation of the catalog. Correct the source, or change `expect` in the catalog',
+    '  sources/d/cities.csv: a value breaks an expectation of the catalog',
     '  sources/d/cities.csv, line 3, field "state": "RJ" is not in d/states.code',
+    '  remedy: correct the source, or change `expect` in the catalog',
   ])
   await shop.write('d/states.csv', 'code\nSP\nRJ\n')
   expect(await linesOf(shop)).toEqual(['d/states: new, 2 rows', 'd/cities: new, 2 rows'])
@@ -425,6 +440,7 @@ test('a report has the same facts as JSON', async () => {
       ],
       reject_count: 1,
       problem: 'a row does not match the catalog',
+      remedy: 'correct these lines of the source, or the type and spelling of the fields in the catalog',
       warnings: [],
     },
   ])

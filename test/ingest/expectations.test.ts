@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
+import { faultLines } from '../support/declared.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 
@@ -12,14 +12,6 @@ const tableWith = (field: object, more: object = {}): object => ({
   fields: [field, fieldOf('b:string')],
   ...more,
 })
-
-/** The lines of a failure, without the path of its report. */
-function linesOf(outcome: Outcome | undefined): string[] {
-  if (outcome === undefined) return []
-  return outcomeLines(outcome).filter((line) => !line.startsWith('  report: '))
-}
-
-const hint = 'nothing was published. Correct the source, or change `expect` in the catalog'
 
 test.each<[what: string, field: object, csv: string, lines: readonly string[]]>([
   [
@@ -76,8 +68,8 @@ test.each<[what: string, field: object, csv: string, lines: readonly string[]]>(
   const shop = await workshop(catalogAround([tableWith(field)]), { 'd/t.csv': csv })
   const [outcome] = await shop.ingest()
   const what = lines.length === 1 ? 'a value breaks' : `${lines.length} values break`
-  expect(linesOf(outcome)).toEqual([
-    `d/t: FAILED, ${what} an expectation of the catalog; ${hint}`,
+  expect(faultLines(outcome)).toEqual([
+    `d/t: FAILED, ${what} an expectation of the catalog; nothing was published`,
     ...lines.map((line) => `  ${line}`),
   ])
 })
@@ -95,7 +87,7 @@ test.each<[type: string, bounds: readonly [string | number, string | number], go
   const shop = await workshop(catalog, { 'd/t.csv': `a,b\n${good},x\n` })
   expect((await shop.ingest())[0]?.status).toBe('published')
   await shop.write('d/t.csv', `a,b\n${good},x\n${bad},x\n`)
-  expect(linesOf((await shop.ingest())[0])[1]).toMatch(/^ {2}line 3, field "a": ".*" is not between /)
+  expect(faultLines((await shop.ingest())[0])[1]).toMatch(/^ {2}line 3, field "a": ".*" is not between /)
 })
 
 test.each(['(?i)[a-f]+', '[a-z\\-]+', '\\pL+', 'ab{1}'])(
@@ -114,7 +106,7 @@ test.each([
 ])('the pattern %s, which RE2 cannot read, fails the table', async (matches, why) => {
   const catalog = catalogAround([tableWith(expecting('string', { matches }))])
   const shop = await workshop(catalog, { 'd/t.csv': 'a,b\nab,x\n' })
-  expect(linesOf((await shop.ingest())[0])).toEqual([
+  expect(faultLines((await shop.ingest())[0])).toEqual([
     `d/t: FAILED, "${matches}", which the catalog expects "a" to match, is not a regular expression of RE2: Invalid Input Error: ${why}`,
   ])
 })
@@ -124,8 +116,8 @@ test('several fields together are unique, and rows without one of them are not c
     tableWith(fieldOf('a:integer'), { expect: { unique: [['a', 'b']] }, source: { files: 'd/*.csv' } }),
   ])
   const shop = await workshop(catalog, { 'd/1.csv': 'a,b\n1,x\n1,y\n1,\n', 'd/2.csv': 'a,b\n1,\n2,x\n1,x\n' })
-  expect(linesOf((await shop.ingest())[0])).toEqual([
-    `d/t: FAILED, a value breaks an expectation of the catalog; ${hint}`,
+  expect(faultLines((await shop.ingest())[0])).toEqual([
+    `d/t: FAILED, a value breaks an expectation of the catalog; nothing was published`,
     '  2.csv, line 4, field "a, b": "1, x" is not unique: line 2 of 1.csv has it too',
   ])
   await shop.write('d/2.csv', 'a,b\n1,\n2,x\n')
@@ -141,8 +133,8 @@ test('lines are right behind rejected rows, line breaks, and many batches', asyn
     'd/1.csv': 'a,b\n1,"x\ny"\n2,x,z\nbad,x\n3,x\n',
     'd/2.csv': 'b,a\n\nx,4\nx\nx,bad\nx,1\nx,100\n',
   })
-  expect(linesOf((await shop.ingest({ batchBytes: 4 }))[0])).toEqual([
-    `d/t: FAILED, 2 values break an expectation of the catalog; ${hint}`,
+  expect(faultLines((await shop.ingest({ batchBytes: 4 }))[0])).toEqual([
+    `d/t: FAILED, 2 values break an expectation of the catalog; nothing was published`,
     '  2.csv, line 6, field "a": "1" is not unique: line 2 of 1.csv has it too',
     '  2.csv, line 7, field "a": "100" is not between 0 and 99',
   ])
@@ -156,10 +148,10 @@ test('a reference is looked up in the rows that this very ingest publishes first
     'd/states.csv': 'code\nSP\n',
   })
   const failure = [
-    `d/cities: FAILED, a value breaks an expectation of the catalog; ${hint}`,
+    `d/cities: FAILED, a value breaks an expectation of the catalog; nothing was published`,
     '  line 4, field "a": "RJ" is not in d/states.code',
   ]
-  expect(linesOf((await shop.ingest({ tables: ['cities'] }))[0])).toEqual([
+  expect(faultLines((await shop.ingest({ tables: ['cities'] }))[0])).toEqual([
     'd/cities: FAILED, d/states, which an expectation refers to, is not published with its current fields: run `acervo ingest d/states` first',
   ])
   const outcomes = await shop.ingest()
@@ -167,7 +159,7 @@ test('a reference is looked up in the rows that this very ingest publishes first
     ['states', 'published'],
     ['cities', 'failed'],
   ])
-  expect(linesOf(outcomes[1])).toEqual(failure)
+  expect(faultLines(outcomes[1])).toEqual(failure)
   await shop.write('d/states.csv', 'code\nSP\nRJ\n')
   expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'published'])
 })
@@ -181,15 +173,15 @@ test('a reference to a table without rows finds nothing', async () => {
   })
   expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'published'])
   await shop.write('d/cities.csv', 'a,b\n,y\nSP,x\n')
-  expect(linesOf((await shop.ingest())[1])[1]).toBe('  line 3, field "a": "SP" is not in d/states.code')
+  expect(faultLines((await shop.ingest())[1])[1]).toBe('  line 3, field "a": "SP" is not in d/states.code')
 })
 
 test('a reference to the table itself is looked up in all its rows', async () => {
   const field = expecting('integer', { references: 'd/t.id' })
   const catalog = catalogAround([{ name: 't', order: [], fields: [fieldOf('id:integer'), field] }])
   const shop = await workshop(catalog, { 'd/t.csv': 'id,a\n1,2\n2,\n3,4\n' })
-  expect(linesOf((await shop.ingest())[0])).toEqual([
-    `d/t: FAILED, a value breaks an expectation of the catalog; ${hint}`,
+  expect(faultLines((await shop.ingest())[0])).toEqual([
+    `d/t: FAILED, a value breaks an expectation of the catalog; nothing was published`,
     '  line 4, field "a": "4" is not in d/t.id',
   ])
 })
@@ -198,7 +190,7 @@ test('values of a table with hidden texts are not quoted', async () => {
   const secret = { name: 'cpf', type: 'string', mask: 'cpf', expect: { unique: true } }
   const catalog = catalogAround([{ name: 't', order: [], fields: [secret] }])
   const shop = await workshop(catalog, { 'd/t.csv': 'cpf\n12345678901\n12345678901\n' })
-  expect(linesOf((await shop.ingest())[0])[1]).toBe(
+  expect(faultLines((await shop.ingest())[0])[1]).toBe(
     '  line 3, field "cpf": the value is not unique: line 2 has it too',
   )
 })
@@ -217,8 +209,8 @@ test('rows of partitions that were not read again count, and are reported with t
   })
   expect((await shop.ingest())[0]?.status).toBe('published')
   await shop.write('d/t-2.csv', 'month,key\n2,d\n2,b\n')
-  expect(linesOf((await shop.ingest())[0])).toEqual([
-    `d/t: FAILED, a value breaks an expectation of the catalog; ${hint}`,
+  expect(faultLines((await shop.ingest())[0])).toEqual([
+    `d/t: FAILED, a value breaks an expectation of the catalog; nothing was published`,
     '  t-2.csv, line 3, field "key": "b" is not unique: line 3 of t-1.csv has it too',
   ])
   await shop.write('d/t-2.csv', 'month,key\n2,d\n2,e\n')

@@ -65,6 +65,7 @@ describe('a job', () => {
       '  n      integer  0      1         1      1',
       'd/bad: FAILED, a row does not match the catalog; nothing was published',
       '  line 3, field "n": "12.75" is not a whole number of 64 bits, digits only, such as 1200 or -7',
+      '  remedy: correct these lines of the source, or the type and spelling of the fields in the catalog',
       `  report: ${failure}`,
     ])
     expect(JSON.parse(await readFile(failure, 'utf8'))).toEqual({
@@ -72,6 +73,7 @@ describe('a job', () => {
       table: 'bad',
       at: '2026-01-02T03:04:05.678Z',
       problem: 'a row does not match the catalog; nothing was published',
+      remedy: 'correct these lines of the source, or the type and spelling of the fields in the catalog',
       rejects: 1,
       first_rejects: [
         {

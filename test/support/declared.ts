@@ -1,6 +1,6 @@
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { IngestOptions } from '../../ingest/run/options.ts'
-import { outcomeLines } from '../../ingest/job/report.ts'
+import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { getPage, serve } from './service.ts'
 import { catalogAround, fieldOf, workshop } from './workshop.ts'
 
@@ -44,7 +44,7 @@ export async function whatCame(
   const isOne = typeof files === 'string' || files instanceof Uint8Array
   const shop = await workshop(catalog, isOne ? { 'd/t.csv': files } : files)
   const [outcome] = await shop.ingest(options)
-  if (outcome?.status === 'failed') return { refused: withoutTable(outcomeLines(outcome).slice(0, -1)) }
+  if (outcome?.status === 'failed') return { refused: withoutTable(faultLines(outcome)) }
   if (outcome?.status !== 'published')
     throw new Error(`neither published nor refused: ${String(outcome?.status)}`)
   const service = await serve(shop)
@@ -54,6 +54,12 @@ export async function whatCame(
   const rows = results.map((row) => names.map((name) => row[name]))
   if (count !== rows.length) throw new Error(`${count} rows are counted, and ${rows.length} are there`)
   return { rows, told: outcomeLines(outcome).slice(1) }
+}
+
+/** Returns the lines of a failure, without its remedy and the path of its report. */
+export function faultLines(outcome: Outcome | undefined): string[] {
+  if (outcome === undefined) return []
+  return outcomeLines(outcome).filter((line) => !/^ {2}(report|remedy): /.test(line))
 }
 
 function withoutTable([first = '', ...rest]: readonly string[]): string[] {

@@ -2,7 +2,15 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { outcomeLines } from '../../../ingest/job/report.ts'
-import { declared, misfit, refused, rows, whatCame, type Declaration } from '../../support/declared.ts'
+import {
+  declared,
+  faultLines,
+  misfit,
+  refused,
+  rows,
+  whatCame,
+  type Declaration,
+} from '../../support/declared.ts'
 import { workshop } from '../../support/workshop.ts'
 import { testSampled } from '../../support/runs.ts'
 
@@ -103,7 +111,7 @@ describe('masks', () => {
     const shop = await workshop(declared({ ...masked, ...also }), { [name]: content })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'failed') throw new Error('expected a failure')
-    const lines = outcomeLines(outcome).slice(0, -1)
+    const lines = faultLines(outcome)
     expect(lines).toEqual([`d/t: FAILED, ${told[0] ?? ''}`, ...told.slice(1)])
     const found = await everythingIn(shop.warehouse)
     expect(found).toContain('"problem"')
@@ -210,6 +218,7 @@ describe('rejects that are allowed', () => {
       table: 't',
       at: '2026-01-02T03:04:05.678Z',
       problem: '3 rows do not match the catalog, and max_rejects allows only 2; nothing was published',
+      remedy: 'correct these lines of the source, or the type and spelling of the fields in the catalog',
       rejects: 3,
       first_rejects: rejects,
     })
