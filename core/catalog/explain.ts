@@ -18,7 +18,8 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(path)
     return issue.keys.map((name) => {
-      const unknown = `unknown key "${name}"${didYouMean(name, known)}; known here: ${known.join(', ')}`
+      const hint = placeOf(name) ?? didYouMean(name, known)
+      const unknown = `unknown key "${name}"${hint}; known here: ${known.join(', ')}`
       const removed = removedKeys.get(name)
       return {
         path: [...path, name],
@@ -35,6 +36,20 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
   const written = document.writtenAt(path)
   if (written === undefined) return [{ path: path.slice(0, -1), ofKey: false, message: missing(path) }]
   return [{ path, ofKey: false, message: wrongValue(issue, path, written) }]
+}
+
+/** Places of the catalog that have keys of their own. */
+const places: readonly (readonly [what: string, path: Path])[] = [
+  ['a dataset', ['datasets', 0]],
+  ['a table', ['datasets', 0, 'tables', 0]],
+  ['the `source` of a table', ['datasets', 0, 'tables', 0, 'source']],
+  ['a field', ['datasets', 0, 'tables', 0, 'fields', 0]],
+]
+
+/** Tells where a key belongs that is known elsewhere; null if it is not, or in several places. */
+function placeOf(name: string): string | null {
+  const [place, ...others] = places.filter(([, path]) => knownKeys(path).includes(name))
+  return place === undefined || others.length > 0 ? null : `, which is a key of ${place[0]}`
 }
 
 /** Keys of earlier versions, and the message about each. */

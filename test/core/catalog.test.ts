@@ -116,13 +116,33 @@ describe('the loader', () => {
   })
 
   // Each row changes one place of the right catalog.
-  test.each<[what: string, from: string, to: string, faults: string[]]>([
+  test.each<[what: string, from: string, to: string, faults: unknown[]]>([
     [
       'an unknown key',
       'title: T',
       'title: T\ntitel: X',
       [
         'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, publisher, contact, colours, limits, families, engine, include, datasets',
+      ],
+    ],
+    [
+      'a key of a dataset in a table',
+      'filters:',
+      'frequency: daily\n        filters:',
+      [
+        expect.stringMatching(
+          /^c\.yaml:23:9: unknown key "frequency", which is a key of a dataset; known here: name, /,
+        ),
+      ],
+    ],
+    [
+      'a key of a source in a table',
+      'filters:',
+      'delimiter: ";"\n        filters:',
+      [
+        expect.stringMatching(
+          /^c\.yaml:23:9: unknown key "delimiter", which is a key of the `source` of a table; known/,
+        ),
       ],
     ],
     [
