@@ -20,10 +20,13 @@ const dayMs = 86_400_000
 /** Maximum number of rejects shown of each table; its report has more. */
 const rejectsMax = 10
 
-/** Compares the declared frequency of a dataset with its dates, and shows the findings of the ingest. */
+/**
+ * Compares the declared frequency of a dataset, or that of all its tables, with its dates, and shows the findings of the
+ * ingest.
+ */
 export function provenancePart(
   context: PageContext,
-  { frequency }: Dataset,
+  dataset: Dataset,
   tables: readonly TableProvenance[],
   today: string,
 ): Html | null {
@@ -35,6 +38,8 @@ export function provenancePart(
   const isNew = tables.every(({ manifest }) => manifest.previous === null)
   const collected = tables.map(({ manifest }) => manifest.collected_at).toSorted()
   const ageMs = Date.parse(today) - Date.parse(latest ?? collected.at(-1) ?? '')
+  const refreshed = new Set(tables.map(({ table }) => table.refreshed))
+  const frequency = dataset.frequency ?? (refreshed.size === 1 ? ([...refreshed][0] ?? null) : null)
   const span = frequency === null ? null : spanOf[frequency]
   const { day, count } = writtenIn(words)
   return html`<section id="truth">

@@ -44,7 +44,9 @@ export function gridPart(context: PageContext, view: TableView): Html {
         </tbody>
       </table>
     </div>
-    <p class="facts">– ${words.null}. ${words.sortable}</p>`
+    <p class="facts">
+      – ${words.null}. ${words.sortable(fields.every(({ name }) => orderable(view.table).includes(name)))}
+    </p>`
 }
 
 function headerPart(context: PageContext, view: TableView, field: Field): Html {

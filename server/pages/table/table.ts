@@ -1,7 +1,7 @@
 import { type Table, tableId } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { framed, type PageContext } from '../frame.ts'
-import { html, type Html, textOf } from '../html.ts'
+import { html, type Html, partyPart, textOf } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { codesPart } from './codes.ts'
 import { columnsForm } from './columns.ts'
@@ -32,6 +32,7 @@ function tableHtml(context: PageContext, view: TableView): Html {
   const title = `${dataset.name}: ${table.name}`
   const { changed_at: changed, import_date: imported } = snapshot.manifest
   const isFiltered = query.conditions.length > 0 || query.words.length > 0
+  const rejected = snapshot.report?.rejected_rows ?? 0
   const covered = coverageOf(table, snapshot.report)
   const main = html`
     <h1>${title}</h1>
@@ -39,7 +40,13 @@ function tableHtml(context: PageContext, view: TableView): Html {
     <p class="facts">
       ${covered !== null && words.covers(covered.name, day(covered.from), day(covered.to))}
       ${changed === undefined ? words.importedOn(day(imported)) : words.changedLast(day(changed))}
-      ${words.allRows}
+      ${
+        rejected > 0 &&
+        html`<a href="${addresses.dataset(language, dataset)}#truth"
+          >${words.leftOutOfTable(count(rejected))}</a
+        >`
+      }
+      ${words.allRows} ${dataset.license !== null && html`${words.license}: ${partyPart(dataset.license)}.`}
       <a href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a>
     </p>
     ${tabsPart(context, table, 'table', rowParameters(view))}

@@ -99,6 +99,8 @@ export const en = {
     failed: 'import failed',
   } satisfies Record<SourceCheck['outcome'], string>,
   leftOut: 'Rows left out',
+  leftOutOfTable: (rows: string) =>
+    rows === '1' ? '1 row of the source is left out.' : `${rows} rows of the source are left out.`,
   reportOf: (table: string) => `Import report of the table ${table}`,
   rejected: (rows: string) =>
     rows === '1'
@@ -120,7 +122,7 @@ export const en = {
   duckdbHow: 'DuckDB reads the tables over the network, and downloads only what a query needs:',
   versions: 'Versions',
   rowsMore: (rows: string) => (/^.1$/.test(rows) ? `${rows} row` : `${rows} rows`),
-  sameAsBefore: 'the same source file, imported again',
+  sameAsBefore: 'from the same source file',
 
   aspects: { table: 'Table', chart: 'Chart', fields: 'Fields', api: 'API', sql: 'SQL' } satisfies Record<
     Aspect | 'table',
@@ -144,7 +146,10 @@ export const en = {
   sortedDown: (field: string) => `sorted by ${field}, descending`,
   sortBy: (field: string) => `Sort by ${field}`,
   allRows: 'Filters, search and sorting always work on all rows.',
-  sortable: 'Select an underlined column to sort by it; other columns cannot be sorted.',
+  sortable: (areAll: boolean): string =>
+    areAll
+      ? 'Select the name of a column to sort by it.'
+      : 'Select an underlined column to sort by it; other columns cannot be sorted.',
   profilesOfAll: 'The summaries below the column names cover the whole table, not only this selection.',
   covers: (field: string, from: string, to: string) => `${field}: ${from} to ${to}.`,
   showing: (first: string, last: string, count: string) =>

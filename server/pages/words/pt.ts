@@ -70,6 +70,8 @@ export const pt: Words = {
     'Coleta: quando os dados foram obtidos da fonte. Importação: quando este serviço os publicou. Última verificação: quando este serviço leu o arquivo de origem pela última vez. Última mudança: quando o conteúdo desse arquivo mudou pela última vez.',
   looked: { unchanged: 'sem mudança', held: 'arquivo de origem retido', failed: 'a importação falhou' },
   leftOut: 'Linhas descartadas',
+  leftOutOfTable: (rows) =>
+    rows === '1' ? '1 linha da origem foi descartada.' : `${rows} linhas da origem foram descartadas.`,
   reportOf: (table) => `Relatório da importação da tabela ${table}`,
   rejected: (rows) =>
     rows === '1'
@@ -91,7 +93,7 @@ export const pt: Words = {
   duckdbHow: 'O DuckDB lê as tabelas pela rede e baixa só o necessário para a consulta:',
   versions: 'Versões',
   rowsMore: (rows) => (/^.1$/.test(rows) ? `${rows} linha` : `${rows} linhas`),
-  sameAsBefore: 'o mesmo arquivo de origem, importado de novo',
+  sameAsBefore: 'do mesmo arquivo de origem',
 
   aspects: { table: 'Tabela', chart: 'Gráfico', fields: 'Campos', api: 'API', sql: 'SQL' },
   filters: 'Filtros',
@@ -112,8 +114,10 @@ export const pt: Words = {
   sortedDown: (field) => `por ${field}, em ordem decrescente`,
   sortBy: (field) => `Ordenar por ${field}`,
   allRows: 'Filtros, busca e ordenação valem sempre para todas as linhas.',
-  sortable:
-    'Selecione um nome de coluna sublinhado para ordenar por ela; não é possível ordenar pelas outras.',
+  sortable: (areAll) =>
+    areAll
+      ? 'Selecione o nome de uma coluna para ordenar por ela.'
+      : 'Selecione um nome de coluna sublinhado para ordenar por ela; não é possível ordenar pelas outras.',
   profilesOfAll: 'Os resumos abaixo dos nomes das colunas são da tabela inteira, não só desta seleção.',
   covers: (field, from, to) => `${field}: ${from} a ${to}.`,
   showing: (first, last, count) => (count === '1' ? '1 linha' : `Linhas ${first} a ${last} de ${count}`),
