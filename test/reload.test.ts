@@ -215,7 +215,7 @@ testAll(
 )
 
 testAll(
-  'several workers are replaced when the catalog changes',
+  'several workers are replaced when the catalog changes, and say so if they cannot be',
   async () => {
     const { settings, write } = await home(table('a'), table('b'))
     await write(catalogText([table('a')]))
@@ -223,6 +223,14 @@ testAll(
     await server.says('all workers started')
     await write(catalogText([table('a'), table('b')]))
     await server.says('all workers replaced', 20_000)
+    expect(await statusOf(server.port, data('b'))).toBe(200)
+    expect(await faultIn(server.port)).toBe(null)
+    await write('title: T')
+    await server.says('new worker failed to start', 20_000)
+    await until(async () => (await faultIn(server.port)) !== null)
+    expect(await faultIn(server.port)).toBe(
+      'no worker starts with the current catalog, for a reason that is in the log; the previous one is used',
+    )
     expect(await statusOf(server.port, data('b'))).toBe(200)
     process.kill(server.pid, 'SIGTERM')
     await server.ended

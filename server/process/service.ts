@@ -130,7 +130,7 @@ export async function openService(
     finished: new FinishedExports(spill, settings.finishedBytesMax),
     exports: new ConcurrencyLimit(settings.exportsMax, 'exports'),
     transfers: new ConcurrencyLimit(settings.filesMax, 'downloads'),
-    catalogFault: () => watch.fault,
+    catalogFault: () => worker?.notReplaced() ?? watch.fault,
     onOtherFields: () => void refit(),
   }
   const { exports, transfers, sendBudget, memory } = shared

@@ -10,6 +10,8 @@ export type ToWorker =
   /** Stop, and cut off responses after this time; a second message may shorten it. */
   | { readonly stopWithinMs: number }
   | { readonly measureAs: number }
+  /** Reason why this worker was not replaced, for `/health`. */
+  | { readonly notReplaced: string }
 
 /** Message from a worker to the primary. */
 export type FromWorker =

@@ -20,6 +20,9 @@ const drainMs = 600_000
 const tardinessMs = 3000
 
 const notReplaced = 'new worker failed to start; the old ones stay'
+/** Message for clients; the log has the reason, which is mostly a fault of the catalog. */
+const faultTold =
+  'no worker starts with the current catalog, for a reason that is in the log; the previous one is used'
 
 /**
  * The primary: passes connections to workers in turn, counts requests for the limits, and replaces dead
@@ -161,6 +164,7 @@ class Keeper {
       if (this.#isStopping) return
       if (code !== null) {
         this.#log.error(notReplaced)
+        for (const worker of this.#serving) sendMessage(worker, { notReplaced: faultTold })
         return
       }
       this.#keep(fresh, true)

@@ -15,6 +15,8 @@ export interface Worker {
   /** Receives connections from the primary. */
   readonly receive: (accept: (socket: Socket) => void) => void
   readonly serving: () => void
+  /** Returns why the primary could not replace this worker; null if it has not tried. */
+  readonly notReplaced: () => string | null
   /** Sets the function that stops this worker within some ms; a second call may shorten the time. */
   readonly onStop: (stop: (withinMs: number) => Promise<void>) => void
   /** Sets the function that returns the metrics of this worker. */
@@ -32,6 +34,7 @@ export function thisWorker(): Worker | null {
   const send = (message: FromWorker): void => void worker.send(message, () => undefined)
   const counts = new CountsChannel(send)
   let accept: ((socket: Socket) => void) | null = null
+  let notReplaced: string | null = null
   let stop: ((withinMs: number) => Promise<void>) | null = null
   let measure: (() => Promise<AggregatedMetrics>) | null = null
   worker.on('message', (message: ToWorker, handle?: unknown) => {
@@ -41,6 +44,7 @@ export function thisWorker(): Worker | null {
       if (handle instanceof Socket) accept?.(handle)
       send({ took: message.connection })
     } else if ('stopWithinMs' in message) void stop?.(message.stopWithinMs).finally(() => worker.disconnect())
+    else if ('notReplaced' in message) notReplaced = message.notReplaced
     else if ('measureAs' in message)
       void measure?.().then((metrics) => send({ measuredAs: message.measureAs, metrics }))
   })
@@ -54,6 +58,7 @@ export function thisWorker(): Worker | null {
       return counts
     },
     serving: () => send({ told: 'serving' }),
+    notReplaced: () => notReplaced,
     receive: (taking) => {
       accept = taking
     },
