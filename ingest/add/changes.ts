@@ -1,4 +1,5 @@
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import { fieldLine } from '../suggest/entry.ts'
 import type { Suggestion } from '../suggest/suggest.ts'
 
 /** Types of numbers; each accepts all values of the earlier ones. */
@@ -6,28 +7,35 @@ const numbers = ['integer', 'decimal', 'float']
 
 /**
  * Explains, in lines, how the entry of a table would have to change for a file.
+ * @param misfits fields that do not fit all values of the file; null if that is unknown, since it has other columns
  * @param target path for the file; null if it is already there
  */
-export function changesFor(table: Table, { entry, fields }: Suggestion, target: string | null): string {
-  const lines = entry.split('\n').filter((line) => line.startsWith('    - { name: '))
+export function changesFor(
+  table: Table,
+  { fields }: Suggestion,
+  misfits: ReadonlySet<string> | null,
+  target: string | null,
+): string {
   const declared = new Map(table.fields.map((field) => [field.name, field]))
-  const columns = fields.map((field, index) => {
+  const columns = fields.map((field) => {
     const renamed = table.source.rename.get(field.column) ?? field.column
-    return {
-      ...field,
-      known: declared.get(renamed) ?? declared.get(field.name),
-      line: lines[index]?.trim() ?? '',
-    }
+    const known = declared.get(renamed) ?? declared.get(field.name)
+    return { ...field, known, line: fieldLine(known?.name ?? field.name, field.keys, field.evidence) }
   })
   const added = columns.filter(({ known }) => known === undefined)
   const changed = columns.filter(
-    ({ known, keys, isEmpty }) => known !== undefined && !isEmpty && !fits(keys.type, known.type),
+    ({ known, keys, isEmpty }) =>
+      known !== undefined &&
+      !isEmpty &&
+      (misfits === null ? !fits(keys.type, known.type) : misfits.has(known.name)),
   )
   const found = new Set(columns.map(({ known }) => known?.name))
   const missing = table.fields.filter(({ name, mask }) => !found.has(name) && mask === null)
   const changes = [
     ...added.map(({ line }) => `  add a field for a new column: ${line}`),
-    ...changed.map(({ known, line }) => `  change the type ${known?.type ?? ''} to that in: ${line}`),
+    ...changed.map(
+      ({ known, line }) => `  change the field "${known?.name ?? ''}" (${known?.type ?? ''}) to: ${line}`,
+    ),
     ...missing.map(({ name }) => `  remove the field without a column in this file: ${name}`),
   ]
   const id = tableId(table)

@@ -14,7 +14,7 @@ import { readSettings, type Settings } from '../../core/settings/read.ts'
 import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { hasQuestions, noticeLines } from '../suggest/notices.ts'
-import { suggest } from '../suggest/suggest.ts'
+import { misfitFields, suggest } from '../suggest/suggest.ts'
 import { changesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
 import { copiesOf, place, placingOf, requireNewFile, removeCopies } from './placing.ts'
@@ -68,11 +68,13 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       },
       name: names.table,
     })
+    const trial = { scratch, progress, limits: settings }
+    const misfits = known === undefined ? null : await misfitFields(given.files, known, trial)
     progress.end()
     for (const line of noticeLines(suggestion)) console.log(line)
     if (known !== undefined) {
       const [copy] = isPlaced ? [] : copiesOf(given.files, names, settings.sources)
-      throw new StartError(changesFor(known, suggestion, copy?.to ?? null))
+      throw new StartError(changesFor(known, suggestion, misfits, copy?.to ?? null))
     }
     const { file, before, after, dataset } = withEntry(files, catalog, suggestion.entry, names)
     // The following changes are undone after a failure or a stop, so signals must not end the program.

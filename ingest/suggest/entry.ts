@@ -33,11 +33,9 @@ export function entryText({ name, dialect, source, fields }: Entry): string {
     ...hoisted.source,
   }
   const lines = Object.entries(keys).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`)
-  const rows = fields.map((field, index) => {
-    const own = { name: field.name, ...hoisted.fields[index] }
-    const text = Object.entries(own).map(([key, value]) => `${key}: ${inlineYaml(value)}`)
-    return `    - { ${text.join(', ')} }${field.evidence === '' ? '' : ` ${yamlComment(field.evidence)}`}\n`
-  })
+  const rows = fields.map(
+    ({ name: field, evidence }, index) => `    ${fieldLine(field, hoisted.fields[index] ?? {}, evidence)}\n`,
+  )
   return [
     `- name: ${inlineYaml(name)}\n`,
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n',
@@ -45,6 +43,12 @@ export function entryText({ name, dialect, source, fields }: Entry): string {
     '  fields:\n',
     ...rows,
   ].join('')
+}
+
+/** Formats a field of an entry, with its evidence as a comment. */
+export function fieldLine(name: string, keys: object, evidence: string): string {
+  const text = Object.entries({ name, ...keys }).map(([key, value]) => `${key}: ${inlineYaml(value)}`)
+  return `- { ${text.join(', ')} }${evidence === '' ? '' : ` ${yamlComment(evidence)}`}`
 }
 
 function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {

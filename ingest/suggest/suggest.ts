@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Field } from '../../core/catalog/catalog.ts'
+import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { inlineYaml, yamlComment } from '../../core/catalog/add-table.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
@@ -86,12 +86,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   const sample = await sampleOf(member)
   const names = namesFor(sample.dialect.firstLine, sample.dialect.hasHeader)
   const columns = names.map((name, index) => ({ name, texts: new Map(sample.texts[index]) }))
-  const database = await Database.open({
-    memory,
-    threads: 2,
-    scratch: path.join(scratch, 'spill'),
-    folders: [scratch],
-  })
+  const database = await trialDatabase(scratch)
   const db = await database.connect()
   try {
     const draft = new Draft(files, options.name ?? tableNameFor(first.name), columns, sample.dialect, {
@@ -124,6 +119,34 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       fields: annotatedEntry.fields,
       name: entry.name,
     }
+  } finally {
+    db.close()
+    database.close()
+  }
+}
+
+function trialDatabase(scratch: string): Promise<Database> {
+  return Database.open({ memory, threads: 2, scratch: path.join(scratch, 'spill'), folders: [scratch] })
+}
+
+/**
+ * Returns the fields of a table that do not fit all values of files; null if the files have other columns, or
+ * cannot be read by the entry of the table.
+ */
+export async function misfitFields(
+  files: readonly PlacedFile[],
+  table: Table,
+  { scratch, limits, progress }: Pick<SuggestOptions, 'scratch' | 'limits' | 'progress'>,
+): Promise<ReadonlySet<string> | null> {
+  const database = await trialDatabase(scratch)
+  const db = await database.connect()
+  try {
+    const probes = table.fields.map(() => null)
+    const { fields } = await tryEntry({ files, table, spellings: [], probes, db, scratch, limits, progress })
+    return new Set(table.fields.flatMap(({ name }, index) => (fields[index]?.bad === 0 ? [] : [name])))
+  } catch (error) {
+    if (error instanceof TableFailure) return null
+    throw error
   } finally {
     db.close()
     database.close()

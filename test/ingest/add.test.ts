@@ -10,7 +10,7 @@ import { placingOf } from '../../ingest/add/placing.ts'
 import { run, start } from '../support/programs.ts'
 import { getPage, serve } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { suggestion } from '../support/suggested.ts'
+import { misfitsIn, suggestion } from '../support/suggested.ts'
 import { catalogAround, fieldOf, placed, temporaryFolder } from '../support/workshop.ts'
 import { testAll } from '../support/runs.ts'
 
@@ -112,8 +112,15 @@ test.each<[what: string, content: string, changes: readonly string[]]>([
     'values of another type',
     'Dia,n,x\nyesterday,1.5,0.5\n',
     [
-      '  change the type date to that in: - { name: dia, type: string } # 1 texts of at most 9 characters, such as "yesterday"',
-      '  change the type integer to that in: - { name: "n", type: decimal, scale: 1 } # all 1 values are numbers with at most 1 digits after the point',
+      '  change the field "day" (date) to: - { name: day, type: string } # 1 texts of at most 9 characters, such as "yesterday"',
+      '  change the field "n" (integer) to: - { name: "n", type: decimal, scale: 1 } # all 1 values are numbers with at most 1 digits after the point',
+    ],
+  ],
+  [
+    'dates written otherwise',
+    'Dia,n,x\n31.12.2020,1,0.5\n',
+    [
+      '  change the field "day" (date) to: - { name: day, type: date, format: "dd.mm.yyyy" } # all 1 values are written dd.mm.yyyy',
     ],
   ],
   ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  remove the field without a column in this file: n']],
@@ -121,7 +128,8 @@ test.each<[what: string, content: string, changes: readonly string[]]>([
   const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
   const known = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
   const table = allTables(catalogAround([known]))[0] as Table
-  const told = changesFor(table, await suggestion('t.csv', content), '/sources/d/t.csv')
+  const misfits = await misfitsIn(table, content)
+  const told = changesFor(table, await suggestion('t.csv', content), misfits, '/sources/d/t.csv')
   const next = 'put the file at /sources/d/t.csv, and `acervo ingest d/t` publishes it'
   expect(told.split('\n')).toEqual(
     changes.length === 0
@@ -131,6 +139,21 @@ test.each<[what: string, content: string, changes: readonly string[]]>([
           ...changes,
           `then ${next}`,
         ],
+  )
+})
+
+test('a file for a known table is read by the keys of its entry', async () => {
+  const fields = [
+    { name: 'tags', type: 'list', separator: ';' },
+    { name: 'day', type: 'date', format: 'mm/dd/yyyy' },
+    { name: 'place', type: 'point' },
+    { name: 'open', type: 'bool', booleans: { true: ['1'], false: ['0'] } },
+  ]
+  const table = allTables(catalogAround([{ name: 't', order: [], fields }]))[0] as Table
+  const content = 'tags,day,place,open\na;b,01/02/2020,"-12.5,-38.25",1\nc,03/04/2020,,0\n'
+  const misfits = await misfitsIn(table, content)
+  expect(changesFor(table, await suggestion('t.csv', content), misfits, null)).toBe(
+    'd/t is already in the catalog, and its entry fits this file: `acervo ingest d/t` publishes it',
   )
 })
 

@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
+import type { Table } from '../../core/catalog/catalog.ts'
 import { silentProgress } from '../../ingest/base/progress.ts'
-import { suggest, suggestionText, type Suggestion } from '../../ingest/suggest/suggest.ts'
+import { misfitFields, suggest, suggestionText, type Suggestion } from '../../ingest/suggest/suggest.ts'
 import { whatCame } from './declared.ts'
 import { placed, temporaryFolder } from './workshop.ts'
 
@@ -11,6 +12,18 @@ export async function suggested(name: string, content: string | Buffer): Promise
   return suggestionText(await suggestion(name, content))
     .trimEnd()
     .split('\n')
+}
+
+/** Returns the fields of a table that do not fit a file. */
+export async function misfitsIn(table: Table, content: string): Promise<ReadonlySet<string> | null> {
+  const file = path.join(await temporaryFolder(), 't.csv')
+  await writeFile(file, content)
+  const options = {
+    scratch: await temporaryFolder(),
+    limits: { unpackedBytesMax: 1e9 },
+    progress: silentProgress,
+  }
+  return misfitFields([placed(file, 't.csv', content.length)], table, options)
 }
 
 export async function suggestion(name: string, content: string | Buffer): Promise<Suggestion> {
