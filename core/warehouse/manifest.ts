@@ -131,7 +131,7 @@ const manifestShape = z.object({
   /** UTC. */
   import_date: z.iso.datetime(),
   collected_at: z.iso.date(),
-  /** UTC time of the last change of the source; absent if it never changed, and in older manifests. */
+  /** UTC time of the last change of the source; absent in the first snapshot, and in older manifests. */
   changed_at: z.iso.datetime().optional(),
   /** Properties of the previous snapshot, for reports of changes; absent for a first import. */
   before: z

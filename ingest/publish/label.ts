@@ -211,7 +211,10 @@ async function sumsOfFile(
   return { bytes, sha256, sha512 }
 }
 
-/** Returns when the source last changed, as a property of the manifest; an empty object if it never did. */
+/**
+ * Returns when an ingest first read the source with its present bytes, as a property of the manifest; an empty
+ * object for a first snapshot, whose import date says that.
+ */
 function changedAt(
   before: Manifest | null,
   sources: readonly Source[],
@@ -219,7 +222,7 @@ function changedAt(
 ): Pick<Manifest, 'changed_at'> {
   if (before === null) return {}
   if (sumsIn(before.sources) !== sumsIn(sources)) return { changed_at: now.toISOString() }
-  return before.changed_at === undefined ? {} : { changed_at: before.changed_at }
+  return { changed_at: before.changed_at ?? before.import_date }
 }
 
 function sumsIn(sources: readonly Source[]): string {

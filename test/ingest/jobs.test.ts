@@ -106,7 +106,8 @@ describe('a job', () => {
       status: 'published',
       manifest: { import_date: later().toISOString() },
     })
-    expect(outcome[0]).not.toHaveProperty('manifest.changed_at')
+    // The age of the source counts from its first import.
+    expect(outcome[0]).toHaveProperty('manifest.changed_at', '2026-01-02T03:04:05.678Z')
 
     await shop.write('d/t.csv', 'n\n2\n')
     const [changed] = await shop.ingest({ now: () => new Date('2028-01-01T00:00:00Z') })
