@@ -8,11 +8,11 @@ import { publishedOf } from '../../core/warehouse/publish.ts'
 import type { Progress } from '../base/progress.ts'
 import { asFailure, TableFailure, type Reject } from '../base/rejects.ts'
 import { convertSource, requireLikeness } from '../job/convert-and-publish.ts'
-import { referencedTables } from '../job/expectations.ts'
+import { referencedTables, requireReferences } from '../job/expectations.ts'
 import { stopwatch } from '../job/job.ts'
 import { sourceTotals, warningsOf } from '../job/source-totals.ts'
 import { inScratch } from '../publish/scratch.ts'
-import { definitionFor, obtainFor, rolledBackWith, withJob } from '../run/open-job.ts'
+import { definitionFor, duckdbLimits, obtainFor, rolledBackWith, withJob } from '../run/open-job.ts'
 import type { IngestOptions } from '../run/options.ts'
 import { expectedFiles } from '../source/find.ts'
 import { SourceHashes } from '../source/hashes.ts'
@@ -168,17 +168,25 @@ async function examine(table: Table, options: TableOptions, progress: Progress, 
       throw new TableFailure(`the source is missing: there is no ${expectedFiles(options.sources, table)}`)
     return learn({ result: 'missing' })
   }
-  const unchanged = { result: 'unchanged', rows: before?.rows ?? null } as const
-  if (obtained === 'unchanged')
-    return learn({ ...unchanged, sources: known.map(({ address, name }) => withoutQuery(address ?? name)) })
-  const sources = obtained.map((file) => nameOf(file, options))
+  const sources =
+    obtained === 'unchanged'
+      ? known.map(({ address, name }) => withoutQuery(address ?? name))
+      : obtained.map((file) => nameOf(file, options))
   learn({ sources })
+  const unchanged = async (published: Manifest): Promise<void> => {
+    await requireReferences(table, published, { ...options, limits: duckdbLimits(options, table) })
+    learn({ result: 'unchanged', rows: published.rows })
+  }
+  if (obtained === 'unchanged') {
+    if (before === null) throw new Error('the source is unchanged, but the table is not published')
+    return unchanged(before)
+  }
   const hashes = await SourceHashes.of(obtained, await readHashes(store, table), {
     now: options.now(),
     settledMs: options.settledMs,
     believedMs: options.believedMs,
   })
-  if (isAsDeclared && (await hashes.areOf(before.sources, obtained, table.source))) return learn(unchanged)
+  if (isAsDeclared && (await hashes.areOf(before.sources, obtained, table.source))) return unchanged(before)
   const withdrawn = acceptsDrift ? null : await rolledBackWith(hashes, table, options)
   if (withdrawn !== null)
     warnings.push(

@@ -1,6 +1,8 @@
+import path from 'node:path'
 import { allTables, hidesText, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { Database } from '../../core/duckdb/database.ts'
 import { layout } from '../../core/warehouse/layout.ts'
-import { holdsFields } from '../../core/warehouse/manifest.ts'
+import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/publish.ts'
 import type { PinnedFile, Store } from '../../core/warehouse/stores/store.ts'
 import { TableFailure, type Reject } from '../base/rejects.ts'
@@ -19,8 +21,7 @@ export async function requireExpectations(
   { work, intake, reusable }: CastSource & { readonly work: Work },
 ): Promise<boolean> {
   const { table, files, referenced } = job
-  const filesOf: ReferencedFiles = (target) => referenced.get(`${target.dataset}/${target.table}`) ?? null
-  const rules = await brokenRules(work, filesOf)
+  const rules = await brokenRules(work, filesIn(referenced))
   if (rules.length === 0) return true
   if (reusable !== null) return false
   const count = rules.reduce((sum, rule) => sum + rule.count, 0)
@@ -35,11 +36,72 @@ export async function requireExpectations(
         : `: line ${earlier.line}${earlier.file === undefined ? '' : ` of ${earlier.file}`} has it too`
     return { ...locate(record), field, text: hidesText(table) ? null : text, reason: `${reason}${place}` }
   })
-  const what = count === 1 ? 'a value breaks' : `${count.toLocaleString('en')} values break`
+  const what = `${valuesOf(count)} ${count === 1 ? 'breaks' : 'break'}`
   throw new TableFailure(`${what} an expectation of the catalog; nothing was published`, rejects, {
     count,
     remedy: 'correct the source, or change `expect` in the catalog',
   })
+}
+
+interface ReferenceOptions {
+  readonly catalog: Catalog
+  readonly store: Store
+  /** Files that replace published ones, by `dataset/table`. */
+  readonly unpublished: Job['referenced']
+  /** Folder of temporary files. */
+  readonly scratch: string
+  /** Limits of DuckDB. */
+  readonly limits: { readonly memory: string; readonly threads: number }
+}
+
+/**
+ * Tests published rows against the expectations that refer to other tables, which may have changed since.
+ * @throws TableFailure if a referenced value is missing now
+ */
+export async function requireReferences(
+  table: Table,
+  { snapshot, parts }: Manifest,
+  { catalog, store, unpublished, scratch, limits }: ReferenceOptions,
+): Promise<void> {
+  if (referencedTables(table).size === 0) return
+  const referenced = await pinReferenced(table, { catalog, store }, unpublished)
+  const own = partFiles(table, snapshot, parts)
+  const release = await store.pin(own)
+  let firstRow = 0
+  const placed = parts.map(({ rows }, index) => {
+    firstRow += rows
+    return { path: store.place(own[index]?.key ?? ''), firstRow: firstRow - rows, rows }
+  })
+  const files = [...[...referenced.files.values()].flat(), ...placed.map((part) => part.path)]
+  const folders = new Set(files.map((file) => path.dirname(file)))
+  const database = await Database.open({ ...limits, scratch, folders: [...folders] })
+  const db = await database.connect()
+  try {
+    const expectations = table.expectations.filter(({ kind }) => kind === 'references')
+    const fields = table.fields.map((field) => ({ field, column: null }))
+    const only = { ...table, expectations }
+    const work = { db, table: only, fields, columns: 0, weights: [], scratch, parts: placed }
+    const broken = await brokenRules(work, filesIn(referenced.files))
+    if (broken.length === 0) return
+    const faults = broken.map(({ rule: { names, reason }, count }) => {
+      const said = count === 1 ? reason : reason.replace(/^is /, 'are ')
+      return `${valuesOf(count)} of "${names.join()}" ${said}`
+    })
+    throw new TableFailure(
+      `a table that an expectation refers to has changed: ${faults.join('; ')}. The published snapshot stays; correct either source`,
+    )
+  } finally {
+    db.close()
+    database.close()
+    release()
+    referenced.release()
+  }
+}
+
+const valuesOf = (count: number): string => (count === 1 ? 'a value' : `${count.toLocaleString('en')} values`)
+
+function filesIn(referenced: Job['referenced']): ReferencedFiles {
+  return (target) => referenced.get(`${target.dataset}/${target.table}`) ?? null
 }
 
 /** Returns the tables that the expectations of a table refer to, besides itself. */
@@ -87,6 +149,10 @@ async function publishedParts(id: string, catalog: Catalog, store: Store): Promi
     throw new TableFailure(
       `${id}, which an expectation refers to, is not published with its current fields: run \`acervo ingest ${id}\` first`,
     )
-  const folder = layout.snapshot(target, manifest.snapshot)
-  return manifest.parts.map(({ file, bytes, sha256 }) => ({ key: `${folder}/${file}`, bytes, sha256 }))
+  return partFiles(target, manifest.snapshot, manifest.parts)
+}
+
+function partFiles(table: Table, snapshot: Manifest['snapshot'], parts: Manifest['parts']): PinnedFile[] {
+  const folder = layout.snapshot(table, snapshot)
+  return parts.map(({ file, bytes, sha256 }) => ({ key: `${folder}/${file}`, bytes, sha256 }))
 }

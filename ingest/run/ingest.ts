@@ -17,7 +17,7 @@ import { holdsFields, NewerManifest, type Manifest, type Source } from '../../co
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
 import { convertAndPublish } from '../job/convert-and-publish.ts'
-import { referencedTables } from '../job/expectations.ts'
+import { referencedTables, requireReferences } from '../job/expectations.ts'
 import { fillClickHouse } from '../job/fill-clickhouse.ts'
 import type { Progress } from '../base/progress.ts'
 import { findReusable } from '../convert/reused-partitions.ts'
@@ -147,6 +147,8 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
       isAsDeclared &&
       (obtained === 'unchanged' || (await hashes.areOf(current.sources, obtained, table.source)))
     ) {
+      const limits = duckdbLimits(options, table)
+      await requireReferences(table, current, { ...options, unpublished: new Map(), scratch, limits })
       await clearFailure(store, table)
       await fill(table, current, options, progress)
       await note(current.sources)

@@ -164,6 +164,30 @@ test('a reference is looked up in the rows that this very ingest publishes first
   expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'published'])
 })
 
+test('a value that leaves a referenced table fails the tables that refer to it, unchanged as they are', async () => {
+  const states = { name: 'states', order: [], fields: [fieldOf('code:string')] }
+  const cities = tableWith(expecting('string', { references: 'd/states.code', unique: true }), {
+    name: 'cities',
+  })
+  const shop = await workshop(catalogAround([cities, states]), {
+    'd/cities.csv': 'a,b\nSP,x\nRJ,y\nBA,z\n',
+    'd/states.csv': 'code\nSP\nRJ\nBA\n',
+  })
+  expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'published'])
+  expect((await shop.ingest()).map(({ status }) => status)).toEqual(['unchanged', 'unchanged'])
+  await shop.write('d/states.csv', 'code\nSP\nAC\n')
+  const fault =
+    'a table that an expectation refers to has changed: 2 values of "a" are not in d/states.code. The published snapshot stays; correct either source'
+  expect((await shop.check()).map(({ table, result, problem }) => [table, result, problem])).toEqual([
+    ['d/states', 'changed', null],
+    ['d/cities', 'failed', fault],
+  ])
+  expect(faultLines((await shop.ingest())[1])).toEqual([`d/cities: FAILED, ${fault}`])
+  expect(faultLines((await shop.ingest())[1])).toEqual([`d/cities: FAILED, ${fault}`])
+  await shop.write('d/states.csv', 'code\nSP\nRJ\nBA\nAC\n')
+  expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'unchanged'])
+})
+
 test('a reference to a table without rows finds nothing', async () => {
   const states = { name: 'states', order: [], may_be_empty: true, fields: [fieldOf('code:string')] }
   const cities = tableWith(expecting('string', { references: 'd/states.code' }), { name: 'cities' })
