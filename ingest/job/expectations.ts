@@ -63,7 +63,7 @@ export async function requireReferences(
   { snapshot, parts }: Manifest,
   { catalog, store, unpublished, scratch, limits }: ReferenceOptions,
 ): Promise<void> {
-  if (referencedTables(table).size === 0) return
+  if (referencedTables(table).size === 0 || parts.length === 0) return
   const referenced = await pinReferenced(table, { catalog, store }, unpublished)
   const own = partFiles(table, snapshot, parts)
   const release = await store.pin(own)

@@ -196,6 +196,7 @@ test('a reference to a table without rows finds nothing', async () => {
     'd/states.csv': 'code\n',
   })
   expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'published'])
+  expect((await shop.ingest()).map(({ status }) => status)).toEqual(['unchanged', 'unchanged'])
   await shop.write('d/cities.csv', 'a,b\n,y\nSP,x\n')
   expect(faultLines((await shop.ingest())[1])[1]).toBe('  line 3, field "a": "SP" is not in d/states.code')
 })
