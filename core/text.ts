@@ -14,6 +14,11 @@ export function firstCharacters(text: string, count: number): string {
     .join('')
 }
 
+/** Formats a number with its noun, such as `1 row` and `1,234 rows`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** Returns the known name that a misspelt one most likely means; null if none is similar. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (known.length === 0 || name.length > 100) return null

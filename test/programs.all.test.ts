@@ -26,8 +26,8 @@ beforeAll(async () => {
 
 const suggested = (name: string, source: string): string =>
   `- name: ${name}\n  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n` +
-  `${source}  fields:\n    - { name: a, type: integer } # all 4 values are whole numbers of at most 1 digits\n` +
-  `    - { name: b, type: string } # 4 texts of at most 1 characters, such as "x"\n`
+  `${source}  fields:\n    - { name: a, type: integer } # all 4 values are whole numbers of at most 1 digit\n` +
+  `    - { name: b, type: string } # 4 texts of at most 1 character, such as "x"\n`
 const fourths = 'a,b\n1,x\n2,y\n'
 const suggest = async (args: readonly string[], input: Uint8Array | null = null) => {
   const { code, out, err } = await start('suggest', args, settings, input).ended

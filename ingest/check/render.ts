@@ -1,4 +1,4 @@
-import { shorten } from '../../core/text.ts'
+import { counted, shorten } from '../../core/text.ts'
 import { paint } from '../base/paint.ts'
 import { rejectLine } from '../base/rejects.ts'
 import type { CatalogError } from '../../core/catalog/load.ts'
@@ -46,7 +46,7 @@ function wordsOf({ result, rows, rows_before: before, sources }: CheckedTable): 
   const counts =
     rows === null
       ? ''
-      : `, ${number(rows)} ${rows === 1 ? 'row' : 'rows'}${before === null || before === rows ? '' : ` instead of ${number(before)}`}`
+      : `, ${counted(rows, 'row')}${before === null || before === rows ? '' : ` instead of ${number(before)}`}`
   return `${result === 'failed' ? 'FAILED' : result}${counts}`
 }
 

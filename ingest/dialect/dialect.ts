@@ -1,3 +1,4 @@
+import { counted } from '../../core/text.ts'
 import type { Encoding } from '../../core/catalog/catalog.ts'
 import { decoderOf } from '../source/decode.ts'
 import { CR, LF } from '../source/record.ts'
@@ -58,12 +59,18 @@ export function dialectOf(
     dropEmptyExtraCells: false,
     evidence: [
       evidence,
-      `${JSON.stringify(delimiter)} gives ${firstLine.length} columns in ${(100 * share).toFixed(1)} % of the sample`,
+      `${JSON.stringify(delimiter)} gives ${counted(firstLine.length, 'column')} in ${(100 * share).toFixed(1)} % of the sample`,
       ...quoteEvidence(best, text),
       ...(lineTerminator === 'cr' ? ['its lines end in carriage returns alone'] : []),
-      ...(skipLines > 0 ? [`${skipLines} lines precede the header`] : []),
+      ...(skipLines > 0
+        ? [`${counted(skipLines, 'line')} before the header ${skipLines === 1 ? 'is' : 'are'} left out`]
+        : []),
       ...(comment === null ? [] : [`lines that begin with ${JSON.stringify(comment)} are comments`]),
-      ...(lastLines > 0 ? [`${lastLines} lines at the end have one value each, so they are not rows`] : []),
+      ...(lastLines > 0
+        ? [
+            `${counted(lastLines, 'line')} with one value at the end ${lastLines === 1 ? 'is no row' : 'are no rows'}`,
+          ]
+        : []),
       ...(hasHeader
         ? []
         : [
@@ -77,7 +84,7 @@ function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
   if (quote === '"') return []
   return quote === null
     ? [`line ${lineOf(text, '"')}: a '"' is within a value, so values are not quoted`]
-    : [`${JSON.stringify(quote)} quotes the values of ${enclosed.toLocaleString('en')} lines of the sample`]
+    : [`${JSON.stringify(quote)} quotes the values of ${counted(enclosed, 'line')} of the sample`]
 }
 
 /** Returns the number, from 1, of the line in which `sign` first occurs. */

@@ -10,7 +10,7 @@ import type { PreviousReport } from './drift.ts'
 import type { LineCounts } from '../source/read.ts'
 import { paint } from '../base/paint.ts'
 import { rejectLine, type Reject, type TableFailure } from '../base/rejects.ts'
-import { shorten } from '../../core/text.ts'
+import { counted, shorten } from '../../core/text.ts'
 
 /**
  * Outcome of a table: kept = already published and not checked; skipped = it never had a source; held = its
@@ -87,7 +87,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
       return [
         paint(
           'quiet',
-          `${id}: unchanged, ${rowsOf(outcome.manifest.rows)} since ${outcome.manifest.import_date}`,
+          `${id}: unchanged, ${counted(outcome.manifest.rows, 'row')} since ${outcome.manifest.import_date}`,
         ),
       ]
     case 'held':
@@ -110,18 +110,14 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
   }
 }
 
-function rowsOf(count: number): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`
-}
-
 function publishedLines(id: string, report: IngestReport): string[] {
   const seconds = Object.values(report.seconds).reduce((sum, step) => sum + step, 0)
   const lines = [
-    `${id}: ${paint('good', 'published')} ${rowsOf(report.rows_out)} in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
+    `${id}: ${paint('good', 'published')} ${counted(report.rows_out, 'row')} in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
   ]
   if (report.rejected_rows > 0) {
     lines.push(
-      `  ${rowsOf(report.rejected_rows)} ${report.rejected_rows === 1 ? 'was' : 'were'} rejected and left out, as max_rejects allows:`,
+      `  ${counted(report.rejected_rows, 'row')} ${report.rejected_rows === 1 ? 'was' : 'were'} rejected and left out, as max_rejects allows:`,
     )
     lines.push(...rejectLines(report.first_rejects, report.first_rejects.length))
   }
@@ -159,7 +155,7 @@ function lineSum({ all, ...counts }: LineCounts): string {
     ...amount(counts.comments, 'comment', 'comments'),
     ...amount(counts.last, 'left out at the end', 'left out at the end'),
   ]
-  return `${all.toLocaleString('en')} ${all === 1 ? 'line' : 'lines'}: ${parts.join(', ')}`
+  return `${counted(all, 'line')}: ${parts.join(', ')}`
 }
 
 function rejectLines(rejects: readonly Reject[], count: number): string[] {

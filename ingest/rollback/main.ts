@@ -1,3 +1,4 @@
+import { counted } from '../../core/text.ts'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { StartError } from '../../core/errors.ts'
@@ -21,7 +22,7 @@ export async function runRollback(name: string): Promise<void> {
     const { from, to, rows } = await rollback(store, table, new Date())
     await publishViews(store, catalog)
     console.log(
-      `${tableId(table)}: rolled back to ${to} (${rows.toLocaleString('en')} rows) from ${from}, which is held back until its source changes`,
+      `${tableId(table)}: rolled back to ${to} (${counted(rows, 'row')}) from ${from}, which is held back until its source changes`,
     )
   } catch (error) {
     if (error instanceof TableFailure) throw new StartError(error.message, { cause: error })

@@ -1,3 +1,4 @@
+import { counted } from '../../core/text.ts'
 import type { Encoding } from '../../core/catalog/catalog.ts'
 import { badMark } from './decode.ts'
 import type { Marks } from './record.ts'
@@ -35,7 +36,7 @@ export function misfitReason(
   columns: number,
   { delimiter, quote }: Marks,
 ): string {
-  const counts = `the row has ${values} ${values === 1 ? 'value' : 'values'}, and the header ${columns}`
+  const counts = `the row has ${counted(values, 'value')}, and the header ${columns}`
   const sign = JSON.stringify(String.fromCharCode(delimiter))
   if (values > columns) {
     const beyond = record.subarray(record.length - (values - columns))

@@ -1,4 +1,4 @@
-import { parsedJson } from '../../core/text.ts'
+import { counted, parsedJson } from '../../core/text.ts'
 import { momentForm, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
 import {
   isAmbiguous,
@@ -186,11 +186,11 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
     const isPlain = groups === null && marks.length === 0
     return typedField(
       { type: 'integer', ...notationKeys },
-      ({ longest }) => `whole numbers of at most ${isPlain ? longest : integerDigits} digits`,
+      ({ longest }) => `whole numbers of at most ${counted(isPlain ? longest : integerDigits, 'digit')}`,
       spelling,
     )
   }
-  const after = `${scale} digits after the ${form.decimal === ',' ? 'comma' : 'point'}`
+  const after = `${counted(scale, 'digit')} after the ${form.decimal === ',' ? 'comma' : 'point'}`
   if (hasExponent || scale > scaleMax)
     return typedField({ type: 'float', ...notationKeys }, `numbers, some with ${after}`, spelling)
   const precision = Math.max(18, integerDigits + scale + 2)
@@ -346,7 +346,7 @@ function textField(
     evidence: ({ filled: count, longest }) =>
       cpfs
         ? cpfEvidence({ filled: count, longest })
-        : `${number(count)} texts of at most ${longest} characters, such as ${example}`,
+        : `${counted(count, 'text')} of at most ${counted(longest, 'character')}, such as ${example}`,
     isNotable: cpfs,
     question: cpfs ? null : asks,
     probe,

@@ -1,3 +1,4 @@
+import { counted } from '../../core/text.ts'
 import type { Frequency } from '../../core/catalog/names.ts'
 import type { SeenColumn } from './column.ts'
 
@@ -43,7 +44,7 @@ function daysIn(all: ReadonlyMap<string, readonly string[]>): string[] {
     days.slice(1).map((day, index) => Math.round((Date.parse(day) - Date.parse(days[index] ?? '')) / dayMs)),
   )
   const step = steps.find(([, least, greatest]) => gap >= least && gap <= greatest)
-  const comment = `# "${name}" usually advances by ${gap} ${gap === 1 ? 'day' : 'days'}`
+  const comment = `# "${name}" usually advances by ${counted(gap, 'day')}`
   return [
     `temporal: { start: ${start}, end: ${end} } # the first and the last value of "${name}"`,
     ...(step === undefined || days.length < 3 ? [] : [`frequency: ${step[0]} ${comment}`]),

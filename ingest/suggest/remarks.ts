@@ -1,3 +1,4 @@
+import { counted } from '../../core/text.ts'
 import path from 'node:path'
 import { rejectLine } from '../base/rejects.ts'
 import type { PlacedFile } from '../source/member.ts'
@@ -30,9 +31,10 @@ export function remarksOf(
   const { read, days } = trial
   const [first, ...others] = files.map(({ name }) => name)
   const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
-  const rows = (read.records + read.rejectedRows).toLocaleString('en')
   return [
-    toStatement(`${what}: ${rows} rows, ${columns} columns`),
+    toStatement(
+      `${what}: ${counted(read.records + read.rejectedRows, 'row')}, ${counted(columns, 'column')}`,
+    ),
     ...dialect.evidence.map(toStatement),
     ...totalsAsked(read.lastRows).map(toQuestion),
     ...marksAsked(read.markLine).map(toQuestion),

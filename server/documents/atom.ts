@@ -1,3 +1,4 @@
+import { counted } from '../../core/text.ts'
 import { type Dataset, type Table, tableId } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
@@ -107,19 +108,21 @@ function entry(writing: Writing, change: Change): string {
 /** Describes the changes of an ingest in sentences, rows first. */
 function sentencesOf({ manifest, report }: Change): string[] {
   const { rows, before } = manifest
-  const counted = `${inWords(rows)} ${rows === 1 ? 'row' : 'rows'}`
+  const now = counted(rows, 'row')
   const first =
     before === undefined
-      ? `${counted}.`
+      ? `${now}.`
       : rows === before.rows
-        ? `${counted}, as many as before.`
-        : `${counted}, ${inWords(before.rows)} before (${rows > before.rows ? '+' : '−'}${inWords(Math.abs(rows - before.rows))}).`
+        ? `${now}, as many as before.`
+        : `${now}, ${inWords(before.rows)} before (${rows > before.rows ? '+' : '−'}${inWords(Math.abs(rows - before.rows))}).`
   const rejected = report?.rejected_rows ?? 0
   const drift = report?.accepted_drift ?? []
   const all = [
     first,
     ...fieldSentences(manifest.fields, before?.fields ?? null),
-    ...(rejected > 0 ? [`${inWords(rejected)} rows of the source were rejected.`] : []),
+    ...(rejected > 0
+      ? [`${counted(rejected, 'row')} of the source ${rejected === 1 ? 'was' : 'were'} rejected.`]
+      : []),
     ...drift.map((sentence) => `Unlike before: ${sentence}.`),
     ...(report?.warnings ?? []),
     `Collected ${manifest.collected_at}.`,

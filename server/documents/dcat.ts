@@ -1,3 +1,4 @@
+import { counted } from '../../core/text.ts'
 import type {
   Catalog,
   CatalogTexts,
@@ -206,7 +207,7 @@ function distributionNode(
   return {
     '@id': `${addressOf(file)}#distribution`,
     '@type': 'dcat:Distribution',
-    'dct:description': table.description ?? `${manifest.rows} rows of ${table.name}.`,
+    'dct:description': table.description ?? `${counted(manifest.rows, 'row')} of ${table.name}.`,
     'dcat:accessURL': { '@id': writing.files.listing(table) },
     'dcat:downloadURL': { '@id': addressOf(file) },
     'dcat:byteSize': { '@value': String(file.bytes), '@type': 'xsd:nonNegativeInteger' },

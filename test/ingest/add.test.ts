@@ -112,8 +112,8 @@ test.each<[what: string, content: string, changes: readonly string[]]>([
     'values of another type',
     'Dia,n,x\nyesterday,1.5,0.5\n',
     [
-      '  change the field "day" (date) to: - { name: day, type: string } # 1 texts of at most 9 characters, such as "yesterday"',
-      '  change the field "n" (integer) to: - { name: "n", type: decimal, scale: 1 } # all 1 values are numbers with at most 1 digits after the point',
+      '  change the field "day" (date) to: - { name: day, type: string } # 1 text of at most 9 characters, such as "yesterday"',
+      '  change the field "n" (integer) to: - { name: "n", type: decimal, scale: 1 } # all 1 values are numbers with at most 1 digit after the point',
     ],
   ],
   [

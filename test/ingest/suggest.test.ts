@@ -1,3 +1,4 @@
+import { counted } from '../../core/text.ts'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
@@ -51,7 +52,7 @@ const meant = ({ delimiter, columns, file }: Case, quote: string): object => ({
   quote,
   skipLines: 0,
   columns,
-  read: `# x.csv: ${file.rows.length} rows, ${columns} columns`,
+  read: `# x.csv: ${counted(file.rows.length, 'row')}, ${counted(columns, 'column')}`,
 })
 
 test('whatever is enclosed in ", or nothing is: the dialect is the one of the writer', async () => {
@@ -142,7 +143,7 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '# compras 2020.csv.gz: 200 rows, 6 columns',
     '# it is not UTF-8, and its bytes from 0x80 to 0x9f suggest windows-1252',
     '# ";" gives 6 columns in 100.0 % of the sample',
-    '# 1 lines precede the header',
+    '# 1 line before the header is left out',
     '# tried on all rows: every value fits the suggested entry',
     '# optional keys of the dataset, for harvesters:',
     '#   temporal: { start: 2020-02-01, end: 2020-02-28 } # the first and the last value of "dt_compra"',
@@ -163,7 +164,7 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '    - { name: dt_compra, type: date } # all 200 values are written dd/mm/yyyy',
     '    - { name: cd_item, type: string } # digits, some with a leading zero, which a number would lose',
     '    - { name: descricao, type: string } # 200 texts of at most 24 characters, such as "Preço nº 0 – São Paulo"',
-    '    - { name: vr_item, type: decimal, scale: 1 } # all 200 values are numbers with at most 1 digits after the comma',
+    '    - { name: vr_item, type: decimal, scale: 1 } # all 200 values are numbers with at most 1 digit after the comma',
     '    - { name: qtd_itens, type: integer } # all 171 values are whole numbers of at most 3 digits',
     '    - { name: ativo, type: bool } # all 200 values are S or N',
   ])
@@ -261,7 +262,7 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
 })
 
 test.each(['error\n5\n', 'id,error\n1,not found\n'])('%j is a table, although of errors', async (content) => {
-  expect((await suggested('x.csv', content))[0]).toContain('1 rows, ')
+  expect((await suggested('x.csv', content))[0]).toContain('1 row, ')
 })
 
 describe('what lies beside the rows, or late in a file', () => {
@@ -302,7 +303,7 @@ describe('what lies beside the rows, or late in a file', () => {
       header_in_file: ['Country', 'Code', '1960', '1961', ''],
       header: ['country', 'code', 'column_3_1960', 'column_4_1961', 'column_5'],
     })
-    expect(told).toContain('2 lines at the end have one value each, so they are not rows')
+    expect(told).toContain('2 lines with one value at the end are no rows')
     await expect(ingested(content)).resolves.toEqual({
       rows: [
         ['Aruba', 'ABW', 546, 5.5, null],

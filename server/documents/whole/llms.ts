@@ -1,3 +1,4 @@
+import { counted } from '../../../core/text.ts'
 import type { WholeDocument } from '../document.ts'
 
 /** Overview in Markdown for AI agents (https://llmstxt.org). */
@@ -20,7 +21,7 @@ export const llms: WholeDocument = {
       ...listed.map(
         ({ dataset, tables }) =>
           `- [${inLine(dataset.name)}](${rows.dataset(dataset)}): ${inLine(dataset.description)} Tables: ` +
-          `${tables.map(({ table, manifest }) => `${table.name} (${manifest === null ? 'not published' : `${manifest.rows} rows`})`).join(', ') || 'none'}.`,
+          `${tables.map(({ table, manifest }) => `${table.name} (${manifest === null ? 'not published' : counted(manifest.rows, 'row')})`).join(', ') || 'none'}.`,
       ),
       '',
       '## Tables',

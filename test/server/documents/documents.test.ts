@@ -249,7 +249,7 @@ describe('of what is published', () => {
     const feed = await textAt(service.app, '/feeds/d/t/atom.xml')
     const titles = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
     expect(titles).toEqual(['d/t: 4 rows, 3 before (+1).', 'd/t: 3 rows.'])
-    expect(feed).toContain('1 rows of the source were rejected.')
+    expect(feed).toContain('1 row of the source was rejected.')
     expect([...feed.matchAll(/<updated>([^<]*)/g)].map(([, moment]) => moment)).toEqual([
       '2026-06-02T00:00:00.000Z',
       '2026-06-02T00:00:00.000Z',
