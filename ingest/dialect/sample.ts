@@ -119,7 +119,7 @@ function textsIn(all: Buffer, isComplete: boolean, dialect: Dialect): Map<string
     headerInFile: null,
     skipRepeatedHeaders: true,
     dropEmptyExtraCells: true,
-    hidesText: false,
+    hidesRows: false,
     maskOf: () => null,
   })
   const last = new LastLines(skipLast, 'the sample')

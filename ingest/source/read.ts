@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { hidesText, type Table } from '../../core/catalog/catalog.ts'
+import { hidesRows, hidesText, type Table } from '../../core/catalog/catalog.ts'
 import { parseNamePattern } from '../../core/catalog/name-pattern.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import type { Progress } from '../base/progress.ts'
@@ -253,7 +253,7 @@ function scanOf(
   const headerOf = (name: string): string => source.rename.get(name) ?? name
   const scanner = new CsvScanner({
     ...source,
-    hidesText: hidesText(options.table),
+    hidesRows: hidesRows(options.table),
     maskOf: (column) => masked.get(headerOf(column)) ?? null,
     locate: new Set(own),
   })
@@ -366,7 +366,7 @@ function joined(
   tallies: readonly FileTally[],
   table: Table,
 ): ReadSource {
-  const isHidden = hidesText(table)
+  const isHidden = hidesRows(table)
   const { members: _members, ...counts } = tallyOfFile(scans)
   const lines = new Map<number, { file: string; line: number }>()
   for (const { scanner, before, file } of scans) {

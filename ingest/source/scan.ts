@@ -46,8 +46,8 @@ interface ScanOptions {
   readonly encoding: Encoding
   /** Returns the rule for hiding the values of a column, or null. */
   readonly maskOf: (column: string) => Hiding | null
-  /** True if messages must not show the source, since some values are hidden. */
-  readonly hidesText: boolean
+  /** True if messages must not show rows, since some values are hidden. */
+  readonly hidesRows: boolean
   /** Indexes of records whose line numbers are wanted, from 0, without the header and rejected rows. */
   readonly locate?: ReadonlySet<number>
 }
@@ -153,7 +153,7 @@ export class CsvScanner {
     const { line, record } = this.#last
     const values = recordValues(record.subarray(0, 4 * rowShownMax), this.#marks)
     const value = values.find((one) => one.trim() !== '')
-    return value === undefined || this.#options.hidesText ? null : { line, value }
+    return value === undefined || this.#options.hidesRows ? null : { line, value }
   }
 
   /** True if there was nothing to read. */
@@ -329,9 +329,9 @@ export class CsvScanner {
 
   /** Explains how the header line differs from the one that the catalog replaces; null if it does not. */
   #otherHeader(values: readonly string[]): string | null {
-    const { headerInFile, hidesText } = this.#options
+    const { headerInFile, hidesRows } = this.#options
     if (headerInFile === null || JSON.stringify(values) === JSON.stringify(headerInFile)) return null
-    return hidesText
+    return hidesRows
       ? reasons.otherHeader
       : `${reasons.otherHeader}: it is ${JSON.stringify(values)} instead of ${JSON.stringify(headerInFile)}`
   }
@@ -422,7 +422,7 @@ export class CsvScanner {
 
   #noteAfterEmptyRow(line: number, record: Buffer): void {
     this.#isAfterEmptyRow = false
-    if (this.afterEmptyRows.length >= afterEmptyRowsMax || this.#options.hidesText) return
+    if (this.afterEmptyRows.length >= afterEmptyRowsMax || this.#options.hidesRows) return
     const values = recordValues(record, this.#marks)
     const isFilled =
       values.length === this.#filled.length && values.every((text) => text.trim() !== '' && !/\d/.test(text))
@@ -459,7 +459,7 @@ export class CsvScanner {
     this.rejectedLines += this.#bounds.breaks + 1
     if (this.rejects.length >= detailedRejectsMax) return
     // Hidden values are not shown here either.
-    const text = this.#options.hidesText
+    const text = this.#options.hidesRows
       ? null
       : record.toString('utf8', 0, 4 * rowShownMax).slice(0, rowShownMax)
     this.rejects.push({ line, field: null, text, reason })

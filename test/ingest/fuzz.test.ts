@@ -285,7 +285,7 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, aside
     ...aside,
     header: null,
     encoding: 'utf-8',
-    hidesText: false,
+    hidesRows: false,
     headerInFile: null,
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: false,

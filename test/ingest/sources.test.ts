@@ -411,7 +411,7 @@ function scan(chunks: readonly Buffer[]) {
     skipLines: 0,
     header: null,
     encoding: 'utf-8',
-    hidesText: false,
+    hidesRows: false,
     comment: null,
     stopAt: null,
     headerInFile: null,

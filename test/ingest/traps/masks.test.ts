@@ -176,6 +176,34 @@ describe('masks', () => {
   })
 })
 
+describe('a column that the source leaves out', () => {
+  test.each<[what: string, line: string, source?: object]>([
+    ['is in the last line, which is left out', 'Total,,SECRET', { skip_last: 1 }],
+    ['is in the first line after the rows', 'Total,,SECRET\nmore,,SECRET', { stop_at: 'Total' }],
+    ['is in a row with a cell too many', 'x,1,a,SECRET'],
+    ['is in a row with a cell too few', 'x,SECRET'],
+    ['has a byte of another encoding', 'x,1,SECRET\xe3'],
+    ['is beside a value that is none', 'x,bad,SECRET'],
+    ['has a NUL', 'x,1,SECRET\0'],
+    ['is in a repeated header with a cell more', 'k,n,note,SECRET'],
+  ])('%s, and is shown nowhere', async (_what, line, more = {}) => {
+    const content = Buffer.from(`k,n,note\na,1,SECRET\nb,2,SECRET\n${line}\n`, 'latin1')
+    for (const most of [0, 9]) {
+      const fields = ['k:string', 'n:integer']
+      const table = { fields, max_rejects: most, source: { ignore: ['note'], ...more } }
+      const shop = await workshop(declared(table), { 'd/t.csv': content })
+      const [checked] = await shop.check()
+      const [outcome] = await shop.ingest()
+      expect(outcome?.status).toBe(
+        most === 9 || 'skip_last' in more || 'stop_at' in more ? 'published' : 'failed',
+      )
+      expect(JSON.stringify(checked)).not.toContain('SECRET')
+      expect(outcome === undefined ? [] : outcomeLines(outcome).join('\n')).not.toContain('SECRET')
+      expect(await everythingIn(shop.warehouse)).not.toContain('SECRET')
+    }
+  })
+})
+
 describe('rejects that are allowed', () => {
   const content = 'a,b\nx,1\ny,?\nz\nv,2\nw,!\n'
   const rejects = [
