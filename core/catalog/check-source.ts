@@ -39,11 +39,18 @@ export function checkSource(
   }
   checkGiven(source, path, known, report)
   const columns = new Set(renamed.map(([header]) => header))
+  const filled = new Set([...renamed.map(([, name]) => name), ...constantFields(source)])
   for (const [index, name] of strings(source, 'ignore')) {
+    const place = [...path, 'ignore', index]
     if (columns.has(name))
       report(
-        [...path, 'ignore', index],
+        place,
         `"${name}" is in "rename", so it cannot be ignored: remove it from "rename" or from "ignore"`,
+      )
+    else if (known.includes(name) && !filled.has(name))
+      report(
+        place,
+        `"${name}" is also a field, which has no other column: remove the field, or "${name}" from "ignore"`,
       )
   }
 }

@@ -566,6 +566,21 @@ describe('the loader', () => {
       ],
     ],
     [
+      'columns that are left out, and needed',
+      'search: [city]',
+      'source: { rename: { Cidade: city, Valor: value }, ignore: [value, date, Cidade, other] }',
+      [
+        'c.yaml:24:75: "date" is also a field, which has no other column: remove the field, or "date" from "ignore"',
+        'c.yaml:24:81: "Cidade" is in "rename", so it cannot be ignored: remove it from "rename" or from "ignore"',
+      ],
+    ],
+    [
+      'a column that is left out, and a constant in its place',
+      'search: [city]',
+      'source: { constants: { city: Lima }, ignore: [city], rename: { a: b } }',
+      ['c.yaml:24:75: there is no field "b"; known: date, city, value'],
+    ],
+    [
       'a name of files that tells nothing',
       'search: [city]',
       'source: { from_name: "x.csv" }',
