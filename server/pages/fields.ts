@@ -81,9 +81,10 @@ function distributionPart({ words }: PageContext, field: Field, found: Profile |
   const top = (found?.top ?? []).map(
     ({ value, rows }) => [value === '' ? words.emptyText : value, rows] as const,
   )
-  const ranges = (found?.histogram ?? []).map(
-    ({ from, to, rows }) => [words.between(formatBound(field, from), formatBound(field, to)), rows] as const,
-  )
+  const ranges = (found?.histogram ?? []).map(({ from, to, rows }, index) => {
+    const range = index === 0 ? words.between : words.above
+    return [range(formatBound(field, from), formatBound(field, to)), rows] as const
+  })
   const entries = top.length > 0 ? top : ranges
   if (entries.length === 0) return null
   return html`<ul class="values">

@@ -48,9 +48,9 @@ function histogramPart(
   })
   // The clickable area has full height, so that low bars are easy to select.
   const reaches = bars.map(({ from, to, rows }, index) => {
-    const title = html`<title>
-      ${words.between(boundText(from), boundText(to))}: ${words.rows(count(rows))}
-    </title>`
+    const range = index === 0 ? words.between : words.above
+    const label = `${range(boundText(from), boundText(to))}: ${words.rows(count(rows))}`
+    const title = html`<title>${label}</title>`
     const reach = `M${index * 10} 0h10v${height}h-10z`
     const [lower, upper] = [boundOf(field, from), boundOf(field, to)]
     if (!canFilter || rows === 0 || lower === null || upper === null)
@@ -63,12 +63,11 @@ function histogramPart(
     ])
     return html`<a href="${queryLink(target)}">${title}<path d="${reach}" /></a>`
   })
-  const label = `${words.distribution}: ${titleOf(field)}`
   return html`<svg
     class="bars"
     viewBox="0 0 ${bars.length * 10} ${height}"
     role="group"
-    aria-label="${label}"
+    aria-label="${words.distribution}: ${titleOf(field)}"
     preserveAspectRatio="none"
   >
     <path class="bar" d="${outline.join('')}" />

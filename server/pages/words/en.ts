@@ -176,6 +176,8 @@ export const en = {
   mostFrequent: 'Most frequent',
   distribution: 'Distribution',
   between: (min: string, max: string) => `${min} to ${max}`,
+  /** Range that excludes its start. */
+  above: (min: string, max: string) => `over ${min} to ${max}`,
   thisView: 'Download this selection',
   aboutSize: (bytes: string) => `about ${bytes}`,
   tooMany: (rows: string) =>

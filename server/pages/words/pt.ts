@@ -141,6 +141,7 @@ export const pt: Words = {
   mostFrequent: 'Mais frequentes',
   distribution: 'Distribuição',
   between: (min, max) => `${min} a ${max}`,
+  above: (min, max) => `acima de ${min} até ${max}`,
   thisView: 'Baixar esta seleção',
   aboutSize: (bytes) => `cerca de ${bytes}`,
   tooMany: (rows) =>

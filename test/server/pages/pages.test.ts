@@ -177,6 +177,9 @@ describe.each(languages)('a table in %s', (language) => {
     const bars = [...text.matchAll(/<a href="([^"]*)"><title>[^<]*: ([\d.,]+) [^<]*<\/title\s*>/g)]
     const values = [...text.matchAll(/<a href="([^"]*)" title="[^"]*: ([\d.,]+) (?:rows?|linhas?)"/g)]
     expect([bars.length, values.length]).toEqual([10, 14])
+    // A range excludes its start, unless it is the first.
+    const starts = [...text.matchAll(/<title>([\p{L} ]*)[\d.,]+ (?:to|a|até) /gu)].map(([, start]) => start)
+    expect(new Set(starts)).toEqual(new Set(['', language === 'en' ? 'over ' : 'acima de ']))
     for (const [, link = '', count] of [...bars, ...values]) {
       const shown = await get(here(unescaped(link), page))
       expect([link, rowCountOn(shown.text)]).toEqual([link, count])
