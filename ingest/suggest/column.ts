@@ -175,7 +175,8 @@ function numberOf(name: string, values: readonly string[]): SuggestedField | nul
   if (isDigits && areDays(name, values)) return momentOf(values)
   if (isDigits && codeName.test(name))
     return plainString(
-      ({ filled }) => `all ${number(filled)} values are digits, and the name suggests a code`,
+      ({ filled }) =>
+        `all ${number(filled)} values are digits, and the name suggests a code; type: integer would order them as numbers`,
     )
   const { integerDigits, scale, hasExponent, groups, marks } = form
   if (integerDigits > integerDigitsMax || (scale > 0 && integerDigits + scale > 38 && !hasExponent))
@@ -293,7 +294,12 @@ function momentOf(values: readonly string[]): SuggestedField | null {
   const { type, formats } = form
   const open = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
   if (open !== undefined) return clockQuestion(values, formats)
-  return typedField(momentKeys(form), `written ${writtenAs(form)}`)
+  const areMonths = type === 'date' && formats.length > 0 && !formats.some((format) => format.includes('d'))
+  const meaning = areMonths ? ', which means the first day of a month; type: string keeps the text' : ''
+  return {
+    ...typedField(momentKeys(form), `written ${writtenAs(form)}${meaning}`),
+    isNotable: areMonths,
+  }
 }
 
 function momentKeys({ type, formats }: MomentForm): FieldKeys {

@@ -80,13 +80,16 @@ function marksAsked(line: ReadSource['markLine']): string[] {
 const totalPattern =
   /^(grand )?(sub)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)\b/i
 
+/** Returns the last rows of files that seem to sum up the others. */
+export function totalsIn(lastRows: ReadSource['lastRows']): ReadSource['lastRows'] {
+  return lastRows.filter(({ value }) => totalPattern.test(value.trim()))
+}
+
 function totalsAsked(lastRows: ReadSource['lastRows']): string[] {
-  return lastRows
-    .filter(({ value }) => totalPattern.test(value.trim()))
-    .map(
-      ({ file, line, value }) =>
-        `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} suggests: source.skip_last: 1 leaves it out`,
-    )
+  return totalsIn(lastRows).map(
+    ({ file, line, value }) =>
+      `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} suggests: source.skip_last: 1 leaves it out`,
+  )
 }
 
 /** Names of fields of dates of birth, in English, Portuguese, Spanish, French, German and Italian. */

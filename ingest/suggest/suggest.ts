@@ -14,7 +14,7 @@ import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
-import { remarksOf, type Remark } from './remarks.ts'
+import { remarksOf, totalsIn, type Remark } from './remarks.ts'
 import { encodingOf, sampleOf } from '../dialect/sample.ts'
 import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
@@ -393,8 +393,14 @@ function nearlyAll(
 /** Returns the keys that declare the type of nearly all values, and ways to treat the others. */
 function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
   const keys = Object.entries(probe?.keys ?? {}).map(([key, value]) => `${key}: ${inlineYaml(value)}`)
-  const bad = trial.probes[index]?.bad ?? 0
-  return `to give the field this type, declare ${keys.join(', ')}, and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: ${bad}`
+  const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
+  const totals = new Set(totalsIn(trial.read.lastRows).map(({ value }) => value))
+  const others = bad - misfits.filter(({ text, rows }) => rows === 1 && totals.has(text)).length
+  const type = `to give the field this type, declare ${keys.join(', ')}`
+  const total = others < bad ? ', leave the total out' : ''
+  return others === 0
+    ? `${type}${total.replace(',', ' and')}`
+    : `${type}${total}, and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: ${others}`
 }
 
 /** Formats the places of records, such as `lines 3, 7`. */

@@ -218,7 +218,7 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
     '  tried on all rows: every value fits the suggested entry, in which 2 fields are texts until you answer a question',
     '  field "empty": all values are null, so any type would do',
     'questions; answer each by a change of the entry in the catalog:',
-    '  1. field "day", a text until you answer: all but 2 of 5 are written dd/mm/yyyy; the others: "45366" (line 3), "Total" (line 6); to give the field this type, declare type: date, format: "dd/mm/yyyy", and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: 2',
+    '  1. field "day", a text until you answer: all but 2 of 5 are written dd/mm/yyyy; the others: "45366" (line 3), "Total" (line 6); to give the field this type, declare type: date, format: "dd/mm/yyyy", leave the total out, and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: 1',
     '  2. field "length", a text until you answer: say what "3:40" means: for hours and minutes, declare type: time, format: h:mm; minutes and seconds stay texts',
     '  3. say whether line 6 sums up the rows above it, as "Total" suggests: source.skip_last: 1 leaves it out',
   ])
@@ -234,6 +234,26 @@ test.each<[values: readonly string[], what: string]>([
 ])('the odd one of %p is named', async (values, what) => {
   const { told } = await entryOf(linesOf('n|note', ...values.map((value) => `${value}|a`)))
   expect(told).toContain(`all but 1 of 4 are ${what}; the others: "x" (line 5)`)
+})
+
+test.each([
+  [
+    ['2024-01', '2024-02'],
+    '  field "month": all 2 values are written yyyy-mm, which means the first day of a month; type: string keeps the text',
+  ],
+  [['2024-01-05', '2024-02-05'], null],
+])('months without a day are told to become days: %p', async (values, line) => {
+  const lines = noticeLines(
+    await suggestion('x.csv', linesOf('month|n', ...values.map((text) => `${text}|a`))),
+  )
+  expect(lines.find((one) => one.includes('field "month"')) ?? null).toBe(line)
+})
+
+test('a column whose only odd value is the total needs no other answer', async () => {
+  const { told } = await entryOf(linesOf('day|n', '13/01/2026|1', '14/01/2026|2', 'Total|3'))
+  expect(told).toContain(
+    'the others: "Total" (line 4); to give the field this type, declare type: date, format: "dd/mm/yyyy" and leave the total out\n',
+  )
 })
 
 test('the advice about the odd values of a column publishes the others', async () => {
