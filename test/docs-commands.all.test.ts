@@ -19,6 +19,8 @@ const elsewhere: readonly [command: RegExp, file: string, pattern: RegExp][] = [
   [/^npm install --global/, 'test/package.all.test.ts', /'install'/],
   [/^make test-all$/, '.ci/run', /make test-all$/m],
   [/^make bench$/, '.ci/run', /make bench\)/],
+  [/^make audit$/, '.ci/run', /make audit$/m],
+  [/^make sbom$/, 'test/deploy/files.test.ts', /'sbom'/],
   [/^make (test-long|test-cluster|bench-peers|format|fuzz|soak)/, 'Makefile', /^test-long:/m],
   [/^npm (run jest|ci|prune)/, 'Makefile', /npm ci/],
   [/^(docker|git) /, 'test/deploy/files.all.test.ts', /Containerfile/],
@@ -39,7 +41,7 @@ serve() {
 make() {
   case "$1" in
     serve) serve env make -s -o build serve ;;
-    package | test* | bench* | format | fuzz | soak) elsewhere make "$1" ;;
+    package | test* | bench* | format | fuzz | soak | audit | sbom) elsewhere make "$1" ;;
     *) command make -s -o build "$@" ;;
   esac
 }
@@ -166,6 +168,7 @@ const pages: readonly (readonly [page: string, before?: string])[] = [
   [own('how-to/upgrade')],
   [own('tutorials/production-server')],
   ['CONTRIBUTING.md'],
+  ['SECURITY.md'],
   ['README.md', `printf '${rain}' >rain.csv`],
 ]
 
