@@ -31,6 +31,8 @@ export type Limit = Limits['rows'][number]
 /** Time span of a limit. */
 export type Window = Frozen<ReturnType<typeof windowOf>>
 export type Party = NonNullable<Frozen<ReturnType<typeof partyOf>>>
+/** A party that may have no address. */
+export type Originator = NonNullable<Frozen<ReturnType<typeof originatorOf>>>
 export type Contact = NonNullable<Frozen<ReturnType<typeof contactOf>>>
 export type Dataset = Frozen<ReturnType<typeof datasetOf>>
 export type Place = NonNullable<Dataset['spatial']>
@@ -123,6 +125,10 @@ function partyOf(party: CatalogDefinition['publisher'], translate: Translate) {
   return party === undefined ? null : { name: translate(party.name), url: party.url }
 }
 
+function originatorOf(party: CatalogDefinition['datasets'][number]['author'], translate: Translate) {
+  return party === undefined ? null : { name: translate(party.name), url: party.url ?? null }
+}
+
 /** Contact by mail, at an address, or both. */
 function contactOf(contact: CatalogDefinition['contact'], translate: Translate) {
   if (contact === undefined) return null
@@ -140,8 +146,8 @@ function datasetOf(
     slug,
     name: translate(definition.name),
     description: translate(definition.description),
-    author: partyOf(definition.author, translate),
-    source: partyOf(definition.source, translate),
+    author: originatorOf(definition.author, translate),
+    source: originatorOf(definition.source, translate),
     license: partyOf(definition.license, translate),
     links: definition.links.map(({ title, url }) => ({ title: translate(title), url })),
     codeUrl: definition.code_url ?? null,

@@ -13,7 +13,17 @@ import { coloursDefault, contrastIn, contrastMin, type Light } from './colours.t
 import { fieldExpectations, tableExpectations } from './expectations.ts'
 import { fieldTypeNames, type FieldType } from './field-types.ts'
 import { digitsDefault } from './types/field-type.ts'
-import { address, contact, datasetMetadata, day, party, publisher, plainText, texts } from './metadata.ts'
+import {
+  address,
+  contact,
+  datasetMetadata,
+  day,
+  originator,
+  party,
+  publisher,
+  plainText,
+  texts,
+} from './metadata.ts'
 
 /**
  * The schema of catalog.yaml. The loader checks the catalog with it, and editors use it as JSON Schema. Rules
@@ -372,8 +382,8 @@ const dataset = z.strictObject({
   slug: pathName,
   name: texts,
   description: texts,
-  author: party.optional().describe('Author of the data.'),
-  source: party.optional().describe('Origin of the data.'),
+  author: originator.optional().describe('Author of the data; url is optional.'),
+  source: originator.optional().describe('Origin of the data; url is optional.'),
   license: party.optional().describe('License of the data.'),
   code_url: address.optional().describe('Code that collects the data.'),
   listed_in: z.array(z.string()).describe('Families that list this dataset; its detail answers in all.'),

@@ -23,6 +23,8 @@ export const address = z
 export const day = z.string().refine(isCalendarDate, 'must be a calendar date as YYYY-MM-DD')
 
 export const party = z.strictObject({ name: texts, url: address })
+/** A person or organization that may have no address. */
+export const originator = z.strictObject({ name: texts, url: address.optional() })
 
 /** Codes of the data themes in the EU Vocabularies. */
 const themeNames = [

@@ -158,7 +158,9 @@ function aboutTable({ dataset, table, manifest }: PublishedTable): string {
 /** Returns sentences about the origin and the license of a dataset, if declared. */
 function originOf({ source, license }: Dataset): string[] {
   return [
-    ...(source === null ? [] : [`Source: ${source.name} (${source.url}).`]),
+    ...(source === null
+      ? []
+      : [source.url === null ? `Source: ${source.name}.` : `Source: ${source.name} (${source.url}).`]),
     ...(license === null ? [] : [`License: ${license.name} (${license.url}).`]),
   ]
 }

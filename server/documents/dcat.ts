@@ -4,6 +4,7 @@ import type {
   CatalogTexts,
   Contact,
   Dataset,
+  Originator,
   Party,
   Period,
   Place,
@@ -164,7 +165,13 @@ function datasetNode(writing: Writing, { dataset, tables }: DatasetDescription):
     'dct:language': language.map(languageNode),
     'dcat:landingPage': [...catalog.inLanguage.keys()].map((one) => documentNode(page(one, dataset))),
     'prov:wasDerivedFrom':
-      source === null ? null : { '@id': source.url, '@type': 'prov:Entity', 'rdfs:label': source.name },
+      source === null
+        ? null
+        : {
+            ...(source.url !== null && { '@id': source.url }),
+            '@type': 'prov:Entity',
+            'rdfs:label': source.name,
+          },
     'dcat:distribution': tables.flatMap((view) => distributionNodes(writing, dataset, view)),
   }
 }
@@ -236,8 +243,12 @@ const fileTypeNode = (code: string): Node => ({
 })
 const documentNode = (address: string): Node => ({ '@id': address, '@type': 'foaf:Document' })
 
-function agentNode({ name, url }: Party): Node {
-  return { '@type': 'foaf:Agent', 'foaf:name': name, 'foaf:homepage': documentNode(url) }
+function agentNode({ name, url }: Originator): Node {
+  return {
+    '@type': 'foaf:Agent',
+    'foaf:name': name,
+    ...(url !== null && { 'foaf:homepage': documentNode(url) }),
+  }
 }
 
 function contactNode({ name, email, url }: Contact): Node {

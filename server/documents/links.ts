@@ -32,7 +32,7 @@ export function signposts(
     { rel: 'type', href: 'https://schema.org/AboutPage' },
     { rel: 'type', href: 'https://schema.org/Dataset' },
     { rel: 'cite-as', href: page(language, dataset) },
-    ...(dataset.author === null ? [] : [{ rel: 'author', href: dataset.author.url }]),
+    ...(dataset.author?.url == null ? [] : [{ rel: 'author', href: dataset.author.url }]),
     ...(dataset.license === null ? [] : [{ rel: 'license', href: dataset.license.url }]),
     ...described.map(({ file, contentType }) => ({
       rel: 'describedby',

@@ -1,4 +1,4 @@
-import type { Dataset, Party, Table } from '../../core/catalog/catalog.ts'
+import type { Dataset, Originator, Table } from '../../core/catalog/catalog.ts'
 import { bibtex, citation, citedDataset, type CitedDataset } from './cite.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html, codePart, partyPart } from './html.ts'
@@ -121,7 +121,7 @@ function factsPart({ words }: PageContext, dataset: Dataset): Html {
   </section>`
 }
 
-function factPart(what: string, party: Party | null): Html {
+function factPart(what: string, party: Originator | null): Html {
   return party === null
     ? html``
     : html`<dt>${what}</dt>

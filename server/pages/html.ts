@@ -1,5 +1,5 @@
 import { html as template, raw } from 'hono/html'
-import type { Party } from '../../core/catalog/catalog.ts'
+import type { Originator } from '../../core/catalog/catalog.ts'
 
 /** Markup. Interpolated values are escaped, unless they are markup themselves. */
 export type Html = ReturnType<typeof template>
@@ -53,8 +53,8 @@ export function safeAddress(text: string): string | null {
 }
 
 /** Shows a name with a link, if its address is valid. */
-export function partyPart({ name, url }: Party): Html {
-  const address = safeAddress(url)
+export function partyPart({ name, url }: Originator): Html {
+  const address = url === null ? null : safeAddress(url)
   return address === null ? html`${name}` : html`<a href="${address}" rel="nofollow">${name}</a>`
 }
 

@@ -31,7 +31,7 @@ export function packageOf(writing: Writing, { dataset, tables }: DatasetDescript
   const collected = `${dataset.collectedAt}T00:00:00.000000`
   const moments = tables.flatMap(({ manifest }) => (manifest === null ? [] : [momentOf(manifest)])).toSorted()
   const extras = {
-    ...(source !== null && { source: `${source.name}, ${source.url}` }),
+    ...(source !== null && { source: [source.name, source.url ?? []].flat().join(', ') }),
     collected_at: dataset.collectedAt,
     ...(frequency !== null && { frequency }),
     ...(spatial !== null && { spatial_text: spatial.name }),

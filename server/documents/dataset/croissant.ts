@@ -79,7 +79,13 @@ function croissantOf(writing: Writing, { dataset, tables }: DatasetDescription):
     description: dataset.description,
     url: writing.page('en', dataset),
     ...(license !== null && { license: license.url }),
-    ...(author !== null && { creator: { '@type': 'sc:Organization', name: author.name, url: author.url } }),
+    ...(author !== null && {
+      creator: {
+        '@type': 'sc:Organization',
+        name: author.name,
+        ...(author.url !== null && { url: author.url }),
+      },
+    }),
     ...(publisher !== null && {
       publisher: { '@type': 'sc:Organization', name: publisher.name, url: publisher.url },
     }),

@@ -1,4 +1,4 @@
-import type { Field, Table } from '../../../core/catalog/catalog.ts'
+import type { Field, Originator, Table } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
@@ -18,7 +18,7 @@ const profiles = 'https://datapackage.org/profiles/2.0'
 function dataPackageOf(writing: Writing, { dataset, tables }: DatasetDescription): Json {
   const { author, publisher, contact, source, license, keywords } = dataset
   const contributors = [
-    ...(author === null ? [] : [{ title: author.name, path: author.url, roles: ['author'] }]),
+    ...(author === null ? [] : [{ title: author.name, ...pathOf(author), roles: ['author'] }]),
     ...(publisher === null ? [] : [{ title: publisher.name, path: publisher.url, roles: ['publisher'] }]),
     ...(contact === null
       ? []
@@ -44,7 +44,7 @@ function dataPackageOf(writing: Writing, { dataset, tables }: DatasetDescription
     created: imported.at(-1) ?? `${dataset.collectedAt}T00:00:00Z`,
     ...(keywords.length > 0 && { keywords }),
     ...(contributors.length > 0 && { contributors }),
-    ...(source !== null && { sources: [{ title: source.name, path: source.url }] }),
+    ...(source !== null && { sources: [{ title: source.name, ...pathOf(source) }] }),
     ...(license !== null && { licenses: [{ title: license.name, path: license.url }] }),
     resources,
   }
@@ -137,4 +137,8 @@ function keysOf({ dataset, name, expectations }: Table): Json {
     ...(uniqueKeys.length > 0 && { uniqueKeys }),
     ...(foreignKeys.length > 0 && { foreignKeys }),
   }
+}
+
+function pathOf({ url }: Originator): { path?: string } {
+  return url === null ? {} : { path: url }
 }

@@ -44,7 +44,13 @@ export function schemaOrgOf(
     identifier: slug,
     ...(license !== null && { license: license.url }),
     isAccessibleForFree: true,
-    ...(author !== null && { creator: { '@type': 'Organization', name: author.name, url: author.url } }),
+    ...(author !== null && {
+      creator: {
+        '@type': 'Organization',
+        name: author.name,
+        ...(author.url !== null && { url: author.url }),
+      },
+    }),
     ...(publisher !== null && {
       publisher: { '@type': 'Organization', name: publisher.name, url: publisher.url },
     }),
@@ -74,7 +80,7 @@ export function schemaOrgOf(
 }
 
 function descriptionOf({ name, description, source, tables }: Dataset): string {
-  const origin = source === null ? '' : `${source.name}, ${source.url}.`
+  const origin = source === null ? '' : `${[source.name, source.url ?? []].flat().join(', ')}.`
   const sentences = [description, `${name}: ${[...tables.keys()].join(', ')}.`, origin]
   let text = sentences[0] ?? ''
   for (const more of sentences.slice(1)) if (text.length < descriptionMin) text = `${text} ${more}`.trim()

@@ -132,19 +132,45 @@ const table = { fields: ['n:integer', 's:string', 'd:decimal:8:2'], order: ['n']
 const first = 'n,s,d\n1,a,1.00\n2,b,2.00\n3,b,3.00\n'
 const later = 'n,s,d\n1,a,1.00\n2,,2.00\nx,y,z\n4,c,4.00\n5,d,5.00\n'
 
-test('a dataset that does not say where it is from leaves that out everywhere', async () => {
+/** Serves a table whose dataset has only these keys of its origin. */
+async function withOrigin(origin: object): Promise<Service['app']> {
   const definition = JSON.parse(
     catalogText([{ name: 't', order: [], fields: [{ name: 'a', type: 'integer' }] }]),
   ) as { datasets: Record<string, unknown>[] }
-  const datasets = definition.datasets.map((dataset) =>
-    Object.fromEntries(
+  const datasets = definition.datasets.map((dataset) => ({
+    ...Object.fromEntries(
       Object.entries(dataset).filter(([key]) => !['author', 'source', 'license', 'code_url'].includes(key)),
     ),
-  )
+    ...origin,
+  }))
   const catalog = parseCatalog(JSON.stringify({ ...definition, datasets }), 'c.yaml')
   const shop = await workshop(catalog, { 'd/t.csv': 'a\n1\n' })
   await shop.ingest()
-  const { app } = await serve(shop)
+  return (await serve(shop)).app
+}
+
+test('an author and a source without an address are named, and linked nowhere', async () => {
+  const app = await withOrigin({ author: { name: 'Ana Lima' }, source: { name: 'A club' } })
+  const { author_name, author_url, source_name, source_url } = await jsonAt(app, '/api/v1/dataset/d/')
+  expect([author_name, author_url, source_name, source_url]).toEqual(['Ana Lima', null, 'A club', null])
+  const page = await textAt(app, '/en/dataset/d/', { Accept: 'text/html' })
+  expect(page.replaceAll(/\s+/g, '')).toContain(
+    '<dt>Author</dt><dd>AnaLima</dd><dt>Source</dt><dd>Aclub</dd>',
+  )
+  for (const name of ['dcat.jsonld', 'dcat.ttl', 'croissant.json', 'datapackage.json', 'schema-org.jsonld']) {
+    const text = await textAt(app, `/metadata/d/${name}`)
+    expect([name, text]).toEqual([name, expect.stringContaining('Ana Lima')])
+    expect([name, text]).toEqual([name, expect.not.stringMatching(/undefined|"url":null|"path":null|<null>/)])
+  }
+  const { headers } = await rawGet(app, '/en/dataset/d/', { Accept: 'text/html' })
+  expect(headers['link']).not.toMatch(/rel="?author/)
+  expect(await jsonAt(app, '/api/3/action/package_show?id=d')).toMatchObject({
+    result: { author: 'Ana Lima' },
+  })
+})
+
+test('a dataset that does not say where it is from leaves that out everywhere', async () => {
+  const app = await withOrigin({})
   const nothing = [
     ...['author', 'license', 'source'].flatMap((of) => [`${of}_name`, `${of}_url`]),
     'code_url',
