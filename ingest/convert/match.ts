@@ -1,4 +1,11 @@
-import { type Field, type SourceForm, type Table, hidesText, tableId } from '../../core/catalog/catalog.ts'
+import {
+  type Field,
+  type SourceForm,
+  type Table,
+  hidesRows,
+  hidesText,
+  tableId,
+} from '../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 import { TableFailure } from '../base/rejects.ts'
 import type { Batch } from '../source/batches.ts'
@@ -32,7 +39,6 @@ export function matchHeader(
   given: ReadonlySet<string>,
   acceptsDrift: boolean,
 ): Match {
-  const isHidden = hidesText(table)
   const { rename, ignore, delimiter, unionByName } = table.source
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
   const read = table.fields.map(({ name }) => name).filter((name) => !given.has(name))
@@ -43,6 +49,9 @@ export function matchHeader(
     if (name !== null) columns.set(name, index)
   }
   const missing = read.filter((name) => !columns.has(name))
+  // A first line without any known name is probably a row.
+  const isRow = missing.length === read.length
+  const isHidden = hidesText(table) || (isRow && hidesRows(table))
   const unknown = [...columns.keys()].filter((name) => !read.includes(name))
   const faults = [...repeated].map((name) =>
     isHidden && !read.includes(name)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { hidesRows, hidesText, type Table } from '../../core/catalog/catalog.ts'
+import { hidesRows, type Table } from '../../core/catalog/catalog.ts'
 import { parseNamePattern } from '../../core/catalog/name-pattern.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import type { Progress } from '../base/progress.ts'
@@ -146,7 +146,7 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
           if (header === null) return
           if (!isBegun) {
             isBegun = true
-            if (!table.source.unionByName) requireSameHeader(scan, scans[0], hidesText(table))
+            if (!table.source.unionByName) requireSameHeader(scan, scans[0], hidesRows(table))
             const isAnother =
               (await writer?.setColumns(header, constants, () => tallyOf(sameColumnScans))) === true
             sameColumnScans = isAnother ? [scan] : [...sameColumnScans, scan]

@@ -204,6 +204,18 @@ describe('a column that the source leaves out', () => {
   })
 })
 
+test.each<[what: string, files: Record<string, string>]>([
+  ['there is no header line', { 'd/1.csv': 'SECRETA,1,SECRET\n' }],
+  ['the second file has no header line', { 'd/1.csv': 'note,k,n\n,a,1\n', 'd/2.csv': 'SECRET,a,1\n' }],
+])('a column that the source leaves out is not quoted where %s', async (_what, files) => {
+  const source = { ignore: ['note'], files: 'd/*.csv' }
+  const shop = await workshop(declared({ fields: ['k:string', 'n:integer'], source }), files)
+  const [outcome] = await shop.ingest()
+  if (outcome?.status !== 'failed') throw new Error('expected a failure')
+  expect(outcomeLines(outcome).join('\n')).not.toContain('SECRET')
+  expect(await everythingIn(shop.warehouse)).not.toContain('SECRET')
+})
+
 describe('rejects that are allowed', () => {
   const content = 'a,b\nx,1\ny,?\nz\nv,2\nw,!\n'
   const rejects = [
