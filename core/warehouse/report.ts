@@ -27,11 +27,6 @@ const fieldShape = z.object({
   histogram: z.array(z.object({ from: z.string(), to: z.string(), rows: z.int() })).optional(),
 })
 
-/** Compressed and uncompressed bytes of a gzip member of the download. */
-const memberShape = z.tuple([z.int(), z.int()])
-
-export type DownloadMember = z.infer<typeof memberShape>
-
 const rejectShape = z.object({
   file: z.string().optional(),
   line: z.int(),
@@ -52,10 +47,10 @@ const reportShape = z.object({
   /** Duration of each step of the ingest. */
   seconds: z.record(z.string(), z.number()).default({}),
   /**
-   * Gzip members of the download: each can be decompressed alone, so that reading the end does not need the
-   * start.
+   * Sections of the download, see `format/gzip-sections.ts`: the header, then each part. Absent if an earlier
+   * version wrote the download as several gzip members, which many clients read only up to the first.
    */
-  download_members: z.array(memberShape).optional(),
+  download_sections: z.array(z.tuple([z.int(), z.int(), z.int()])).optional(),
 })
 
 /** The part of a report that other programs than the ingest read. */

@@ -26,9 +26,9 @@ import { valuesSql } from './values.ts'
  * Version of the conversion. Raise it when the same source would be cast, sorted, profiled or written
  * differently, so that unchanged sources are converted again. Version 1 lost a leading U+FEFF of values in
  * the profile. Version 3 omitted trailing zeros of decimals in the row store, and treated times of wide
- * tables as texts in the profile.
+ * tables as texts in the profile. Version 4 wrote downloads of several gzip members.
  */
-export const converterVersion = 4
+export const converterVersion = 5
 
 /**
  * Rows of a part. A query must read the footer of each part, which is longer for more rows: see

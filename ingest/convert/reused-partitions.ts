@@ -6,7 +6,8 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { fileNames, layout } from '../../core/warehouse/layout.ts'
 import type { Manifest, Part, Partition, StoredFile } from '../../core/warehouse/manifest.ts'
-import { readReport, type DownloadMember } from '../../core/warehouse/report.ts'
+import { sectionStart, type GzipSection } from '../../core/warehouse/format/gzip-sections.ts'
+import { readReport } from '../../core/warehouse/report.ts'
 import type { PinnedFile, Store } from '../../core/warehouse/stores/store.ts'
 import type { DuePart, WrittenPart } from './convert.ts'
 import type { SortedPartition } from './partitions.ts'
@@ -27,9 +28,9 @@ interface ReusablePart {
   readonly part: Part
   /** File with the folded search texts of the part; null if there is none. */
   readonly words: StoredFile | null
-  /** Gzip member of the part in the download: its compressed and uncompressed bytes; `memberStart` is its offset. */
-  readonly member: DownloadMember
-  readonly memberStart: number
+  readonly section: GzipSection
+  /** Offset of the section in the download, in bytes. */
+  readonly sectionAt: number
 }
 
 /** Files reused from the previous snapshot. */
@@ -70,11 +71,11 @@ export async function findReusable(
   const report = await readReport(store, table, before)
   // Drift was accepted for one ingest only, so all files are read again.
   if (report === null || report.accepted_drift.length > 0) return null
-  const members = report.download_members
-  if (members?.length !== parts.length + 1) return null
+  const sections = report.download_sections
+  if (sections?.length !== parts.length + 1) return null
   const places = new Map(files.map(({ name, sha256 }, place) => [`${name} ${sha256}`, place]))
   const unchangedPartitions: ReusablePartition[] = []
-  const own = partsOf(before, members)
+  const own = partsOf(before, sections)
   for (const [index, partition] of partitions.entries()) {
     const now = partition.sources.map((place) => {
       const source = sources[place]
@@ -115,23 +116,23 @@ function areUnique(files: readonly { readonly name: string }[]): boolean {
   return new Set(files.map(({ name }) => name)).size === files.length
 }
 
-/** Returns the parts of each partition, with their folded texts and download members. */
+/** Returns the parts of each partition, with their folded texts and download sections. */
 function partsOf(
   { partitions = [], parts, indexes = [] }: Manifest,
-  members: readonly DownloadMember[],
+  sections: readonly GzipSection[],
 ): ReusablePart[][] {
-  let [next, memberStart] = [0, members[0]?.[0] ?? 0]
+  let [next, sectionAt] = [0, sectionStart(sections, 1)]
   return partitions.map(({ rows }) => {
     const own: ReusablePart[] = []
     for (let sum = 0; sum < rows; next += 1) {
-      const [part, member] = [parts[next], members[next + 1]]
-      if (part === undefined || member === undefined)
+      const [part, section] = [parts[next], sections[next + 1]]
+      if (part === undefined || section === undefined)
         throw new Error('the parts do not add up to their partitions')
       const number = next
       const words = indexes.find((index) => index.part === number) ?? null
-      own.push({ part, words, member, memberStart })
+      own.push({ part, words, section, sectionAt })
       sum += part.rows
-      memberStart += member[0]
+      sectionAt += section[0]
     }
     return own
   })
@@ -237,7 +238,7 @@ export function reusedFiles(
   return files
 }
 
-/** Returns the previous download, whose members are reused. */
+/** Returns the previous download, whose sections are reused. */
 export function previousDownload(table: Table, { before }: Reusable): PinnedFile {
   const name = fileNames.download(table)
   const stored = before.files.find(({ file }) => file === name)

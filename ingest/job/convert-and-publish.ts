@@ -142,7 +142,7 @@ async function publishAndReport(
   steps: Stopwatch,
   converted: Converted & { readonly indexFiles: IndexFiles },
   drift: readonly string[],
-  { members, sums }: PackedDownload,
+  { sections, sums }: PackedDownload,
 ): Promise<Outcome> {
   const { table, dataset, store, definition, before, previous, now } = job
   const { work, folder, read, reusable, rejects, rows, plan, reusedByName, profiles, indexFiles, lacking } =
@@ -192,7 +192,7 @@ async function publishAndReport(
     accepted_drift: drift,
     warnings: warningsOf(job, read),
     fields: profiles,
-    download_members: members,
+    download_sections: sections,
     seconds: steps.seconds,
     tools: { node: process.version, duckdb: duckdbVersion },
   }

@@ -1,10 +1,10 @@
 import path from 'node:path'
+import type { GzipSection } from '../../core/warehouse/format/gzip-sections.ts'
 import { sumsOf, type Sums } from '../../core/warehouse/hash.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
-import type { DownloadMember } from '../../core/warehouse/report.ts'
 import type { DuePart } from '../convert/convert.ts'
 import { previousDownload, isReused, type Planned } from '../convert/reused-partitions.ts'
-import { writeDownload, type MemberBefore } from '../publish/download.ts'
+import { writeDownload, type PreviousSection } from '../publish/download.ts'
 import type { Job } from './job.ts'
 import type { CastSource } from './read-and-cast.ts'
 
@@ -14,9 +14,9 @@ export interface ProvedParts extends CastSource {
   readonly plan: Planned
 }
 
-/** Gzip members and checksums of a finished download. */
+/** Sections and checksums of a finished download. */
 export interface PackedDownload {
-  readonly members: DownloadMember[]
+  readonly sections: GzipSection[]
   readonly sums: Sums
 }
 
@@ -26,11 +26,11 @@ export async function pack(
   { intake, folder, plan, read, reusable }: ProvedParts,
 ): Promise<PackedDownload> {
   const file = reusable === null ? '' : store.place(previousDownload(table, reusable).key)
-  const pieces = plan.parts.map((part): DuePart | MemberBefore => {
+  const pieces = plan.parts.map((part): DuePart | PreviousSection => {
     if (!isReused(part)) return part
-    const { member, memberStart: start } = part.reused
-    return { file, start, member }
+    const { section, sectionAt: start } = part.reused
+    return { file, start, section }
   })
-  const members = await writeDownload(intake.conversion.work, folder, pieces, read.breaks > 0, progress)
-  return { members, sums: await sumsOf(path.join(folder, fileNames.download(table))) }
+  const sections = await writeDownload(intake.conversion.work, folder, pieces, read.breaks > 0, progress)
+  return { sections, sums: await sumsOf(path.join(folder, fileNames.download(table))) }
 }

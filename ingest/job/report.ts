@@ -3,7 +3,8 @@ import path from 'node:path'
 import { type Table, tableId } from '../../core/catalog/catalog.ts'
 import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../../core/warehouse/manifest.ts'
-import { readReport, type DownloadMember } from '../../core/warehouse/report.ts'
+import type { GzipSection } from '../../core/warehouse/format/gzip-sections.ts'
+import { readReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { FieldProfile } from '../convert/profile.ts'
 import type { PreviousReport } from './drift.ts'
@@ -64,8 +65,8 @@ export interface IngestReport {
   readonly accepted_drift: readonly string[]
   readonly warnings: readonly string[]
   readonly fields: readonly FieldProfile[]
-  /** Compressed and uncompressed bytes of each gzip member of the download. */
-  readonly download_members: readonly DownloadMember[]
+  /** Sections of the download: the header, then each part. */
+  readonly download_sections: readonly GzipSection[]
   /** Duration of each step. */
   readonly seconds: Readonly<Record<string, number>>
   readonly tools: Readonly<Record<string, string>>

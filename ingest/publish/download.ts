@@ -3,12 +3,17 @@ import { copyFile, rm, stat, truncate } from 'node:fs/promises'
 import path from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGzip, gzipSync } from 'node:zlib'
+import zlib from 'node:zlib'
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { inOrder } from '../../core/in-order.ts'
+import {
+  gzipHeader,
+  gzipTrailer,
+  sectionStart,
+  type GzipSection,
+} from '../../core/warehouse/format/gzip-sections.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
-import type { DownloadMember } from '../../core/warehouse/report.ts'
 import { quotedCsv, quotedText } from '../../core/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type DuePart, type Work } from '../convert/convert.ts'
 import { Steps } from '../convert/steps.ts'
@@ -26,42 +31,44 @@ const atOnceMax = 3
 
 /**
  * Writes all rows, in the declared order, as one gzipped CSV: a header, null as empty, an empty text as "".
- * The header and the rows of each part are separate gzip members, so that several parts can be compressed
- * concurrently.
+ * The header and the rows of each part are separate sections of one gzip member: several are compressed
+ * concurrently, and clients that read only the first member of a file get all rows.
  * @param work has the rows that are not reused
  * @param hasBreaks whether values of the source have line feeds
- * @returns compressed and uncompressed bytes of each gzip member, the header first
+ * @returns the section of the header, then that of each part
  * @throws TableFailure if the number of lines differs from that of rows and of line feeds in values
  */
 export async function writeDownload(
   work: Work,
   folder: string,
-  parts: readonly (DuePart | MemberBefore)[],
+  parts: readonly (DuePart | PreviousSection)[],
   hasBreaks: boolean,
   progress: Progress,
-): Promise<DownloadMember[]> {
+): Promise<GzipSection[]> {
   const target = path.join(folder, fileNames.download(work.table))
-  const own = parts.filter((part): part is DuePart => !('member' in part))
+  const own = parts.filter((part): part is DuePart => !('section' in part))
   const rows = own.reduce((sum, part) => sum + part.rows, 0)
   let [lines, writtenRows] = [0, 0]
-  const members: DownloadMember[] = []
   const names = encodeRecord(
     work.fields.map(({ field }) => field.name),
     marks,
   )
-  const header = gzipSync(names)
-  members.push([header.length, names.length])
-  const leadingMembers = await beginningOf(parts, header.length)
-  members.push(...leadingMembers.map(({ member }) => member))
+  const header = zlib.deflateRawSync(names, { finishFlush: zlib.constants.Z_FULL_FLUSH })
+  const beginning = Buffer.concat([gzipHeader, header])
+  const leading = await leadingSections(parts, beginning.length)
+  const sections: GzipSection[] = [
+    [header.length, names.length, zlib.crc32(names)],
+    ...leading.map(({ section }) => section),
+  ]
   async function* bytes(): AsyncGenerator<Buffer> {
-    if (leadingMembers.length === 0) yield header
+    if (leading.length === 0) yield beginning
     const pieces = packedInOrder(work, own)
     try {
-      for (const part of parts.slice(leadingMembers.length)) {
-        if ('member' in part) {
-          const { file, start, member } = part
-          members.push(member)
-          yield* chunksOf(file, { start, end: start + member[0] - 1 })
+      for (const part of parts.slice(leading.length)) {
+        if ('section' in part) {
+          const { file, start, section } = part
+          sections.push(section)
+          yield* chunksOf(file, { start, end: start + section[0] - 1 })
           continue
         }
         const next = await pieces.next()
@@ -72,58 +79,57 @@ export async function writeDownload(
           packed += chunk.length
           yield chunk
         }
-        members.push([packed, piece.bytes])
+        sections.push([packed, piece.bytes, piece.crc32])
         await rm(piece.file)
         lines += piece.lines
         writtenRows += piece.rows
         progress.advance({ fraction: writtenRows / rows, rows: writtenRows })
       }
+      yield gzipTrailer(sections)
     } finally {
       // Stop all work after a failure.
       await pieces.return(undefined)
     }
   }
-  if (leadingMembers[0] !== undefined) await copyBeginning(leadingMembers[0].file, target, bytesIn(members))
-  await pipeline(bytes, createWriteStream(target, { flags: leadingMembers.length === 0 ? 'wx' : 'a' }))
+  if (leading[0] !== undefined) await copyBeginning(leading[0].file, target, sectionsEnd(sections))
+  await pipeline(bytes, createWriteStream(target, { flags: leading.length === 0 ? 'wx' : 'a' }))
   const { size } = await stat(target)
-  if (size !== bytesIn(members))
+  const due = sectionsEnd(sections) + gzipTrailer([]).length
+  if (size !== due)
     throw new TableFailure(
-      `verification of the download failed: it has ${size} bytes instead of ${bytesIn(members)}; nothing was published`,
+      `verification of the download failed: it has ${size} bytes instead of ${due}; nothing was published`,
     )
   const expected = rows + (await breaksIn(work, hasBreaks))
-  if (lines === expected) return members
+  if (lines === expected) return sections
   throw new TableFailure(
     `verification of the download failed: its rows have ${lines} lines instead of ${expected}; nothing was published`,
   )
 }
 
-/** Reused gzip member of the previous download. */
-export interface MemberBefore {
+/** Reused section of the previous download. */
+export interface PreviousSection {
   /** Absolute path. */
   readonly file: string
   /** Offset in bytes. */
   readonly start: number
-  readonly member: DownloadMember
+  readonly section: GzipSection
 }
 
-const bytesIn = (members: readonly DownloadMember[]): number =>
-  members.reduce((sum, [packed]) => sum + packed, 0)
+const sectionsEnd = (sections: readonly GzipSection[]): number => sectionStart(sections, sections.length)
 
 /** Returns the parts at the start that the previous download shares; none if they are not more than half of it. */
-async function beginningOf(
-  parts: readonly (DuePart | MemberBefore)[],
-  headerBytes: number,
-): Promise<MemberBefore[]> {
-  const leadingMembers: MemberBefore[] = []
-  let at = headerBytes
+async function leadingSections(
+  parts: readonly (DuePart | PreviousSection)[],
+  firstAt: number,
+): Promise<PreviousSection[]> {
+  const leading: PreviousSection[] = []
+  let at = firstAt
   for (const part of parts) {
-    if (!('member' in part) || part.start !== at) break
-    leadingMembers.push(part)
-    at += part.member[0]
+    if (!('section' in part) || part.start !== at) break
+    leading.push(part)
+    at += part.section[0]
   }
-  return leadingMembers[0] !== undefined && at > (await stat(leadingMembers[0].file)).size / 2
-    ? leadingMembers
-    : []
+  return leading[0] !== undefined && at > (await stat(leading[0].file)).size / 2 ? leading : []
 }
 
 /** Copies the start of a file through the system, which is far cheaper than a stream, and nearly free as a clone. */
@@ -143,11 +149,13 @@ interface Rendered {
   readonly rows: number
 }
 
-/** Rows of a part, compressed as a gzip member. */
+/** Rows of a part, compressed as a section. */
 interface Piece extends Rendered {
   readonly lines: number
   /** Uncompressed. */
   readonly bytes: number
+  /** CRC-32 of the uncompressed bytes. */
+  readonly crc32: number
 }
 
 function packedInOrder(work: Work, parts: readonly DuePart[]): AsyncGenerator<Piece> {
@@ -164,20 +172,25 @@ function packedInOrder(work: Work, parts: readonly DuePart[]): AsyncGenerator<Pi
 }
 
 async function pack({ file, rows }: Rendered): Promise<Piece> {
-  let [lines, bytes] = [0, 0]
+  let [lines, bytes, crc32] = [0, 0, 0]
   const count = new Transform({
     highWaterMark: chunkBytes,
     transform: (chunk: Buffer, _encoding, done) => {
       lines += lineFeeds(chunk)
       bytes += chunk.length
+      crc32 = zlib.crc32(chunk, crc32)
       done(null, chunk)
     },
   })
-  const gzip = createGzip({ level: gzipLevel, chunkSize: chunkBytes })
+  const deflate = zlib.createDeflateRaw({
+    level: gzipLevel,
+    chunkSize: chunkBytes,
+    finishFlush: zlib.constants.Z_FULL_FLUSH,
+  })
   const input = createReadStream(file, { highWaterMark: chunkBytes })
-  await pipeline(input, count, gzip, createWriteStream(`${file}.gz`))
+  await pipeline(input, count, deflate, createWriteStream(`${file}.deflate`))
   await rm(file)
-  return { file: `${file}.gz`, rows, lines, bytes }
+  return { file: `${file}.deflate`, rows, lines, bytes, crc32 }
 }
 
 /** Returns the number of line feeds in values. */

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import path from 'node:path'
 import { Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
-import type { DownloadMember } from '../../core/warehouse/report.ts'
+import zlib from 'node:zlib'
+import { sectionStart, type GzipSection } from '../../core/warehouse/format/gzip-sections.ts'
 import { IntegrityGate, type ServedFile } from './files.ts'
 import { damagedFiles } from './problems.ts'
 import { rangeOf, type ByteRange } from './range.ts'
@@ -14,12 +14,12 @@ import { sendStream, type SendBudget } from './send.ts'
 interface PackedFile extends ServedFile {
   /** Strong tag of the uncompressed bytes. */
   readonly tag: string
-  /** Gzip members of the file; null if unknown: then the response has no Content-Length and no ranges. */
-  readonly members: readonly DownloadMember[] | null
+  /** Sections of the file; null if unknown: then the response has no Content-Length and no ranges. */
+  readonly sections: readonly GzipSection[] | null
 }
 
 /**
- * Sends a gzipped file uncompressed. For a range, reads only the gzip members that contain it. The caller has
+ * Sends a gzipped file uncompressed. For a range, reads only the sections that contain it. The caller has
  * already set the headers that describe the file.
  * @throws Problem unsatisfiable-range or damaged-files; errors of gunzip
  */
@@ -33,22 +33,21 @@ export async function sendUnpacked(
     packed.doubt(`${packed.file} has changed`)
     throw damagedFiles(packed.saveAs)
   }
-  const unpackedRange = packed.members === null ? null : unpackedRangeOf(req, res, packed, packed.members)
+  const { sections } = packed
+  const wanted = sections === null ? null : wantedRange(req, res, packed, sections)
   if (req.method === 'HEAD') {
     res.end()
     return
   }
-  const range =
-    unpackedRange === null || packed.members === null ? null : packedRangeOf(packed.members, unpackedRange)
+  const slice = sections === null || wanted === null ? null : sliceOf(sections, wanted)
   const release = await packed.hold?.()
-  const source = createReadStream(path.join(packed.folder, packed.file), range?.packed ?? {})
-  const gunzip = createGunzip()
-  const cut = new Cutter(
-    range?.skip ?? 0,
-    unpackedRange === null ? Infinity : unpackedRange.end - unpackedRange.start + 1,
-  )
-  const gate = new IntegrityGate(range === null ? packed.sha256 : null, packed.isUnchanged)
-  const unpacking = pipeline(source, gate, gunzip, cut)
+  const source = createReadStream(path.join(packed.folder, packed.file), slice?.packed ?? {})
+  // Sections end without a last block, which only the end of the file has.
+  const unpack =
+    slice === null ? zlib.createGunzip() : zlib.createInflateRaw({ finishFlush: zlib.constants.Z_SYNC_FLUSH })
+  const cut = new Cutter(slice?.skip ?? 0, wanted === null ? null : wanted.end - wanted.start + 1)
+  const gate = new IntegrityGate(slice === null ? packed.sha256 : null, packed.isUnchanged)
+  const unpacking = pipeline(source, gate, unpack, cut)
   async function* verifiedChunks(): AsyncGenerator<Uint8Array> {
     yield* cut as AsyncIterable<Uint8Array>
     // Waits until the checksums are verified and the file is closed.
@@ -63,42 +62,47 @@ export async function sendUnpacked(
 }
 
 /** Sets the headers for the body or its range, and returns the range. */
-function unpackedRangeOf(
+function wantedRange(
   req: IncomingMessage,
   res: ServerResponse,
   { tag }: PackedFile,
-  members: readonly DownloadMember[],
+  sections: readonly GzipSection[],
 ): ByteRange {
-  const bytes = members.reduce((sum, [, unpacked]) => sum + unpacked, 0)
+  const bytes = sections.reduce((sum, [, unpacked]) => sum + unpacked, 0)
   return rangeOf(req, res, tag, bytes)
 }
 
-/** Returns which bytes of the file contain a range, and how many uncompressed bytes come before it. */
-function packedRangeOf(
-  members: readonly DownloadMember[],
-  { start, end }: ByteRange,
-): { packed: ByteRange; skip: number } | null {
-  let [packedAt, at] = [0, 0]
-  let [from, to, skip] = [0, 0, 0]
-  for (const [packed, unpacked] of members) {
-    if (at <= start) [from, skip] = [packedAt, start - at]
-    if (at <= end) to = packedAt + packed - 1
-    packedAt += packed
-    at += unpacked
-  }
-  const isWhole = from === 0 && to === packedAt - 1
-  return isWhole && skip === 0 && end === at - 1 ? null : { packed: { start: from, end: to }, skip }
+/** Part of a file that contains a range, and how many uncompressed bytes of the part come before the range. */
+interface Slice {
+  readonly packed: ByteRange
+  readonly skip: number
 }
 
-/** Passes on a range of a stream. Reads the rest too, since gzip has its checksums at the end. */
+/** Returns the sections that contain a range; null if the range is all of them. */
+function sliceOf(sections: readonly GzipSection[], { start, end }: ByteRange): Slice | null {
+  let [from, to, skip, at] = [0, 0, 0, 0]
+  for (const [index, [, unpacked]] of sections.entries()) {
+    if (at <= start) [from, skip] = [index, start - at]
+    if (at <= end) to = index
+    at += unpacked
+  }
+  if (start === 0 && end === at - 1) return null
+  const packed = { start: sectionStart(sections, from), end: sectionStart(sections, to + 1) - 1 }
+  return { packed, skip }
+}
+
+/** Passes on a range of a stream. Reads the rest too, since gzip has its checksum at the end. */
 class Cutter extends Transform {
   #skip: number
   #remaining: number
+  readonly #isExact: boolean
 
-  constructor(skip: number, remaining: number) {
+  /** @param bytes of the range, which the stream must have; null for everything from `skip` on */
+  constructor(skip: number, bytes: number | null) {
     super()
     this.#skip = skip
-    this.#remaining = remaining
+    this.#remaining = bytes ?? Infinity
+    this.#isExact = bytes !== null
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
@@ -107,5 +111,10 @@ class Cutter extends Transform {
     this.#remaining -= slice.length
     if (slice.length > 0) this.push(slice)
     done()
+  }
+
+  override _flush(done: TransformCallback): void {
+    // Sections without their end inflate without an error.
+    done(this.#isExact && this.#remaining > 0 ? new Error('the file has fewer bytes than it should') : null)
   }
 }

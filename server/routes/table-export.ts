@@ -188,8 +188,10 @@ async function sendDownload(
   res.setHeader('Acervo-Count', manifest.rows)
   const columns = documentAddresses(publicUrl).ofTable(table, csvw.file)
   res.setHeader('Link', `<${columns}>; rel="describedby"; type="${csvw.contentType}"`)
-  const isPacked = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
-  if (isPacked) {
+  const sections = report?.download_sections ?? null
+  const acceptsGzip = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
+  // Clients that unpack a response may stop after the first of several gzip members.
+  if (acceptsGzip && sections !== null) {
     account.countsAs = 'files'
     await transfers.during(client, () =>
       sendFile(req, res, { ...served, contentEncoding: 'gzip' }, sendBudget),
@@ -205,11 +207,10 @@ async function sendDownload(
     return
   }
   await account.spend(req.method === 'HEAD' ? smallCost : costOfFile(manifest.textBytes))
-  const members = report?.download_members ?? null
-  if (members === null) requireChunks(req)
+  if (sections === null) requireChunks(req)
   res.setHeader('Content-Type', served.mediaType)
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
-  await exports.during(client, () => sendUnpacked(req, res, { ...served, tag, members }, sendBudget))
+  await exports.during(client, () => sendUnpacked(req, res, { ...served, tag, sections }, sendBudget))
 }
 
 /** Returns the address of the Parquet file if there is exactly one; else that of the file listing. */

@@ -253,11 +253,11 @@ test('the manifest and the report tell what was published, and an independent re
     accepted_drift: [],
     warnings: [],
     // The header and three parts.
-    download_members: [
-      [expect.any(Number), 6],
-      [expect.any(Number), 19],
-      [expect.any(Number), 14],
-      [expect.any(Number), 9],
+    download_sections: [
+      [expect.any(Number), 6, expect.any(Number)],
+      [expect.any(Number), 19, expect.any(Number)],
+      [expect.any(Number), 14, expect.any(Number)],
+      [expect.any(Number), 9, expect.any(Number)],
     ],
     fields: [
       {

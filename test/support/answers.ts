@@ -6,6 +6,7 @@ import { allTables, type Catalog, type Family } from '../../core/catalog/catalog
 import { openApi, tableOpenApi } from '../../server/documents/openapi/openapi.ts'
 import { commonSchemas } from '../../server/documents/openapi/schemas.ts'
 import type { Json } from '../../server/documents/description.ts'
+import { firstMember } from './gzip.ts'
 import { addressesOf } from '../../server/http/addresses.ts'
 import { describeTable, writingOf } from '../../server/routes/documents/service.ts'
 import type { Snapshots } from '../../server/snapshots/snapshots.ts'
@@ -46,7 +47,7 @@ export class AnswerChecks {
 
   async #check(references: References, answer: Answer): Promise<void> {
     try {
-      const faults = await references.faultsOf(answer)
+      const faults = [...(await references.faultsOf(answer)), ...gzipFaults(answer)]
       const where = `${answer.method} ${answer.target.slice(0, 200)} -> ${answer.status}`
       this.#faults.push(...faults.map((fault) => `${where}: ${fault}`))
     } catch (error) {
@@ -309,6 +310,17 @@ function bodyFaults({ id, checks }: Document, name: string, answer: Answer, sche
   if (check(value)) return []
   const [first] = check.errors ?? []
   return [`${first?.instancePath ?? ''} ${first?.message ?? ''} ${JSON.stringify(first?.params)}`]
+}
+
+/** Many clients end a gzip file with its first member, without a word. */
+function gzipFaults({ status, method, headers, body }: Answer): string[] {
+  const isPacked = [headers['content-encoding'], headers['content-type']].some((type) =>
+    textOf(type).endsWith('gzip'),
+  )
+  const isComplete = status === 200 && method !== 'HEAD' && body.length === Number(headers['content-length'])
+  if (!isPacked || !isComplete) return []
+  const { unread } = firstMember(body)
+  return unread === 0 ? [] : [`${unread} bytes follow the first gzip member`]
 }
 
 /** A schema whose references lead into the document. */

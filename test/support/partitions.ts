@@ -45,7 +45,7 @@ export function essence({ manifest, report }: Published): unknown {
     rowsOut: report.rows_out,
     rejected: report.rejected_rows,
     profile: report.fields,
-    members: report.download_members,
+    sections: report.download_sections,
   }
 }
 

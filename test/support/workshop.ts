@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { allTables, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { fileNames, layout } from '../../core/warehouse/layout.ts'
@@ -15,6 +16,7 @@ import { silentProgress } from '../../ingest/base/progress.ts'
 import type { Outcome } from '../../ingest/job/report.ts'
 import type { PlacedFile } from '../../ingest/source/member.ts'
 import { endWithFile } from './each-file.ts'
+import { firstMember } from './gzip.ts'
 
 /** Holds all folders of the test files of this worker. */
 export const testFolder = mkdtempSync(path.join(os.tmpdir(), 'acervo-test-'))
@@ -81,7 +83,10 @@ export async function workshop(
     ingest: async ({ tables, ...options } = {}) => {
       const outcomes: Outcome[] = []
       for await (const outcome of ingest(chosenTables(tables), { ...defaults, ...options })) {
-        if (outcome.status === 'published') await expectKnownFiles(warehouse, outcome.table, outcome.manifest)
+        if (outcome.status === 'published') {
+          await expectKnownFiles(warehouse, outcome.table, outcome.manifest)
+          await expectOneMember(warehouse, outcome.table, outcome.manifest)
+        }
         outcomes.push(outcome)
       }
       return outcomes
@@ -104,6 +109,16 @@ async function expectKnownFiles(warehouse: string, table: Table, manifest: Manif
   const known = new Set([fileNames.manifest, ...filesOf(manifest).map(({ file }) => file)])
   const unknown = names.filter((name) => !known.has(name))
   if (unknown.length > 0) throw new Error(`no list of the snapshot has ${unknown.join(', ')}`)
+}
+
+/** @throws Error where the download has more than one gzip member, or its checksum is wrong; local stores only */
+async function expectOneMember(warehouse: string, table: Table, manifest: Manifest): Promise<void> {
+  const file = path.join(warehouse, layout.snapshot(table, manifest.snapshot), fileNames.download(table))
+  const bytes = await readFile(file).catch(() => null)
+  if (bytes === null) return
+  const { text, unread } = firstMember(bytes)
+  if (unread > 0 || !gunzipSync(bytes).equals(text))
+    throw new Error(`${unread} bytes follow the first gzip member of the download`)
 }
 
 /** A file of a source that is read by itself. */

@@ -366,11 +366,11 @@ describe('an export', () => {
       ])
       expect(some.body.equals(whole.body.subarray(start, last + 1))).toBe(true)
     }
-    // The header and each part are gzip members, of which only those are read that a range needs.
-    const { download_members: members = [] } = (await reportOf('t')) ?? {}
-    expect(members.length).toBeGreaterThan(3)
+    // The header and each part are sections of the gzip file, of which only those are read that a range needs.
+    const { download_sections: sections = [] } = (await reportOf('t')) ?? {}
+    expect(sections.length).toBeGreaterThan(3)
     let begin = 0
-    for (const [, unpacked] of members) {
+    for (const [, unpacked] of sections) {
       for (const [start, end] of [
         [begin, begin],
         [begin - 1, begin],
