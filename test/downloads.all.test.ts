@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { promisify } from 'node:util'
 import { firstMember } from './support/gzip.ts'
 import { found } from './support/installed.ts'
 import { describeInBrowser, withBrowser } from './support/browser.ts'
-import { describeWith } from './support/needs.ts'
+import { describeWith, pythonClients } from './support/needs.ts'
 import { numbered, oneTable } from './support/one-table.ts'
 import { startServer } from './support/programs.ts'
 
@@ -164,6 +165,16 @@ for (const [name, program, args] of clients)
       expect.assertions(Object.keys(targets).length)
     }, 60_000)
   })
+
+const python = process.env['ACERVO_CLIENTS'] ?? ''
+describeWith(python !== '', pythonClients)('polars', () => {
+  test('scans a Parquet file that is smaller than what it requests of its end', async () => {
+    const script = `import sys, polars
+print(polars.scan_parquet(sys.argv[1]).select(polars.len(), polars.col('n').sum()).collect().row(0))`
+    const { stdout } = await run(path.join(python, 'python'), ['-c', script, `${base}/files/d/t.parquet`])
+    expect(stdout.trim()).toBe(`(${rowCount}, ${(rowCount * (rowCount - 1)) / 2})`)
+  }, 60_000)
+})
 
 describeInBrowser('a browser', () => {
   const browser = withBrowser()

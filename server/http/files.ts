@@ -4,13 +4,13 @@ import path from 'node:path'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { callbackify } from 'node:util'
-import parseRange from 'range-parser'
 import send from 'send'
 import { costOfFile, smallCost } from '../limits/costs.ts'
 import { matchingTag, type EntityTag } from './negotiation.ts'
 import { accountFor } from './limits.ts'
 import { onResponseEnd, type SendBudget } from './send.ts'
-import { damagedFiles, Problem } from './problems.ts'
+import { damagedFiles, type Problem } from './problems.ts'
+import { requestedRange, type ByteRange } from './range.ts'
 
 /** A file whose content never changes under the same name. */
 export interface ServedFile {
@@ -60,8 +60,14 @@ export async function sendFile(
   }
   if (!served.isUnchanged()) throw doubted()
   const tag = `"${served.sha256.slice(0, 32)}"` as const
-  const plainRequest = plain(req, tag, served.lastModified)
-  await charge(plainRequest, res, served, tag, doubted)
+  const isKnown = matchingTag(req.headers['if-none-match'], [tag]) !== null
+  const size = served.bytes ?? (await sizeOf(path.join(served.folder, served.file), doubted))
+  const range =
+    isKnown || !isRangeMeant(req, tag, served.lastModified) ? null : requestedRange(req.headers.range, size)
+  const cost =
+    req.method === 'HEAD' ? smallCost : costOfFile(range === null ? size : range.end - range.start + 1)
+  if (!isKnown) await accountFor(res).spend(cost)
+  const plainRequest = plain(req, range)
   sendBudget.requireRoom()
   const release = await served.hold?.()
   res.setHeader('ETag', tag)
@@ -80,7 +86,7 @@ export async function sendFile(
       dotfiles: 'deny',
       index: false,
     })
-      .on('error', (error: Error & { statusCode?: number; headers?: Record<string, string> }) => {
+      .on('error', () => {
         for (const name of [
           'ETag',
           'Content-Type',
@@ -89,20 +95,7 @@ export async function sendFile(
           'Content-Disposition',
         ])
           res.removeHeader(name)
-        if (error.statusCode !== 416) reject(doubted())
-        else {
-          const range = error.headers?.['Content-Range'] ?? ''
-          const size = range.slice(range.indexOf('/') + 1)
-          reject(
-            new Problem(
-              'unsatisfiable-range',
-              `The file has ${size} bytes, none of them in the requested range.`,
-              {
-                headers: { 'Content-Range': range },
-              },
-            ),
-          )
-        }
+        reject(doubted())
       })
       .on('stream', (stream: Readable) => {
         const pipe = stream.pipe.bind(stream)
@@ -121,35 +114,23 @@ export async function sendFile(
   }).finally(release)
 }
 
-/**
- * Returns the request without headers that the library handles differently. Keeps a range only if If-Range
- * matches. Removes Cache-Control, since `no-cache` would make the library ignore If-None-Match.
- */
-function plain(req: IncomingMessage, tag: EntityTag, lastModified: string | undefined): IncomingMessage {
-  const { 'cache-control': _cache, 'if-range': condition, range, ...headers } = req.headers
-  const isMeant = condition === undefined || condition === tag || condition === lastModified
-  const isRange = range !== undefined && /^ *bytes=/.test(range) && isMeant
-  const allowedHeaders = isRange ? { ...headers, range } : headers
-  return Object.create(req, { headers: { value: allowedHeaders } }) as IncomingMessage
+/** Returns whether `If-Range` permits a range: it names the tag or date of the file, or is absent. */
+function isRangeMeant(
+  { headers: { 'if-range': condition } }: IncomingMessage,
+  tag: EntityTag,
+  lastModified: string | undefined,
+): boolean {
+  return condition === undefined || condition === tag || condition === lastModified
 }
 
-/** Charges nothing for 304, else by the bytes sent. */
-async function charge(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { folder, file, bytes }: ServedFile,
-  tag: EntityTag,
-  doubted: () => Problem,
-): Promise<void> {
-  const account = accountFor(res)
-  const { 'if-none-match': known, range } = req.headers
-  if (matchingTag(known, [tag]) !== null) return
-  if (req.method === 'HEAD') return account.spend(smallCost)
-  const size = bytes ?? (await sizeOf(path.join(folder, file), doubted))
-  const ranges = range === undefined ? -1 : parseRange(size, range, { combine: true })
-  // Several ranges are answered by the complete file.
-  const [one, other] = typeof ranges === 'number' ? [] : ranges
-  await account.spend(costOfFile(one === undefined || other !== undefined ? size : one.end - one.start + 1))
+/**
+ * Returns the request without headers that the library handles differently, and with the range as start and
+ * end. Removes Cache-Control, since `no-cache` would make the library ignore If-None-Match.
+ */
+function plain(req: IncomingMessage, range: ByteRange | null): IncomingMessage {
+  const { 'cache-control': _cache, 'if-range': _condition, range: _range, ...headers } = req.headers
+  const allowedHeaders = range === null ? headers : { ...headers, range: `bytes=${range.start}-${range.end}` }
+  return Object.create(req, { headers: { value: allowedHeaders } }) as IncomingMessage
 }
 
 async function sizeOf(file: string, doubted: () => Problem): Promise<number> {

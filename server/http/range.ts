@@ -20,20 +20,34 @@ export function rangeOf(
   bytes: number,
 ): ByteRange {
   res.setHeader('Accept-Ranges', 'bytes')
-  const isAsked = method === 'GET' && headers.range !== undefined && (headers['if-range'] ?? tag) === tag
-  const ranges = isAsked ? parseRange(bytes, headers.range ?? '') : -2
+  const isMeant = method === 'GET' && (headers['if-range'] ?? tag) === tag
+  const range = isMeant ? requestedRange(headers.range, bytes) : null
+  const { start, end } = range ?? { start: 0, end: bytes - 1 }
+  if (range !== null) {
+    res.statusCode = 206
+    res.setHeader('Content-Range', `bytes ${start}-${end}/${bytes}`)
+  }
+  res.setHeader('Content-Length', end - start + 1)
+  return { start, end }
+}
+
+/**
+ * Returns the range that a `Range` header selects from a body of so many bytes. Null means the complete body:
+ * without a header, for another unit, and for several ranges with gaps.
+ * @throws Problem unsatisfiable-range
+ */
+export function requestedRange(header: string | undefined, bytes: number): ByteRange | null {
+  // A suffix longer than the body selects all of it (RFC 9110, section 14.1.2); the library finds no range.
+  const clamped = header?.replaceAll(
+    /(?<=[=,]\s*)-(\d+)/g,
+    (_, length: string) => `-${Math.min(Number(length), bytes)}`,
+  )
+  const ranges = clamped === undefined ? -2 : parseRange(bytes, clamped, { combine: true })
   if (ranges === -1) {
     throw new Problem('unsatisfiable-range', `It has ${bytes} bytes, none of them in the requested range.`, {
       headers: { 'Content-Range': `bytes */${bytes}` },
     })
   }
-  // Several ranges are answered by the complete body.
-  const [range, other] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
-  const sentRange = range === undefined || other !== undefined ? { start: 0, end: bytes - 1 } : range
-  if (range !== undefined && other === undefined) {
-    res.statusCode = 206
-    res.setHeader('Content-Range', `bytes ${sentRange.start}-${sentRange.end}/${bytes}`)
-  }
-  res.setHeader('Content-Length', sentRange.end - sentRange.start + 1)
-  return sentRange
+  const [range = null, other] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
+  return other === undefined ? range : null
 }

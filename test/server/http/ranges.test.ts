@@ -43,6 +43,15 @@ describe.each([
       [206, `bytes ${length - 1}-${length - 1}/${length}`],
     ])
     expect(Buffer.concat(found.map(({ body }) => body)).equals(whole.body)).toBe(true)
+    // Clients of Parquet request the last 64 KiB of any file.
+    for (const suffix of [`${length}`, `${length + 1}`, '65536000000000000000000']) {
+      const all = await get({ Range: `bytes=-${suffix}` })
+      expect([all.status, all.headers['content-range'], all.body.equals(whole.body)]).toEqual([
+        206,
+        `bytes 0-${length - 1}/${length}`,
+        true,
+      ])
+    }
     const tags = [whole, ...found].map(({ headers }) => headers['etag'])
     expect(new Set(tags).size).toBe(1)
   })
@@ -55,8 +64,10 @@ describe.each([
     }
     const same = await get({ Range: 'bytes=0-9', 'If-Range': headers['etag'] ?? '' })
     expect([same.status, same.body.equals(body.subarray(0, 10))]).toEqual([206, true])
-    const beyond = await get({ Range: `bytes=${body.length}-` })
-    expect([beyond.status, beyond.headers['content-range']]).toEqual([416, `bytes */${body.length}`])
+    for (const none of [`${body.length}-`, '-0']) {
+      const beyond = await get({ Range: `bytes=${none}` })
+      expect([beyond.status, beyond.headers['content-range']]).toEqual([416, `bytes */${body.length}`])
+    }
   })
 })
 

@@ -120,6 +120,7 @@ describe('a part of a file', () => {
     ['bytes=0-9', 0, 10],
     ['bytes=-5', -5, Infinity],
     ['bytes=10-', 10, Infinity],
+    ['bytes=-99999', 0, Infinity],
   ])('%s', async (range, from, to) => {
     const whole = (await get(`${base}/part-00000.parquet`)).body
     const { status, headers, body } = await get(`${base}/part-00000.parquet`, { range })
