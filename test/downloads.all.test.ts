@@ -128,12 +128,12 @@ print $body;`,
     [
       '-r',
       `[, $address, $target] = $argv;
+if ($target === 'file') { echo gzdecode(file_get_contents($address)); exit; }
 $curl = curl_init($address);
-curl_setopt_array($curl, [CURLOPT_ENCODING => '', CURLOPT_RETURNTRANSFER => true, CURLOPT_FAILONERROR => true,
-  CURLOPT_FOLLOWLOCATION => true]);
+curl_setopt_array($curl, [CURLOPT_ENCODING => '', CURLOPT_RETURNTRANSFER => true, CURLOPT_FAILONERROR => true]);
 $text = curl_exec($curl);
-if ($text === false) exit(1);
-echo $target === 'file' ? gzdecode($text) : $text;`,
+if ($text === false || $text !== file_get_contents($address)) exit(1);
+echo $text;`,
       '--',
     ],
   ],

@@ -8,6 +8,7 @@ import { allowedMethods } from './headers.ts'
 import { accountFor, type Account } from './limits.ts'
 import { jsonOffer, wantsPage, type Offer } from './negotiation.ts'
 import { Problem, type WholeTable } from './problems.ts'
+import { publicPath, redirect } from './redirect.ts'
 
 /** A request for a resource. */
 export interface ResourceRequest {
@@ -55,6 +56,7 @@ export type BrowseText = (req: IncomingMessage, res: ServerResponse, name: strin
 
 /** Services that resources share. */
 export interface Serving {
+  readonly publicUrl: URL
   readonly responder: Responder
   readonly shortcuts: Shortcuts
   readonly client: ClientOf
@@ -73,7 +75,7 @@ export function mount(
   router: Router,
   resource: Resource,
   slashed: boolean,
-  { responder, shortcuts, client, browse, wholeTableOf }: Serving,
+  { publicUrl, responder, shortcuts, client, browse, wholeTableOf }: Serving,
 ): void {
   const { path, name, description, countsAs = 'catalog', offers = [jsonOffer] } = resource
   const describe = describing(
@@ -103,7 +105,7 @@ export function mount(
   }
   router
     .route(path)
-    .get(slashed ? redirectToSlash : answer)
+    .get(slashed ? redirectToSlash(publicUrl) : answer)
     .options(describe)
     .all(refuse)
   router.route(`${path}/`).get(answer).options(describe).all(refuse)
@@ -136,14 +138,13 @@ const refuse: RequestHandler = (req, _res, next) => {
   next(new Problem('method-not-allowed', `Method "${req.method}" not allowed; allowed: ${allowedMethods}.`))
 }
 
-// Redirects to a relative address, which works behind any proxy; `./` keeps a path with a colon from being
-// parsed as a scheme. The query stays: without it, the redirect would return other rows.
-export const redirectToSlash: RequestHandler = (req, res) => {
-  const [path = '', ...query] = req.originalUrl.split('?')
-  res.status(301)
-  res.setHeader('Location', [`./${path.slice(path.lastIndexOf('/') + 1)}/`, ...query].join('?'))
-  res.end()
-}
+/** Redirects to the path with a final slash. The query stays: without it, the redirect would return other rows. */
+export const redirectToSlash =
+  (publicUrl: URL): RequestHandler =>
+  (req, res) => {
+    const [path = '', ...query] = req.originalUrl.split('?')
+    redirect(res, 301, [`${publicPath(publicUrl, path)}/`, ...query].join('?'))
+  }
 
 /** Answers requests of one path. */
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>

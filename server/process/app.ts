@@ -68,8 +68,16 @@ function routes(
   app.use(requireDecodable)
 
   const documents = documentService(runtime)
-  const serving = { responder, shortcuts, client, browse: null, wholeTableOf: wholeTableOf(runtime) }
+  const serving = {
+    publicUrl,
+    responder,
+    shortcuts,
+    client,
+    browse: null,
+    wholeTableOf: wholeTableOf(runtime),
+  }
   const browsable = { ...serving, browse: browsing(runtime, contexts) }
+  const toSlash = redirectToSlash(publicUrl)
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })
     const resources = [
@@ -86,7 +94,7 @@ function routes(
     // Redirect here: inside the router, `/api` and `/api/` look the same.
     app.use(family.prefix, (req, res, next) =>
       pathOf(req.originalUrl) === family.prefix && ['GET', 'HEAD'].includes(req.method)
-        ? redirectToSlash(req, res, next)
+        ? toSlash(req, res, next)
         : router(req, res, next),
     )
   }

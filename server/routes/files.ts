@@ -12,6 +12,7 @@ import { accountFor } from '../http/limits.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { smallCost } from '../limits/costs.ts'
 import { Problem } from '../http/problems.ts'
+import { absolutePath, redirect } from '../http/redirect.ts'
 import { jsonType, sendText } from '../http/send.ts'
 import { parseQuery } from '../query/parameters.ts'
 import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
@@ -179,17 +180,14 @@ function checkSums(service: FileService): RequestHandler {
 }
 
 function redirectToDownload(service: FileService): RequestHandler {
+  const addresses = fileAddresses(service.publicUrl)
   return async (req, res) => {
     const table = findTable(findDataset(service.catalog, req.params), req.params)
     await accountFor(res).spend(smallCost)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
-    // A relative address works behind any proxy.
-    redirect(
-      res,
-      `./${table.name}/${snapshot.manifest.snapshot}/${fileNames.download(table)}`,
-      service.freshness.changing,
-    )
+    const address = addresses.file(table, snapshot.manifest.snapshot, fileNames.download(table))
+    redirect(res, 302, absolutePath(address), service.freshness.changing)
   }
 }
 
@@ -214,22 +212,18 @@ function redirectToParquet(service: FileService): RequestHandler {
       const detail = `${tableId(table)} has ${parts.length} Parquet files: ${addresses.listing(table)} lists them.`
       throw new Problem('unknown-address', detail)
     }
-    // A relative address works behind any proxy.
-    redirect(res, `./${table.name}/${id}/${part.file}`, service.freshness.changing)
+    redirect(res, 302, absolutePath(addresses.file(table, id, part.file)), service.freshness.changing)
   }
 }
 
-/** Returns the stable name of a file that contains all rows of the current snapshot; null for other files. */
-function stableName({ table, manifest: { parts } }: Snapshot, file: unknown): string | null {
-  if (file === fileNames.download(table)) return fileNames.download(table)
-  return parts.length === 1 && file === parts[0]?.file ? `${table.name}.parquet` : null
-}
-
-function redirect(res: Response, location: string, cacheControl: string): void {
-  res.status(302)
-  res.setHeader('Cache-Control', cacheControl)
-  res.setHeader('Location', location)
-  res.end()
+/** Returns the stable address of a file that contains all rows of the current snapshot; null for other files. */
+function stableAddress(
+  addresses: FileAddresses,
+  { table, manifest: { parts } }: Snapshot,
+  file: unknown,
+): string | null {
+  if (file === fileNames.download(table)) return addresses.download(table)
+  return parts.length === 1 && file === parts[0]?.file ? addresses.parquet(table, 0, 1) : null
 }
 
 function fileOf(service: FileService): RequestHandler {
@@ -243,7 +237,7 @@ function fileOf(service: FileService): RequestHandler {
       if (snapshot === null) {
         const newest = addresses.listing(table)
         const current = service.snapshots.current(table)
-        const stable = current === null ? null : stableName(current, params['file'])
+        const stable = current === null ? null : stableAddress(addresses, current, params['file'])
         const hasExpired =
           current !== null && id < current.manifest.snapshot && !service.snapshots.isKept(table, id)
         // Do not redirect a request for a range: the client would combine bytes of two files.
@@ -253,7 +247,7 @@ function fileOf(service: FileService): RequestHandler {
             'Acervo-Moved',
             `the snapshot ${id} is no longer kept; this redirects to the current one`,
           )
-          redirect(res, `../../${stable}`, service.freshness.changing)
+          redirect(res, 302, absolutePath(stable), service.freshness.changing)
           return
         }
         const detail = `The snapshot ${id} of ${tableId(table)} is no longer kept; the current files are at ${newest}.`
@@ -266,7 +260,7 @@ function fileOf(service: FileService): RequestHandler {
         await accountFor(res).spend(smallCost)
         const key = `${layout.snapshot(table, id)}/${found.file}`
         // The bytes never change, but the address of the store may.
-        redirect(res, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)
+        redirect(res, 302, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)
         return
       }
       const view = currentView(findDataset(service.catalog, params), table, snapshot)

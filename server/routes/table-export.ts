@@ -11,6 +11,7 @@ import { matchingTag, acceptedEncodings, negotiate, type Offer } from '../http/n
 import { sendFile, type ServedFile } from '../http/files.ts'
 import { disconnectSignal, afterFirstChunk, sendStream } from '../http/send.ts'
 import { queryTooCostly, Problem, unacceptableParameters } from '../http/problems.ts'
+import { absolutePath, redirect } from '../http/redirect.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
 import { areDeclared } from '../query/parameters.ts'
@@ -65,7 +66,7 @@ export function tableExport(family: Family, service: Runtime): Resource {
         }
         if (!('contentType' in format)) {
           if (!isAll) throw noParquet(files.listing(table))
-          redirect(res, parquetOf(snapshot, files), service.freshness.changing)
+          redirect(res, 302, absolutePath(parquetOf(snapshot, files)), service.freshness.changing)
           return
         }
         await streamRows(snapshot, query, format, service, request, req, res)
@@ -219,14 +220,6 @@ function parquetOf({ table, manifest }: Snapshot, files: FileAddresses): string 
   return part !== undefined && other === undefined
     ? files.file(table, manifest.snapshot, part.file)
     : files.listing(table)
-}
-
-function redirect(res: ServerResponse, address: string, cacheControl: string): void {
-  res.statusCode = 302
-  res.setHeader('Location', address)
-  res.setHeader('Cache-Control', cacheControl)
-  res.setHeader('Content-Length', 0)
-  res.end()
 }
 
 function noParquet(listing: string): Problem {

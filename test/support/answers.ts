@@ -47,7 +47,11 @@ export class AnswerChecks {
 
   async #check(references: References, answer: Answer): Promise<void> {
     try {
-      const faults = [...(await references.faultsOf(answer)), ...gzipFaults(answer)]
+      const faults = [
+        ...(await references.faultsOf(answer)),
+        ...gzipFaults(answer),
+        ...redirectFaults(answer),
+      ]
       const where = `${answer.method} ${answer.target.slice(0, 200)} -> ${answer.status}`
       this.#faults.push(...faults.map((fault) => `${where}: ${fault}`))
     } catch (error) {
@@ -321,6 +325,13 @@ function gzipFaults({ status, method, headers, body }: Answer): string[] {
   if (!isPacked || !isComplete) return []
   const { unread } = firstMember(body)
   return unread === 0 ? [] : [`${unread} bytes follow the first gzip member`]
+}
+
+/** Some clients resolve relative paths wrongly. */
+function redirectFaults({ headers }: Answer): string[] {
+  const location = headers['location']
+  const isAbsolute = location === undefined || /^(\/(?!\/)|https?:\/\/)/.test(textOf(location))
+  return isAbsolute ? [] : [`the redirect to ${textOf(location)} is relative`]
 }
 
 /** A schema whose references lead into the document. */

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
-import type { ResourceRequest } from '../../http/resource.ts'
+import { publicPath, redirect } from '../../http/redirect.ts'
+import { pathOf, type ResourceRequest } from '../../http/resource.ts'
 import { writtenIn } from '../number-formats.ts'
 import { isNumber } from './view.ts'
 import { targetOf } from '../../query/conditions.ts'
@@ -42,7 +43,7 @@ export async function answerQuery(
 ): Promise<void> {
   const dataset = findDataset(service.catalog, params)
   const table = findTable(dataset, params)
-  if (redirectToCanonical(target, res)) return
+  if (redirectToCanonical(service.publicUrl, target, res)) return
   const pairs = parametersOf(target)
   const { typed } = writtenIn(service.context.words)
   const rest = new URLSearchParams(
@@ -105,13 +106,10 @@ export async function withSnapshot(
  * Redirects to the canonical address if a form has sent empty parameters or repeated `fields`.
  * @returns whether it redirected
  */
-function redirectToCanonical(target: string, res: ServerResponse): boolean {
+function redirectToCanonical(publicUrl: URL, target: string, res: ServerResponse): boolean {
   const tidy = tidied(target)
   if (tidy === null) return false
-  res.statusCode = 303
-  // A relative address works behind any proxy.
-  res.setHeader('Location', `./${tidy}`)
-  res.end()
+  redirect(res, 303, publicPath(publicUrl, pathOf(target)) + tidy)
   return true
 }
 

@@ -396,7 +396,7 @@ describe('an export', () => {
 
   test('of everything as Parquet leads to the files that are there', async () => {
     const parquet = await request(service.app).get(`${exported}?format=parquet`).expect(302)
-    expect(parquet.headers['location']).toBe('http://localhost:8000/files/d/t/')
+    expect(parquet.headers['location']).toBe('/files/d/t/')
     const { body } = await request(service.app).get(`${exported}?format=parquet&place=SP`).expect(400)
     expect((body as { detail: string }).detail).toContain('http://localhost:8000/files/d/t/')
     await request(service.app).get('/api/v1/dataset/d/t/export?place=SP').expect(301)

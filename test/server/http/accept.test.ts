@@ -84,8 +84,8 @@ describe('the index', () => {
   })
 
   test.each([
-    ['/api', './api/'],
-    ['/api/v1?format=json', './v1/?format=json'],
+    ['/api', '/api/'],
+    ['/api/v1?format=json', '/api/v1/?format=json'],
   ])('%s leads to %s', async (target, address) => {
     const { status, headers } = await request(service.app).get(target)
     expect([status, headers['location']]).toEqual([301, address])

@@ -173,6 +173,9 @@ describe('addresses', () => {
       v1,
       unversioned,
     ])
+    // Redirects stay on the host of the request, and keep the path before it.
+    const { headers } = await request(app).get('/api/v1/dataset/d?x=1').set(forged).expect(301)
+    expect(headers['location']).toBe(`${new URL(v1).pathname}?x=1`)
   })
 
   test('the dataset is listed where the catalog says, and answers in both families', async () => {

@@ -216,7 +216,7 @@ describe.each(languages)('a table in %s', (language) => {
   test('a form that sends all its fields, most of them empty, leads to a clean address', async () => {
     const sent = `${page}?search=&kind=a&day__gte=&day__lte=&fields=n&fields=kind`
     const { status, headers } = await rawGet(service.app, sent, browser)
-    expect([status, headers['location']]).toEqual([303, './?kind=a&fields=n%2Ckind'])
+    expect([status, headers['location']]).toEqual([303, `${page}?kind=a&fields=n%2Ckind`])
     expect((await get(sent)).status).toBe(200)
   })
 
