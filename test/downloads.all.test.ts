@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { firstMember } from './support/gzip.ts'
@@ -7,7 +7,11 @@ import { found } from './support/installed.ts'
 import { describeInBrowser, withBrowser } from './support/browser.ts'
 import { describeWith, pythonClients } from './support/needs.ts'
 import { numbered, oneTable } from './support/one-table.ts'
+import { endWithFile } from './support/each-file.ts'
+import { freePort } from './support/ports.ts'
 import { startServer } from './support/programs.ts'
+import { temporaryFolder } from './support/workshop.ts'
+import { until } from './support/until.ts'
 
 /**
  * Downloads and exports, byte for byte, through programs that people have: each reads gzip in its own way, and several
@@ -165,6 +169,43 @@ for (const [name, program, args] of clients)
       expect.assertions(Object.keys(targets).length)
     }, 60_000)
   })
+
+const varnish = found('varnishd')
+describeWith(varnish !== null, 'varnishd (Debian: varnish)')('through Varnish with its own settings', () => {
+  test('curl reads every byte, twice', async () => {
+    const [own, home] = [await freePort(), path.join(await temporaryFolder(), 'varnish')]
+    await mkdir(home)
+    const child = spawn(
+      varnish ?? '',
+      [
+        '-F',
+        '-j',
+        'none',
+        '-n',
+        home,
+        '-a',
+        `127.0.0.1:${own}`,
+        '-b',
+        `127.0.0.1:${port}`,
+        '-s',
+        'malloc,64m',
+      ],
+      { stdio: 'ignore' },
+    )
+    endWithFile(() => void child.kill('SIGKILL'))
+    const from = `http://127.0.0.1:${own}`
+    await until(() =>
+      fetch(`${from}/livez`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    )
+    const [, program = '', args = []] = clients[0] ?? []
+    await expectEveryByte([program, ...args], from)
+    await expectEveryByte([program, ...args], from)
+    expect.assertions(2 * Object.keys(targets).length)
+  }, 60_000)
+})
 
 const python = process.env['ACERVO_CLIENTS'] ?? ''
 describeWith(python !== '', pythonClients)('polars', () => {

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
  * @param location address of another service, or an absolute path of this one: some clients, such as PHP,
  *   resolve relative paths wrongly
  */
-export function redirect(
+export function sendRedirect(
   res: ServerResponse,
   status: 301 | 302 | 303,
   location: string,

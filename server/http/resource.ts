@@ -8,7 +8,7 @@ import { allowedMethods } from './headers.ts'
 import { accountFor, type Account } from './limits.ts'
 import { jsonOffer, wantsPage, type Offer } from './negotiation.ts'
 import { Problem, type WholeTable } from './problems.ts'
-import { publicPath, redirect } from './redirect.ts'
+import { publicPath, sendRedirect } from './redirect.ts'
 
 /** A request for a resource. */
 export interface ResourceRequest {
@@ -143,7 +143,7 @@ export const redirectToSlash =
   (publicUrl: URL): RequestHandler =>
   (req, res) => {
     const [path = '', ...query] = req.originalUrl.split('?')
-    redirect(res, 301, [`${publicPath(publicUrl, path)}/`, ...query].join('?'))
+    sendRedirect(res, 301, [`${publicPath(publicUrl, path)}/`, ...query].join('?'))
   }
 
 /** Answers requests of one path. */

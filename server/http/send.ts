@@ -219,15 +219,19 @@ export async function afterFirstChunk<T>(chunks: AsyncIterable<T>): Promise<Asyn
  * Sends chunks as fast as the client takes them. After an error the response stays incomplete, so that the
  * client notices.
  * @param sendBudget counts bytes that the client has not taken, and cuts off a client that takes too long
- * @param trailers sent after the last byte, such as a count
+ * @param trailers sent after the last byte, such as a count, to a client that accepts trailers
  * @throws errors of the chunks; `answerProblem` then closes a connection whose response has begun
  */
 export async function sendStream(
   res: ServerResponse,
   chunks: AsyncIterable<Uint8Array>,
   sendBudget: SendBudget,
-  trailers: () => Readonly<Record<string, string>>,
+  trailers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
+  // Varnish cuts off a response with a trailer that it did not request.
+  const hasTrailers = /\btrailers\b/i.test(String(res.req.headers['te']))
+  if (hasTrailers && Object.keys(trailers).length > 0)
+    res.setHeader('Trailer', Object.keys(trailers).join(', '))
   // A client that knows the length may send its next request on receiving the last bytes. So the last chunk
   // waits until the source has closed its files.
   const isLengthTold = res.hasHeader('Content-Length')
@@ -238,7 +242,7 @@ export async function sendStream(
     if (isLengthTold) last = chunk
     if (next !== null && !res.write(next)) await waitForDrain(res, sendBudget)
   }
-  res.addTrailers(trailers())
+  if (hasTrailers) res.addTrailers(trailers)
   res.end(last ?? undefined)
 }
 

@@ -53,7 +53,7 @@ export async function sendUnpacked(
     // Waits until the checksums are verified and the file is closed.
     await unpacking
   }
-  const sending = sendStream(res, verifiedChunks(), sendBudget, () => ({}))
+  const sending = sendStream(res, verifiedChunks(), sendBudget)
   const ends = await Promise.allSettled([unpacking, sending]).finally(release)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed === undefined || res.destroyed) return

@@ -12,7 +12,7 @@ import { accountFor } from '../http/limits.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
 import { smallCost } from '../limits/costs.ts'
 import { Problem } from '../http/problems.ts'
-import { absolutePath, redirect } from '../http/redirect.ts'
+import { absolutePath, sendRedirect } from '../http/redirect.ts'
 import { jsonType, sendText } from '../http/send.ts'
 import { parseQuery } from '../query/parameters.ts'
 import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
@@ -187,7 +187,7 @@ function redirectToDownload(service: FileService): RequestHandler {
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     const address = addresses.file(table, snapshot.manifest.snapshot, fileNames.download(table))
-    redirect(res, 302, absolutePath(address), service.freshness.changing)
+    sendRedirect(res, 302, absolutePath(address), service.freshness.changing)
   }
 }
 
@@ -212,7 +212,7 @@ function redirectToParquet(service: FileService): RequestHandler {
       const detail = `${tableId(table)} has ${parts.length} Parquet files: ${addresses.listing(table)} lists them.`
       throw new Problem('unknown-address', detail)
     }
-    redirect(res, 302, absolutePath(addresses.file(table, id, part.file)), service.freshness.changing)
+    sendRedirect(res, 302, absolutePath(addresses.file(table, id, part.file)), service.freshness.changing)
   }
 }
 
@@ -247,7 +247,7 @@ function fileOf(service: FileService): RequestHandler {
             'Acervo-Moved',
             `the snapshot ${id} is no longer kept; this redirects to the current one`,
           )
-          redirect(res, 302, absolutePath(stable), service.freshness.changing)
+          sendRedirect(res, 302, absolutePath(stable), service.freshness.changing)
           return
         }
         const detail = `The snapshot ${id} of ${tableId(table)} is no longer kept; the current files are at ${newest}.`
@@ -260,7 +260,7 @@ function fileOf(service: FileService): RequestHandler {
         await accountFor(res).spend(smallCost)
         const key = `${layout.snapshot(table, id)}/${found.file}`
         // The bytes never change, but the address of the store may.
-        redirect(res, 302, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)
+        sendRedirect(res, 302, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)
         return
       }
       const view = currentView(findDataset(service.catalog, params), table, snapshot)

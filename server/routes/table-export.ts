@@ -11,7 +11,7 @@ import { matchingTag, acceptedEncodings, negotiate, type Offer } from '../http/n
 import { sendFile, type ServedFile } from '../http/files.ts'
 import { disconnectSignal, afterFirstChunk, sendStream } from '../http/send.ts'
 import { queryTooCostly, Problem, unacceptableParameters } from '../http/problems.ts'
-import { absolutePath, redirect } from '../http/redirect.ts'
+import { absolutePath, sendRedirect } from '../http/redirect.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
 import { areDeclared } from '../query/parameters.ts'
@@ -66,7 +66,7 @@ export function tableExport(family: Family, service: Runtime): Resource {
         }
         if (!('contentType' in format)) {
           if (!isAll) throw noParquet(files.listing(table))
-          redirect(res, 302, absolutePath(parquetOf(snapshot, files)), service.freshness.changing)
+          sendRedirect(res, 302, absolutePath(parquetOf(snapshot, files)), service.freshness.changing)
           return
         }
         await streamRows(snapshot, query, format, service, request, req, res)
@@ -138,9 +138,7 @@ async function streamRows(
         if (isHead) res.end()
         else {
           const chunks = service.finished.read(finishedExport, start, end)
-          await service.transfers.during(client, () =>
-            sendStream(res, chunks, service.sendBudget, () => ({})),
-          )
+          await service.transfers.during(client, () => sendStream(res, chunks, service.sendBudget))
         }
       } finally {
         service.finished.release(finishedExport)
@@ -157,8 +155,7 @@ async function streamRows(
   await service.exports.during(client, async () => {
     const chunks = await afterFirstChunk(exportChunks(exported, engine, paid))
     describeRows()
-    res.setHeader('Trailer', 'Acervo-Rows')
-    await sendStream(res, chunks, service.sendBudget, () => ({ 'Acervo-Rows': String(selection.count) }))
+    await sendStream(res, chunks, service.sendBudget, { 'Acervo-Rows': String(selection.count) })
   })
 }
 

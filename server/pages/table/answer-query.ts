@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
-import { publicPath, redirect } from '../../http/redirect.ts'
+import { publicPath, sendRedirect } from '../../http/redirect.ts'
 import { pathOf, type ResourceRequest } from '../../http/resource.ts'
 import { writtenIn } from '../number-formats.ts'
 import { isNumber } from './view.ts'
@@ -109,7 +109,7 @@ export async function withSnapshot(
 function redirectToCanonical(publicUrl: URL, target: string, res: ServerResponse): boolean {
   const tidy = tidied(target)
   if (tidy === null) return false
-  redirect(res, 303, publicPath(publicUrl, pathOf(target)) + tidy)
+  sendRedirect(res, 303, publicPath(publicUrl, pathOf(target)) + tidy)
   return true
 }
 

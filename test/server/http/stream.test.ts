@@ -23,7 +23,7 @@ test.each([true, false])(
     const server = http.createServer((_req, res) => {
       if (isLengthTold) res.setHeader('Content-Length', parts.join('').length)
       limit
-        .during('client', () => sendStream(res, slowToEnd(), budget, () => ({})))
+        .during('client', () => sendStream(res, slowToEnd(), budget))
         .catch((error: unknown) => res.writeHead(503).end(String(error)))
     })
     server.listen(0, '127.0.0.1')
