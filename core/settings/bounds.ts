@@ -55,7 +55,7 @@ export function processBounds({ memoryBytes, cacheBytes, processors }: Share): B
     indexBytesMax: part(32),
     pageCacheBytes: cacheBytes === -1 ? part(64) : Math.floor(cacheBytes / 3),
     makingBytesMax: part(256),
-    unsentBytesMax: part(128),
+    unsentBytesMax: part(32),
     compressionsMax: among(2 * processors, 2, 8),
     exportsMax: 4,
     finishedBytesMax: 256_000_000,

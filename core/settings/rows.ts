@@ -260,7 +260,7 @@ export const settingRows = {
     name: 'MAX_DOWNLOADS',
     default: 'auto',
     meaning:
-      'Maximum number of concurrent downloads; one client may have half of those of a worker. Others get 503. Shared; auto is 100 per worker.',
+      'Maximum number of concurrent downloads; one client may have half of those of a worker. Others wait for 5 seconds. Shared; auto is 100 per worker.',
     parse: (text) => wholeNumber(text, 1, 10_000),
     auto: ({ workers }) => 100 * workers,
     share: divided(1),

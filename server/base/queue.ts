@@ -67,6 +67,7 @@ export interface Waiter<T, About> {
 interface Patience {
   /** Removes the waiter from the queue. */
   readonly signal: AbortSignal
+  /** Infinity for none. */
   readonly timeoutMs: number
   /** Makes the error for a waiter that timed out. */
   readonly refusal: () => Error
@@ -97,7 +98,7 @@ export function waitIn<T, About>(
       },
     }
     const onAbort = (): void => waiter.refuse(signal.reason as Error)
-    const timer = setTimeout(() => waiter.refuse(refusal()), timeoutMs)
+    const timer = timeoutMs === Infinity ? undefined : setTimeout(() => waiter.refuse(refusal()), timeoutMs)
     signal.addEventListener('abort', onAbort)
     queue.join(lane, waiter)
   })
@@ -111,16 +112,39 @@ export class QueueFull extends Error {
   }
 }
 
-/** Limits concurrent long operations; one client may hold at most half of the slots. */
+/** Slot of a limit, which an operation gives up while it waits for its client. */
+export interface Slot {
+  /** Gives the slot to the next operation in the queue. */
+  readonly pause: () => void
+  /**
+   * Waits in the queue for a slot after a pause; returns at once if there was none.
+   * @throws the reason of the signal
+   */
+  readonly resume: () => Promise<void>
+}
+
+interface ConcurrencyLimits {
+  /** Maximum number of running operations. */
+  readonly max: number
+  /** Maximum number of running operations of one client; by default half of all. */
+  readonly clientMax?: number
+  /** Timeout in the queue. */
+  readonly queueTimeoutMs: number
+  /** Maximum number of waiting operations. */
+  readonly queueLengthMax: number
+}
+
+/** Limits concurrent long operations. Further ones wait in a fair queue. */
 export class ConcurrencyLimit {
-  readonly #max: number
+  readonly #limits: ConcurrencyLimits
   readonly #what: string
+  readonly #queue = new FairQueue<Waiter<void, null>>()
   readonly #running = new Map<string, number>()
   #all = 0
 
   /** @param what name of the operations in error messages, such as `exports` */
-  constructor(max: number, what: string) {
-    this.#max = max
+  constructor(limits: ConcurrencyLimits, what: string) {
+    this.#limits = limits
     this.#what = what
   }
 
@@ -128,21 +152,79 @@ export class ConcurrencyLimit {
     return this.#all
   }
 
-  /** @throws QueueFull if too many are running */
-  async during<T>(client: string, work: () => Promise<T>): Promise<T> {
-    const own = this.#running.get(client) ?? 0
-    if (this.#all >= this.#max) throw new QueueFull(`Too many ${this.#what} are running.`)
-    if (own >= Math.ceil(this.#max / 2)) throw new QueueFull(`Too many of your ${this.#what} are running.`)
-    this.#all += 1
-    this.#running.set(client, own + 1)
-    try {
-      return await work()
-    } finally {
-      this.#all -= 1
-      const remaining = (this.#running.get(client) ?? 1) - 1
-      if (remaining === 0) this.#running.delete(client)
-      else this.#running.set(client, remaining)
+  get waiting(): number {
+    return this.#queue.size
+  }
+
+  /**
+   * @param signal removes the operation from the queue
+   * @throws QueueFull after the timeout; the reason of the signal if it is aborted
+   */
+  async during<T>(client: string, signal: AbortSignal, work: (slot: Slot) => Promise<T>): Promise<T> {
+    const { queueTimeoutMs, queueLengthMax } = this.#limits
+    if (this.#queue.size >= queueLengthMax) {
+      const other = this.#queue.yieldTo(client)
+      if (other === undefined) throw this.#crowded()
+      other.refuse(this.#crowded())
     }
+    await this.#begin(client, signal, queueTimeoutMs)
+    const end = new AbortController()
+    const slot = this.#slot(client, AbortSignal.any([signal, end.signal]))
+    try {
+      return await work(slot)
+    } finally {
+      slot.pause()
+      end.abort()
+    }
+  }
+
+  #slot(client: string, signal: AbortSignal): Slot {
+    let isHeld = true
+    let resumption: Promise<void> | null = null
+    const pause = (): void => {
+      if (isHeld) this.#end(client)
+      isHeld = false
+    }
+    const resume = async (): Promise<void> => {
+      await this.#begin(client, signal, Infinity)
+      isHeld = true
+      resumption = null
+      // The operation may have ended while its turn came.
+      if (signal.aborted) pause()
+    }
+    return { pause, resume: () => (isHeld ? Promise.resolve() : (resumption ??= resume())) }
+  }
+
+  async #begin(client: string, signal: AbortSignal, timeoutMs: number): Promise<void> {
+    signal.throwIfAborted()
+    if (this.#mayRun(client)) this.#count(client, 1)
+    else await waitIn(this.#queue, client, null, { signal, timeoutMs, refusal: () => this.#crowded() })
+  }
+
+  #end(client: string): void {
+    this.#count(client, -1)
+    for (;;) {
+      const next = this.#queue.next((lane) => this.#mayRun(lane))
+      if (next === undefined) return
+      this.#count(next.lane, 1)
+      next.waiter.serve()
+    }
+  }
+
+  #mayRun(client: string): boolean {
+    const { max, clientMax = Math.ceil(max / 2) } = this.#limits
+    return this.#all < max && (this.#running.get(client) ?? 0) < clientMax
+  }
+
+  #count(client: string, change: 1 | -1): void {
+    this.#all += change
+    const own = (this.#running.get(client) ?? 0) + change
+    if (own === 0) this.#running.delete(client)
+    else this.#running.set(client, own)
+  }
+
+  #crowded(): QueueFull {
+    return new QueueFull(`Too many ${this.#what} are running.`)
   }
 }
 

@@ -8,7 +8,8 @@ import send from 'send'
 import { costOfFile, smallCost } from '../limits/costs.ts'
 import { matchingTag, type EntityTag } from './negotiation.ts'
 import { accountFor } from './limits.ts'
-import { onResponseEnd, type SendBudget } from './send.ts'
+import type { ConcurrencyLimit, Slot } from '../base/queue.ts'
+import { disconnectSignal, onResponseEnd, pauseWhileStalled, type SendBudget } from './send.ts'
 import { damagedFiles, type Problem } from './problems.ts'
 import { requestedRange, type ByteRange } from './range.ts'
 
@@ -43,16 +44,37 @@ export interface ServedFile {
 /** Approximate memory of a transfer: read-ahead, and what the connection has not taken. */
 const bufferBytes = 200_000
 
+/** Limits of transfers. */
+export interface TransferLimits {
+  readonly transfers: ConcurrencyLimit
+  /** Counts bytes that clients have not taken, and cuts off a client that takes too little. */
+  readonly sendBudget: SendBudget
+}
+
 /**
  * Sends a stored file: all of it, a range, or 304. Resolves when the client has received it or disconnected.
- * @param sendBudget counts bytes that the client has not taken, and cuts off a client that takes too little
- * @throws Problem unsatisfiable-range, damaged-files or overloaded
+ * A slow client occupies an open file and memory, so files count as transfers while clients take their bytes.
+ * @throws Problem unsatisfiable-range, damaged-files or overloaded; QueueFull
  */
 export async function sendFile(
   req: IncomingMessage,
   res: ServerResponse,
   served: ServedFile,
+  client: string,
+  { transfers, sendBudget }: TransferLimits,
+): Promise<void> {
+  await transfers.during(client, disconnectSignal(res)(), (slot) =>
+    transmit(req, res, served, sendBudget, slot),
+  )
+}
+
+/** @param slot given up while the client takes nothing */
+async function transmit(
+  req: IncomingMessage,
+  res: ServerResponse,
+  served: ServedFile,
   sendBudget: SendBudget,
+  slot: Slot,
 ): Promise<void> {
   const doubted = (): Problem => {
     served.doubt(`${served.file} has changed`)
@@ -79,6 +101,7 @@ export async function sendFile(
   await new Promise<void>((resolve, reject) => {
     onResponseEnd(res, resolve)
     if (req.method === 'GET') sendBudget.follow(res, bufferBytes)
+    pauseWhileStalled(res, slot)
     send(plainRequest, `/${encodeURIComponent(served.file)}`, {
       root: served.folder,
       cacheControl: false,

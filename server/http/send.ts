@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Slot } from '../base/queue.ts'
 import { busy } from './problems.ts'
 
 export const jsonType = 'application/json'
@@ -92,7 +93,7 @@ interface UnsentResponse {
   sentBytes: number
 }
 
-/** Time after which a response without progress gives up its memory to others, in ms. */
+/** Time after which a response without progress gives up its memory and its slot to others, in ms. */
 const patienceMs = 2000
 /** Bytes that a client must take from a long transfer in each `sendTimeoutMs`. */
 const longBytesMin = 1_000_000
@@ -215,18 +216,26 @@ export async function afterFirstChunk<T>(chunks: AsyncIterable<T>): Promise<Asyn
   return all()
 }
 
+interface StreamOptions {
+  /** Sent after the last byte, such as a count, to a client that accepts trailers. */
+  readonly trailers?: Readonly<Record<string, string>>
+  /** Given up while the client takes nothing. */
+  readonly slot?: Slot
+  /** Approximate memory of the source of the chunks while it waits. */
+  readonly readAheadBytes?: number
+}
+
 /**
  * Sends chunks as fast as the client takes them. After an error the response stays incomplete, so that the
  * client notices.
  * @param sendBudget counts bytes that the client has not taken, and cuts off a client that takes too long
- * @param trailers sent after the last byte, such as a count, to a client that accepts trailers
  * @throws errors of the chunks; `answerProblem` then closes a connection whose response has begun
  */
 export async function sendStream(
   res: ServerResponse,
   chunks: AsyncIterable<Uint8Array>,
   sendBudget: SendBudget,
-  trailers: Readonly<Record<string, string>> = {},
+  { trailers = {}, ...source }: StreamOptions = {},
 ): Promise<void> {
   // Varnish cuts off a response with a trailer that it did not request.
   const hasTrailers = /\btrailers\b/i.test(String(res.req.headers['te']))
@@ -240,15 +249,24 @@ export async function sendStream(
     if (res.destroyed) return
     const next = isLengthTold ? last : chunk
     if (isLengthTold) last = chunk
-    if (next !== null && !res.write(next)) await waitForDrain(res, sendBudget)
+    if (next !== null && !res.write(next)) await waitForDrain(res, sendBudget, source)
   }
   if (hasTrailers) res.addTrailers(trailers)
   res.end(last ?? undefined)
 }
 
 /** Waits until the client has taken everything, or has disconnected. */
-async function waitForDrain(res: ServerResponse, sendBudget: SendBudget): Promise<void> {
-  const release = sendBudget.hold(res, res.writableLength)
+async function waitForDrain(
+  res: ServerResponse,
+  sendBudget: SendBudget,
+  { slot, readAheadBytes = 0 }: StreamOptions,
+): Promise<void> {
+  let release = sendBudget.hold(res, res.writableLength)
+  const timer = setTimeout(() => {
+    slot?.pause()
+    release()
+    release = sendBudget.hold(res, res.writableLength + readAheadBytes)
+  }, patienceMs)
   await new Promise<void>((resolve) => {
     const off = onResponseEnd(res, () => {
       res.off('drain', drained)
@@ -260,5 +278,20 @@ async function waitForDrain(res: ServerResponse, sendBudget: SendBudget): Promis
     }
     res.once('drain', drained)
   })
+  clearTimeout(timer)
   release()
+  if (!res.destroyed) await slot?.resume()
+}
+
+/** Gives up the slot of a response while its client takes nothing, until the response ends. */
+export function pauseWhileStalled(res: ServerResponse, slot: Slot): void {
+  let sentBytes = sentBytesOf(res)
+  const timer = setInterval(() => {
+    const isStalled = res.writableLength > 0 && sentBytesOf(res) === sentBytes
+    sentBytes = sentBytesOf(res)
+    if (isStalled) slot.pause()
+    // The transfer goes on before its turn has come: it needs little memory.
+    else slot.resume().catch(() => undefined)
+  }, patienceMs)
+  onResponseEnd(res, () => clearInterval(timer))
 }

@@ -5,10 +5,11 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import zlib from 'node:zlib'
 import { sectionStart, type GzipSection } from '../../core/warehouse/format/gzip-sections.ts'
-import { IntegrityGate, type ServedFile } from './files.ts'
+import { IntegrityGate, type ServedFile, type TransferLimits } from './files.ts'
+import type { Slot } from '../base/queue.ts'
 import { damagedFiles } from './problems.ts'
 import { rangeOf, type ByteRange } from './range.ts'
-import { sendStream, type SendBudget } from './send.ts'
+import { disconnectSignal, sendStream, type SendBudget } from './send.ts'
 
 /** A gzipped file, sent uncompressed to clients that do not accept gzip. */
 interface PackedFile extends ServedFile {
@@ -21,13 +22,27 @@ interface PackedFile extends ServedFile {
 /**
  * Sends a gzipped file uncompressed. For a range, reads only the sections that contain it. The caller has
  * already set the headers that describe the file.
- * @throws Problem unsatisfiable-range or damaged-files; errors of gunzip
+ * @throws Problem unsatisfiable-range or damaged-files; QueueFull; errors of gunzip
  */
 export async function sendUnpacked(
   req: IncomingMessage,
   res: ServerResponse,
   packed: PackedFile,
+  client: string,
+  { transfers, sendBudget }: TransferLimits,
+): Promise<void> {
+  await transfers.during(client, disconnectSignal(res)(), (slot) =>
+    transmit(req, res, packed, sendBudget, slot),
+  )
+}
+
+/** @param slot given up while the client takes nothing */
+async function transmit(
+  req: IncomingMessage,
+  res: ServerResponse,
+  packed: PackedFile,
   sendBudget: SendBudget,
+  slot: Slot,
 ): Promise<void> {
   if (!packed.isUnchanged()) {
     packed.doubt(`${packed.file} has changed`)
@@ -53,7 +68,7 @@ export async function sendUnpacked(
     // Waits until the checksums are verified and the file is closed.
     await unpacking
   }
-  const sending = sendStream(res, verifiedChunks(), sendBudget)
+  const sending = sendStream(res, verifiedChunks(), sendBudget, { slot })
   const ends = await Promise.allSettled([unpacking, sending]).finally(release)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed === undefined || res.destroyed) return

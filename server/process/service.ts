@@ -128,8 +128,8 @@ export async function openService(
     memory: new MemoryGate(settings),
     sendBudget: new SendBudget(settings),
     finished: new FinishedExports(spill, settings.finishedBytesMax),
-    exports: new ConcurrencyLimit(settings.exportsMax, 'exports'),
-    transfers: new ConcurrencyLimit(settings.filesMax, 'downloads'),
+    exports: new ConcurrencyLimit({ ...settings, max: settings.exportsMax }, 'exports'),
+    transfers: new ConcurrencyLimit({ ...settings, max: settings.filesMax }, 'downloads'),
     catalogFault: () => worker?.notReplaced() ?? watch.fault,
     onOtherFields: () => void refit(),
   }

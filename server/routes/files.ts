@@ -1,5 +1,5 @@
 import type { Runtime } from './runtime.ts'
-import type { Request, RequestHandler, Response, Router } from 'express'
+import type { RequestHandler, Router } from 'express'
 import { tableId, type Catalog, type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { isSnapshotId, fileNames, layout } from '../../core/warehouse/layout.ts'
 import type { StoredFile } from '../../core/warehouse/manifest.ts'
@@ -36,14 +36,15 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
     about('Warehouse', 'A DuckDB file with a view of each table, and macros for its versions.'),
     async (req, res) => {
       const built = await views.current()
-      await transfer(service, req, res, {
+      const served: ServedFile = {
         ...built,
         isUnchanged: () => true,
         doubt: views.forget,
         saveAs: 'warehouse.duckdb',
         mediaType: 'application/vnd.duckdb',
         cacheControl: freshness.changing,
-      })
+      }
+      await sendFile(req, res, served, service.client(req), service)
     },
   )
   serve(
@@ -265,7 +266,7 @@ function fileOf(service: FileService): RequestHandler {
       }
       const view = currentView(findDataset(service.catalog, params), table, snapshot)
       res.setHeader('Link', fileLinks(service.writing, view, found.file))
-      await transfer(service, req, res, {
+      const served: ServedFile = {
         folder: snapshot.folder,
         file: found.file,
         sha256: found.sha256,
@@ -277,22 +278,10 @@ function fileOf(service: FileService): RequestHandler {
         mediaType: mediaTypeOf(found.file),
         cacheControl: service.freshness.immutable,
         saveAs: found.file.startsWith(table.name) ? found.file : `${table.name}-${found.file}`,
-      })
+      }
+      await sendFile(req, res, served, service.client(req), service)
     })
   }
-}
-
-/**
- * Sends a file within the limits of its client, since a slow client occupies an open file and memory for the
- * whole transfer.
- */
-async function transfer(
-  { transfers, sendBudget, client }: FileService,
-  req: Request,
-  res: Response,
-  served: ServedFile,
-): Promise<void> {
-  await transfers.during(client(req), () => sendFile(req, res, served, sendBudget))
 }
 
 function unknownFile(table: Table, addresses: FileAddresses): Problem {

@@ -17,7 +17,7 @@ import { sendUnpacked } from '../http/unpacked.ts'
 import { areDeclared } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { costOfFile, smallCost } from '../limits/costs.ts'
-import { exportChunks, costOfExport } from '../table/representations/export.ts'
+import { exportChunks, costOfExport, readAheadBytes } from '../table/representations/export.ts'
 import { hintHeader, queryKey } from '../table/representations/page.ts'
 import { rowForm, type RowFormat } from '../formats/format.ts'
 import { csvFormat } from '../formats/csv.ts'
@@ -124,7 +124,7 @@ async function streamRows(
     if (known === null) await account.spend(costOfExport(exported))
     const finishedExport =
       known ??
-      (await service.exports.during(client, () =>
+      (await service.exports.during(client, paid.signal(), () =>
         service.finished.make(tag, paid.signal(), (stop) =>
           afterFirstChunk(exportChunks(exported, engine, { ...paid, signal: () => stop })),
         ),
@@ -138,7 +138,9 @@ async function streamRows(
         if (isHead) res.end()
         else {
           const chunks = service.finished.read(finishedExport, start, end)
-          await service.transfers.during(client, () => sendStream(res, chunks, service.sendBudget))
+          await service.transfers.during(client, paid.signal(), (slot) =>
+            sendStream(res, chunks, service.sendBudget, { slot }),
+          )
         }
       } finally {
         service.finished.release(finishedExport)
@@ -152,22 +154,25 @@ async function streamRows(
     return
   }
   requireChunks(req)
-  await service.exports.during(client, async () => {
+  await service.exports.during(client, paid.signal(), async (slot) => {
+    service.sendBudget.requireRoom()
     const chunks = await afterFirstChunk(exportChunks(exported, engine, paid))
     describeRows()
-    await sendStream(res, chunks, service.sendBudget, { 'Acervo-Rows': String(selection.count) })
+    const trailers = { 'Acervo-Rows': String(selection.count) }
+    await sendStream(res, chunks, service.sendBudget, { trailers, slot, readAheadBytes })
   })
 }
 
 /** Sends all rows as CSV from the existing gzip file, uncompressed to clients that do not accept gzip. */
 async function sendDownload(
   snapshot: Snapshot,
-  { exports, transfers, sendBudget, freshness, publicUrl }: Runtime,
+  service: Runtime,
   { client, account }: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
   const { table, manifest, folder, report } = snapshot
+  const { freshness, publicUrl } = service
   const download = manifest.files.find(({ file }) => file === fileNames.download(table))
   if (download === undefined) throw new Error('snapshot has no download')
   const served: ServedFile = {
@@ -189,11 +194,9 @@ async function sendDownload(
   const sections = report?.download_sections ?? null
   const acceptsGzip = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
   // Clients that unpack a response may stop after the first of several gzip members.
+  account.countsAs = 'files'
   if (acceptsGzip && sections !== null) {
-    account.countsAs = 'files'
-    await transfers.during(client, () =>
-      sendFile(req, res, { ...served, contentEncoding: 'gzip' }, sendBudget),
-    )
+    await sendFile(req, res, { ...served, contentEncoding: 'gzip' }, client, service)
     return
   }
   const tag = `"${download.sha256.slice(0, 32)}-unpacked"` as const
@@ -208,7 +211,7 @@ async function sendDownload(
   if (sections === null) requireChunks(req)
   res.setHeader('Content-Type', served.mediaType)
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
-  await exports.during(client, () => sendUnpacked(req, res, { ...served, tag, sections }, sendBudget))
+  await sendUnpacked(req, res, { ...served, tag, sections }, client, service)
 }
 
 /** Returns the address of the Parquet file if there is exactly one; else that of the file listing. */

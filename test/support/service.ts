@@ -170,8 +170,9 @@ export async function serve(
     ...options,
   })
   const sendBudget = new SendBudget({ unsentBytesMax: 100_000_000, sendTimeoutMs: 60_000, ...options })
-  const exports = new ConcurrencyLimit(options.exportsMax ?? 4, 'exports')
-  const transfers = new ConcurrencyLimit(options.filesMax ?? 20, 'downloads')
+  const queue = { queueTimeoutMs: 20_000, queueLengthMax: 1000, ...options }
+  const exports = new ConcurrencyLimit({ ...queue, max: options.exportsMax ?? 4 }, 'exports')
+  const transfers = new ConcurrencyLimit({ ...queue, max: options.filesMax ?? 20 }, 'downloads')
   const publicUrl = options.publicUrl ?? new URL('http://localhost:8000')
   const finished = new FinishedExports(await temporaryFolder(), options.finishedBytesMax ?? 10_000_000)
   const client = clientOf({ trustProxy: options.trustProxy ?? 0, clientIpv6Prefix: 56 })

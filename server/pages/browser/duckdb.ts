@@ -55,7 +55,7 @@ export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof fi
 export function engineFiles(runtime: Runtime): Resource | null {
   if (installedEngine === null) return null
   const { folder, version } = installedEngine
-  const { transfers, sendBudget, freshness, scratch } = runtime
+  const { freshness, scratch } = runtime
   const packed = new Map<string, Promise<Packed>>()
   return {
     path: `/assets/duckdb/${version}/:file`,
@@ -83,7 +83,7 @@ export function engineFiles(runtime: Runtime): Resource | null {
       res.setHeader('Content-Security-Policy', found.policy)
       // A browser starts a worker only if it has the same embedder policy as the page.
       res.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
-      await transfers.during(client, () => sendFile(req, res, served, sendBudget))
+      await sendFile(req, res, served, client, runtime)
     },
   }
 }

@@ -12,7 +12,7 @@ import { accountFor } from '../../http/limits.ts'
 import { Problem } from '../../http/problems.ts'
 import type { ClientOf } from '../../http/client.ts'
 import type { Serving } from '../../http/resource.ts'
-import { jsonType, sendBytes } from '../../http/send.ts'
+import { disconnectSignal, jsonType, sendBytes } from '../../http/send.ts'
 import { smallCost } from '../../limits/costs.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import { datasetViews, documentResponse, type DocumentService } from './service.ts'
@@ -25,8 +25,8 @@ const bodyBytesMax = 100_000
  * the stack.
  */
 const bodyDepthMax = 32
-/** Maximum number of concurrent bodies; one client may send half of them. */
-const bodiesMax = 40
+/** Limits of concurrent bodies: many in all, since one is small, and few of each client, which may not finish them. */
+const bodyLimits = { max: 200, clientMax: 4, queueTimeoutMs: 5000, queueLengthMax: 2000 }
 
 /**
  * CKAN's action API for reading, at `/api/3/action/` and `/api/action/`. Clients use GET or POST; neither
@@ -114,7 +114,7 @@ function cacheCkan(service: DocumentService): () => Ckan {
 
 /** Reads JSON bodies, a limited number at a time, so that unfinished ones cannot fill the memory. */
 function bodyReader(client: ClientOf): RequestHandler {
-  const bodies = new ConcurrencyLimit(bodiesMax, 'request bodies')
+  const bodies = new ConcurrencyLimit(bodyLimits, 'request bodies')
   const parse = express.json({
     limit: bodyBytesMax,
     strict: true,
@@ -128,7 +128,7 @@ function bodyReader(client: ClientOf): RequestHandler {
       new Promise((resolve, reject) => {
         parse(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)))
       })
-    await bodies.during(client(req), read)
+    await bodies.during(client(req), disconnectSignal(res)(), read)
     next()
   }
 }

@@ -16,6 +16,8 @@ const batchBytesMax = 2_000_000
 const batchRowsMin = 256
 /** Concurrent batches: one is sent while others are read. More take memory and save hardly any time. */
 const batchesMax = 3
+/** Approximate memory of an export whose client takes nothing. */
+export const readAheadBytes = batchBytesMax * batchesMax
 
 /** An export: a query and its form. */
 interface Export {

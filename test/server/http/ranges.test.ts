@@ -21,6 +21,7 @@ beforeAll(async () => {
 describe.each([
   ['a page', 'data/?page_size=700&format=csv'],
   ['a page of JSON', 'data/?s=Rio&page_size=700'],
+  ['all rows', 'export/?format=csv'],
   ['an export of some rows', 'export/?s=Rio&format=csv'],
   ['an export in another order', 'export/?s=Rio&ordering=-n&format=ndjson'],
   ['an export as Arrow', 'export/?s=Rio&format=arrow'],

@@ -18,12 +18,12 @@ async function* slowToEnd(): AsyncGenerator<Uint8Array> {
 test.each([true, false])(
   'who asks again as soon as he has all is not in his own way; length told: %j',
   async (isLengthTold) => {
-    const limit = new ConcurrencyLimit(1, 'exports')
+    const limit = new ConcurrencyLimit({ max: 1, queueTimeoutMs: 0, queueLengthMax: 1 }, 'exports')
     const budget = new SendBudget({ unsentBytesMax: 1_000_000, sendTimeoutMs: 10_000 })
     const server = http.createServer((_req, res) => {
       if (isLengthTold) res.setHeader('Content-Length', parts.join('').length)
       limit
-        .during('client', () => sendStream(res, slowToEnd(), budget))
+        .during('client', new AbortController().signal, () => sendStream(res, slowToEnd(), budget))
         .catch((error: unknown) => res.writeHead(503).end(String(error)))
     })
     server.listen(0, '127.0.0.1')

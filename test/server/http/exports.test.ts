@@ -1,0 +1,116 @@
+import http from 'node:http'
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
+import { rawGet, serve } from '../../support/service.ts'
+import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
+import { until } from '../../support/until.ts'
+
+/** Exports and downloads of many clients at a time, some of whom read nothing. */
+
+const all = '/api/v1/dataset/d/t/export/'
+const rowCount = 60_000
+
+let shop: Workshop
+let size = 0
+beforeAll(async () => {
+  // More than the buffers of a connection hold.
+  const lines = Array.from({ length: rowCount }, (_, n) => `${n},${'text '.repeat(60)}${n}`)
+  shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: ['n'] }), {
+    'd/t.csv': `n,s\n${lines.join('\n')}\n`,
+  })
+  await shop.ingest()
+  const { app } = await serve(shop)
+  size = (await rawGet(app, `${all}?format=ndjson`)).body.length
+})
+
+interface Reader {
+  /** Reads everything, and returns the length of the body; -1 if the response is incomplete. */
+  readonly read: () => Promise<number>
+}
+
+/** Sends a request, and reads nothing of its response. */
+function unread(port: number, target: string, client: string): Reader {
+  const headers = { 'X-Forwarded-For': client, 'Accept-Encoding': 'identity' }
+  const asked = http.get({ port, host: '127.0.0.1', path: target, headers, agent: false })
+  const response = once(asked, 'response') as Promise<[http.IncomingMessage]>
+  return {
+    read: async () => {
+      const [stream] = await response
+      let length = 0
+      for await (const chunk of stream) length += (chunk as Buffer).length
+      return stream.statusCode === 200 && stream.complete ? length : -1
+    },
+  }
+}
+
+test('exports of one client wait for their turn, and all are answered', async () => {
+  const { app, exports } = await serve(shop, { exportsMax: 4 })
+  const asked = Array.from({ length: 16 }, (_, n) => rawGet(app, `${all}?n__lt=${1000 + n}&format=ndjson`))
+  expect((await Promise.all(asked)).map(({ status, headers }) => [status, headers['acervo-count']])).toEqual(
+    asked.map((_, n) => [200, String(1000 + n)]),
+  )
+  expect([exports.running, exports.waiting]).toEqual([0, 0])
+})
+
+test.each([
+  ['exports', '?format=ndjson', '?n__lt=5&format=csv'],
+  ['downloads of all rows', '?format=csv', '?format=csv'],
+] as const)(
+  '%s that two clients do not read hold up no others, and are complete in the end',
+  async (_what, unreadQuery, query) => {
+    const service = await serve(shop, {
+      exportsMax: 4,
+      filesMax: 4,
+      trustProxy: 1,
+      unsentBytesMax: 60_000_000,
+    })
+    const server = http.createServer(service.app).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const slots = unreadQuery === '?format=csv' ? service.transfers : service.exports
+    const idle = Array.from({ length: 4 }, (_, n) =>
+      unread(port, all + unreadQuery, `192.0.2.${1 + (n % 2)}`),
+    )
+    await until(() => slots.running === 4)
+    const others = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        rawGet(service.app, all + query, {
+          'X-Forwarded-For': `192.0.2.${10 + n}`,
+          'Accept-Encoding': 'gzip',
+        }),
+      ),
+    )
+    expect(others.map(({ status }) => status)).toEqual(others.map(() => 200))
+    const whole =
+      unreadQuery === '?format=csv'
+        ? Number((await headOf(service.app, all + unreadQuery))['content-length'])
+        : size
+    expect(await Promise.all(idle.map(({ read }) => read()))).toEqual(idle.map(() => whole))
+    await until(() => slots.running + slots.waiting === 0)
+    server.close()
+  },
+  60_000,
+)
+
+async function headOf(app: http.RequestListener, target: string): Promise<http.IncomingHttpHeaders> {
+  return (await rawGet(app, target, { 'Accept-Encoding': 'identity' })).headers
+}
+
+test('a client that disconnects while it is paused or waits leaves no slot behind', async () => {
+  const service = await serve(shop, { exportsMax: 1, trustProxy: 1 })
+  const server = http.createServer(service.app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const sockets = Array.from({ length: 3 }, () => net.connect(port, '127.0.0.1'))
+  for (const socket of sockets) {
+    socket.on('error', () => undefined)
+    socket.pause()
+    socket.write(`GET ${all}?format=ndjson HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  }
+  await until(() => service.exports.running === 1 && service.exports.waiting === 2)
+  await until(() => service.exports.waiting < 2, 10_000)
+  for (const socket of sockets) socket.destroy()
+  await until(() => service.exports.running + service.exports.waiting === 0)
+  expect((await rawGet(service.app, `${all}?n__lt=5`)).status).toBe(200)
+  server.close()
+}, 60_000)
