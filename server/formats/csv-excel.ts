@@ -1,16 +1,38 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import { quotedCsv, quotedName } from '../../core/sql.ts'
+import { quotedCsv, quotedName, quotedText } from '../../core/sql.ts'
 import { csvFormat, csvText, csvValueText } from './csv.ts'
 import { copiesNothing, type LineFormat } from './format.ts'
 
 const delimiter = ';'
-/** Matches the start of a formula in spreadsheets; a leading apostrophe makes it a text. */
-const startsFormula = /^[=+\-@]/
+
+const sign = "[ \u00A0\\t0-9.,:/%+()$€£¥RrEeAaPpMm'-]"
+const month =
+  '(?:de )?(?:jan|feb|fev|mar|apr|abr|may|mai|jun|jul|aug|ago|sep|set|oct|out|okt|nov|dec|dez)[a-zçä]{0,7}\\.?'
+const between = '[ ./,-]*(?:de )?'
+/**
+ * Matches texts that a spreadsheet reads as a number, a date, a time, a boolean or an error: `00123`, `1/2`,
+ * `1E5`, `mar 20`, `R$ 5`, `TRUE`, `#N/A`. It may match more, which only sets these as texts too.
+ */
+const converted = [
+  `${sign}*[0-9]${sign}*`,
+  `[0-9]{1,4}${between}${month}(?:${between}[0-9]{1,4})?`,
+  `${month}${between}[0-9]{1,4}(?:[ ,]+[0-9]{1,4})?`,
+  'true|false|verdadeiro|falso|wahr|falsch',
+  '#[a-zç/0!?]{1,9}',
+].join('|')
+/** Maximum length of a text in a formula, in characters. */
+const literalMax = 255
+/** Matches the start of a formula; spreadsheets ignore blanks before it. */
+const formula = '^[ \\t\\r\\n]*[=+@-]'
+
+const isConverted = new RegExp(`^(?:${converted})$`, 'iu')
+const isFormula = new RegExp(formula)
 
 /**
- * CSV that spreadsheets with a decimal comma open by double click: byte order mark, semicolons, and a space
- * instead of the `T` in times. A text that would be a formula gets a leading apostrophe.
+ * CSV that spreadsheets with a decimal comma open by double click: byte order mark, semicolons, CRLF, and a
+ * space instead of the `T` in times. A text that a spreadsheet would convert is written as the formula
+ * `="00123"`, whose result is the text. Other texts that begin like a formula have an apostrophe before them.
  */
 export const csvExcelFormat: LineFormat = {
   name: 'csv-excel',
@@ -28,7 +50,7 @@ export const csvExcelFormat: LineFormat = {
       const { dialect, isQuotedInCsv, isText, moment } = typeRow(field.type)
       if (dialect === 'number') return text.replace('.', ',')
       if (moment === 'datetime') return text.replace('T', ' ')
-      const plain = isText && startsFormula.test(text) ? `'${text}` : text
+      const plain = isText ? guarded(text) : text
       return isQuotedInCsv ? csvValueText(plain, delimiter) : plain
     },
     copies: () => copiesNothing,
@@ -37,8 +59,21 @@ export const csvExcelFormat: LineFormat = {
   },
   separator: '\r\n',
   repeatsNames: false,
-  head: (fields) => `\ufeff${fields.map(({ name }) => csvText(name, delimiter)).join(delimiter)}\r\n`,
-  tail: csvFormat.tail,
+  head: (fields) =>
+    `\ufeff${fields.map(({ name }) => csvText(guarded(name), delimiter)).join(delimiter)}\r\n`,
+  tail: (rows) => (rows === 0 ? '' : '\r\n'),
+}
+
+/** Returns a text that spreadsheets show as it is. */
+function guarded(text: string): string {
+  if (text.length <= literalMax && isConverted.test(text)) return `="${text}"`
+  return isFormula.test(text) ? `'${text}` : text
+}
+
+/** SQL: the same as `guarded`. */
+function guardedSql(text: string): string {
+  return `case when length(${text}) <= ${literalMax} and regexp_matches(${text}, ${quotedText(`^(?i:${converted})$`)}) then concat('="', ${text}, '"')
+    when regexp_matches(${text}, ${quotedText(formula)}) then concat('''', ${text}) else ${text} end`
 }
 
 function valueSql(field: Field): string {
@@ -47,8 +82,7 @@ function valueSql(field: Field): string {
   if (moment === 'datetime') return rendered(column)
   if (dialect === 'number') return `replace(${written(column)}::varchar, '.', ',')`
   const text = written(column)
-  const plain = isText
-    ? `if(regexp_matches(${text}, '${startsFormula.source}'), '''' || ${text}, ${text})`
-    : text
+  // A null stays null, since neither pattern matches.
+  const plain = isText ? guardedSql(text) : text
   return isQuotedInCsv ? quotedCsv(plain, delimiter) : plain
 }

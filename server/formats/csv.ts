@@ -9,7 +9,10 @@ const copiedBare: Copies = {
   quote: '',
 }
 
-/** RFC 4180; null is empty, and an empty text is "". */
+/**
+ * RFC 4180, but lines end with LF, which tools of the command line expect. Null is empty, and an empty text
+ * is "".
+ */
 export const csvFormat: LineFormat = {
   name: 'csv',
   mediaTypes: ['text/csv'],
@@ -28,10 +31,10 @@ export const csvFormat: LineFormat = {
     null: '',
     around: { before: '', between: ',', after: '' },
   },
-  separator: '\r\n',
+  separator: '\n',
   repeatsNames: false,
-  head: (fields) => `${fields.map(({ name }) => csvText(name)).join(',')}\r\n`,
-  tail: (rows) => (rows === 0 ? '' : '\r\n'),
+  head: (fields) => `${fields.map(({ name }) => csvText(name)).join(',')}\n`,
+  tail: (rows) => (rows === 0 ? '' : '\n'),
 }
 
 function csvValue(field: Field): string {

@@ -115,7 +115,7 @@ function dictionaryCsv({ table, report }: RequestedTable): string {
     }
   })
   return [Object.keys(lines[0] ?? {}), ...lines.map((line) => Object.values(line))]
-    .map((cells) => `${cells.map((cell) => csvText(String(cell ?? ''))).join(',')}\r\n`)
+    .map((cells) => `${cells.map((cell) => csvText(String(cell ?? ''))).join(',')}\n`)
     .join('')
 }
 

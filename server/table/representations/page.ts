@@ -64,7 +64,7 @@ export interface RowEngine {
 }
 
 /** Bump this when the serialization changes, so that cached bodies of the old format are not reused. */
-const representation = 4
+const representation = 5
 
 /**
  * Describes the page of a query before any statement runs.

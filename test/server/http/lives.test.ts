@@ -114,7 +114,7 @@ test('after random lives of connections nothing is left, and exports work', asyn
   // Exports that were made whole are kept open.
   expect(descriptors()).toBeLessThanOrEqual(before + 3 + retainedExportsMax)
   const exported = await request(service.app).get(`${base}/export/?n__gte=1&format=csv`).expect(200)
-  expect(exported.text.split('\r\n')).toHaveLength(20_001)
+  expect(exported.text.split('\n')).toHaveLength(20_001)
   expect(service.logged()).not.toContain('"level":50')
 }, 3_600_000)
 

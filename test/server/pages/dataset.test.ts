@@ -133,7 +133,7 @@ test('a dataset is cited as text and as BibTeX, with what TeX would take for ord
 })
 
 test('the dictionary can be had as CSV, in the language of its page', async () => {
-  const [head, day, , , mm] = (await page('/pt/dataset/rain/daily/fields.csv', '*/*')).split('\r\n')
+  const [head, day, , , mm] = (await page('/pt/dataset/rain/daily/fields.csv', '*/*')).split('\n')
   expect([head, day, mm]).toEqual([
     'name,type,precision,scale,title,description,unit,kind,nulls,distinct_estimate,min,max,most_frequent,operators',
     expect.stringMatching(
