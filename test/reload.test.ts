@@ -1,9 +1,11 @@
-import { rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { numbered, oneTable, startWorkers } from './support/one-table.ts'
 import { run, startServer } from './support/programs.ts'
 import { isQuick, testAll } from './support/runs.ts'
 import { until } from './support/until.ts'
+import { workersOf } from './support/workers.ts'
 import { catalogAround, catalogText, fieldOf, workshop } from './support/workshop.ts'
 
 const table = (name: string, more: object = {}): object => ({
@@ -236,4 +238,60 @@ testAll(
     await server.ended
   },
   60_000,
+)
+
+const oneTableToReload = () =>
+  oneTable(
+    numbered(5000, 'n,s', (n) => [`text ${n} `.repeat(5)]),
+    ['n:integer', 's:string'],
+    {
+      table: { filters: ['n', 's'] },
+      catalog: { limits: { rows: [{ requests: 100_000, per: '1m' }], catalog: [] } },
+    },
+  )
+
+test('the heap does not grow with the number of reloads', async () => {
+  const { settings } = await oneTableToReload()
+  const text = await readFile(settings['CATALOG'] ?? '', 'utf8')
+  const program = await run('test/support/reload-heap', [], {
+    ...settings,
+    CATALOG_TEXT: text,
+    RELOADS: '41',
+  })
+  expect(program.err).toBe('')
+  const sizes = JSON.parse(program.out) as number[]
+  expect((sizes[40] ?? Infinity) / (sizes[2] ?? 0)).toBeLessThan(1.2)
+}, 120_000)
+
+/** Resident memory of a process, in KiB. */
+const memoryOf = async (pid: number): Promise<number> =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1])
+
+testAll(
+  'with several workers, memory does not grow with the number of reloads either',
+  async () => {
+    const { settings } = await oneTableToReload()
+    const file = settings['CATALOG'] ?? ''
+    const catalog = JSON.parse(await readFile(file, 'utf8')) as object
+    const server = await startWorkers({ ...settings, CATALOG_POLL_SECONDS: '0' }, 2)
+    const used: { primary: number; workers: number }[] = []
+    // Each takes seconds, since new processes replace the workers.
+    for (let reload = 0; reload < 13; reload += 1) {
+      const replacements = server.log().split('"all workers replaced"').length
+      await writeFile(`${file}.next`, JSON.stringify({ ...catalog, title: `Catalog ${reload}` }))
+      await rename(`${file}.next`, file)
+      process.kill(server.pid, 'SIGHUP')
+      await until(() => server.log().split('"all workers replaced"').length > replacements, 20_000)
+      // The replaced ones still end.
+      await until(() => workersOf(server.pid).length === 2)
+      for (let request = 0; request < 8; request += 1)
+        expect(await statusOf(server.port, data('t'))).toBe(200)
+      const workers = await Promise.all(workersOf(server.pid).map(memoryOf))
+      used.push({ primary: await memoryOf(server.pid), workers: workers.reduce((sum, own) => sum + own, 0) })
+    }
+    const [early, late] = [used[2], used[12]]
+    expect((late?.primary ?? Infinity) / (early?.primary ?? 0)).toBeLessThan(1.2)
+    expect((late?.workers ?? Infinity) / (early?.workers ?? 0)).toBeLessThan(1.2)
+  },
+  300_000,
 )

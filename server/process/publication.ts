@@ -127,9 +127,7 @@ export async function publishCatalog(
   })
   const scrub = new Scrub(snapshots, log)
   const prefetch = new Prefetch(snapshots, store, log)
-  const client = clientOf(settings, () => {
-    log.warn('X-Forwarded-For is ignored, so all clients of a proxy count as one: set TRUST_PROXY')
-  })
+  const client = clientWith(settings, log)
   const limits = await limitsOf(shared, catalog, client, before)
   const app = createApp({
     ...shared,
@@ -151,6 +149,8 @@ export async function publishCatalog(
       'PUBLIC_URL is https, but this family writes http addresses, which browsers block: declare scheme: public for it',
     )
   }
+  // Closures below must not use `before`: they would keep every earlier publication, with its caches.
+  const isFirst = before === null
   return {
     fitted,
     app,
@@ -163,7 +163,7 @@ export async function publishCatalog(
       await snapshots.refresh()
       snapshots.follow()
       readiness.loaded()
-      if (before === null) warnOfOlder(allTables(catalog), snapshots, log)
+      if (isFirst) warnOfOlder(allTables(catalog), snapshots, log)
       scrub.begin(settings.scrubMs)
       prefetch.begin()
     },
@@ -171,12 +171,22 @@ export async function publishCatalog(
       snapshots.stop()
       scrub.stop()
       prefetch.stop()
-      // Running requests may still need the files.
-      if (next !== null)
-        setTimeout(() => void rm(scratch, { recursive: true, force: true }), scratchGraceMs).unref()
+      if (next !== null) removeLater(scratch)
       if (next?.limits.counting !== limits.counting) limits.counting?.close()
     },
   }
+}
+
+/** The next publications keep this function with their limits, so it must not keep the objects of one. */
+function clientWith(settings: ProcessSettings, log: Log): ClientOf {
+  return clientOf(settings, () => {
+    log.warn('X-Forwarded-For is ignored, so all clients of a proxy count as one: set TRUST_PROXY')
+  })
+}
+
+/** Removes temporary files of a replaced catalog when no request can need them. */
+function removeLater(scratch: string): void {
+  setTimeout(() => void rm(scratch, { recursive: true, force: true }), scratchGraceMs).unref()
 }
 
 /**
