@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseDocument } from 'yaml'
 import { endWithFile } from './support/each-file.ts'
@@ -7,6 +7,7 @@ import { found } from './support/installed.ts'
 import { describeWith } from './support/needs.ts'
 import { freePort } from './support/ports.ts'
 import { temporaryFolder } from './support/workshop.ts'
+import { zipOf } from './support/zip.ts'
 
 /** A project in a folder of its own, made and served by the program alone. */
 
@@ -16,6 +17,8 @@ function runIn(folder: string, ...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
     cwd: folder,
     encoding: 'utf8',
+    // A named pipe could be read for ever.
+    timeout: 20_000,
   })
   return { code: status, out: stdout, err: stderr }
 }
@@ -71,6 +74,87 @@ test('the CSV files of a folder are the tables of a dataset, without those that 
   expect(rows).toEqual([[{ x: 1, y: 2 }], [{ x: 3, y: 4 }]])
   expect(await readFile(path.join(folder, 'catalog.yaml'), 'utf8')).not.toContain('empty')
 }, 60_000)
+
+const secret = 'root;x;0\n'
+
+test.each<[what: string, args: string[], make: (folder: string) => Promise<unknown>, err: string]>([
+  [
+    'a link out of a folder',
+    ['in'],
+    (folder) => symlink('../secret', path.join(folder, 'in/t.csv')),
+    'in/t.csv is not published: in/t.csv leads outside in through a link: copy the file into in',
+  ],
+  [
+    'a link out of a folder, over a table that is known',
+    ['in'],
+    async (folder) => {
+      await writeFile(path.join(folder, 'in/t.csv'), 'a,b\n1,2\n')
+      expect(runIn(folder, 'add', 'in/t.csv').code).toBe(0)
+      await rm(path.join(folder, 'in/t.csv'))
+      await symlink('../secret', path.join(folder, 'in/t.csv'))
+    },
+    'in/t.csv is not published: in/t.csv leads outside in through a link: copy the file into in',
+  ],
+  [
+    'a link of a pattern',
+    ['add', 'in/*.csv', '--dataset=d', '--table=t'],
+    (folder) => symlink('../secret', path.join(folder, 'in/t.csv')),
+    'HOME/in/t.csv leads outside HOME/in through a link: copy the file into HOME/in',
+  ],
+  [
+    'a folder of a pattern that is a link',
+    ['suggest', 'in/*/t.csv'],
+    async (folder) => {
+      await mkdir(path.join(folder, 'other'))
+      await writeFile(path.join(folder, 'other/t.csv'), secret)
+      await symlink('../other', path.join(folder, 'in/x'))
+    },
+    'HOME/in/x/t.csv leads outside HOME/in through a link: copy the file into HOME/in',
+  ],
+  [
+    'a link in a zip',
+    ['in/t.zip'],
+    (folder) =>
+      writeFile(
+        path.join(folder, 'in/t.zip'),
+        zipOf({ name: 't.csv', content: '../secret', mode: 0o120777 }),
+      ),
+    't.zip/t.csv is a link: add the file itself to the zip',
+  ],
+  [
+    'a named pipe in a folder',
+    ['in'],
+    async (folder) => execFileSync('mkfifo', [path.join(folder, 'in/t.csv')]),
+    'in/t.csv is not published: in/t.csv is a named pipe: name a file, or send its text to `acervo add -`',
+  ],
+  [
+    'a named pipe',
+    ['suggest', 'in/t.csv'],
+    async (folder) => execFileSync('mkfifo', [path.join(folder, 'in/t.csv')]),
+    'in/t.csv is a named pipe: name a file, or send its text to `acervo add -`',
+  ],
+  [
+    'a device',
+    ['suggest', '/dev/zero'],
+    async () => undefined,
+    '/dev/zero is a device: name a file, or send its text to `acervo add -`',
+  ],
+])(
+  '%s is refused, and nothing of what it leads to is shown',
+  async (_what, args, make, due) => {
+    const folder = await temporaryFolder()
+    await mkdir(path.join(folder, 'in'))
+    await writeFile(path.join(folder, 'secret'), secret)
+    expect(runIn(folder, 'init').code).toBe(0)
+    await make(folder)
+    const { code, out, err } = runIn(folder, ...args)
+    const shown = (out + err).replaceAll(folder, 'HOME')
+    expect([code, shown.split('\n')]).toEqual([1, expect.arrayContaining([due])])
+    expect(shown).not.toContain('root')
+    await expect(readFile(path.join(folder, 'catalog.yaml'), 'utf8')).resolves.not.toMatch(/zero|root/)
+  },
+  60_000,
+)
 
 test.each<[args: string[], code: number, err: RegExp]>([
   [['serv'], 2, /^error: there is no command and no file serv \(did you mean "serve"\?\)\n/],

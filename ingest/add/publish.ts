@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { copyFile, readdir, stat } from 'node:fs/promises'
+import { copyFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { messageOf, StartError } from '../../core/errors.ts'
@@ -7,6 +7,8 @@ import { readSettings, type Settings } from '../../core/settings/read.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import { runInit } from '../init/main.ts'
 import { isWeb } from '../source/find.ts'
+import { statReadable } from '../source/named-files.ts'
+import { realPathWithin } from '../source/real-path.ts'
 import { sourceEndings } from '../source/packings.ts'
 import { tableNameFor } from '../suggest/names.ts'
 import { runAdd, runIngestProgram, stoppedCode } from './main.ts'
@@ -26,6 +28,8 @@ export async function publishFiles(inputs: readonly string[]): Promise<boolean> 
   for (const input of inputs) {
     for (const [file, names] of await tablesIn(input)) {
       try {
+        // A link in a folder may name any file of this machine.
+        if (file !== input) await realPathWithin(input, file, input)
         const code = await publishFile(file, names, settings)
         if (code === stoppedCode) return false
         if (code === 0) published += 1
@@ -46,7 +50,8 @@ async function tablesIn(input: string): Promise<[file: string, names: Names][]> 
     const table = tableOf(new URL(input).pathname)
     return [[input, { dataset: table, table }]]
   }
-  if (!(await stat(input)).isDirectory()) return [[input, { dataset: tableOf(input), table: tableOf(input) }]]
+  if (!(await statReadable(input)).isDirectory())
+    return [[input, { dataset: tableOf(input), table: tableOf(input) }]]
   const dataset = tableNameFor(path.basename(path.resolve(input)))
   const names = (await readdir(input)).filter((name) => sourceEndings.some((ending) => name.endsWith(ending)))
   if (names.length === 0)
@@ -67,7 +72,7 @@ async function publishFile(file: string, names: Names, settings: Settings): Prom
 
 /** Copies a file over the source of its table if they differ. */
 async function replaceSource(file: string, names: Names, { sources }: Settings): Promise<void> {
-  const { size } = await stat(file)
+  const { size } = await statReadable(file)
   const place = { path: file, name: path.basename(file), bytes: size, place: file, constants: new Map() }
   const [copy] = copiesOf([place], names, sources)
   if (copy === undefined || path.resolve(copy.to) === path.resolve(file)) return

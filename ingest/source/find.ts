@@ -7,7 +7,7 @@ import { TableFailure } from '../base/rejects.ts'
 import type { PlacedFile } from './member.ts'
 import { fileWildcard } from '../../core/text.ts'
 import { sourceEndings } from './packings.ts'
-import { realPathWithin } from './real-path.ts'
+import { realPathWithin, unreadableKind } from './real-path.ts'
 
 /** A file under SOURCES, with its real path, so that a link that changes later has no effect. */
 interface FileHere extends PlacedFile {
@@ -97,13 +97,16 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
   )
 }
 
-/** Returns paths under SOURCES that match a pattern; each `*` matches any text within a folder or file name. */
-export async function matchingFiles(sources: string, pattern: string): Promise<string[]> {
+/**
+ * Returns paths under a folder that match a pattern; each `*` matches any text within a folder or file name.
+ * @param name of the folder, in messages
+ */
+export async function matchingFiles(sources: string, pattern: string, name?: string): Promise<string[]> {
   let found = ['']
   const segments = pattern.split('/')
   for (const [index, segment] of segments.entries()) {
     const isFile = index === segments.length - 1
-    const next = await Promise.all(found.map((folder) => matchingIn(sources, folder, segment, isFile)))
+    const next = await Promise.all(found.map((folder) => matchingIn(sources, folder, segment, isFile, name)))
     found = next.flat()
   }
   return found.toSorted()
@@ -114,9 +117,10 @@ async function matchingIn(
   folder: string,
   segment: string,
   isFile: boolean,
+  name?: string,
 ): Promise<string[]> {
   if (!segment.includes('*')) return [path.posix.join(folder, segment)]
-  const place = await realPathWithin(sources, path.join(sources, folder))
+  const place = await realPathWithin(sources, path.join(sources, folder), name)
   if (place === null) return []
   const entries = await readdir(place, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
   return entries
@@ -129,6 +133,8 @@ async function fileAt(sources: string, { path: file, constants }: SomeFiles, dep
   const namedPath = path.join(sources, file)
   const place = await realPathWithin(sources, namedPath)
   const facts = place === null ? null : await stat(place).catch(orNone(null))
+  const kind = facts === null ? null : unreadableKind(facts)
+  if (kind !== null) throw new TableFailure(`${namedPath} is ${kind}: replace it by a file`)
   if (place === null || facts?.isFile() !== true) return []
   const name = file.split('/').slice(-depth).join('/')
   return [{ path: place, namedPath, name, bytes: facts.size, place: file, constants }]

@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, type Stats } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -10,6 +10,7 @@ import { fetchFile } from './fetch.ts'
 import { isWeb, matchingFiles } from './find.ts'
 import type { PlacedFile } from './member.ts'
 import { packings } from './packings.ts'
+import { realPathWithin, unreadableKind } from './real-path.ts'
 import { pathIn } from './response-headers.ts'
 
 /** Local files named by a person. */
@@ -34,10 +35,14 @@ export async function namedFiles(
   for (const name of named) {
     if (isWeb(name)) files.push(await fetched(new URL(name), path.join(scratch), settings, progress))
     else if (name.includes('*')) {
-      const root = path.parse(path.resolve(name)).root
-      const found = await matchingFiles(root, path.relative(root, path.resolve(name)))
+      const folder = folderOf(name)
+      const found = await matchingFiles(folder, path.relative(folder, path.resolve(name)), folder)
       if (found.length === 0) throw new StartError(`there is no file ${name}`)
-      for (const one of found) files.push(await fileAt(path.join(root, one)))
+      for (const one of found) {
+        const file = path.join(folder, one)
+        await realPathWithin(folder, file, folder)
+        files.push(await fileAt(file))
+      }
     } else files.push(await fileAt(name))
   }
   const places = named.map((name) => placeOf(name, settings.sources))
@@ -53,11 +58,33 @@ function placeOf(name: string, sources: string): string | null {
   return way.startsWith('..') || path.isAbsolute(way) ? null : way.split(path.sep).join('/')
 }
 
+/** Returns the folder of a pattern: its path before the first segment with a wildcard. */
+function folderOf(pattern: string): string {
+  const segments = path.resolve(pattern).split(path.sep)
+  return (
+    segments
+      .slice(
+        0,
+        segments.findIndex((segment) => segment.includes('*')),
+      )
+      .join(path.sep) || path.sep
+  )
+}
+
 async function fileAt(file: string): Promise<PlacedFile> {
-  const facts = await stat(file)
+  const facts = await statReadable(file)
   if (facts.isDirectory())
     throw new StartError(`${file} is a folder: name a file, or those in it as '${file}/*.csv'`)
   return { path: file, name: path.basename(file), bytes: facts.size, place: file, constants: new Map() }
+}
+
+/** @throws StartError if the path is a named pipe, a socket or a device, whose end may never come */
+export async function statReadable(file: string): Promise<Stats> {
+  const facts = await stat(file)
+  const kind = unreadableKind(facts)
+  if (kind !== null)
+    throw new StartError(`${file} is ${kind}: name a file, or send its text to \`acervo add -\``)
+  return facts
 }
 
 async function fetched(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
@@ -168,7 +168,7 @@ async function listOf(
   if (validators === null) {
     if (place?.kind !== 'here') throw missing
     const list = await realPathWithin(sources, path.join(path.dirname(place.namedPath), checksums))
-    if (list === null) throw missing
+    if (list === null || !(await stat(list)).isFile()) throw missing
     return await readFile(list, 'utf8')
   }
   const fetched = await fetchFile(new URL(checksums, validators.address), {

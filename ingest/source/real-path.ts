@@ -1,23 +1,39 @@
+import type { Stats } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
 
 /**
- * Returns the real path of a file or folder under SOURCES; null if it does not exist. A person who may only
- * add files to SOURCES must not publish or see other files of this machine through links.
- * @throws TableFailure if the real path is outside of SOURCES; SOURCES itself may be a link
+ * Returns the real path of a file or folder below a folder; null if it does not exist. A person who may only
+ * add files to the folder must not publish or see other files of this machine through links.
+ * @param folder SOURCES, or a folder that a person named; it may be a link itself
+ * @param name of the folder, in messages
+ * @throws TableFailure if the real path is outside of the folder
  */
-export async function realPathWithin(sources: string, file: string): Promise<string | null> {
-  const [home, place] = await Promise.all([realPathOf(sources), realPathOf(file)])
+export async function realPathWithin(
+  folder: string,
+  file: string,
+  name: string = 'SOURCES',
+): Promise<string | null> {
+  const [home, place] = await Promise.all([realPathOf(folder), realPathOf(file)])
   if (home === null || place === null) return null
   if (isUnder(home, place)) return place
-  const what = isUnder(path.resolve(sources), path.resolve(file))
-    ? 'leads outside SOURCES through a link'
-    : 'is outside SOURCES'
-  throw new TableFailure(
-    `${file} ${what}: move the file into SOURCES, or set SOURCES to a folder that contains it`,
-  )
+  const what = isUnder(path.resolve(folder), path.resolve(file))
+    ? `leads outside ${name} through a link`
+    : `is outside ${name}`
+  const remedy =
+    name === 'SOURCES'
+      ? 'move the file into SOURCES, or set SOURCES to a folder that contains it'
+      : `copy the file into ${name}`
+  throw new TableFailure(`${file} ${what}: ${remedy}`)
+}
+
+/** Returns what a path is that has no end or no bytes, such as a named pipe; null for files and folders. */
+export function unreadableKind(facts: Stats): string | null {
+  if (facts.isFile() || facts.isDirectory()) return null
+  if (facts.isFIFO()) return 'a named pipe'
+  return facts.isSocket() ? 'a socket' : 'a device'
 }
 
 async function realPathOf(file: string): Promise<string | null> {

@@ -101,17 +101,23 @@ const methodsRead = new Set([0, 8])
 /** Method number of entries encrypted with AES, in place of their compression method. */
 const aesMethod = 99
 
-/** @throws TableFailure if a valid entry is encrypted, or its compression is not supported */
+/** @throws TableFailure if a valid entry is encrypted or a link, or its compression is not supported */
 function requireReadable(file: PackedFile, entry: Entry): void {
   const name = `${file.name}/${entry.fileName}`
   const method = entry.compressionMethod
   if (entry.isEncrypted() || method === aesMethod) throw new TableFailure(`${name} is encrypted: unpack it`)
+  if (isLink(entry)) throw new TableFailure(`${name} is a link: add the file itself to the zip`)
   if (methodsRead.has(method)) return
   const methodName = methodNames.get(method)
   throw new TableFailure(
     `${name} is compressed ${methodName === undefined ? `by method ${method}` : `with ${methodName} (method ${method})`}, which is not ` +
       'supported: compress it again with deflate, the default of zip programs, or as .csv.gz or .csv.zst',
   )
+}
+
+/** Returns whether an entry is a symbolic link of Unix, whose text is the path of another file. */
+function isLink({ externalFileAttributes }: Entry): boolean {
+  return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000
 }
 
 /** Minimum size of chunks, in bytes. */

@@ -10,13 +10,15 @@ export interface ZipEntry {
   readonly flags?: number
   /** Claimed compression method, if not deflate; 0 is none. */
   readonly method?: number
+  /** Mode of Unix, such as 0o120777 of a link. */
+  readonly mode?: number
 }
 
 /** A zip as its format says, so that a test can put any fault into it. */
 export function zipOf(...entries: readonly ZipEntry[]): Buffer {
   const [locals, centrals]: [Buffer[], Buffer[]] = [[], []]
   let offset = 0
-  for (const { name, content, crc, isEncrypted, flags = 0, method = 8 } of entries) {
+  for (const { name, content, crc, isEncrypted, flags = 0, method = 8, mode = 0 } of entries) {
     const text = Buffer.from(content)
     const packed = method === 0 ? text : zlib.deflateRawSync(text)
     const common = Buffer.alloc(26)
@@ -29,6 +31,7 @@ export function zipOf(...entries: readonly ZipEntry[]): Buffer {
     common.writeUInt32LE(text.length, 18)
     common.writeUInt16LE(Buffer.byteLength(name), 22)
     const place = Buffer.alloc(14)
+    place.writeUInt16LE(mode, 8)
     place.writeUInt32LE(offset, 10)
     const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), common, Buffer.from(name), packed])
     const madeBy = Buffer.from([20, 0])
