@@ -391,12 +391,10 @@ export function allTables(catalog: CatalogTexts): Table[] {
   return [...catalog.datasets.values()].flatMap((dataset) => [...dataset.tables.values()])
 }
 
-/** Returns whether messages must not quote values: true if a field is masked, since its original values would appear. */
-export function hidesText({ fields }: Pick<Table, 'fields'>): boolean {
-  return fields.some(({ mask }) => mask !== null)
-}
-
-/** Returns whether messages must not quote rows of the source: true also if a column is left out (`ignore`). */
-export function hidesRows(table: Pick<Table, 'fields' | 'source'>): boolean {
-  return hidesText(table) || table.source.ignore.size > 0
+/**
+ * Returns whether messages must not quote texts of the source: true if a field is masked, or a column is left
+ * out (`ignore`). An unquoted delimiter shifts the values of a row, so each text may be one of that column.
+ */
+export function hidesRows({ fields, source }: Pick<Table, 'fields' | 'source'>): boolean {
+  return fields.some(({ mask }) => mask !== null) || source.ignore.size > 0
 }

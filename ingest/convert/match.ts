@@ -1,11 +1,4 @@
-import {
-  type Field,
-  type SourceForm,
-  type Table,
-  hidesRows,
-  hidesText,
-  tableId,
-} from '../../core/catalog/catalog.ts'
+import { type Field, type SourceForm, type Table, hidesRows, tableId } from '../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 import { TableFailure } from '../base/rejects.ts'
 import type { Batch } from '../source/batches.ts'
@@ -49,9 +42,8 @@ export function matchHeader(
     if (name !== null) columns.set(name, index)
   }
   const missing = read.filter((name) => !columns.has(name))
-  // A first line without any known name is probably a row.
-  const isRow = missing.length === read.length
-  const isHidden = hidesText(table) || (isRow && hidesRows(table))
+  // The first line may be a row that has names of fields as values.
+  const isHidden = hidesRows(table)
   const unknown = [...columns.keys()].filter((name) => !read.includes(name))
   const faults = [...repeated].map((name) =>
     isHidden && !read.includes(name)
@@ -62,7 +54,6 @@ export function matchHeader(
   const drift = [
     ...(areOfOthers ? [] : missing.map(missingColumn)),
     ...unknown.map((name, index) => {
-      // The first line may contain values instead of names, which must not be shown if the table hides texts.
       if (isHidden) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
       // Finding similar names takes time, so only the columns that are reported get a hint.
       const hint = index < problemsShown ? didYouMean(name, read) : ''

@@ -1,4 +1,4 @@
-import { hidesText, tableId } from '../../core/catalog/catalog.ts'
+import { hidesRows, tableId } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { orderTerm } from '../../core/sql.ts'
 import { TableFailure } from '../base/rejects.ts'
@@ -43,7 +43,7 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
   for (const [min, max, filled, all, file] of rows) {
     const value = min === null ? null : String(min)
     if (min !== max || (numberOf(filled) !== 0 && numberOf(filled) !== numberOf(all))) {
-      const values = hidesText(table) ? '' : `: ${String(min)} and ${min === max ? 'none' : String(max)}`
+      const values = hidesRows(table) ? '' : `: ${String(min)} and ${min === max ? 'none' : String(max)}`
       throw new TableFailure(
         `${read.files[numberOf(file)]?.name ?? ''} has several values of "${field.name}"${values}; ` +
           'the table is partitioned by it, so all rows of a file need the same value',

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { allTables, hidesText, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { allTables, hidesRows, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
@@ -34,7 +34,7 @@ export async function requireExpectations(
       earlier === null
         ? ''
         : `: line ${earlier.line}${earlier.file === undefined ? '' : ` of ${earlier.file}`} has it too`
-    return { ...locate(record), field, text: hidesText(table) ? null : text, reason: `${reason}${place}` }
+    return { ...locate(record), field, text: hidesRows(table) ? null : text, reason: `${reason}${place}` }
   })
   const what = `${valuesOf(count)} ${count === 1 ? 'breaks' : 'break'}`
   throw new TableFailure(`${what} an expectation of the catalog; nothing was published`, rejects, {

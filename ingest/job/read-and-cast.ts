@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { hidesText } from '../../core/catalog/catalog.ts'
+import { hidesRows } from '../../core/catalog/catalog.ts'
 import type { Partition } from '../../core/warehouse/manifest.ts'
 import { FileUnavailable } from '../../core/warehouse/stores/store.ts'
 import { Intake } from '../convert/intake.ts'
@@ -102,7 +102,7 @@ async function requireFewRejects(
   const { table } = job
   const locate = await locateRecords(job, files, new Set(values.map(({ record }) => record)))
   const bad = values.map(({ record, field, text, reason }): Reject => {
-    return { ...locate(record), field, text: hidesText(table) ? null : text, reason }
+    return { ...locate(record), field, text: hidesRows(table) ? null : text, reason }
   })
   const rejects = [...read.rejects, ...bad].slice(0, detailedRejectsMax)
   const before = reusable?.partitions.reduce((sum, { partition }) => sum + rejectedRowsIn(partition), 0) ?? 0

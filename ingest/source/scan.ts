@@ -322,7 +322,7 @@ export class CsvScanner {
 
   /** @param column of the long value, from 0 */
   #tooLong(column: number): string {
-    const name = this.header?.[column]
+    const name = this.#options.hidesRows ? undefined : this.header?.[column]
     const place = `column ${column + 1}${name === undefined ? '' : ` (${JSON.stringify(name)})`}`
     return `${reasons.tooLong}: in ${place}, a quote is stray or the value is too long`
   }

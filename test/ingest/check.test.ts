@@ -285,7 +285,7 @@ test('changed fields are listed, and rows that may be left out', async () => {
   )
   expect(await linesOf(later)).toEqual([
     'd/t: changed, 1 row instead of 2',
-    '  sources/d/t.csv, line 3, field "a": "x" is not a whole number of 64 bits, digits only, such as 1200 or -7',
+    '  sources/d/t.csv, line 3, field "a": the value is not a whole number of 64 bits, digits only, such as 1200 or -7',
     '  these rows would be left out, as `max_rejects` allows',
     '  field "b" is removed (string)',
     '  field "c" changes from decimal(18,2) to decimal(9,3)',

@@ -11,7 +11,7 @@ import {
   whatCame,
   type Declaration,
 } from '../../support/declared.ts'
-import { workshop } from '../../support/workshop.ts'
+import { fieldOf, workshop } from '../../support/workshop.ts'
 import { testSampled } from '../../support/runs.ts'
 
 /** Masked values are written nowhere, and allowed rejects are reported. */
@@ -186,6 +186,14 @@ describe('a column that the source leaves out', () => {
     ['is beside a value that is none', 'x,bad,SECRET'],
     ['has a NUL', 'x,1,SECRET\0'],
     ['is in a repeated header with a cell more', 'k,n,note,SECRET'],
+    [
+      'is shifted to another field by a delimiter without quotes',
+      'x,y,SECRET,1',
+      { drop_empty_extra_cells: true },
+    ],
+    ['is shifted to the left', 'x,SECRET,'],
+    ['is in a total without the cells before it', 'Total,SECRET,9'],
+    ['is in a row of several lines', '"x\ny",SECRET,SECRET'],
   ])('%s, and is shown nowhere', async (_what, line, more = {}) => {
     const content = Buffer.from(`k,n,note\na,1,SECRET\nb,2,SECRET\n${line}\n`, 'latin1')
     for (const most of [0, 9]) {
@@ -204,13 +212,28 @@ describe('a column that the source leaves out', () => {
   })
 })
 
-test.each<[what: string, files: Record<string, string>]>([
+test.each<[what: string, files: Record<string, string>, table?: object]>([
+  ['a quote is not closed', { 'd/1.csv': 'k,n,note\na,1,SECRET\nx,"1,SECRET\n' }],
+  ['a value is too long', { 'd/1.csv': `k,n,note\nx,"${'SECRET'.repeat(6_000_000)}",1\n` }],
+  [
+    'a shifted value breaks a rule',
+    { 'd/1.csv': 'k,n,note\nb,1,SECRET\nSECRET,1,\n' },
+    { fields: [{ name: 'k', type: 'string', expect: { matches: '[a-z]' } }, fieldOf('n:integer')] },
+  ],
+  [
+    'a shifted value is one of the partition',
+    { 'd/1.csv': 'k,n,note\na,1,SECRET\nSECRET,1,\n' },
+    { partition: 'k', order: ['k'] },
+  ],
   ['there is no header line', { 'd/1.csv': 'SECRETA,1,SECRET\n' }],
+  ['the first line has a name of a field as a value', { 'd/1.csv': 'k,SECRET,note\na,1,x\n' }],
   ['the second file has no header line', { 'd/1.csv': 'note,k,n\n,a,1\n', 'd/2.csv': 'SECRET,a,1\n' }],
-])('a column that the source leaves out is not quoted where %s', async (_what, files) => {
+])('a column that the source leaves out is not quoted where %s', async (_what, files, more = {}) => {
   const source = { ignore: ['note'], files: 'd/*.csv' }
-  const shop = await workshop(declared({ fields: ['k:string', 'n:integer'], source }), files)
+  const shop = await workshop(declared({ fields: ['k:string', 'n:integer'], source, ...more }), files)
+  const [checked] = await shop.check()
   const [outcome] = await shop.ingest()
+  expect(JSON.stringify(checked)).not.toContain('SECRET')
   if (outcome?.status !== 'failed') throw new Error('expected a failure')
   expect(outcomeLines(outcome).join('\n')).not.toContain('SECRET')
   expect(await everythingIn(shop.warehouse)).not.toContain('SECRET')
