@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { numbered, oneTable, startWorkers } from './support/one-table.ts'
 import { run, startServer } from './support/programs.ts'
-import { isQuick, testAll } from './support/runs.ts'
+import { testAll } from './support/runs.ts'
 import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
 import { catalogAround, catalogText, fieldOf, workshop } from './support/workshop.ts'
@@ -87,8 +87,8 @@ test('a field that is declared anew is served once it is published, and the othe
   await write(catalogText([wider]))
   process.kill(first.pid, 'SIGHUP')
   await first.says('catalog reloaded')
-  // One that starts with the new catalog does the same, which the long run shows.
-  const servers = isQuick ? [first] : [first, await begin()]
+  // One that starts with the new catalog does the same, before it is ready.
+  const servers = [first, await begin()]
   const without = {
     rows: [
       { city: 'Rio', n: 1 },
@@ -117,11 +117,17 @@ test('a field that is declared anew is served once it is published, and the othe
     status: 'ok',
     fault: undefined,
   }
-  for (const { port, pid, ended } of servers) {
+  for (const { port, pid, ended, log } of servers) {
     await until(async () => (await standOf(port)).status === 'ok')
     expect(await standOf(port)).toEqual(whole)
     process.kill(pid, 'SIGTERM')
     expect(await ended).toMatchObject({ code: 0 })
+    expect(
+      log()
+        .split('\n')
+        .filter((line) => /"level":[56]0/.test(line)),
+    ).toEqual([])
+    expect(log().match(/"published with other fields; adapting the catalog"/g)).toHaveLength(1)
   }
 }, 60_000)
 

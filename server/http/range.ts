@@ -39,8 +39,8 @@ export function rangeOf(
 export function requestedRange(header: string | undefined, bytes: number): ByteRange | null {
   // A suffix longer than the body selects all of it (RFC 9110, section 14.1.2); the library finds no range.
   const clamped = header?.replaceAll(
-    /(?<=[=,]\s*)-(\d+)/g,
-    (_, length: string) => `-${Math.min(Number(length), bytes)}`,
+    /([=,]\s*)-(\d+)/g,
+    (_, before: string, length: string) => `${before}-${Math.min(Number(length), bytes)}`,
   )
   const ranges = clamped === undefined ? -2 : parseRange(bytes, clamped, { combine: true })
   if (ranges === -1) {

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ClickHouse } from '../../core/clickhouse/link.ts'
 import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
 import type { ProcessSettings } from '../../core/settings/read.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { createApp } from './app.ts'
 import type { ConcurrencyLimit, MemoryGate } from '../base/queue.ts'
@@ -54,8 +55,8 @@ export interface Shared {
   readonly transfers: ConcurrencyLimit
   /** Returns why the latest catalog is not served; null if it is. */
   readonly catalogFault: () => string | null
-  /** Called when a table is published with other fields than those served. */
-  readonly onOtherFields: () => void
+  /** See `TablesContext`. */
+  readonly onOtherFields: (id: string, manifest: Manifest) => boolean
 }
 
 /** A catalog while it is served. */

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { ClickHouse } from '../../core/clickhouse/link.ts'
 import { StartError } from '../../core/errors.ts'
 import { catalogVersion } from '../../core/catalog/catalog-files.ts'
-import type { Catalog } from '../../core/catalog/catalog.ts'
+import { allTables, tableId, type Catalog } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import type { ProcessSettings } from '../../core/settings/read.ts'
 import { ParsedCatalog } from '../../core/warehouse/parsed-catalog.ts'
@@ -19,7 +19,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import { ConcurrencyLimit, MemoryGate } from '../base/queue.ts'
 import { SendBudget } from '../http/send.ts'
 import { Pool, clientShare } from '../table/engine/pool.ts'
-import { asDeclared, fitCatalog } from '../snapshots/fitted-catalog.ts'
+import { fitToWarehouse, isServable } from '../snapshots/fitted-catalog.ts'
 import { openSpill } from '../table/engine/spill.ts'
 import { FinishedExports } from '../table/representations/finished-exports.ts'
 import { publishCatalog, type Shared } from './publication.ts'
@@ -131,16 +131,19 @@ export async function openService(
     exports: new ConcurrencyLimit({ ...settings, max: settings.exportsMax }, 'exports'),
     transfers: new ConcurrencyLimit({ ...settings, max: settings.filesMax }, 'downloads'),
     catalogFault: () => worker?.notReplaced() ?? watch.fault,
-    onOtherFields: () => void refit(),
+    onOtherFields: (id, manifest) => {
+      void refit()
+      return allTables(declared).some((table) => tableId(table) === id && isServable(table, manifest))
+    },
   }
   const { exports, transfers, sendBudget, memory } = shared
-  let current = await publishCatalog(shared, asDeclared(catalog), null)
+  let current = await publishCatalog(shared, await fitToWarehouse(store, catalog, () => null), null)
   let declared = catalog
   let isStopping = false
   let swapping: Promise<void> = Promise.resolve()
   const swap = async (next: Catalog): Promise<void> => {
     const before = current
-    const fitted = fitCatalog(next, (table) => before.snapshots.latest(table))
+    const fitted = await fitToWarehouse(store, next, (table) => before.snapshots.latest(table))
     if (next === declared && fitted.key === before.fitted.key) return
     const after = await publishCatalog(shared, fitted, before)
     try {
@@ -202,8 +205,6 @@ export async function openService(
       const loaded = current.load()
       swapping = loaded.catch(() => undefined)
       await loaded
-      // Wait for the catalog to be fitted to published tables with other fields, if there are any.
-      await swapping
       // The primary watches the catalog for workers, and replaces them when it changes.
       if (worker === null) watch.begin(settings.catalogPollMs, version)
       if (current.snapshots.size > 0) return

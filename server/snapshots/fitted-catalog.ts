@@ -6,7 +6,10 @@ import {
   type OrderKey,
   type Table,
 } from '../../core/catalog/catalog.ts'
+import { inOrder } from '../../core/in-order.ts'
 import { holdsFields, storedFields, type Manifest } from '../../core/warehouse/manifest.ts'
+import { publishedOf } from '../../core/warehouse/publish.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
 
 /** A catalog with the published fields of each table. */
 export interface FittedCatalog {
@@ -18,8 +21,36 @@ export interface FittedCatalog {
 }
 
 /** Returns a catalog with all declared fields. */
-export function asDeclared(catalog: Catalog): FittedCatalog {
+function asDeclared(catalog: Catalog): FittedCatalog {
   return { catalog, lacking: new Map(), key: '' }
+}
+
+/** Maximum number of manifests that are read concurrently. */
+const concurrentManifestsMax = 8
+
+/**
+ * Fits a catalog to the tables of the warehouse before it is served.
+ * @param known returns the manifest last published of a table, if it is known already
+ */
+export async function fitToWarehouse(
+  store: Store,
+  catalog: Catalog,
+  known: (table: Table) => Manifest | null,
+): Promise<FittedCatalog> {
+  const read = async (table: Table): Promise<readonly [id: string, latest: Manifest | null]> => [
+    tableId(table),
+    // A damaged manifest is reported when its table is loaded.
+    known(table) ?? (await publishedOf(store, table).catch(() => null)),
+  ]
+  const latest = new Map<string, Manifest | null>()
+  for await (const [id, manifest] of inOrder(allTables(catalog), concurrentManifestsMax, read))
+    latest.set(id, manifest)
+  return fitCatalog(catalog, (table) => latest.get(tableId(table)) ?? null)
+}
+
+/** Returns whether a fitted catalog can serve a snapshot of a table. */
+export function isServable(table: Table, manifest: Manifest): boolean {
+  return holdsFields(manifest, table) || publishedNames(table, manifest) !== null
 }
 
 /**
@@ -28,7 +59,7 @@ export function asDeclared(catalog: Catalog): FittedCatalog {
  * changed or removed.
  * @param latest returns the manifest last published of a table; null if there is none
  */
-export function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null): FittedCatalog {
+function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null): FittedCatalog {
   const [lacking, published] = [new Map<string, readonly string[]>(), new Map<string, readonly string[]>()]
   for (const table of allTables(catalog)) {
     const names = publishedNames(table, latest(table))

@@ -19,8 +19,12 @@ export interface TablesContext {
   readonly store: Store
   readonly retention: Retention
   readonly log: Log
-  /** Called when a table is published with other fields than those served. */
-  readonly onOtherFields: () => void
+  /**
+   * Called when a table is published with other fields than those served.
+   * @param id of the table, such as `covid19/caso`
+   * @returns true if the catalog is being adapted, and will serve the snapshot
+   */
+  readonly onOtherFields: (id: string, manifest: Manifest) => boolean
   readonly news: {
     /** Increases whenever a table serves another snapshot. */
     version: number
@@ -124,8 +128,7 @@ export class ServedTable {
           )
         }
         if (manifest !== null) {
-          this.#noteLatest(manifest)
-          await this.#openAndServe(manifest)
+          if (!this.#isOfNextCatalog(manifest)) await this.#openAndServe(manifest)
         }
         this.#pointerVersion = version
         this.#trouble = null
@@ -153,10 +156,17 @@ export class ServedTable {
     )
   }
 
-  #noteLatest(manifest: Manifest): void {
-    if (this.latest?.snapshot === manifest.snapshot) return
+  /** Notes a snapshot as the latest; returns whether an adapted catalog will serve it in place of this one. */
+  #isOfNextCatalog(manifest: Manifest): boolean {
+    if (this.latest?.snapshot === manifest.snapshot) return false
     this.#latest = manifest
-    if (!holdsFields(manifest, this.table)) this.#common.onOtherFields()
+    const id = tableId(this.table)
+    if (holdsFields(manifest, this.table) || !this.#common.onOtherFields(id, manifest)) return false
+    this.#common.log.info(
+      { table: id, snapshot: manifest.snapshot },
+      'published with other fields; adapting the catalog',
+    )
+    return true
   }
 
   /**

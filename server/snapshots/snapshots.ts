@@ -48,7 +48,7 @@ export class Snapshots {
       before === null
         ? {
             ...options,
-            onOtherFields: options.onOtherFields ?? (() => undefined),
+            onOtherFields: options.onOtherFields ?? (() => false),
             news: { version: 0, isFollowing: false },
           }
         : before.#common

@@ -107,7 +107,7 @@ test('what is too much to be kept has no length, and comes whole', async () => {
   const head = await request(other.app).head(address).set(plain)
   expect([head.status, head.headers['content-length']]).toEqual([200, undefined])
   const { status, body } = await rawGet(other.app, address, { ...plain, Range: 'bytes=0-9' })
-  expect([status, body.toString().split('\r\n').length]).toEqual([200, 1502])
+  expect([status, body.toString().split('\n').length]).toEqual([200, 1502])
   await other.close()
 })
 

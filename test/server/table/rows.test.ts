@@ -36,7 +36,7 @@ test('the next page is told however long the query is, and a walk by its links c
   while (next !== undefined) {
     const { status, headers, body } = await rawGet(service.app, next)
     expect(status).toBe(200)
-    const lines = body.toString().trim().split('\r\n').slice(1)
+    const lines = body.toString().trim().split('\n').slice(1)
     found.push(...lines.map((line) => Number(line.split(',')[0])))
     next = /<http:\/\/localhost:8000([^>]*)>; rel="next"/.exec(String(headers['link']))?.[1]
   }
