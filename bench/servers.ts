@@ -26,12 +26,10 @@ type Environment = Readonly<Record<string, string>>
 
 let port = 18_100
 
-/** The service itself, with the options of `npm start`. */
+/** The service itself, with the options of Node that the program `acervo` has in its first line. */
 export async function startService(environment: Environment): Promise<Server> {
-  const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
-    readonly scripts: { readonly start: string }
-  }
-  const flags = scripts.start.match(/--[\w-]+(=\S+)?/g) ?? []
+  const [line = ''] = (await readFile('dist/ingest/main.js', 'utf8')).split('\n')
+  const flags = line.match(/--[\w-]+(=\S+)?/g) ?? []
   return start('dist/server/process/main.js', environment, flags)
 }
 
@@ -40,7 +38,7 @@ export async function startReference(kind: 'http' | 'express', environment: Envi
   return start('dist/bench/reference.js', { KIND: kind, ...environment }, [])
 }
 
-/** As the start script sets them: what is freed goes back to the system. */
+/** As `acervo serve` sets them: what is freed goes back to the system. */
 const ofStart = {
   UV_THREADPOOL_SIZE: '16',
   MALLOC_ARENA_MAX: '2',

@@ -1,15 +1,17 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S UV_THREADPOOL_SIZE=16 MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=262144 node --max-semi-space-size=2 --initial-old-space-size=32 --enable-source-maps
 import { createRequire } from 'node:module'
 import { existsSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { codeOf, lastWords } from '../core/errors.ts'
 import { didYouMean } from '../core/text.ts'
-import { runJob, runServer } from './base/new-process.ts'
 import { paint } from './base/paint.ts'
 
 /**
  * The program `acervo`: its verbs with their arguments and help. Each verb loads its modules on demand, so that
  * `--help` is fast.
+ *
+ * The first line sets what a process reads only at its start: threads for files and statements, and options
+ * that keep the memory of malloc and V8 small. So one process runs everything.
  */
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
@@ -37,13 +39,28 @@ async function run(work: () => Promise<number> | Promise<void>): Promise<void> {
   process.exitCode = (await work()) ?? 0
 }
 
+/** Has DuckDB's allocator return free memory soon. It reads this when it is loaded. */
+function shrinkDuckdb(): void {
+  process.env['DUCKDB_JE_MALLOC_CONF'] ??= 'narenas:1,dirty_decay_ms:250,muzzy_decay_ms:0'
+}
+
+/** Starts the server in this process; resolves when it serves. */
+async function runServer(): Promise<void> {
+  shrinkDuckdb()
+  // By its address: the folders `ingest` and `server` do not import each other.
+  await import(new URL('../server/process/main.js', import.meta.url).href)
+}
+
 program.action((files: string[]) => {
   const [first] = files
   if (first === undefined) program.help({ error: true })
   requireFiles(files)
   return run(async () => {
+    shrinkDuckdb()
     const { publishFiles } = await import('./add/publish.ts')
-    return (await publishFiles(files)) ? runServer() : 1
+    if (!(await publishFiles(files))) return 1
+    await runServer()
+    return 0
   })
 })
 
@@ -109,7 +126,7 @@ program
   .option('--unpublished', 'only tables that are not published as declared')
   .option('--quiet', 'print only faults and warnings')
   .action((tables: string[], options: object) =>
-    run(() => runJob(async () => (await import('./run/main.ts')).runIngest(tables, options))),
+    run(async () => (await import('./run/main.ts')).runIngest(tables, options)),
   )
   .addHelpText(
     'after',
@@ -127,7 +144,7 @@ program
   )
   .option('--accept-drift', 'accept differences from the last snapshot')
   .action((tables: string[], options: { format: 'text' | 'markdown' | 'json' }) =>
-    run(() => runJob(async () => (await import('./check/main.ts')).runCheck(tables, options))),
+    run(async () => (await import('./check/main.ts')).runCheck(tables, options)),
   )
   .addHelpText('after', examples('acervo check', 'acervo check --format=markdown weather/rain'))
 

@@ -1,4 +1,4 @@
-import { mkdir, writeFile, readdir } from 'node:fs/promises'
+import { mkdir, readFile, writeFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { spawn, spawnSync } from 'node:child_process'
@@ -7,6 +7,7 @@ import net from 'node:net'
 import os from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { endWithFile } from './support/each-file.ts'
 import { found } from './support/installed.ts'
 import { freePort } from './support/ports.ts'
 import { run, start, startServer } from './support/programs.ts'
@@ -124,6 +125,36 @@ describe('the ingest program', () => {
       /^already published and not checked: 1; `acervo ingest` checks their sources for changes\nno source in /,
     )
   })
+})
+
+describe('acervo serve', () => {
+  test('is one process, whose end frees the port', async () => {
+    const port = await freePort()
+    const serve = () =>
+      spawn(path.resolve('dist/ingest/main.js'), ['serve'], {
+        env: { PATH: process.env['PATH'], HOME: os.tmpdir(), ...settings, PORT: String(port) },
+        stdio: 'ignore',
+      })
+    for (let times = 0; times < 2; times += 1) {
+      const child = serve()
+      endWithFile(() => void child.kill('SIGKILL'))
+      await until(async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.ok === true)
+      const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+      const [program, ...args] = (await readFile(`/proc/${child.pid}/cmdline`, 'utf8')).split('\0')
+      expect([children, path.basename(program ?? ''), args.slice(0, 3)]).toEqual([
+        '',
+        'node',
+        ['--max-semi-space-size=2', '--initial-old-space-size=32', '--enable-source-maps'],
+      ])
+      const environment = await readFile(`/proc/${child.pid}/environ`, 'utf8')
+      expect(environment.split('\0')).toEqual(
+        expect.arrayContaining(['UV_THREADPOOL_SIZE=16', 'MALLOC_ARENA_MAX=2']),
+      )
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      expect(await isFree(port)).toBe(true)
+    }
+  }, 60_000)
 })
 
 describe('the server program', () => {

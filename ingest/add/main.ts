@@ -159,9 +159,8 @@ async function replaced(file: string, text: string): Promise<void> {
 export async function runIngestProgram(ids: readonly string[], stop?: AbortSignal): Promise<boolean> {
   if (stop?.aborted === true) return false
   const program = fileURLToPath(new URL('../main.js', import.meta.url))
-  const child = spawn(process.execPath, ['--enable-source-maps', program, 'ingest', ...ids], {
+  const child = spawn(process.execPath, [...process.execArgv, program, 'ingest', ...ids], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { UV_THREADPOOL_SIZE: '16', ...process.env },
   })
   stop?.addEventListener('abort', () => child.kill())
   const [code] = (await once(child, 'close')) as [number | null]

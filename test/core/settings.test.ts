@@ -54,7 +54,7 @@ describe('settings', () => {
       connectionsMax: 5000,
       headersTimeoutMs: 10_000,
       sendTimeoutMs: 120_000,
-      unsentBytesMax: 16_000_000,
+      unsentBytesMax: 64_000_000,
       snapshotsKept: 2,
       snapshotGraceMs: 86_400_000,
       ingestMemory: 1_000_000_000,

@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { catalogVersion, followVersions } from '../../../core/catalog/catalog-files.ts'
 import { workerShare, type Settings } from '../../../core/settings/read.ts'
 import { answerQuestions } from '../../limits/channel.ts'
@@ -11,6 +12,8 @@ import type { FromWorker, ToWorker } from './messages.ts'
 import { ConnectionDispatcher } from './connection-dispatcher.ts'
 import { stopWithinMs } from '../../http/listen.ts'
 import { relievingVariable } from './worker.ts'
+
+const serverProgram = fileURLToPath(new URL('../main.js', import.meta.url))
 
 /** Pause before replacing a worker that never served. */
 const pauseMs = 1000
@@ -205,6 +208,8 @@ class Keeper {
   }
 
   #fork(isRelieving: boolean): Worker {
+    // The primary may run within another program.
+    cluster.setupPrimary({ exec: serverProgram, args: [] })
     const worker = cluster.fork({ [relievingVariable]: isRelieving ? 'yes' : 'no' })
     worker.on('message', (message: FromWorker) => {
       if ('took' in message) this.#reception.confirm(message.took)
