@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import Negotiator from 'negotiator'
 import { didYouMean } from '../../core/text.ts'
 import { Problem, unacceptableParameters } from './problems.ts'
@@ -149,6 +149,16 @@ export class CompressionGate {
   }
 }
 
+/** Vary of a response that can be a page or JSON, if the client accepts HTML: then these headers decide. */
+const variedPage = 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode'
+
+/** Sets Vary of a page, or of a response that could have been one. */
+export function varyByBrowser({ headers }: IncomingMessage, res: ServerResponse): void {
+  if (acceptsHtml(headers)) res.setHeader('Vary', variedPage)
+}
+
+const acceptsHtml = ({ accept = '' }: IncomingHttpHeaders): boolean => /html/i.test(accept)
+
 /**
  * Returns whether a person's browser sent the request. Programs also accept HTML, often by default, but only
  * browsers accept XHTML or navigate. A request with a format never wants a page.
@@ -156,7 +166,7 @@ export class CompressionGate {
 export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean {
   if (/[?&]format=[^&]/.test(target)) return false
   // Most requests come from programs, and need no parsing.
-  if (!/html/i.test(headers.accept ?? '')) return false
+  if (!acceptsHtml(headers)) return false
   const accepted = acceptedTypes(headers)
   if (accepted.includes('application/xhtml+xml')) return true
   const [best] = accepted

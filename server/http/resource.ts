@@ -6,7 +6,7 @@ import { jsonType, sendBytes } from './send.ts'
 import type { ClientOf } from './client.ts'
 import { allowedMethods } from './headers.ts'
 import { accountFor, type Account } from './limits.ts'
-import { jsonOffer, wantsPage, type Offer } from './negotiation.ts'
+import { jsonOffer, varyByBrowser, wantsPage, type Offer } from './negotiation.ts'
 import { Problem, type WholeTable } from './problems.ts'
 import { publicPath, sendRedirect } from './redirect.ts'
 
@@ -93,6 +93,7 @@ export function mount(
         await resource.respond(request, plain, out)
         return
       }
+      if (browse !== null) varyByBrowser(plain, out)
       const page =
         browse !== null && wantsPage(plain.headers, target)
           ? browse(resource, request, async (accepting) => resource.find({ ...request, headers: accepting }))

@@ -11,7 +11,7 @@ import type { Resource } from '../http/resource.ts'
 import { languageFor } from './words/all.ts'
 import { wordsMax, parseQuery } from '../query/parameters.ts'
 import type { findIndex } from '../routes/api-index.ts'
-import { wantsPage } from '../http/negotiation.ts'
+import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
 /** Number of recently changed tables on the home page. */
@@ -190,7 +190,7 @@ export function root(
   return async (req, res) => {
     const service = services.get(languageFor(req.headers['accept-language']))
     if (service === undefined) throw new Error('there are no pages in this language')
-    res.setHeader('Vary', 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode')
+    varyByBrowser(req, res)
     const answer = wantsPage(req.headers, req.url)
       ? homeFor(service, req.originalUrl)
       : index(req.originalUrl, req.headers)

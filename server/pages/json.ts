@@ -8,7 +8,7 @@ import type { Body, NamedResponse, Responder } from '../http/responder.ts'
 import { sendBytes } from '../http/send.ts'
 import { languageFor } from './words/all.ts'
 import { named, pagePolicy, contextFor, type PageContexts } from './service.ts'
-import { wantsPage } from '../http/negotiation.ts'
+import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 
 interface JsonView {
   /** Name of the resource. */
@@ -119,17 +119,15 @@ export function browsing(runtime: Runtime, contexts: PageContexts): Browse {
 export function browsingText({ publicUrl }: Runtime, contexts: PageContexts): BrowseText {
   return (req, res, name, text) => {
     const target = req.url ?? ''
+    varyByBrowser(req, res)
     const context = pageContextFor(contexts, target, req.headers)
     if (context === null) return false
-    res.setHeader('Vary', varied)
     res.setHeaders(new Headers(pageHeaders(pagePolicy, context.words.locale)))
     const page = jsonPage(context, { name, address: addressOf(publicUrl, target), text, isCut: false })
     sendBytes(res, 'text/html; charset=utf-8', [textOf(page)])
     return true
   }
 }
-
-const varied = 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode'
 
 /** Returns the page context for the language of the browser; null if the client requests JSON. */
 function pageContextFor(
@@ -159,7 +157,7 @@ function pageOf(
   return {
     ...page,
     cacheControl: answer.cacheControl,
-    headers: { ...answer.headers, ...page.headers, Vary: varied },
+    headers: { ...answer.headers, ...page.headers },
     // Charge the cost of the JSON, which the page needs too.
     ...(answer.cost !== undefined && { cost: answer.cost }),
     body: async (signal) => {
