@@ -24,6 +24,7 @@ import { csvFormat } from '../formats/csv.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { isWholeTable } from '../table/selection/selections.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
+import { fileNameOf } from './file-name.ts'
 import { findDataset, findTable, unavailable, requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
 
@@ -113,7 +114,10 @@ async function streamRows(
     res.setHeader('Acervo-Count', selection.count)
     for (const [name, text] of Object.entries(hintHeader(selection.hints))) res.setHeader(name, text)
     res.setHeader('Content-Type', format.contentType)
-    res.setHeader('Content-Disposition', `attachment; filename="${fileName(snapshot, format)}"`)
+    res.setHeader(
+      'Content-Disposition',
+      `attachment; filename="${fileNameOf(snapshot, query, format.ending)}"`,
+    )
   }
   const exported = { snapshot, query, form, selection }
   // The export is charged as a whole, so its batches are not charged again.
@@ -182,7 +186,7 @@ async function sendDownload(
     bytes: download.bytes,
     mediaType: csvFormat.contentType,
     cacheControl: freshness.changing,
-    saveAs: fileName(snapshot, csvFormat),
+    saveAs: fileNameOf(snapshot, { parameters: new Map() }, csvFormat.ending),
     isUnchanged: () => snapshot.isUnchanged(download.file),
     hold: () => snapshot.pin([download.file]),
     doubt: snapshot.recheck,
@@ -242,8 +246,4 @@ function requireChunks({ httpVersion }: IncomingMessage): void {
     'http-version',
     'An export needs HTTP/1.1, which shows whether it is complete; in nginx, set proxy_http_version 1.1.',
   )
-}
-
-function fileName({ table, manifest }: Snapshot, { ending }: RowFormat): string {
-  return `${table.dataset}-${table.name}-${manifest.snapshot}.${ending}`
 }

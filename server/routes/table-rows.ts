@@ -13,6 +13,7 @@ import { jsonFormat } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { pageBody, pageOf, type Page } from '../table/representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
+import { fileNameOf } from './file-name.ts'
 import { findDataset, findTable, unavailable, pageLinks, requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
 
@@ -68,7 +69,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
           ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
           // File name for formats that browsers may save.
           ...(format.savedAs !== null && {
-            'Content-Disposition': `${format.savedAs}; filename="${dataset.slug}-${table.name}-${query.page}.${format.ending}"`,
+            'Content-Disposition': `${format.savedAs}; filename="${fileNameOf(page.snapshot, query, format.ending, page.range?.page ?? query.page)}"`,
           }),
         },
         // The cost of rows whose number is still unknown is charged when the body is built.

@@ -74,7 +74,8 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
   test('a page that browsers save has a name to be saved by', async () => {
     const { headers } = await get(`data/?page=2&page_size=10&format=${name}`)
     const { savedAs, ending } = format
-    const due = savedAs === null ? undefined : `${savedAs}; filename="d-t-2.${ending}"`
+    const due =
+      savedAs === null ? undefined : `${savedAs}; filename="d-t-page_size-10-page-2-2026-01-02.${ending}"`
     expect(headers['content-disposition']).toBe(due)
   })
 

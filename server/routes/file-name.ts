@@ -1,0 +1,39 @@
+import type { RowQuery } from '../query/query.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { contentName } from '../http/responder.ts'
+
+/** Maximum number of characters of a query in a file name. */
+const queryMax = 40
+/** Parameters that do not decide which rows a file has. */
+const others = new Set(['format', 'snapshot', 'page'])
+
+/**
+ * Returns the name under which a client saves rows, such as `covid19-caso-state-SP-2026-01-02.csv`: the table,
+ * a short form of the query, and the date of the import in UTC. If the short form loses characters, a hash
+ * follows it, so that other queries have other names.
+ * @param page number of the page; absent for all rows of the query
+ */
+export function fileNameOf(
+  { table, manifest }: Snapshot,
+  { parameters }: Pick<RowQuery, 'parameters'>,
+  ending: string,
+  page?: number | 'last',
+): string {
+  const pairs = [...parameters].filter(([name]) => !others.has(name))
+  const full = pairs.map(([name, value]) => `${name}-${value}`).join('-')
+  const plain = full
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9_]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, queryMax)
+  const hash =
+    plain === full
+      ? ''
+      : contentName(full)
+          .replaceAll(/[^A-Za-z0-9]/g, '')
+          .slice(0, 6)
+  const date = manifest.import_date.slice(0, 'YYYY-MM-DD'.length)
+  const parts = [table.dataset, table.name, plain, hash, page === undefined ? '' : `page-${page}`, date]
+  return `${parts.filter((part) => part !== '').join('-')}.${ending}`
+}
