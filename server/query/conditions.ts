@@ -150,7 +150,7 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
   const suggestion = correctedList(text)
   if (suggestion !== null) {
     return new Invalid(
-      `The parameter "${name}" must be values separated by commas, such as ${shorten(suggestion)}; put a value with brackets or semicolons in quotes.`,
+      `The parameter "${name}" must be values separated by commas, such as ${shorten(suggestion)}; put a value with brackets, semicolons, bars or line breaks in quotes.`,
     )
   }
   const texts = parseList(text)

@@ -33,7 +33,7 @@ function inQuotes(value: string): string {
 function isReadAsItIs(value: string): boolean {
   // Quote such values: at the start or end of the list, brackets would look like those around a list.
   const isBracketed = /^[([{]|[)\]}]$/.test(value)
-  return value !== '' && value === value.trim() && !/[",;]/.test(value) && !isBracketed
+  return value !== '' && value === value.trim() && !/[",;|\r\n]/.test(value) && !isBracketed
 }
 
 const brackets = ['[]', '()', '{}']
@@ -42,14 +42,18 @@ function hasBrackets(text: string): boolean {
   return brackets.some(([open = '', close = '']) => text.startsWith(open) && text.endsWith(close))
 }
 
-/** Returns the correct form of a list that has brackets around it or semicolons in it; null for other texts. */
+/** Signs that people write between values instead of commas. */
+const separators = [';', '|', '\n'] as const
+
+/**
+ * Returns the correct form of a list that has brackets around it, or semicolons, bars or line breaks between
+ * its values; null for other texts.
+ */
 export function correctedList(text: string): string | null {
   const trimmed = text.trim()
   const inner = hasBrackets(trimmed) ? trimmed.slice(1, -1) : trimmed
-  const isSemicolons = !/[",]/.test(inner) && inner.includes(';')
-  if (inner === trimmed && !isSemicolons) return null
-  const items = inner
-    .split(isSemicolons ? ';' : ',')
-    .map((item) => item.trim().replaceAll(/^(['"])(.*)\1$/gs, '$2'))
+  const separator = /[",]/.test(inner) ? undefined : separators.find((sign) => inner.includes(sign))
+  if (inner === trimmed && separator === undefined) return null
+  const items = inner.split(separator ?? ',').map((item) => item.trim().replaceAll(/^(['"])(.*)\1$/gs, '$2'))
   return formatList(items.filter((item) => item !== ''))
 }

@@ -1,5 +1,6 @@
 import { type Table, tableId } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
+import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, partyPart, textOf } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
@@ -14,12 +15,13 @@ import {
   isTime,
   titleOf,
   type TableView,
-  equalTo,
   queryLink,
   withoutField,
   rowsPage,
   viewOf,
 } from './view.ts'
+import { parameterFor, type Condition } from '../../query/conditions.ts'
+import { isParameterName } from '../../query/query.ts'
 import { costOfRows } from '../../limits/costs.ts'
 import type { Resource } from '../../http/resource.ts'
 import { answerQuery } from './answer-query.ts'
@@ -114,17 +116,23 @@ export function tablePage(service: PageService): Resource {
   }
 }
 
-/** Returns sentences that explain an empty result: a value without rows, with a link to the nearest value. */
+/** Returns a sentence for each operand that no row has, with a link to the nearest value. */
 function hintsPart({ words }: PageContext, view: TableView): Html[] {
-  return view.hints.map(({ field, missing, nearest }) => {
-    const parameters = new Map(withoutField(view, field))
-    const condition = equalTo(field, nearest)
-    if (condition !== null) parameters.set(...condition)
-    const address = queryLink(parameters)
-    return html`<p class="hint">
-      ${words.nearestTo(titleOf(field), missing)} <a href="${address}">${nearest}</a>
-    </p>`
+  return view.hints.map(({ condition, missing, nearest }) => {
+    const said = words.noSuchValue(titleOf(condition.field), shorten(missing))
+    if (nearest === null) return html`<p class="hint">${said}</p>`
+    const address = queryLink(
+      new Map([...withoutField(view, condition.field), replaced(condition, missing, nearest)]),
+    )
+    return html`<p class="hint">${said} ${words.nearestValue} <a href="${address}">${nearest}</a></p>`
   })
+}
+
+/** Returns the parameter of a condition with another operand in place of one. */
+function replaced(condition: Condition, missing: string, nearest: string): [name: string, text: string] {
+  const values = condition.values.map((value) => (value === missing ? nearest : value))
+  const { field, operator } = condition
+  return parameterFor({ field, operator, values: [...new Set(values)] }, isParameterName)
 }
 
 /** Links to the first, last, next and previous page, and to any page by number. */

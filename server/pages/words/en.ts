@@ -155,8 +155,9 @@ export const en = {
   showing: (first: string, last: string, count: string) =>
     count === '1' ? '1 row' : `Rows ${first} to ${last} of ${count}`,
   nothing: 'No row matches.',
+  noSuchValue: (field: string, missing: string) => `No row has “${missing}” in ${field}.`,
   /** Text before a link to the nearest value. */
-  nearestTo: (field: string, missing: string) => `No row has “${missing}” in ${field}. The nearest value:`,
+  nearestValue: 'The nearest value:',
   first: 'First',
   previous: 'Previous',
   next: 'Next',

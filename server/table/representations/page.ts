@@ -1,5 +1,6 @@
 import { duckdbVersion } from '../../../core/duckdb/database.ts'
 import { tableId } from '../../../core/catalog/catalog.ts'
+import { shorten } from '../../../core/text.ts'
 import { TooLarge } from '../engine/errors.ts'
 import { unquotedIn } from '../../query/conditions.ts'
 import { InvalidPage } from '../../query/errors.ts'
@@ -238,16 +239,22 @@ function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, downloadU
   return all.filter(fits).join(', ')
 }
 
+const encoded = (text: string): string => encodeURIComponent(text).replaceAll('%20', ' ')
+
+/** Maximum number of characters of an operand in a header. */
+const hintShownMax = 60
+
 /**
- * Returns the header of an empty result with the nearest values, such as `city: nearest "S%C3%A3o Paulo"; try
- * city__iexact`. Names and values are percent-encoded except for blanks in values; hints are separated by
- * commas.
+ * Returns the header that names operands without rows, and the nearest values, such as `city: "sao paulo" is
+ * not a value; nearest "S%C3%A3o Paulo"; try city__iexact`. Names and values are percent-encoded except for
+ * blanks in values; hints are separated by commas.
  */
 export function hintHeader(hints: readonly Hint[] = []): { 'Acervo-Hint'?: string } {
-  const texts = hints.map(({ field, nearest, isSameInAnyCase }) => {
+  const texts = hints.map(({ condition: { field }, missing, nearest, isSameInAnyCase }) => {
     const name = encodeURIComponent(field.name)
-    const text = `${name}: nearest "${encodeURIComponent(nearest).replaceAll('%20', ' ')}"`
-    return isSameInAnyCase ? `${text}; try ${name}__iexact` : text
+    const parts = [`${name}: "${encoded(shorten(missing, hintShownMax))}" is not a value`]
+    if (nearest !== null) parts.push(`nearest "${encoded(nearest)}"`)
+    return [...parts, ...(isSameInAnyCase ? [`try ${name}__iexact`] : [])].join('; ')
   })
   return texts.length === 0 ? {} : { 'Acervo-Hint': texts.join(', ') }
 }

@@ -8,21 +8,24 @@ import type { Condition } from '../../query/conditions.ts'
 import { InvalidQuery } from '../../query/errors.ts'
 import { formatList } from '../../query/list.ts'
 import type { RowFilter } from '../../query/query.ts'
-import { equalValues, trimBlanks } from '../../query/operators.ts'
+import { equalValues, periodUnit, trimBlanks, type Operator } from '../../query/operators.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { foldedText } from './folding.ts'
 import type { Grouping, Hint, Selection, Selections } from './selections.ts'
 
 /** Maximum number of values of a field that are compared one by one; a field with more gives no hints. */
 const listedMax = 20_000
-const hintsMax = 2
+/** Maximum number of operands that are named. */
+const hintsMax = 10
+/** Maximum number of operands that are compared with all values, which takes milliseconds each. */
+const comparisonsMax = 2
 /** Longer texts are not suggested, since hints are headers. */
 const hintLengthMax = 60
 
 /**
  * Looks up the texts of a query among the values of their fields, as far as a dictionary or report has them.
- * An empty result gets the nearest values. A list without quotes is refused if it is one value that contains
- * commas.
+ * Operands of `=`, `__ne` and `__in` that are no values get hints. A list without quotes is refused if it is one
+ * value that contains commas.
  */
 export class ListedSelections implements Selections {
   readonly #next: Selections
@@ -39,10 +42,9 @@ export class ListedSelections implements Selections {
   async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
     await this.#requireSeparateValues(snapshot, filter, requester)
     const selection = await this.#next.find(snapshot, filter, requester)
-    if (selection.count > 0) return selection
     // Hints are optional: an error must not fail the response.
-    const hints = await this.#hints(snapshot, filter, requester).catch(() => [])
-    return { ...selection, hints }
+    const hints = await this.#hints(snapshot, filter, selection.count === 0, requester).catch(() => [])
+    return hints.length === 0 ? selection : { ...selection, hints }
   }
 
   async groups(
@@ -76,28 +78,40 @@ export class ListedSelections implements Selections {
   async #hints(
     snapshot: Snapshot,
     { conditions }: RowFilter,
+    isEmpty: boolean,
     requester: Requester,
   ): Promise<readonly Hint[]> {
     const hints: Hint[] = []
     for (const condition of conditions) {
-      if (hints.length === hintsMax) break
-      const hint = await this.#hint(snapshot, condition, requester)
-      if (hint !== null) hints.push(hint)
+      const { field, operator, values } = condition
+      // A row of the result has the value of each `=`. A month stands for days that need not all exist.
+      const canMiss = operator === 'in' || operator === 'ne' ? periodUnit(field) === null || isEmpty : isEmpty
+      if (!canMiss || !hintedOperators.has(operator)) continue
+      const listed = await this.#listed({ snapshot, field, requester })
+      if (listed === null) continue
+      const isListed = lookupIn(listed)
+      for (const missing of values) {
+        if (hints.length === hintsMax) return hints
+        if (isListed(missing)) continue
+        const isCompared = hints.length < comparisonsMax
+        const found = isCompared ? await this.#nearest(listed, missing, requester) : null
+        hints.push({
+          condition,
+          missing,
+          nearest: found?.nearest ?? null,
+          isSameInAnyCase: found?.isSameInAnyCase === true,
+        })
+      }
     }
     return hints
   }
 
-  async #hint(
-    snapshot: Snapshot,
-    { field, operator, values }: Condition,
+  /** Returns the listed value that is nearest to a text; null if none is near, or it is too long. */
+  async #nearest(
+    listed: ListedValues,
+    missing: string,
     requester: Requester,
-  ): Promise<Hint | null> {
-    if (operator !== 'eq' && operator !== 'in') return null
-    const listed = await this.#listed({ snapshot, field, requester })
-    if (listed === null) return null
-    const isListed = lookupIn(listed)
-    const missing = values.find((value) => !isListed(value))
-    if (missing === undefined) return null
+  ): Promise<{ nearest: string; isSameInAnyCase: boolean } | null> {
     const target = trimBlanks(await foldedText(missing, this.#pool, requester))
     const sameIndex = listed.folded.findIndex((text) => trimBlanks(text) === target)
     const nearestText =
@@ -105,7 +119,7 @@ export class ListedSelections implements Selections {
     const place = nearestText === null ? sameIndex : listed.folded.indexOf(nearestText)
     const nearest = listed.values[place]
     if (nearest === undefined || nearest === '' || nearest.length > hintLengthMax) return null
-    return { field, missing, nearest, isSameInAnyCase: sameIndex !== -1 }
+    return { nearest, isSameInAnyCase: sameIndex !== -1 }
   }
 
   /** Returns the values of a text field; null if they are unknown or too many. */
@@ -119,6 +133,8 @@ export class ListedSelections implements Selections {
     return choices === undefined ? null : { field, values: choices, folded: choices.map(withoutAccents) }
   }
 }
+
+const hintedOperators: ReadonlySet<Operator> = new Set(['eq', 'ne', 'in'])
 
 interface ListedValues {
   readonly field: Field
@@ -142,8 +158,12 @@ function withoutAccents(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }
 
+/** Sets of the values of cached dictionaries: building one for each request would take longer than the request. */
+const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>()
+
 /** Returns a test of whether a value is listed, in any normal form of Unicode. */
 function lookupIn({ field, values }: ListedValues): (value: string) => boolean {
-  const listed = new Set(values)
+  const listed = valueSets.get(values) ?? new Set(values)
+  valueSets.set(values, listed)
   return (value) => equalValues(field, [value]).some((one) => listed.has(one))
 }

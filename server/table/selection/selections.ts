@@ -1,6 +1,7 @@
 import { type Field, tableId } from '../../../core/catalog/catalog.ts'
 import type { Requester } from '../engine/requester.ts'
 import { type CacheStats, Cache } from '../../base/cache.ts'
+import type { Condition } from '../../query/conditions.ts'
 import type { RowFilter } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { orderTerm, quotedName } from '../../../core/sql.ts'
@@ -60,18 +61,19 @@ export interface Group {
 /** Maximum number of groups that a chart can show. */
 export const groupsMax = 2000
 
-/** A text of a query that no row has, and the nearest value of its field. */
+/** An operand that is none of the values of its field. */
 export interface Hint {
-  readonly field: Field
+  readonly condition: Condition
   readonly missing: string
-  readonly nearest: string
+  /** Nearest value of the field; null if none is near. */
+  readonly nearest: string | null
   /** True if the two differ only in case, accents and blanks at the ends. */
   readonly isSameInAnyCase: boolean
 }
 
 /** Matching rows in their order. */
 export interface Selection {
-  /** Possible reasons for an empty selection. */
+  /** Operands that no row has. */
   readonly hints?: readonly Hint[]
   /** Exact number of rows. */
   readonly count: number

@@ -218,12 +218,15 @@ describe('a list', () => {
     ).toBe(due)
   })
 
-  test.each(['(SP,RJ)', "['SP']", 'SP;RJ'])('%s is refused with the right spelling', async (text) => {
-    const said = await counted([['city__in', text]])
-    expect(said).toMatch(
-      /^400: .*must be values separated by commas, such as SP(,RJ)?; put a value with brackets/,
-    )
-  })
+  test.each(['(SP,RJ)', "['SP']", 'SP;RJ', 'SP|RJ', 'SP\nRJ', 'SP\r\nRJ\r\n'])(
+    '%s is refused with the right spelling',
+    async (text) => {
+      const said = await counted([['city__in', text]])
+      expect(said).toMatch(
+        /^400: .*must be values separated by commas, such as SP(,RJ)?; put a value with brackets/,
+      )
+    },
+  )
 })
 
 const hintOf = async (query: string, form = 'data'): Promise<string | undefined> => {
@@ -232,16 +235,34 @@ const hintOf = async (query: string, form = 'data'): Promise<string | undefined>
   return headers['acervo-hint']
 }
 
-describe('an answer without rows', () => {
+describe('an operand that is no value of its field', () => {
   test.each<[query: string, hint: string | undefined]>([
-    ['city=SAO PAULO', 'city: nearest "S%C3%A3o Paulo"; try city__iexact'],
-    ['city=jau', 'city: nearest " Ja%C3%BA%09 "; try city__iexact'],
-    ['city__in=Sao Paolo,C%2B%2B&n=1', 'city: nearest "S%C3%A3o Paulo"'],
-    ['city__in="peru, lima"', 'city: nearest "Peru%2C Lima"; try city__iexact'],
-    ['city=nothing like it', undefined],
+    ['city=SAO PAULO', 'city: "SAO PAULO" is not a value; nearest "S%C3%A3o Paulo"; try city__iexact'],
+    ['city=jau', 'city: "jau" is not a value; nearest " Ja%C3%BA%09 "; try city__iexact'],
+    ['city__in=Sao Paolo,C%2B%2B&n=1', 'city: "Sao Paolo" is not a value; nearest "S%C3%A3o Paulo"'],
+    [
+      'city__in="peru, lima"',
+      'city: "peru%2C lima" is not a value; nearest "Peru%2C Lima"; try city__iexact',
+    ],
+    ['city=nothing like it', 'city: "nothing like it" is not a value'],
     ['city=C%2B%2B&n=0', undefined],
-    ['city__ne=sao&n=999', undefined],
     ['city=São Paulo', undefined],
+    ['city__in=São Paulo,C%2B%2B', undefined],
+    // Rows match, and an operand is lost all the same.
+    ['city__in=São Paulo,Sao', 'city: "Sao" is not a value'],
+    [
+      'city__in=São Paulo,C%2B%2B&city__in=Peru',
+      'city: "Peru" is not a value, city: "S%C3%A3o Paulo%2CC%2B%2B" is not a value; nearest "S%C3%A3o Paulo"',
+    ],
+    ['city__ne=C%2B%2B', undefined],
+    ['city__ne=c%2B%2B', 'city: "c%2B%2B" is not a value; nearest "C%2B%2B"; try city__iexact'],
+    [
+      `city__in=C%2B%2B,${Array.from({ length: 12 }, (_, n) => `zzzzzzzzz${String.fromCodePoint(97 + n)}`).join()}`,
+      Array.from(
+        { length: 10 },
+        (_, n) => `city: "zzzzzzzzz${String.fromCodePoint(97 + n)}" is not a value`,
+      ).join(', '),
+    ],
   ])('%s names the nearest values', async (query, hint) => {
     for (const form of ['data', 'export']) expect([form, await hintOf(query, form)]).toEqual([form, hint])
     expect(await hintOf(`${query}&format=csv`)).toBe(hint)
@@ -258,8 +279,18 @@ describe('an answer without rows', () => {
     const { status, headers } = await request(app).get(`${rows}?${name}=cedille`)
     expect([status, headers['acervo-hint']]).toEqual([
       200,
-      `${name}: nearest "%C3%87%C3%A9dille"; try ${name}__iexact`,
+      `${name}: "cedille" is not a value; nearest "%C3%87%C3%A9dille"; try ${name}__iexact`,
     ])
+  })
+
+  test('is a sentence with a link on a page, where others of the list have rows', async () => {
+    const { text } = await request(service.app)
+      .get('/en/dataset/d/t/?city__in=SAO+PAULO,C%2B%2B')
+      .set('Accept', 'text/html')
+    const [, address = ''] = /“SAO PAULO” in city\. The nearest value:\s*<a href="(.*?)"/s.exec(text) ?? []
+    const { searchParams } = new URL(address.replaceAll('&amp;', '&'), 'http://localhost')
+    expect([...searchParams]).toEqual([['city__in', '"C++","São Paulo"']])
+    expect(text).toContain('>C++<')
   })
 
   test('is a sentence with a link on a page', async () => {
