@@ -19,14 +19,6 @@ export function orderTerm(
   return `${column(field)} ${direction} nulls last`
 }
 
-/**
- * SQL: folds a text: removes accents, and converts it to lower case. Search texts are folded by the same
- * expression, so that they match stored texts.
- */
-export function foldedSql(text: string): string {
-  return `lower(strip_accents(${text}))`
-}
-
 /** SQL: formats a text for CSV (RFC 4180); null is empty, and an empty text is quoted. */
 export function quotedCsv(text: string, delimiter: ',' | ';'): string {
   // Faster than a regular expression.

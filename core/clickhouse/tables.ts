@@ -1,7 +1,7 @@
 import { tableId, type Field, type Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
 import type { SnapshotId } from '../warehouse/layout.ts'
-import { foldedSql } from '../sql.ts'
+import { foldedSql } from '../folding.ts'
 
 /**
  * Column of a field in ClickHouse. A table there has only the positions of rows, and the columns that

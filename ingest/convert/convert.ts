@@ -26,7 +26,8 @@ import { valuesSql } from './values.ts'
  * Version of the conversion. Raise it when the same source would be cast, sorted, profiled or written
  * differently, so that unchanged sources are converted again. Version 1 lost a leading U+FEFF of values in
  * the profile. Version 3 omitted trailing zeros of decimals in the row store, and treated times of wide
- * tables as texts in the profile. Version 4 wrote downloads of several gzip members.
+ * tables as texts in the profile. Version 4 wrote downloads of several gzip members,
+ * and folded case and accents alone in the words of searches.
  */
 export const converterVersion = 5
 

@@ -157,6 +157,11 @@ export function fold(text: string): string {
   return Array.from(bare, (character) => character.toLowerCase())
     .join('')
     .normalize('NFC')
+    .replaceAll(/[\u2018-\u201b\u2032\u00b4]/g, "'")
+    .replaceAll(/[\u201c-\u201f\u2033\u00ab\u00bb]/g, '"')
+    .replaceAll(/[\u2010-\u2015\u2212]/g, '-')
+    .replaceAll(/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, ' ')
+    .replaceAll(/[\uff01-\uff5e]/g, (sign) => sign.normalize('NFKC'))
 }
 
 /** By code points, as bytes of UTF-8 are ordered. */

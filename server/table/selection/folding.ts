@@ -1,4 +1,4 @@
-import { foldedSql } from '../../../core/sql.ts'
+import { foldedSql } from '../../../core/folding.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import { Cache } from '../../base/cache.ts'

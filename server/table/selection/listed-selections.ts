@@ -1,5 +1,6 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
+import { foldText } from '../../../core/folding.ts'
 import { nearestName } from '../../../core/text.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
@@ -130,7 +131,7 @@ export class ListedSelections implements Selections {
     const dictionary = count === 0 ? null : await this.#dictionaries.values(snapshot, field, requester)
     if (dictionary?.folded != null) return { field, values: dictionary.values, folded: dictionary.folded }
     const choices = snapshot.choices.get(field.name)
-    return choices === undefined ? null : { field, values: choices, folded: choices.map(withoutAccents) }
+    return choices === undefined ? null : { field, values: choices, folded: choices.map(foldText) }
   }
 }
 
@@ -152,10 +153,6 @@ interface TextRequest extends Pick<Condition, 'field'> {
 function isOfLengthOf({ length }: string): (text: string) => boolean {
   const difference = Math.max(2, Math.floor(length / 3))
   return (text) => text.length <= hintLengthMax && Math.abs(text.length - length) <= difference
-}
-
-function withoutAccents(text: string): string {
-  return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }
 
 /** Sets of the values of cached dictionaries: building one for each request would take longer than the request. */

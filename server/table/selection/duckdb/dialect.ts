@@ -1,6 +1,7 @@
 import { typeRow } from '../../../../core/catalog/field-types.ts'
 import { quotedJson } from '../../../../core/text.ts'
-import { foldedSql, quotedName } from '../../../../core/sql.ts'
+import { foldedSql } from '../../../../core/folding.ts'
+import { quotedName } from '../../../../core/sql.ts'
 import type { Parameters } from '../../engine/plan.ts'
 import { blanks } from '../../../query/operators.ts'
 import type { SqlDialect } from '../where.ts'

@@ -1,0 +1,36 @@
+import { quotedText } from './sql.ts'
+
+/**
+ * Folds texts for searches: in case, in accents, and in signs that are typed in another way: typographic
+ * quotes, dashes and blanks, and full-width letters.
+ */
+
+const fullWidth = Array.from({ length: 0xff5e - 0xff01 + 1 }, (_, index) => 0xff01 + index)
+
+/** Sets of signs, and the sign of ASCII that each of them becomes. */
+const alike: readonly (readonly [signs: string, sign: string])[] = [
+  ['‘’‚‛′ʼ´', "'"],
+  ['“”„‟″«»', '"'],
+  ['‐‑‒–—―−', '-'],
+  ['\u00A0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u202F\u205F\u3000', ' '],
+  ...fullWidth.map(
+    (code) => [String.fromCodePoint(code), String.fromCodePoint(code - 0xfee0).toLowerCase()] as const,
+  ),
+]
+const plain = new Map(alike.flatMap(([signs, sign]) => Array.from(signs, (one) => [one, sign] as const)))
+const [from, to] = [[...plain.keys()].join(''), [...plain.values()].join('')]
+
+/**
+ * SQL: folds a text. Search texts are folded by the same expression, so that they match stored texts. Texts
+ * that are ASCII without their accents, which are most, need no translation, which takes ten times as long.
+ */
+export function foldedSql(text: string): string {
+  return `list_transform([lower(strip_accents(${text}))], lambda t:
+    case when strlen(t) = length(t) then t else translate(t, ${quotedText(from)}, ${quotedText(to)}) end)[1]`
+}
+
+/** Folds a text like `foldedSql`, for comparisons that need not be exact. */
+export function foldText(text: string): string {
+  const bare = text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  return Array.from(bare, (sign) => plain.get(sign) ?? sign).join('')
+}
