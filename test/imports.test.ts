@@ -4,6 +4,7 @@ import path from 'node:path'
 /** Rooms from the ground up; a room may import itself and those of a lower floor. */
 const floors: readonly (readonly string[])[] = [
   ['core/errors.ts', 'core/in-order.ts', 'core/text.ts', 'core/sql.ts', 'core/time-in-zone.ts'],
+  ['core/folding.ts'],
   ['core/catalog', 'core/duckdb', 'core/settings'],
   ['core/warehouse'],
   ['core/clickhouse'],
@@ -34,7 +35,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'hono/html': ['server/pages/html.ts'],
   n3: ['server/documents/rdf.ts'],
   'ipaddr.js': ['ingest/source/public-address.ts', 'server/http/client.ts'],
-  'range-parser': ['server/http/files.ts', 'server/http/range.ts'],
+  'range-parser': ['server/http/range.ts'],
   send: ['server/http/files.ts'],
   tinypool: ['core/warehouse/hash.ts'],
   undici: ['ingest/source/fetch.ts'],
