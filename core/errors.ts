@@ -6,9 +6,23 @@ export class StartError extends Error {
   }
 }
 
+/** Remedies for errors of the system, which are no bugs. */
+const remedies: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full: free some space',
+  EDQUOT: 'the quota of the disk is used up: free some space',
+  EROFS: 'the file system is read-only: make it writable',
+  EACCES: 'this user may not do this: change the owner or the permissions',
+  EPERM: 'this user may not do this: change the owner or the permissions',
+  EMFILE: 'too many files are open: raise `ulimit -n`',
+  EIO: 'the disk or file system is damaged: check it',
+}
+
 /** Returns what to print for a fatal error: the message of an expected one, or the error with its stack for a bug. */
 export function lastWords(error: unknown): unknown {
-  const isExpected = error instanceof StartError || codeOf(error)?.startsWith('ERR_PARSE_ARGS') === true
+  const code = codeOf(error)
+  const remedy = code === undefined ? undefined : remedies[code]
+  if (remedy !== undefined) return `${remedy}, then run this again (${messageOf(error)})`
+  const isExpected = error instanceof StartError || code?.startsWith('ERR_PARSE_ARGS') === true
   return isExpected ? messageOf(error) : error
 }
 

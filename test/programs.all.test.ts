@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile, readdir } from 'node:fs/promises'
+import { mkdir, readFile, utimes, writeFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { spawn, spawnSync } from 'node:child_process'
@@ -36,6 +36,34 @@ const suggest = async (args: readonly string[], input: Uint8Array | null = null)
 }
 
 describe('the suggest program', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'leaves no temporary files after %s, nor those of killed ones',
+    async (signal) => {
+      const temporary = path.join(folder, `temporary-${signal}`)
+      const [old, young] = ['old', 'young'].map((name) => path.join(temporary, `acervo-suggest-${name}`))
+      for (const name of [old ?? '', young ?? '']) await mkdir(name, { recursive: true })
+      await utimes(old ?? '', new Date(0), new Date(0))
+      const child = spawn(process.execPath, ['dist/ingest/main.js', 'suggest', '-'], {
+        env: { PATH: process.env['PATH'], TMPDIR: temporary, ...settings },
+        stdio: ['pipe', 'ignore', 'ignore'],
+      })
+      child.stdin.write('a,b\n')
+      const own = async (): Promise<string[]> =>
+        (await readdir(temporary)).filter((name) => name !== 'acervo-suggest-young')
+      await until(async () => {
+        const [name, other] = await own()
+        return name !== undefined && name !== 'acervo-suggest-old' && other === undefined
+      })
+      child.kill(signal)
+      const [code] = (await once(child, 'exit')) as [number]
+      expect([code, await readdir(temporary)]).toEqual([
+        signal === 'SIGINT' ? 130 : 143,
+        ['acervo-suggest-young'],
+      ])
+    },
+    20_000,
+  )
+
   test('takes patterns, several files, standard input and what lies in a zip', async () => {
     const sources = settings['SOURCES'] ?? ''
     await mkdir(path.join(sources, 'two'), { recursive: true })

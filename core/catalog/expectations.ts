@@ -154,7 +154,10 @@ function checkBetween(field: unknown, path: Path, report: ReportFault): void {
 const isBound = (end: unknown): end is string | number => typeof end === 'string' || typeof end === 'number'
 
 function checkMatches(field: unknown, path: Path, report: ReportFault): void {
-  if (at(at(field, 'expect'), 'matches') === undefined || rowOf(field)?.isText !== false) return
+  const pattern = at(at(field, 'expect'), 'matches')
+  if (typeof pattern === 'string' && pattern.includes('\0'))
+    report(path, '"matches" contains a NUL, which no regular expression may have: remove it')
+  if (pattern === undefined || rowOf(field)?.isText !== false) return
   report(path, `"matches" applies only to fields of type ${typesWith((one) => one.isText)}: remove it`)
 }
 

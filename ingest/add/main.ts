@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import os from 'node:os'
-import path from 'node:path'
+import { rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Catalog, Dataset } from '../../core/catalog/catalog.ts'
 import { readCatalogFiles, type CatalogFile } from '../../core/catalog/catalog-files.ts'
@@ -11,6 +9,7 @@ import { parseCatalogFiles } from '../../core/catalog/load.ts'
 import { holdsDataset, addTable } from '../../core/catalog/add-table.ts'
 import { StartError } from '../../core/errors.ts'
 import { readSettings, type Settings } from '../../core/settings/read.ts'
+import { TemporaryFolder } from '../base/temporary-folder.ts'
 import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { hasQuestions, noticeLines } from '../suggest/notices.ts'
@@ -45,7 +44,8 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     throw new StartError(`there is no catalog ${settings.catalog}: \`acervo init\` writes one`)
   const files = await readCatalogFiles(settings.catalog)
   const catalog = parseCatalogFiles(files)
-  const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-add-'))
+  const folder = await TemporaryFolder.open('acervo-add-')
+  const scratch = folder.path
   const progress = new Board(process.stderr, Date.now, 1500).progress(first)
   // Prints a line before long work, unless a terminal shows progress.
   if (!process.stderr.isTTY) progress.log(`reading ${first}`)
@@ -78,6 +78,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     }
     const { file, before, after, dataset } = withEntry(files, catalog, suggestion.entry, names)
     // The following changes are undone after a failure or a stop, so signals must not end the program.
+    folder.ignoreSignals()
     process.on('SIGINT', abort).on('SIGTERM', abort)
     if (placing !== null) await place(placing)
     await replaced(file, after)
@@ -109,7 +110,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     throw startErrorOf(error, first)
   } finally {
     process.off('SIGINT', abort).off('SIGTERM', abort)
-    await rm(scratch, { recursive: true, force: true })
+    await folder.remove()
   }
 }
 

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
 import path from 'node:path'
 import { readSettings } from '../../core/settings/read.ts'
+import { TemporaryFolder } from '../base/temporary-folder.ts'
 import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { suggest, suggestionText } from './suggest.ts'
@@ -12,7 +11,8 @@ export async function runSuggest(
   options: { readonly member?: string },
 ): Promise<void> {
   const settings = readSettings(process.env)
-  const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-suggest-'))
+  const folder = await TemporaryFolder.open('acervo-suggest-')
+  const scratch = folder.path
   const progress = new Board(process.stderr, Date.now, 1500).progress(names[0] ?? '')
   // Without a terminal, nothing shows progress, so announce the long work.
   if (!process.stderr.isTTY) progress.log(`reading ${names[0] ?? ''}`)
@@ -35,6 +35,6 @@ export async function runSuggest(
     progress.end()
     throw startErrorOf(error, names[0] ?? '')
   } finally {
-    await rm(scratch, { recursive: true, force: true })
+    await folder.remove()
   }
 }

@@ -635,6 +635,15 @@ describe('the loader', () => {
       ],
     ],
     [
+      'a NUL in a regular expression',
+      'type: decimal,',
+      'type: decimal, expect: { matches: "a\\0b" },',
+      [
+        'c.yaml:28:62: "matches" contains a NUL, which no regular expression may have: remove it',
+        'c.yaml:28:62: "matches" applies only to fields of type string or text: remove it',
+      ],
+    ],
+    [
       'expectations of fields with other types, and bounds that are no values',
       'type: decimal,',
       'type: decimal, expect: { matches: "[0-9]+", between: [1.5, x] },',

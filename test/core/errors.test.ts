@@ -1,0 +1,22 @@
+import { lastWords, StartError } from '../../core/errors.ts'
+
+const failed = (code: string, message: string): Error => Object.assign(new Error(message), { code })
+
+test.each([
+  [new StartError('there is no catalog'), 'there is no catalog'],
+  [
+    failed('ENOSPC', 'ENOSPC: no space left on device, write'),
+    'the disk is full: free some space, then run this again (ENOSPC: no space left on device, write)',
+  ],
+  [
+    failed('EROFS', "EROFS: read-only file system, open 'w/d/t/current.json'"),
+    "the file system is read-only: make it writable, then run this again (EROFS: read-only file system, open 'w/d/t/current.json')",
+  ],
+])('%s ends a program with a sentence', (error, sentence) => {
+  expect(lastWords(error)).toBe(sentence)
+})
+
+test('a bug ends a program with its stack', () => {
+  const bug = new TypeError('x is undefined')
+  expect(lastWords(bug)).toBe(bug)
+})
