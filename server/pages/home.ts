@@ -9,7 +9,8 @@ import type { NamedResponse } from '../http/responder.ts'
 import { unacceptableParameters } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
 import { languageFor } from './words/all.ts'
-import { wordsMax, parseQuery } from '../query/parameters.ts'
+import { foldText } from '../../core/folding.ts'
+import { formatWords, parseQuery, searchTerms, wordsMax } from '../query/parameters.ts'
 import type { findIndex } from '../routes/api-index.ts'
 import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
@@ -23,8 +24,8 @@ const placesMax = 8
 function homeHtml(service: PageService, sought: readonly string[]): Html {
   const { context, writing } = service
   const { catalog, addresses, language, words } = context
-  const foldedWords = sought.map(folded)
-  const text = sought.join(' ')
+  const foldedWords = sought.map(foldText)
+  const text = formatWords(sought)
   const order = writtenIn(words).inOrder(listedDatasets(catalog).map(({ name }) => name))
   const found = listedDatasets(catalog)
     .filter((dataset) => isFound(dataset, foldedWords))
@@ -138,7 +139,7 @@ function isFound(dataset: Dataset, words: readonly string[]): boolean {
       ...textsOfTable(table),
       ...table.fields.flatMap(textsOfField),
     ]),
-  ].map(folded)
+  ].map(foldText)
   return words.every((word) => foldedTexts.some((text) => text.includes(word)))
 }
 
@@ -151,7 +152,7 @@ interface Place {
 /** Returns published tables and fields whose texts contain one of the words. */
 function placesOf(tables: readonly Table[], words: readonly string[]): Place[] {
   const hasWord = (texts: readonly string[]): boolean => {
-    const foldedTexts = texts.map(folded)
+    const foldedTexts = texts.map(foldText)
     return words.some((word) => foldedTexts.some((text) => text.includes(word)))
   }
   const places: Place[] = []
@@ -171,10 +172,6 @@ function textsOfTable({ name, description }: Table): string[] {
 
 function textsOfField({ name, title, description }: Table['fields'][number]): string[] {
   return [name, title ?? '', description ?? '']
-}
-
-function folded(text: string): string {
-  return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().trim()
 }
 
 /** Home page: all datasets, or those found by a search in their texts, tables and fields. */
@@ -201,7 +198,7 @@ export function root(
 function homeFor(service: PageService, target: string): NamedResponse {
   const { catalog, snapshots, writing } = service
   const text = parseQuery(target, ['q']).get('q') ?? ''
-  const sought = [...new Set(text.split(/\s+/))].filter((word) => word !== '')
+  const sought = [...new Set(searchTerms(text))]
   if (sought.length > wordsMax) {
     const message = `The parameter "q" holds more than ${wordsMax} words.`
     throw unacceptableParameters([{ parameter: 'q', message }])

@@ -37,7 +37,7 @@ export function parseSnapshot(text: string): SnapshotId | 'current' | Invalid {
 
 export function parseWords(table: Table, text: string): string[] | Invalid {
   if (table.search.length === 0) return new Invalid(`The table ${tableId(table)} has no fields to search.`)
-  const words = [...new Set(termsOf(text))].toSorted()
+  const words = [...new Set(searchTerms(text))].toSorted()
   if (words.length > wordsMax) return new Invalid(`The parameter "search" holds more than ${wordsMax} words.`)
   if (words.length > 0 && words.every((word) => !foldsToNothing(word) && isTextValue(word))) return words
   return new Invalid('The parameter "search" must be words or "phrases" that contain letters or digits.')
@@ -45,10 +45,10 @@ export function parseWords(table: Table, text: string): string[] | Invalid {
 
 /**
  * Returns the words and phrases of a search. Straight or typographic double quotes enclose a phrase; blanks,
- * commas and semicolons separate words. Punctuation around a word is ignored. So is a trailing `*`, since a
- * word matches inside longer words anyway.
+ * commas, semicolons, slashes, bars, dashes and underscores separate words. Punctuation around a word is
+ * ignored. So is a trailing `*`, since a word matches inside longer words anyway.
  */
-function termsOf(text: string): string[] {
+export function searchTerms(text: string): string[] {
   const pieces = text.replaceAll(/[“”„«»]/g, '"').split('"')
   // An unclosed quote encloses nothing.
   const isClosed = pieces.length % 2 === 1
@@ -56,12 +56,15 @@ function termsOf(text: string): string[] {
     .flatMap((piece, index) =>
       index % 2 === 1 && (isClosed || index < pieces.length - 1)
         ? piece.trim().split(/\s+/).join(' ')
-        : piece.split(/[\s,;]+/).map(bare),
+        : piece.split(separators).map(bare),
     )
     .filter((term) => term !== '')
 }
 
-const punctuation = new Set(".:!?()[]{}…*'`")
+/** Signs between the words of a search. Points and apostrophes are not: they are within words. */
+const separators = /[\s,;/\\|_+&=‐‑‒–—-]+/
+
+const punctuation = new Set(".:!?()[]{}…*'`’‘#@")
 
 /** Removes punctuation at the ends of a word. */
 function bare(word: string): string {
@@ -73,7 +76,7 @@ function bare(word: string): string {
 
 /** Returns the text that `parseWords` reads as these words. */
 export function formatWords(words: readonly string[]): string {
-  return words.map((word) => (bare(word) === word && !/[\s,;]/.test(word) ? word : `"${word}"`)).join(' ')
+  return words.map((word) => (bare(word) === word && !separators.test(word) ? word : `"${word}"`)).join(' ')
 }
 
 export function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Invalid {

@@ -227,7 +227,10 @@ export function randomQuery(random: Random, table: Table, rows: readonly Row[]):
     const text = pick(random, rows)[indexOf(table, pick(random, table.search))]
     const found =
       typeof text === 'string'
-        ? [...text.split(/\s+/), ...(text.match(/[\p{L}\p{N}]+ [\p{L}\p{N}]+/gu) ?? [])].filter(isWord)
+        ? [
+            ...text.split(/[\s/\\|_+&=\u2010-\u2015\uff01-\uff5e-]+/),
+            ...(text.match(/[\p{L}\p{N}]+ [\p{L}\p{N}]+/gu) ?? []),
+          ].filter(isWord)
         : []
     if (found.length > 0) {
       for (let left = pick(random, [1, 1, 2]); left > 0; left -= 1)

@@ -159,7 +159,10 @@ describe('texts of the catalog', () => {
   })
 
   test('are found by any of their words, ignoring case and accents', async () => {
-    expect(said(await page('/pt/?q=CHUVA+dia'))).toContain('1 conjunto de dados encontrado')
+    for (const q of ['CHUVA dia', '"chuva"', 'chuva*', 'chuva, dia', 'chuva/dia'])
+      expect(said(await page(`/pt/?${new URLSearchParams({ q }).toString()}`))).toContain(
+        '1 conjunto de dados encontrado',
+      )
     expect(said(await page('/pt/?q=snow'))).toContain('Nenhum conjunto de dados contém todas essas palavras.')
   })
 })
