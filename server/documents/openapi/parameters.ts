@@ -34,7 +34,7 @@ const blanks = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205
 /** Text of a search: at least one character besides blanks, quotes, separators, punctuation and accents. */
 const wordsSchema: Json = {
   ...partSchema,
-  pattern: `^[^\\u0000]*[^\\u0000${blanks},;"“”„«».:!?(){}…*'\`\\[\\]\\u0300-\\u036f][^\\u0000]*$`,
+  pattern: `^[^\\u0000]*[^\\u0000${blanks},;"“”„«».:!?(){}…*'\`’‘#@/|_+&=‐‑‒–—\\\\\\[\\]\\u0300-\\u036f-][^\\u0000]*$`,
 }
 const truthSchema: Json = typeRow('bool').operandSchema({ precision: 0, scale: 0 })
 
