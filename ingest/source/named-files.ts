@@ -60,15 +60,8 @@ function placeOf(name: string, sources: string): string | null {
 
 /** Returns the folder of a pattern: its path before the first segment with a wildcard. */
 function folderOf(pattern: string): string {
-  const segments = path.resolve(pattern).split(path.sep)
-  return (
-    segments
-      .slice(
-        0,
-        segments.findIndex((segment) => segment.includes('*')),
-      )
-      .join(path.sep) || path.sep
-  )
+  const [beginning = ''] = path.resolve(pattern).split('*')
+  return path.dirname(`${beginning}*`)
 }
 
 async function fileAt(file: string): Promise<PlacedFile> {

@@ -230,19 +230,26 @@ function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, downloadU
     `<${to(lastPage)}>; rel="last"`,
     ...alternates(page).map(({ address, mediaType }) => `<${address}>; rel="alternate"; type="${mediaType}"`),
   ]
-  let length = 0
   // Two links always stay: the whole file, and the next page if there is one.
-  const fits = (link: string, index: number): boolean => {
-    length += link.length + 2
-    return index <= 1 || length <= linkLengthMax
+  return joinedWithin(all, linkLengthMax, 2)
+}
+
+/** Joins the items of a header. Items that would make it longer than the maximum are left out, but for the first. */
+function joinedWithin(items: readonly string[], lengthMax: number, alwaysCount: number): string {
+  let length = 0
+  const fits = (item: string, index: number): boolean => {
+    length += item.length + 2
+    return index < alwaysCount || length <= lengthMax
   }
-  return all.filter(fits).join(', ')
+  return items.filter(fits).join(', ')
 }
 
 const encoded = (text: string): string => encodeURIComponent(text).replaceAll('%20', ' ')
 
+/** Maximum length of the header, in bytes; see `linkLengthMax`. */
+const hintHeaderMax = 800
 /** Maximum number of characters of an operand in a header. */
-const hintShownMax = 60
+const hintShownMax = 30
 
 /**
  * Returns the header that names operands without rows, and the nearest values, such as `city: "sao paulo" is
@@ -256,5 +263,5 @@ export function hintHeader(hints: readonly Hint[] = []): { 'Acervo-Hint'?: strin
     if (nearest !== null) parts.push(`nearest "${encoded(nearest)}"`)
     return [...parts, ...(isSameInAnyCase ? [`try ${name}__iexact`] : [])].join('; ')
   })
-  return texts.length === 0 ? {} : { 'Acervo-Hint': texts.join(', ') }
+  return texts.length === 0 ? {} : { 'Acervo-Hint': joinedWithin(texts, hintHeaderMax, 1) }
 }

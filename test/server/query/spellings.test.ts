@@ -268,6 +268,13 @@ describe('an operand that is no value of its field', () => {
     expect(await hintOf(`${query}&format=csv`)).toBe(hint)
   })
 
+  test('leaves out what would make the header too long for proxies', async () => {
+    const long = Array.from({ length: 10 }, (_, n) => '漢'.repeat(50) + String(n))
+    const hint = await hintOf(`city__in=${encodeURIComponent(long.join())}`)
+    expect(hint?.length).toBeLessThanOrEqual(800)
+    expect(hint?.split(', ')).toHaveLength(2)
+  })
+
   test('names fields of any letters', async () => {
     const fields = ['n:integer', { name: 'preço – total', type: 'string' }].map(fieldOf)
     const shop = await workshop(catalogAround([{ name: 't', order: ['n'], fields }]), {
