@@ -4,7 +4,7 @@ import { isSnapshotId, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { foldsToNothing } from './conditions.ts'
 import { Invalid, InvalidQuery, MalformedQuery, type ParameterError } from './errors.ts'
 import { formatList, parseList } from './list.ts'
-import { isTextValue } from './operators.ts'
+import { isTextValue, valueLengthMax } from './operators.ts'
 
 /** Parsers of the parameters that are not conditions, and functions that write them. */
 
@@ -39,8 +39,10 @@ export function parseWords(table: Table, text: string): string[] | Invalid {
   if (table.search.length === 0) return new Invalid(`The table ${tableId(table)} has no fields to search.`)
   const words = [...new Set(searchTerms(text))].toSorted()
   if (words.length > wordsMax) return new Invalid(`The parameter "search" holds more than ${wordsMax} words.`)
-  if (words.length > 0 && words.every((word) => !foldsToNothing(word) && isTextValue(word))) return words
-  return new Invalid('The parameter "search" must be words or "phrases" that contain letters or digits.')
+  if (words.length > 0 && isTextValue(text) && !words.some(foldsToNothing)) return words
+  return new Invalid(
+    `The parameter "search" must be words or "phrases" that contain letters or digits, at most ${valueLengthMax} characters in all.`,
+  )
 }
 
 /**
