@@ -265,6 +265,7 @@ test('the heap does not grow with the number of reloads', async () => {
     RELOADS: '41',
   })
   expect(program.err).toBe('')
+  expect(program.out.split('\n').filter((line) => line.startsWith('{'))).toEqual([])
   const sizes = JSON.parse(program.out) as number[]
   expect((sizes[40] ?? Infinity) / (sizes[2] ?? 0)).toBeLessThan(1.2)
 }, 120_000)

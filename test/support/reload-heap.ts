@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { readSettings, workerShare } from '../../core/settings/read.ts'
 import { StartupGate } from '../../server/http/listen.ts'
 import { openLog } from '../../server/base/log.ts'
@@ -35,7 +35,9 @@ const targets = [
 ]
 const sizes: number[] = []
 for (let reload = 0; reload < Number(process.env['RELOADS']); reload += 1) {
-  await writeFile(settings.catalog, JSON.stringify({ ...catalog, title: `Catalog ${reload}` }))
+  // By a rename: the server also looks for changes itself, and must not read half a file.
+  await writeFile(`${settings.catalog}.next`, JSON.stringify({ ...catalog, title: `Catalog ${reload}` }))
+  await rename(`${settings.catalog}.next`, settings.catalog)
   await service.reload()
   for (const target of [...targets, ...targets]) {
     const response = await fetch(`http://127.0.0.1:${port}${target}`)
