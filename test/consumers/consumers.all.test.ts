@@ -16,10 +16,11 @@ import { describeWith, pythonClients } from '../support/needs.ts'
 
 /**
  * Documents in the hands of those who read them: each is loaded by the code of its consumers. ACERVO_CLIENTS names the bin
- * folder of a Python environment with them; those of npm lie in `node_modules` beside it.
+ * folder of a Python environment with them; those of npm and Go are in `node_modules` and `go` beside it.
  */
 const clients = process.env['ACERVO_CLIENTS'] ?? ''
-const hasConsumers = clients !== '' && existsSync(path.join(clients, 'schemathesis'))
+const hasConsumers =
+  clients !== '' && ['schemathesis', '../go/ogen'].every((name) => existsSync(path.join(clients, name)))
 const shapes = process.env['ACERVO_SHAPES'] ?? ''
 const hasShapes = existsSync(shapes)
 
@@ -45,6 +46,14 @@ async function python<T>(script: string, ...args: readonly string[]): Promise<T>
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
   })
   return JSON.parse(stdout) as T
+}
+
+/** Compiles `walk.ts` in a folder, strictly, into its folder `dist`. */
+async function compileTypeScript(there: string): Promise<void> {
+  const strict = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', '']
+  const library = ['--skipLibCheck', '--lib', 'es2022,dom,dom.iterable', '--outDir', path.join(there, 'dist')]
+  const tsc = path.resolve('node_modules/.bin/tsc')
+  expect(await faultOf(tsc, [...strict, ...library, path.join(there, 'walk.ts')], there)).toBe('')
 }
 
 let base: string
@@ -262,25 +271,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       await writeFile(path.join(there, 'package.json'), '{"type": "module"}')
       const modules = path.join(clients, '..', 'node_modules')
       await run('ln', ['-s', modules, path.join(there, 'node_modules')])
-      const strict = [
-        '--strict',
-        '--target',
-        'es2022',
-        '--module',
-        'nodenext',
-        '--types',
-        '',
-        '--outDir',
-        path.join(there, 'dist'),
-      ]
-      const tsc = path.resolve('node_modules/.bin/tsc')
-      expect(
-        await faultOf(
-          tsc,
-          [...strict, '--skipLibCheck', '--lib', 'es2022,dom', path.join(there, 'walk.ts')],
-          there,
-        ),
-      ).toBe('')
+      await compileTypeScript(there)
       const { stdout } = await run(process.execPath, [path.join(there, 'dist', 'walk.js'), base], options)
       expect(JSON.parse(stdout)).toEqual({
         walked: rows.get('covid19/caso'),
@@ -289,6 +280,86 @@ describeWithConsumers('documents in the hands of their consumers', () => {
         told: 400,
       })
     }, 120_000)
+
+    test('gives a client of orval that walks a table and filters it', async () => {
+      const there = await temporaryFolder()
+      const target = `${base}/api/v1/dataset/covid19/caso/openapi.json`
+      const api = path.join(there, 'api.ts')
+      const made = ['--input', target, '--output', api, '--client', 'fetch']
+      const { stderr } = await run(ofNpm('orval'), made, { ...options, cwd: there })
+      expect(stderr).toBe('')
+      // The command has no option for the base address.
+      const relative = '`/api/v1/'
+      const generated = await readFile(api, 'utf8')
+      await writeFile(api, generated.replaceAll(relative, `\`${base}/api/v1/`))
+      await writeFile(path.join(there, 'walk.ts'), await readFile(path.join(folder, 'orval.txt')))
+      await writeFile(path.join(there, 'package.json'), '{"type": "module"}')
+      await compileTypeScript(there)
+      const { stdout } = await run(process.execPath, [path.join(there, 'dist', 'walk.js')], options)
+      expect(JSON.parse(stdout)).toEqual({
+        walked: rows.get('covid19/caso'),
+        wrong: 0,
+        filtered: true,
+        status: 400,
+      })
+    }, 120_000)
+
+    test.each([
+      ['oapi-codegen', ['-package', 'api', '-generate', 'types,client', '-o', 'api/api.go', 'openapi.json']],
+      ['ogen', ['--package', 'api', '--target', 'api', 'openapi.json']],
+    ])(
+      'gives a client of %s that walks a table and filters it',
+      async (generator, made) => {
+        const there = await temporaryFolder()
+        const inFolder = { ...options, cwd: there, env: { ...process.env, GOFLAGS: '-mod=mod' } }
+        await mkdir(path.join(there, 'api'))
+        const document = await fetch(`${base}/api/v1/dataset/covid19/caso/openapi.json`)
+        await writeFile(path.join(there, 'openapi.json'), await document.text())
+        await run(path.join(clients, '..', 'go', generator), made, inFolder)
+        await writeFile(path.join(there, 'main.go'), await readFile(path.join(folder, `${generator}.go.txt`)))
+        await run('go', ['mod', 'init', 'acervo.test/walk'], inFolder)
+        await run('go', ['mod', 'tidy'], inFolder)
+        const { stdout } = await run('go', ['run', '.', base], inFolder)
+        expect(JSON.parse(stdout)).toEqual({
+          walked: rows.get('covid19/caso'),
+          wrong: 0,
+          filtered: true,
+          status: 400,
+          parameter: 'page_size',
+        })
+      },
+      240_000,
+    )
+
+    // All tables at once: names of components must differ in every language.
+    test('gives clients of all tables that compile', async () => {
+      const there = await temporaryFolder()
+      const inFolder = { ...options, cwd: there, env: { ...process.env, GOFLAGS: '-mod=mod' } }
+      const document = await fetch(`${base}/api/v1/openapi.json`)
+      await writeFile(path.join(there, 'openapi.json'), await document.text())
+      const oapi = path.join(clients, '..', 'go', 'oapi-codegen')
+      await run(
+        oapi,
+        ['-package', 'api', '-generate', 'types,client', '-o', 'api.go', 'openapi.json'],
+        inFolder,
+      )
+      await run('go', ['mod', 'init', 'acervo.test/api'], inFolder)
+      await run('go', ['mod', 'tidy'], inFolder)
+      expect(await faultOf('go', ['build', '.'], there)).toBe('')
+      await run(
+        path.join(clients, '..', 'go', 'ogen'),
+        ['--package', 'api', '--target', 'ogen', 'openapi.json'],
+        inFolder,
+      )
+      await run(
+        ofNpm('orval'),
+        ['--input', 'openapi.json', '--output', 'api.ts', '--client', 'fetch'],
+        inFolder,
+      )
+      await writeFile(path.join(there, 'walk.ts'), "export * from './api.js'\n")
+      await writeFile(path.join(there, 'package.json'), '{"type": "module"}')
+      await compileTypeScript(there)
+    }, 300_000)
 
     test('gives a Python client that walks a table and filters it', async () => {
       const there = await temporaryFolder()

@@ -90,8 +90,9 @@ function pathItem(
 
 /** Extends the schema of a parameter for JSON bodies: a value may be null, and a count may be a number. */
 function inBody(schema: Json): Json {
-  if (schema !== count) return { ...schema, type: [schema['type'], 'null'] }
-  return { ...schema, type: ['string', 'integer', 'null'], minimum: 0, maximum: 999_999_999 }
+  const orNull = { ...schema, type: [schema['type'], 'null'] }
+  if (schema !== count) return orNull
+  return { oneOf: [orNull, { type: 'integer', minimum: 0, maximum: 999_999_999 }] }
 }
 
 const ownHeaders = ['Acervo-Notice', 'Cache-Control', 'ETag', 'RateLimit', 'RateLimit-Policy', 'X-Request-Id']

@@ -3,7 +3,7 @@ import type { MachineDocument } from '../document.ts'
 import { datasetDocuments, tableDocuments, serviceDocuments } from '../registry.ts'
 import type { Json, Writing } from '../description.ts'
 import type { Address } from './operations.ts'
-import { componentName, parameter } from './parameters.ts'
+import { parameter, sharedParameter } from './parameters.ts'
 import { answer, jsonOf, problemAnswers, unchanged } from './responses.ts'
 
 /** The documents for machines, and the feeds. */
@@ -19,7 +19,7 @@ export function documentPaths(
   const [jsonLd, turtle] = [content('application/ld+json'), content('text/turtle; charset=utf-8')]
   const xml = content('application/xml; charset=utf-8')
   const atom = content(atomType)
-  const [page, asJson] = [[parameter(componentName('page'))], [parameter('json-format')]]
+  const [page, asJson] = [[sharedParameter('page')], [parameter('json-format')]]
   const openApi = jsonOf({ type: 'object' })
   const partOfSitemap = 'Part of the sitemap, if it needs several files.'
   return [
@@ -70,7 +70,14 @@ function one(
   parameters: readonly Json[] = [],
 ): Address {
   const answers = { 200: answer(summary, contents, ['Link']), 304: unchanged, ...problems }
-  return { path, id, tag: 'Documents', summary, parameters: [...parameters, parameter('known')], answers }
+  return {
+    path,
+    id,
+    tag: 'Documents',
+    summary,
+    parameters: [...parameters, parameter('if-none-match')],
+    answers,
+  }
 }
 
 function content(contentType: string): Json {

@@ -20,13 +20,13 @@ export function parameterSchemas(): Json {
     ...Object.fromEntries(
       plain.map((type) => [schemaName(type), typeRow(type).operandSchema({ precision: 0, scale: 0 })]),
     ),
-    part: partSchema,
-    words: wordsSchema,
-    truth: truthSchema,
+    'text-part': partSchema,
+    'search-text': wordsSchema,
+    'page-number': pageNumberSchema,
   }
 }
 
-const schemaName = (type: string): string => `asked-${type}`
+const schemaName = (type: string): string => `${type}-operand`
 const partSchema: Json = { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }
 
 /** White space, written out since `\s` matches other characters in other languages. */
@@ -36,7 +36,13 @@ const wordsSchema: Json = {
   ...partSchema,
   pattern: `^[^\\u0000]*[^\\u0000${blanks},;"“”„«».:!?(){}…*'\`’‘#@/|_+&=‐‑‒–—\\\\\\[\\]\\u0300-\\u036f-][^\\u0000]*$`,
 }
-const truthSchema: Json = typeRow('bool').operandSchema({ precision: 0, scale: 0 })
+/** A component, since oapi-codegen compiles no alternatives inside a parameter. */
+const pageNumberSchema: Json = {
+  oneOf: [
+    { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
+    { type: 'string', enum: ['last'] },
+  ],
+}
 
 const degrees = (limit: number): Json => ({ type: 'number', minimum: -limit, maximum: limit })
 /** West, south, east, north, as in GeoJSON; south must not be north of north. */
@@ -63,11 +69,10 @@ function operandSchema(field: Field, operator: Operator): Json {
     case 'value':
       return { schema: valueSchema(field) }
     case 'truth':
-      return { schema: ref('truth') }
+      return { schema: ref(schemaName('bool')) }
     case 'part':
-      return { schema: ref('part') }
     case 'item':
-      return { schema: ref('part') }
+      return { schema: ref('text-part') }
     case 'box':
       return { ...list, schema: boxSchema }
     case 'pair':
@@ -100,7 +105,7 @@ export function conditionParameters({ table, report }: TableDescription): Named[
         : meaning
     }
     const parameter = (parameterName: string, operator: Operator): Named => [
-      componentName(parameterName),
+      `filter-${escapedName(parameterName)}`,
       {
         name: isArray(operator) ? `${parameterName}[]` : parameterName,
         in: 'query',
@@ -136,11 +141,12 @@ function exampleValues(table: Table, report: TableDescription['report']): Readon
   return found
 }
 
-/** Returns a unique component name for a name with any characters. */
-export function componentName(name: string): string {
-  const plain = name.replaceAll(/[^\w.-]/g, (found) => `-${found.codePointAt(0)?.toString(16) ?? ''}-`)
-  return `asked-${plain}`
-}
+/** Replaces the characters of a field name that a component name must not contain. */
+const escapedName = (name: string): string =>
+  name.replaceAll(/[^\w.-]/g, (found) => `-${found.codePointAt(0)?.toString(16) ?? ''}-`)
+
+/** Returns the component name of a parameter that is no filter. */
+const componentName = (name: ParameterName): string => `${name}-parameter`
 
 interface QueryParameter {
   readonly schema: Json
@@ -151,25 +157,15 @@ interface QueryParameter {
 const common: Readonly<
   Record<Exclude<ParameterName, 'fields' | 'ordering' | 'order-by' | 'format'>, QueryParameter>
 > = {
-  page: {
-    schema: {
-      anyOf: [
-        { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
-        { type: 'string', const: 'last' },
-      ],
-      default: 1,
-    },
-  },
+  page: { schema: ref('page-number') },
   page_size: { schema: { type: 'integer', minimum: 1, maximum: pageSizeMax, default: pageSizeDefault } },
   snapshot: {
     schema: {
-      anyOf: [
-        { type: 'string', const: 'current' },
-        { type: 'string', pattern: '^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}$' },
-      ],
+      type: 'string',
+      pattern: '^(current|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12})$',
     },
   },
-  search: { schema: ref('words') },
+  search: { schema: ref('search-text') },
 }
 
 const described = (name: ParameterName, more: QueryParameter): Json => ({
@@ -192,7 +188,7 @@ export function sharedParameters(): Json {
     'page-format': described('format', { schema: { type: 'string', enum: formats } }),
     'export-format': described('format', { schema: { type: 'string', enum: [...formats, 'parquet'] } }),
     'json-format': described('format', { schema: { type: 'string', enum: ['json'] } }),
-    known: {
+    'if-none-match': {
       name: 'If-None-Match',
       in: 'header',
       description: 'ETag of the copy that you have.',
@@ -203,28 +199,31 @@ export function sharedParameters(): Json {
 
 export const parameter = (component: string): Json => ({ $ref: `#/components/parameters/${component}` })
 
+/** Returns a reference to a parameter that all tables share. */
+export const sharedParameter = (name: keyof typeof common): Json => parameter(componentName(name))
+
 /** Returns the parameters of a table that contain field names. */
 export function fieldParameters({ table }: TableDescription): Named[] {
   const names = inAlphabet(table.fields).map(({ name }) => formatList([name]))
   const keys = orderable(table).flatMap((name) => [formatList([name]), formatList([`-${name}`])])
   const ordering = {
     ...list,
-    schema: { type: 'array', items: { enum: keys }, minItems: 1, uniqueItems: true },
+    schema: { type: 'array', items: { type: 'string', enum: keys }, minItems: 1, uniqueItems: true },
   }
   return [
     [
-      'asked-by-fields',
+      componentName('fields'),
       described('fields', {
         ...list,
-        schema: { type: 'array', items: { enum: names }, minItems: 1 },
+        schema: { type: 'array', items: { type: 'string', enum: names }, minItems: 1 },
         example: names.slice(0, 2),
       }),
     ],
     ...(keys.length === 0
       ? []
       : ([
-          ['asked-by-ordering', described('ordering', ordering)],
-          ['asked-by-order-by', { ...described('order-by', ordering), deprecated: true }],
+          [componentName('ordering'), described('ordering', ordering)],
+          [componentName('order-by'), { ...described('order-by', ordering), deprecated: true }],
         ] as const)),
   ]
 }

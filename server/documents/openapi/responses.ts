@@ -41,7 +41,7 @@ export function problemSchemas(): Json {
       const properties = {
         ...problemProperties,
         ...(codesOf(status).includes('too-many-requests') && quotaProperties),
-        type: { ...problemProperties.type, enum: types },
+        type: { type: 'string', description: problemProperties.type.description, enum: types },
         status: { type: 'integer', enum: [status] },
       }
       return [schemaNameOf(status), { ...problemSchema, properties }]

@@ -47,8 +47,9 @@ const summary: Shape = {
   source_url: orNull(uri),
 }
 
+/** A value of any type. Alternatives, since several code generators reject a list of types. */
 const value = {
-  type: ['string', 'number', 'boolean', 'null'],
+  oneOf: [text, { type: 'number' }, { type: 'boolean' }, { type: 'null' }],
   description: 'Written as in a row.',
 }
 
@@ -153,8 +154,8 @@ export const commonSchemas: Shape = {
     ),
   }),
   Table: table,
-  TableFiles: files,
-  DatasetFiles: object({ dataset: text, sums: uri, tables: listOf(ref('TableFiles')) }),
+  TableFileList: files,
+  DatasetFileList: object({ dataset: text, sums: uri, tables: listOf(ref('TableFileList')) }),
   Health: object({
     status: { type: 'string', enum: ['ok', 'degraded'] },
     published: count,
@@ -183,8 +184,8 @@ export const commonSchemas: Shape = {
         policy: text,
         of: { type: 'string', enum: [...limitClasses, 'share'] },
         quota: count,
-        unit: { type: 'string', enum: ['requests', 'million values', '4 MB', 'ms'] },
-        window_seconds: { type: 'number', exclusiveMinimum: 0 },
+        unit: { type: 'string', enum: ['requests', 'ms'] },
+        window_seconds: { type: 'number', minimum: 0 },
         remaining: count,
         reset_seconds: count,
         meaning: text,

@@ -2,7 +2,7 @@ import type { Addresses } from '../../http/addresses.ts'
 import type { ProblemCode } from '../../http/problems.ts'
 import type { Json, Writing } from '../description.ts'
 import { binary, type Address } from './operations.ts'
-import { componentName, parameter } from './parameters.ts'
+import { parameter, sharedParameter } from './parameters.ts'
 import { answer, jsonOf, redirect, problemAnswers, ref, unchanged, type HeaderName } from './responses.ts'
 
 type PathOf = (address: string) => string
@@ -18,7 +18,7 @@ const ofFiles = [
   'files-elsewhere',
 ] as const
 
-const known = parameter('known')
+const known = parameter('if-none-match')
 const asJson = [parameter('json-format'), known]
 
 /** Responses of a resource with an ETag. */
@@ -50,7 +50,7 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
       tag,
       summary: 'The datasets',
       description: catalog.description,
-      parameters: [parameter(componentName('page')), ...asJson],
+      parameters: [sharedParameter('page'), ...asJson],
       answers: named('The datasets, in one page.', jsonOf(ref('DatasetList')), [
         'invalid-page',
         'not-acceptable',
@@ -131,7 +131,7 @@ export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
       'files',
       'The files of a dataset.',
       asJson,
-      named(listed, jsonOf(ref('DatasetFiles')), ofFiles, []),
+      named(listed, jsonOf(ref('DatasetFileList')), ofFiles, []),
     ),
     file('/{dataset}/SHA512SUMS', 'sums', 'SHA-512 sums of the files of a dataset.', [], {
       200: answer('In the format of sha512sum -c.', sums),
@@ -142,7 +142,7 @@ export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
       'table-files',
       'The files of a table.',
       asJson,
-      named(listed, jsonOf(ref('TableFiles')), ofFiles, []),
+      named(listed, jsonOf(ref('TableFileList')), ofFiles, []),
     ),
     file('/{dataset}/{table}.csv.gz', 'download', 'All rows of a table as gzipped CSV.', [], current),
     file(

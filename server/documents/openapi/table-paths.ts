@@ -5,7 +5,7 @@ import { conditionsMax } from '../../query/query.ts'
 import { rowSchema } from '../row-schema.ts'
 import type { Json, TableDescription } from '../description.ts'
 import { operations } from './operations.ts'
-import { componentName, conditionParameters, fieldParameters, parameter, type Named } from './parameters.ts'
+import { conditionParameters, fieldParameters, parameter, sharedParameter, type Named } from './parameters.ts'
 import { answer, jsonOf, redirect, problemAnswers, ref, unchanged } from './responses.ts'
 
 /** Parts of an OpenAPI document that describe one table. */
@@ -46,9 +46,9 @@ export function tablePart(
   const tag = `${dataset.slug}/${table.name}`
   const rowParameters = [
     ...named.map(([component]) => parameter(prefix + component)),
-    parameter(componentName('search')),
-    parameter(componentName('snapshot')),
-    parameter('known'),
+    sharedParameter('search'),
+    sharedParameter('snapshot'),
+    parameter('if-none-match'),
   ]
   const rows = answer('A page of rows.', rowsContent(prefix), [
     'Acervo-Count',
@@ -67,14 +67,13 @@ export function tablePart(
   ])
   return {
     schemas: {
-      [`${prefix}Row`]: rowSchema(view),
-      [`${prefix}RowOfSomeFields`]: rowSchema(view, false),
+      [`${prefix}Row`]: rowSchema(view, false),
       [`${prefix}Page`]: pageSchema(prefix),
     },
     parameters: Object.fromEntries(named.map(([component, one]: Named) => [prefix + component, one])),
     paths: {
       [pathOf(addresses.table(dataset, table))]: operations({
-        parameters: [parameter('json-format'), parameter('known')],
+        parameters: [parameter('json-format'), parameter('if-none-match')],
         id: id('describe'),
         tag,
         summary: `Details of ${table.name}`,
@@ -88,8 +87,8 @@ export function tablePart(
       [pathOf(data)]: operations({
         parameters: [
           ...rowParameters,
-          parameter(componentName('page')),
-          parameter(componentName('page_size')),
+          sharedParameter('page'),
+          sharedParameter('page_size'),
           parameter('page-format'),
         ],
         id: id('rows'),
@@ -142,8 +141,6 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>#|]/g, String.raw`\$&`)
 }
 
-const item = (prefix: string): Json => ({ anyOf: [ref(`${prefix}Row`), ref(`${prefix}RowOfSomeFields`)] })
-
 function pageSchema(prefix: string): Json {
   const link = { type: ['string', 'null'], format: 'uri' }
   return {
@@ -152,7 +149,7 @@ function pageSchema(prefix: string): Json {
       count: { type: 'integer', minimum: 0, description: 'Number of rows of the query, over all pages.' },
       next: { ...link, description: 'The page after this one; null on the last.' },
       previous: { ...link, description: 'The page before this one; null on the first.' },
-      results: { type: 'array', items: item(prefix) },
+      results: { type: 'array', items: ref(`${prefix}Row`) },
     },
     required: ['count', 'next', 'previous', 'results'],
     additionalProperties: false,
@@ -176,7 +173,7 @@ function streamContent(prefix: string): Json {
     ...Object.fromEntries(
       rowFormats.map(({ contentType }) => [contentType, { schema: textOf(contentType) }]),
     ),
-    'application/json': { schema: { type: 'array', items: item(prefix) } },
+    'application/json': { schema: { type: 'array', items: ref(`${prefix}Row`) } },
   }
 }
 

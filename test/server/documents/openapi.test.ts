@@ -153,7 +153,7 @@ test.each(
   ]),
 )('the schema of a search takes %j where the service does', async (text) => {
   const { components } = await documentAt('/api/v1/openapi.json')
-  const words = components['schemas']?.['words'] as { pattern: string }
+  const words = components['schemas']?.['search-text'] as { pattern: string }
   const query = new URLSearchParams({ search: text }).toString()
   const { status } = await request(service.app).get(`/api/v1/dataset/covid19/caso/data/?${query}`)
   expect(status).toBe(new RegExp(words.pattern, 'u').test(text) ? 200 : 400)
