@@ -10,7 +10,8 @@ import { unacceptableParameters } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
 import { languageFor } from './words/all.ts'
 import { foldText } from '../../core/folding.ts'
-import { formatWords, parseQuery, searchTerms, wordsMax } from '../query/parameters.ts'
+import { parseQuery } from '../query/parameters.ts'
+import { formatWords, matcher, searchTerm, searchTerms, wordsMax } from '../query/search-terms.ts'
 import type { findIndex } from '../routes/api-index.ts'
 import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
@@ -24,11 +25,11 @@ const placesMax = 8
 function homeHtml(service: PageService, sought: readonly string[]): Html {
   const { context, writing } = service
   const { catalog, addresses, language, words } = context
-  const foldedWords = sought.map(foldText)
+  const matchers = sought.map(matcherOf)
   const text = formatWords(sought)
   const order = writtenIn(words).inOrder(listedDatasets(catalog).map(({ name }) => name))
   const found = listedDatasets(catalog)
-    .filter((dataset) => isFound(dataset, foldedWords))
+    .filter((dataset) => isFound(dataset, matchers))
     .toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
   const main = html`
     <section class="hero">
@@ -51,7 +52,7 @@ function homeHtml(service: PageService, sought: readonly string[]): Html {
         </p>`
       }
       <ul class="cards">
-        ${found.map((dataset) => card(service, dataset, foldedWords))}
+        ${found.map((dataset) => card(service, dataset, matchers))}
       </ul>
     </section>
   `
@@ -65,13 +66,13 @@ function homeHtml(service: PageService, sought: readonly string[]): Html {
   })
 }
 
-function card({ context, snapshots }: PageService, dataset: Dataset, sought: readonly string[]): Html {
+function card({ context, snapshots }: PageService, dataset: Dataset, matchers: readonly Matcher[]): Html {
   const { addresses, language, words } = context
   const tables = [...dataset.tables.values()]
   const published = tables.filter((table) => snapshots.current(table) !== null)
   const rows = published.reduce((sum, table) => sum + (snapshots.current(table)?.manifest.rows ?? 0), 0)
   const { count } = writtenIn(words)
-  const places = sought.length === 0 ? [] : placesOf(published, sought)
+  const places = matchers.length === 0 ? [] : placesOf(published, matchers)
   return html`<li class="card">
     <h3><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></h3>
     <p class="folded">${dataset.description}</p>
@@ -128,7 +129,15 @@ function changeOf({ manifest }: Snapshot): { at: string; rows: number } {
 }
 
 /** Returns whether the texts of a dataset contain every word. */
-function isFound(dataset: Dataset, words: readonly string[]): boolean {
+/** Test of folded texts. */
+type Matcher = (text: string) => boolean
+
+function matcherOf(word: string): Matcher {
+  const term = searchTerm(word)
+  return matcher(term, foldText(term.text))
+}
+
+function isFound(dataset: Dataset, matchers: readonly Matcher[]): boolean {
   const foldedTexts = [
     dataset.slug,
     dataset.name,
@@ -140,7 +149,7 @@ function isFound(dataset: Dataset, words: readonly string[]): boolean {
       ...table.fields.flatMap(textsOfField),
     ]),
   ].map(foldText)
-  return words.every((word) => foldedTexts.some((text) => text.includes(word)))
+  return matchers.every((matches) => foldedTexts.some(matches))
 }
 
 interface Place {
@@ -149,11 +158,11 @@ interface Place {
   readonly field: string | null
 }
 
-/** Returns published tables and fields whose texts contain one of the words. */
-function placesOf(tables: readonly Table[], words: readonly string[]): Place[] {
+/** Returns published tables and fields with a text that contains one of the words. */
+function placesOf(tables: readonly Table[], matchers: readonly Matcher[]): Place[] {
   const hasWord = (texts: readonly string[]): boolean => {
     const foldedTexts = texts.map(foldText)
-    return words.some((word) => foldedTexts.some((text) => text.includes(word)))
+    return matchers.some((matches) => foldedTexts.some(matches))
   }
   const places: Place[] = []
   for (const table of tables) {

@@ -1,18 +1,14 @@
-import { tableId, type Field, type OrderKey, type Table } from '../../core/catalog/catalog.ts'
+import { type Field, type OrderKey, type Table } from '../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 import { isSnapshotId, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { foldsToNothing } from './conditions.ts'
 import { Invalid, InvalidQuery, MalformedQuery, type ParameterError } from './errors.ts'
 import { formatList, parseList } from './list.ts'
-import { isTextValue, valueLengthMax } from './operators.ts'
 
 /** Parsers of the parameters that are not conditions, and functions that write them. */
 
 /** Default and maximum of Brasil.IO; other sizes are refused instead of silently changed. */
 export const pageSizeDefault = 1000
 export const pageSizeMax = 10_000
-/** Maximum number of words of a search. */
-export const wordsMax = 10
 
 /**
  * Returns the fields that clients may order by: as in Brasil.IO, the filters and the fields of the declared
@@ -33,52 +29,6 @@ export function parseSnapshot(text: string): SnapshotId | 'current' | Invalid {
   return new Invalid(
     'The parameter "snapshot" must be "current" or the id of a snapshot, as in Acervo-Snapshot.',
   )
-}
-
-export function parseWords(table: Table, text: string): string[] | Invalid {
-  if (table.search.length === 0) return new Invalid(`The table ${tableId(table)} has no fields to search.`)
-  const words = [...new Set(searchTerms(text))].toSorted()
-  if (words.length > wordsMax) return new Invalid(`The parameter "search" holds more than ${wordsMax} words.`)
-  if (words.length > 0 && isTextValue(text) && !words.some(foldsToNothing)) return words
-  return new Invalid(
-    `The parameter "search" must be words or "phrases" that contain letters or digits, at most ${valueLengthMax} characters in all.`,
-  )
-}
-
-/**
- * Returns the words and phrases of a search. Straight or typographic double quotes enclose a phrase; blanks,
- * commas, semicolons, slashes, bars, dashes and underscores separate words. Punctuation around a word is
- * ignored. So is a trailing `*`, since a word matches inside longer words anyway.
- */
-export function searchTerms(text: string): string[] {
-  const pieces = text.replaceAll(/[“”„«»]/g, '"').split('"')
-  // An unclosed quote encloses nothing.
-  const isClosed = pieces.length % 2 === 1
-  return pieces
-    .flatMap((piece, index) =>
-      index % 2 === 1 && (isClosed || index < pieces.length - 1)
-        ? piece.trim().split(/\s+/).join(' ')
-        : piece.split(separators).map(bare),
-    )
-    .filter((term) => term !== '')
-}
-
-/** Signs between the words of a search. Points and apostrophes are not: they are within words. */
-const separators = /[\s,;/\\|_+&=‐‑‒–—-]+/
-
-const punctuation = new Set(".:!?()[]{}…*'`’‘#@")
-
-/** Removes punctuation at the ends of a word. */
-function bare(word: string): string {
-  const signs = Array.from(word)
-  const first = signs.findIndex((sign) => !punctuation.has(sign))
-  const last = signs.findLastIndex((sign) => !punctuation.has(sign))
-  return first === -1 ? '' : signs.slice(first, last + 1).join('')
-}
-
-/** Returns the text that `parseWords` reads as these words. */
-export function formatWords(words: readonly string[]): string {
-  return words.map((word) => (bare(word) === word && !separators.test(word) ? word : `"${word}"`)).join(' ')
 }
 
 export function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Invalid {

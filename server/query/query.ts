@@ -8,7 +8,6 @@ import {
   areDeclared,
   formatFields,
   formatOrdering,
-  formatWords,
   inAlphabet,
   pageSizeDefault,
   pageSizeMax,
@@ -16,8 +15,8 @@ import {
   parseOrdering,
   parsePageSize,
   parseSnapshot,
-  parseWords,
 } from './parameters.ts'
+import { formatWords, parseWords } from './search-terms.ts'
 import {
   isAlike,
   isAllowed,
@@ -73,7 +72,7 @@ export const parameterRows = {
   format: 'the format of the response',
   fields: 'only these fields, separated by commas; CSV columns have this order',
   search:
-    'words, and phrases in quotes; each of them must be in some search field, ignoring case and accents',
+    'words, and phrases in quotes; each of them must be in some search field, ignoring case and accents; `*` at its end means the start of a word',
   ordering: 'fields to order by, separated by commas; `-` before a field for descending. Nulls come last',
   'order-by': 'the same as `ordering`, under the name that Brasil.IO uses',
 } as const satisfies Record<string, string>

@@ -81,20 +81,31 @@ export function evaluate(
   rows: readonly Row[],
   { conditions, words, ordering }: AskedRows,
 ): Row[] {
-  const folded = words.map(fold)
+  const terms = words.map(fold)
   const search = table.search.map((name) => indexOf(table, name))
   const placed = conditions.map((condition) => ({ condition, at: indexOf(table, condition.field.name) }))
   const found = rows.filter(
     (row) =>
       placed.every(({ condition, at }) => holds(row[at] ?? null, condition)) &&
-      folded.every((word) =>
+      terms.every((term) =>
         search.some((at) => {
           const cell = row[at]
-          return typeof cell === 'string' && fold(cell).includes(word)
+          return typeof cell === 'string' && hasTerm(fold(cell), term)
         }),
       ),
   )
   return ordering.length === 0 ? found : ordered(table, found, ordering)
+}
+
+/** Tests a folded text for a search term; `*` at its end means that a word starts with it. */
+function hasTerm(text: string, term: string): boolean {
+  if (!term.endsWith('*')) return text.includes(term)
+  const start = term.slice(0, -1)
+  for (let at = text.indexOf(start); at !== -1; at = text.indexOf(start, at + 1)) {
+    const before = Array.from(text.slice(0, at)).at(-1)
+    if (before === undefined || !/[\p{L}\p{N}]/u.test(before)) return true
+  }
+  return false
 }
 
 function holds(cell: Cell, { operator, values }: Asked): boolean {
@@ -234,7 +245,7 @@ export function randomQuery(random: Random, table: Table, rows: readonly Row[]):
         : []
     if (found.length > 0) {
       for (let left = pick(random, [1, 1, 2]); left > 0; left -= 1)
-        words.push(searchedFor(random, pick(random, found)))
+        words.push(searchedFor(random, pick(random, found)) + pick(random, ['', '', '*']))
       query.set(
         'search',
         words

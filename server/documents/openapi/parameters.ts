@@ -6,6 +6,7 @@ import { formatList, parseList } from '../../query/list.ts'
 import { listLengthMax } from '../../query/conditions.ts'
 import { operatorRow, operatorsOf, type Operator, periodUnit } from '../../query/operators.ts'
 import { inAlphabet, orderable, pageSizeDefault, pageSizeMax } from '../../query/parameters.ts'
+import { ignoredSigns } from '../../query/search-terms.ts'
 import { isParameterName, parameterRows, type ParameterName } from '../../query/query.ts'
 import type { Json, TableDescription } from '../description.ts'
 import { ref } from './responses.ts'
@@ -34,7 +35,7 @@ const blanks = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205
 /** Text of a search: at least one character besides blanks, quotes, separators, punctuation and accents. */
 const wordsSchema: Json = {
   ...partSchema,
-  pattern: `^[^\\u0000]*[^\\u0000${blanks},;"“”„«».:!?(){}…*'\`’‘#@/|_+&=‐‑‒–—\\\\\\[\\]\\u0300-\\u036f-][^\\u0000]*$`,
+  pattern: `^[^\\u0000]*[^\\u0000${blanks}\\u0300-\\u036f${ignoredSigns}][^\\u0000]*$`,
 }
 /** A component, since oapi-codegen compiles no alternatives inside a parameter. */
 const pageNumberSchema: Json = {

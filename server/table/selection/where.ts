@@ -1,6 +1,7 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { type Operator, equalValues } from '../../query/operators.ts'
+import { searchTerm } from '../../query/search-terms.ts'
 
 /** The SQL of an engine for the parts of conditions; values become parameters. */
 export interface SqlDialect {
@@ -18,6 +19,8 @@ export interface SqlDialect {
   readonly isTrimmed: (text: string, operand: string) => string
   readonly contains: (text: string, part: string) => string
   readonly startsWith: (text: string, part: string) => string
+  /** Occurrence of the part at the start of a word. */
+  readonly startsWord: (text: string, part: string) => string
   /** Conditions on lists and locations, which not every engine supports. */
   readonly parts: {
     readonly has: (column: string, item: string) => string
@@ -87,10 +90,12 @@ function outside(
   return `(${dialect.isNull(column)} or ${column} not between ${first} and ${last})`
 }
 
-/** SQL: one of some fields contains a word. */
-export function wordSql(fields: readonly Field[], word: string, dialect: SqlDialect): string {
-  const part = dialect.part(word)
-  return `(${fields.map((field) => dialect.contains(dialect.folded(field), part)).join(' or ')})`
+/** SQL: one of some folded texts contains a search term. */
+export function wordSql(texts: readonly string[], word: string, dialect: SqlDialect): string {
+  const { text, isStart } = searchTerm(word)
+  const part = dialect.part(text)
+  const holds = isStart ? dialect.startsWord : dialect.contains
+  return `(${texts.map((folded) => holds(folded, part)).join(' or ')})`
 }
 
 function known(parts: SqlDialect['parts'], operator: Operator): NonNullable<SqlDialect['parts']> {

@@ -163,6 +163,7 @@ describe('texts of the catalog', () => {
       expect(said(await page(`/pt/?${new URLSearchParams({ q }).toString()}`))).toContain(
         '1 conjunto de dados encontrado',
       )
+    expect(said(await page('/pt/?q=huva*'))).not.toContain('1 conjunto')
     expect(said(await page('/pt/?q=snow'))).toContain('Nenhum conjunto de dados contém todas essas palavras.')
   })
 })

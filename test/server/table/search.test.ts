@@ -46,6 +46,53 @@ test('a word is searched in each field, and never across two', async () => {
   }
 })
 
+/** Searches with `*`, and the texts of `starting` that they match. */
+const starts: readonly (readonly [search: string, matches: readonly number[]])[] = [
+  ['mau*', [0, 1, 2, 3, 4]],
+  ['MAU*', [0, 1, 2, 3, 4]],
+  ['maurí*', [0, 1, 2]],
+  ['mau* fer*', [1, 3]],
+  ['"ana mau*"', [1]],
+  ['(mau*)', [0, 1, 2, 3, 4]],
+  ['mau**, ana', [1, 2]],
+  ['mau', [0, 1, 2, 3, 4, 5, 6]],
+  ['*mau*', [0, 1, 2, 3, 4, 5, 6]],
+  ['*mau', [0, 1, 2, 3, 4, 5, 6]],
+  ['d.c*', [7]],
+  ['x+mau*', []],
+]
+const starting = [
+  'Maurício',
+  'Ana Maurício Ferreira',
+  'ana-mauricio',
+  'João (Mau) Fera',
+  '2º Mau',
+  'Tamaura',
+  '9mau',
+  'Brasília d.c.',
+  'dxcx',
+]
+
+test.each([
+  ['codes', true, 100],
+  ['the row store', true, 1],
+  ['parts', false, 1],
+])('a `*` at the end of a word means the start of a word in %s', async (_from, packed, codedDistinctMax) => {
+  const fields = ['n:integer', 's:string'].map(fieldOf)
+  const table = { name: 't', order: ['n'], filters: ['s'], search: ['s'], packed, fields }
+  const lines = Array.from({ length: 64 }, (_, n) => `${n},"${starting[n] ?? `other ${n}`}"`)
+  const own = await workshop(catalogAround([table]), { 'd/t.csv': `n,s\n${lines.join('\n')}\n` })
+  await own.ingest({ partRows: 16, codedDistinctMax })
+  const { app } = await serve(own)
+  for (const [search, matches] of starts) {
+    const { results } = await getPage(app, `${address}?${new URLSearchParams({ search }).toString()}`)
+    expect([search, results.map(({ n }) => n)]).toEqual([search, matches])
+  }
+  // The address of a page reads as the same search.
+  const { next } = await getPage(app, `${address}?search=${encodeURIComponent('"ana*" mau*')}&page_size=1`)
+  expect(next).toContain('search=ana*+mau*')
+})
+
 /** Texts, and operands that people type for them. */
 const typed: [text: string, operands: string[]][] = [
   ['SANTA BÁRBARA D’OESTE', ["d'oeste", 'd’oeste', 'D‘OESTE', 'd´oeste']],

@@ -18,6 +18,7 @@ import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import { operatorRow } from '../../../query/operators.ts'
 import type { RowFilter } from '../../../query/query.ts'
+import { searchTerm } from '../../../query/search-terms.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import { checkScanBudget } from '../scan-budget.ts'
 import { foldedText } from '../folding.ts'
@@ -173,7 +174,8 @@ export class ClickHouseSelections implements Selections {
     for (const { operator, values } of conditions)
       if (operatorRow(operator).operandKind === 'part')
         folded.set(values[0] ?? '', await foldedText(values[0] ?? '', this.#pool, requester))
-    for (const word of words) folded.set(word, await foldedText(word, this.#pool, requester))
+    for (const { text } of words.map(searchTerm))
+      folded.set(text, await foldedText(text, this.#pool, requester))
     const parameters = new NamedParameters()
     const dialect = clickHouseDialect(columns, parameters, (part) => folded.get(part) ?? part)
     // Neither the order of the file nor a field that the filter fixes to one value needs a sort.
@@ -181,7 +183,7 @@ export class ClickHouseSelections implements Selections {
     const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !settled.has(field))
     const terms = [
       ...conditions.map((condition) => conditionSql(condition, dialect)),
-      ...words.map((word) => wordSql(searched, word, dialect)),
+      ...words.map((word) => wordSql(searched.map(dialect.folded), word, dialect)),
     ]
     const where = terms.length === 0 ? '' : ` where ${terms.join(' and ')}`
     return {

@@ -1,6 +1,7 @@
 import type { ClickHouseColumn } from '../../../../core/clickhouse/tables.ts'
 import type { Field } from '../../../../core/catalog/catalog.ts'
 import { blanks } from '../../../query/operators.ts'
+import { wordStart } from '../../../query/search-terms.ts'
 import type { SqlDialect } from '../where.ts'
 
 /** Values as parameters of a ClickHouse statement: the SQL contains only their names and types. */
@@ -44,6 +45,8 @@ export function clickHouseDialect(
       `ifNull(trim(BOTH '${blanks}' FROM ${text}) = trim(BOTH '${blanks}' FROM ${operand}), 0)`,
     contains: (text, operand) => `ifNull(position(${text}, ${operand}) > 0, 0)`,
     startsWith: (text, operand) => `ifNull(startsWith(${text}, ${operand}), 0)`,
+    startsWord: (text, operand) =>
+      `ifNull(match(${text}, concat('${wordStart.replaceAll('\\', String.raw`\\`)}', regexpQuoteMeta(${operand}))), 0)`,
     parts: null,
   }
 }

@@ -8,6 +8,7 @@ import type { RowFilter } from '../../../query/query.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import { checkScanBudget } from '../scan-budget.ts'
 import { RowSet } from '../row-set.ts'
+import { matcher, searchTerm } from '../../../query/search-terms.ts'
 import { foldedText } from '../folding.ts'
 import {
   filterKey,
@@ -170,11 +171,12 @@ export class CodedSelections implements Selections {
       clauses.add([{ field: name, chosen: selectedCodes(dictionaryOf(name), condition, part) }])
     }
     for (const word of words) {
-      const part = await foldedText(word, this.#pool, requester)
+      const term = searchTerm(word)
+      const matches = matcher(term, await foldedText(term.text, this.#pool, requester))
       clauses.add(
         searched.map(({ name }) => ({
           field: name,
-          chosen: codesMatching(dictionaryOf(name), (text) => text.includes(part)),
+          chosen: codesMatching(dictionaryOf(name), matches),
         })),
       )
     }

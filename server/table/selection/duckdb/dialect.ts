@@ -4,6 +4,7 @@ import { foldedSql } from '../../../../core/folding.ts'
 import { quotedName } from '../../../../core/sql.ts'
 import type { Parameters } from '../../engine/plan.ts'
 import { blanks } from '../../../query/operators.ts'
+import { wordStart } from '../../../query/search-terms.ts'
 import type { SqlDialect } from '../where.ts'
 
 /**
@@ -22,6 +23,9 @@ export function duckDbDialect(parameters: Parameters, column: string | null = nu
     isTrimmed: (text, operand) => `trim(${text}, '${blanks}') = trim(${operand}, '${blanks}')`,
     contains: (text, part) => `contains(${text}, ${part})`,
     startsWith: (text, part) => `starts_with(${text}, ${part})`,
+    // `contains` first, since it takes a tenth of the time.
+    startsWord: (text, part) =>
+      `(contains(${text}, ${part}) and regexp_matches(${text}, '${wordStart}' || regexp_escape(${part})))`,
     parts: {
       has: (text, item) => {
         // A search for this item would also match the end of a text that ends with a comma.

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { blobBytes, type Value } from '../../../../core/duckdb/vectors.ts'
 import type { Part } from '../../../../core/warehouse/manifest.ts'
-import { foldedSql } from '../../../../core/folding.ts'
 import { orderTerm, quotedName, quotedText } from '../../../../core/sql.ts'
 import type { RowFilter } from '../../../query/query.ts'
 import { typeRow } from '../../../../core/catalog/field-types.ts'
@@ -78,7 +77,8 @@ export function planWords(
   words: readonly string[],
 ): Plan {
   const parameters = new Parameters()
-  const terms = words.map((word) => `contains(words, ${foldedSql(parameters.add(word))})`)
+  const dialect = duckDbDialect(parameters)
+  const terms = words.map((word) => wordSql(['words'], word, dialect))
   const list = files.map((file) => quotedText(path.join(snapshot.folder, file)))
   return {
     sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf({ parts }) - 1})::blob
@@ -157,7 +157,7 @@ function filtered(
   const { table, folder } = snapshot
   const parameters = new Parameters()
   const dialect = duckDbDialect(parameters)
-  const searched = table.fields.filter(({ name }) => table.search.includes(name))
+  const searched = table.fields.filter(({ name }) => table.search.includes(name)).map(dialect.folded)
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
   const terms = [
     ...conditions.map((condition) => conditionSql(condition, dialect)),

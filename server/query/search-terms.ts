@@ -1,0 +1,102 @@
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import { foldsToNothing } from './conditions.ts'
+import { Invalid } from './errors.ts'
+import { isTextValue, valueLengthMax } from './operators.ts'
+
+/**
+ * Words and phrases of searches. Each is a text without the signs around it; a `*` at its end marks the start
+ * of a word.
+ */
+
+/** Maximum number of words of a search. */
+export const wordsMax = 10
+
+/** Signs between words, besides blanks. Points and apostrophes are not: they are within words. */
+const separatorSigns = ',;/\\|_+&=‐‑‒–—-'
+const punctuationSigns = ".:!?()[]{}…*'`’‘#@"
+const quoteSigns = '"“”„«»'
+/** Signs that alone are no word, escaped for a class of a regular expression. */
+export const ignoredSigns = inClass(separatorSigns + punctuationSigns + quoteSigns)
+
+const separators = new RegExp(String.raw`[\s${inClass(separatorSigns)}]+`)
+const punctuation = new Set(punctuationSigns)
+const aroundPhrases = new Set('* ')
+
+function inClass(signs: string): string {
+  return signs.replaceAll(/[\\\]^[-]/g, String.raw`\$&`)
+}
+
+export function parseWords(table: Table, text: string): string[] | Invalid {
+  if (table.search.length === 0) return new Invalid(`The table ${tableId(table)} has no fields to search.`)
+  const words = [...new Set(searchTerms(text))].toSorted()
+  if (words.length > wordsMax) return new Invalid(`The parameter "search" holds more than ${wordsMax} words.`)
+  const isReadable = isTextValue(text) && !words.some((word) => foldsToNothing(searchTerm(word).text))
+  if (words.length > 0 && isReadable) return words
+  return new Invalid(
+    `The parameter "search" must be words or "phrases" that contain letters or digits, at most ${valueLengthMax} characters in all.`,
+  )
+}
+
+/**
+ * Returns the words and phrases of a search. Straight or typographic double quotes enclose a phrase; blanks,
+ * commas, semicolons, slashes, bars, dashes and underscores separate words. Punctuation around a word is
+ * ignored. A `*` at the end of a word or phrase stays, unless there is another at its start.
+ */
+export function searchTerms(text: string): string[] {
+  const pieces = text.replaceAll(/[“”„«»]/g, '"').split('"')
+  // An unclosed quote encloses nothing.
+  const isClosed = pieces.length % 2 === 1
+  return pieces
+    .flatMap((piece, index) =>
+      index % 2 === 1 && (isClosed || index < pieces.length - 1)
+        ? bare(piece.trim().split(/\s+/).join(' '), aroundPhrases)
+        : piece.split(separators).map((word) => bare(word, punctuation)),
+    )
+    .filter((term) => term !== '')
+}
+
+/** Removes signs at the ends of a word or phrase, but for the mark of the start of a word. */
+function bare(text: string, around: ReadonlySet<string>): string {
+  const signs = Array.from(text)
+  const first = signs.findIndex((sign) => !around.has(sign))
+  const last = signs.findLastIndex((sign) => !around.has(sign))
+  if (first === -1) return ''
+  const isStart = signs.includes('*', last + 1) && !signs.slice(0, first).includes('*')
+  return `${signs.slice(first, last + 1).join('')}${isStart ? '*' : ''}`
+}
+
+/** Returns the text that `parseWords` reads as these words. */
+export function formatWords(words: readonly string[]): string {
+  return words
+    .map((word) => {
+      const [only, ...others] = searchTerms(word)
+      return only === word && others.length === 0 ? word : `"${word}"`
+    })
+    .join(' ')
+}
+
+interface SearchTerm {
+  readonly text: string
+  /** True if a word must start with the text; otherwise the text may be anywhere. */
+  readonly isStart: boolean
+}
+
+/** Returns the meaning of an element of `searchTerms`. */
+export function searchTerm(word: string): SearchTerm {
+  const isStart = word.endsWith('*')
+  return { text: isStart ? word.slice(0, -1) : word, isStart }
+}
+
+/**
+ * Returns the test of a search for folded texts.
+ * @param folded folded text of the search term
+ */
+export function matcher({ isStart }: SearchTerm, folded: string): (text: string) => boolean {
+  if (!isStart) return (text) => text.includes(folded)
+  const escaped = folded.replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`)
+  const pattern = new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped}`, 'u')
+  return (text) => pattern.test(text)
+}
+
+/** Pattern of RE2, the regular expressions of SQL engines, for the place before a word. */
+export const wordStart = String.raw`(^|[^\pL\pN])`
