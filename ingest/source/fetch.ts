@@ -5,7 +5,13 @@ import type { Dispatcher } from 'undici'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
-import { PrivateAddress, publicLookup, requirePublicLiteral } from './public-address.ts'
+import {
+  anyLookup,
+  isOnPrivateNetwork,
+  PrivateAddress,
+  publicLookup,
+  requirePublicLiteral,
+} from './public-address.ts'
 import {
   isPartOf,
   nameIn,
@@ -227,18 +233,19 @@ class Download {
   }
 
   /**
-   * Sends the request and follows redirects. The operator chose the first address, so it may be private;
-   * redirects to other servers must lead to public addresses.
+   * Sends the request and follows redirects. The operator chose the first address, so it may be private.
+   * Redirects must lead to public addresses, or stay on a server that was private from the start.
    */
   async #follow(headers: Record<string, string>): Promise<WebResponse> {
     const { request, anywhere, publicOnly } = await httpClient()
     let address = this.#address
     for (let redirects = 0; ; redirects += 1) {
-      const isOurs = address.origin === this.#address.origin
-      if (!isOurs) requirePublicLiteral(address)
+      const isSameServer = address.origin === this.#address.origin
+      const mayBePrivate = redirects === 0 || (isSameServer && isOnPrivateNetwork(address))
+      if (!mayBePrivate) requirePublicLiteral(address)
       const answer = await request(address, {
         headers,
-        dispatcher: isOurs ? anywhere : publicOnly,
+        dispatcher: mayBePrivate ? anywhere : publicOnly,
         headersTimeout: this.#options.silenceMs,
         bodyTimeout: this.#options.silenceMs,
       })
@@ -274,7 +281,7 @@ async function loadHttpClient() {
   const { Agent, request } = await import('undici')
   return {
     request,
-    anywhere: new Agent(),
+    anywhere: new Agent({ connect: { lookup: anyLookup } }),
     publicOnly: new Agent({ connect: { lookup: publicLookup } }),
   }
 }

@@ -27,6 +27,26 @@ export function requirePublicLiteral({ hostname }: URL): void {
   if (net.isIP(host) !== 0 && !isPublic(host)) throw new PrivateAddress(host)
 }
 
+/** Names whose addresses were all private when a source was requested there. */
+const privateNames = new Set<string>()
+
+/** Looks up any address, and records names of private networks for `isOnPrivateNetwork`. */
+export const anyLookup: LookupFunction = (hostname, options, callback) => {
+  dns.lookup(hostname, { ...options, all: true }, (error, found) => {
+    // On an error, `found` is undefined.
+    const addresses = error === null ? found : []
+    if (addresses.some(({ address }) => isPublic(address))) privateNames.delete(hostname)
+    else if (addresses.length > 0) privateNames.add(hostname)
+    callback(error, addresses)
+  })
+}
+
+/** Returns true if the first request to this host, which an operator chose, reached a private network. */
+export function isOnPrivateNetwork({ hostname }: URL): boolean {
+  const host = hostname.replaceAll(/^\[|\]$/g, '')
+  return net.isIP(host) === 0 ? privateNames.has(host) : !isPublic(host)
+}
+
 /** Checks the same addresses that are then connected to, so that a second DNS answer cannot differ. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, found) => {

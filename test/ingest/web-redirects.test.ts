@@ -1,3 +1,4 @@
+import dns from 'node:dns'
 import { type Act, cut, file, startWeb, status, webShop } from '../support/web.ts'
 import { testAll, testSampled } from '../support/runs.ts'
 
@@ -149,6 +150,24 @@ describe('a server that leads to a place that only this machine reaches', () => 
     const meant = await webShop(await startWeb(), { files: there })
     await expect(meant.run()).resolves.toBe('published')
     expect(connections()).toBe(1)
+  })
+})
+
+describe('a server whose name becomes a private address', () => {
+  const [outside, inside] = ['93.184.215.14', '127.0.0.1'].map((ip) => ({ address: ip, family: 4 }))
+  test.each([
+    [[outside, inside], refusal('data.test (127.0.0.1)')],
+    [[inside], 'published'],
+  ])('may redirect to itself only if it was one from the start: %j', async (first, outcome) => {
+    const web = await startWeb({ [at]: to('/moved.csv'), '/moved.csv': file(csv) })
+    const answers = [first]
+    jest
+      .spyOn(dns, 'lookup')
+      .mockImplementation(((_name: string, _options: object, callback: (...found: unknown[]) => void) =>
+        callback(null, answers.shift() ?? [inside])) as unknown as typeof dns.lookup)
+    const shop = await webShop(web, { files: `http://data.test:${web.port}${at}` })
+    expect((await shop.run()).replace(`data.test:${web.port}`, 'web')).toBe(outcome)
+    expect(web.asked).toEqual(outcome === 'published' ? [at, '/moved.csv'] : [at])
   })
 })
 
