@@ -1,4 +1,4 @@
-import { isMap, isSeq, parseDocument, type Document, type Pair, type YAMLSeq } from 'yaml'
+import { isMap, isNode, isSeq, parse, parseDocument, type Document, type Pair, type YAMLSeq } from 'yaml'
 import { StartError } from '../errors.ts'
 
 /** Dataset that receives a new table, and the values to create it if it is missing. */
@@ -14,7 +14,7 @@ interface Place {
 /**
  * Adds a table to the text of a catalog, and leaves the rest unchanged.
  * @param table YAML list with the table as its only item, unindented
- * @throws StartError if `datasets` or `tables` is missing, or is a list with items on one line
+ * @throws StartError if `datasets` or `tables` is missing or no list
  */
 export function addTable(text: string, table: string, place: Place): string {
   const document = parseDocument(text, { version: '1.2' })
@@ -55,16 +55,38 @@ function withItem(
   item: string,
 ): string {
   const [start = 0, end = 0] = list.range ?? []
-  if (list.flow === true && list.items.length > 0)
-    throw new StartError(
-      `${path.join('.')} is written on one line: write each of its items on a line of its own`,
-    )
+  const holder = document.getIn(path.slice(0, -1), true)
+  const isInJson = isMap(holder) && holder.flow === true
+  if (list.flow === true && (list.items.length > 0 || isInJson))
+    return withFlowItem(text, list, parse(item) as unknown[], isInJson)
   if (list.items.length === 0) {
     const column = columnOf(text, keyStart(document, path) ?? start)
     return `${text.slice(0, start).trimEnd()}\n${indented(item, column + 2)}${text.slice(end).replace(/^[ \t]*\n?/, '')}`
   }
   const before = text.slice(0, end).trimEnd()
   return `${before}\n${indented(item, columnOf(text, start))}${text.slice(before.length).replace(/^\n/, '')}`
+}
+
+/**
+ * Adds an item to a list in brackets, which cannot contain the comments of the item.
+ * @param isInJson true if the item may be on lines of its own, as the others
+ */
+function withFlowItem(
+  text: string,
+  { items, range }: YAMLSeq,
+  [value]: readonly unknown[],
+  isInJson: boolean,
+): string {
+  const [start = 0, end = 0] = range ?? []
+  const last = items.at(-1)
+  if (!isNode(last)) return `${text.slice(0, start + 1)}${JSON.stringify(value)}${text.slice(start + 1)}`
+  const [first = 0, at = 0] = last.range ?? []
+  const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', first) + 1))?.[0] ?? ''
+  const json =
+    isInJson && text.slice(start, end).includes('\n')
+      ? `\n${JSON.stringify(value, null, 2)}`.replaceAll('\n', `\n${indent}`)
+      : ` ${JSON.stringify(value)}`
+  return `${text.slice(0, at)},${json}${text.slice(at)}`
 }
 
 /** Returns the offset of a value's key. */

@@ -59,9 +59,53 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
     expect({ ...found, datasets: found.datasets.slice(0, -1) }).toEqual(parse(before))
   })
 
+  test.each<[what: string, before: string, after: string]>([
+    [
+      'a list on one line',
+      'datasets:\n  - slug: b\n    tables: [{ name: s } ] # two\n',
+      'datasets:\n  - slug: b\n    tables: [{ name: s }, TABLE ] # two\n',
+    ],
+    [
+      'a list on one line with a comma at its end',
+      'datasets:\n  - slug: b\n    tables: [{ name: s }, # last\n      ]\n',
+      'datasets:\n  - slug: b\n    tables: [{ name: s }, TABLE, # last\n      ]\n',
+    ],
+    [
+      'JSON without tables',
+      '{"datasets":[{"slug":"a","tables":[]},{"slug":"b","tables":[]}]}\n',
+      '{"datasets":[{"slug":"a","tables":[]},{"slug":"b","tables":[TABLE]}]}\n',
+    ],
+    [
+      'JSON on one line',
+      '{"datasets":[{"slug":"b","tables":[{"name":"s"}]}],"title":"]"}',
+      '{"datasets":[{"slug":"b","tables":[{"name":"s"}, TABLE]}],"title":"]"}',
+    ],
+    [
+      'JSON on many lines',
+      '{\n  "datasets": [\n    {\n      "slug": "b",\n      "tables": [\n        {\n          "name": "s"\n        }\n      ]\n    }\n  ]\n}\n',
+      '{\n  "datasets": [\n    {\n      "slug": "b",\n      "tables": [\n        {\n          "name": "s"\n        },\n        TABLE\n      ]\n    }\n  ]\n}\n',
+    ],
+  ])('of %s', (_what, before, after) => {
+    const added = addTable(before, entry, place)
+    const table = { name: 't', order: [], fields: [{ name: 'a', type: 'string' }] }
+    const asJson = JSON.stringify(table)
+    const onLines = JSON.stringify(table, null, 2).replaceAll(/\n */g, ' ')
+    expect(added.replaceAll(/\{\s*"name": ?"t"[^]*?\}\s*\]\s*\}/g, 'TABLE')).toBe(after)
+    expect([asJson, onLines].some((text) => added.replaceAll(/\s+/g, ' ').includes(text))).toBe(true)
+    expect(() => parse(added) as unknown).not.toThrow()
+  })
+
+  test.each<[what: string, before: string]>([
+    ['no dataset', '{"title":"T","datasets":[]}'],
+    ['others', '{"title":"T","datasets":[{"slug":"a","tables":[]}]}\n'],
+    ['others on lines', '{\n"title": "T",\n"datasets": [\n{ "slug": "a", "tables": [] }\n]\n}\n'],
+  ])('as JSON with a dataset of its own where there is %s', (_what, before) => {
+    const found = JSON.parse(addTable(before, entry, place)) as { datasets: { slug: string }[] }
+    expect(found.datasets.at(-1)).toMatchObject({ slug: 'b', tables: [{ name: 't' }] })
+    expect({ ...found, datasets: found.datasets.slice(0, -1) }).toEqual(JSON.parse(before))
+  })
+
   test.each<[before: string, message: RegExp]>([
-    ['datasets: [{ slug: a }]\n', /^datasets is written on one line/],
-    ['datasets:\n  - slug: b\n    tables: [{ name: s }]\n', /^datasets\.0\.tables is written on one line/],
     ['datasets: {}\n', /^the catalog has no list of datasets/],
     ['datasets:\n  - slug: b\n', /^the dataset b has no list of tables: write `tables: \[\]` into it/],
   ])('but not into %j', (before, message) => {
