@@ -167,7 +167,7 @@ describe('the server program', () => {
 
     server.child.kill('SIGTERM')
     const { code, out, err } = await server.ended
-    expect([code, err]).toEqual([0, `The pages are at http://localhost:${port}/\n`])
+    expect([code, err]).toEqual([0, ''])
     const lines = out
       .trim()
       .split('\n')
@@ -182,24 +182,48 @@ describe('the server program', () => {
   })
 
   testSampled<[what: string, extra: Record<string, string>, err: RegExp]>([
-    [
-      'a malformed setting',
-      { PORT: 'http' },
-      /^PORT is "http", and must be a port number from 1 to 65535\n$/,
-    ],
+    ['a malformed setting', { PORT: 'http' }, /^PORT is "http", and must be a port number from 1 to 65535$/],
     ['a catalog that is none', { CATALOG: 'Makefile' }, /^Makefile has .* errors?:\nMakefile:\d+:\d+: /],
   ])('does not start with %s', async (_what, extra, err) => {
     const ended = await run('server/process/main', [], { ...settings, ...extra })
-    expect([ended.code, ended.out, ended.err]).toEqual([1, '', expect.stringMatching(err)])
+    const line = JSON.parse(ended.err) as object
+    expect([ended.code, ended.out, line]).toEqual([
+      1,
+      '',
+      { level: 60, time: expect.any(String), msg: expect.stringMatching(err) },
+    ])
+  })
+
+  test('logs warnings and bugs as lines of JSON', async () => {
+    const preloaded = path.join(await temporaryFolder(), 'preloaded.cjs')
+    await writeFile(
+      preloaded,
+      `setTimeout(() => process.emitWarning('odd'), 1500)
+       setTimeout(() => { throw new TypeError('a bug') }, 2000)`,
+    )
+    const own = { ...settings, PORT: String(await freePort()), NODE_OPTIONS: `--require=${preloaded}` }
+    const { code, out, err } = await start('server/process/main', [], own).ended
+    const lines = `${out}${err}`.trim().split('\n')
+    expect(code).toBe(1)
+    expect(lines.map((line) => JSON.parse(line) as { level: number; msg: string })).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ level: 40, msg: 'odd' }),
+        expect.objectContaining({
+          level: 60,
+          msg: 'a bug',
+          err: expect.objectContaining({ type: 'TypeError' }),
+        }),
+      ]),
+    )
   })
 
   test('says that its port is taken', async () => {
     const { port, release } = await heldPort()
     const ended = await run('server/process/main', [], { ...settings, PORT: String(port) })
     await release()
-    expect([ended.code, ended.err]).toEqual([
+    expect([ended.code, (JSON.parse(ended.err) as { msg: string }).msg]).toEqual([
       1,
-      `cannot listen on 127.0.0.1:${port}: the port is in use; set PORT to another\n`,
+      `cannot listen on 127.0.0.1:${port}: the port is in use; set PORT to another`,
     ])
   })
 })

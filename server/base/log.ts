@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
+import { lastWords, messageOf } from '../../core/errors.ts'
 import type { LogLevel } from '../../core/settings/rows.ts'
 
 export type Log = Logger
@@ -16,6 +17,26 @@ const together = { minLength: 3500, maxWrite: 4096, sync: false, periodicFlush: 
 export function openLog(level: LogLevel, base: object = {}, stream?: DestinationStream): Log {
   const options = { level, base, timestamp: pino.stdTimeFunctions.isoTime }
   return pino(options, stream ?? pino.destination(together))
+}
+
+/** Writes the error that ends a process: as text to a terminal, else as a line of the log to standard error. */
+export function logFatal(error: unknown): void {
+  const words = lastWords(error)
+  if (process.stderr.isTTY) {
+    console.error(words)
+    return
+  }
+  const log = openLog('fatal', {}, pino.destination({ dest: 2, sync: true }))
+  if (typeof words === 'string') log.fatal(words)
+  else log.fatal({ err: words }, messageOf(words))
+}
+
+/** Logs the warnings of Node, which it otherwise prints as text, also amid the lines of a log. */
+export function logWarnings(log: Log): void {
+  if (process.stderr.isTTY) return
+  process
+    .removeAllListeners('warning')
+    .on('warning', (warning) => log.warn({ err: warning }, warning.message))
 }
 
 /**

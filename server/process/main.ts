@@ -1,8 +1,9 @@
 import cluster from 'node:cluster'
-import { lastWords } from '../../core/errors.ts'
 import { readSettings, workerShare } from '../../core/settings/read.ts'
+import { logFatal } from '../base/log.ts'
 
 /** Starts one process that serves, or a primary with several workers. */
+process.on('uncaughtException', fail)
 try {
   const settings = readSettings(process.env)
   // Import on demand, so that the primary does not load the modules that serve requests.
@@ -14,7 +15,11 @@ try {
     await serve(workerShare(settings))
   }
 } catch (error) {
-  console.error(lastWords(error))
+  fail(error)
+}
+
+function fail(error: unknown): never {
+  logFatal(error)
   // Open resources would keep the process alive.
   process.exit(1)
 }

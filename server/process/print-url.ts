@@ -1,8 +1,5 @@
-/**
- * Prints the address of the pages: alone on a line of a terminal, else on stderr, so that stdout has only the
- * log.
- */
+/** Prints the address of the pages if somebody reads at a terminal. The log has it in any case. */
 export function printUrl({ href }: URL): void {
-  if (process.stdout.isTTY) process.stdout.write(`${href}\n`)
-  else process.stderr.write(`The pages are at ${href}\n`)
+  const terminal = [process.stdout, process.stderr].find(({ isTTY }) => isTTY)
+  terminal?.write(terminal === process.stdout ? `${href}\n` : `The pages are at ${href}\n`)
 }

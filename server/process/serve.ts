@@ -1,7 +1,7 @@
 import type { ProcessSettings } from '../../core/settings/read.ts'
 import { StartupGate, listen, stopWithinMs, type Listening } from '../http/listen.ts'
 import { connectionsWithin, descriptorsMax } from '../http/descriptors.ts'
-import { terminalLines, openLog } from '../base/log.ts'
+import { logWarnings, openLog, terminalLines } from '../base/log.ts'
 import { startWatchdog } from './watchdog.ts'
 import { printUrl } from './print-url.ts'
 import { thisWorker } from './workers/worker.ts'
@@ -14,6 +14,7 @@ import { thisWorker } from './workers/worker.ts'
 export async function serve(settings: ProcessSettings): Promise<void> {
   const worker = thisWorker()
   const log = openLog(settings.logLevel, { worker: worker?.id }, await terminalLines())
+  logWarnings(log)
   const connectionsMax = connectionsWithin(descriptorsMax(), settings, log)
   const gate = new StartupGate()
   const listenNow = (): Promise<Listening> =>
@@ -71,8 +72,9 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   listening ??= await listenNow()
   isServing = true
   const { datasets, tables } = service.served()
-  log.info({ datasets, host: settings.host, port: settings.port, tables }, 'serving')
+  const { host, port, publicUrl } = settings
+  log.info({ pages: publicUrl.href, datasets, host, port, tables }, 'serving')
   startWatchdog(log)
-  if (worker === null) printUrl(settings.publicUrl)
+  if (worker === null) printUrl(publicUrl)
   worker?.serving()
 }

@@ -5,7 +5,7 @@ import { catalogVersion, followVersions } from '../../../core/catalog/catalog-fi
 import { workerShare, type Settings } from '../../../core/settings/read.ts'
 import { answerQuestions } from '../../limits/channel.ts'
 import { MemoryCounts } from '../../limits/limiter.ts'
-import { terminalLines, openLog, type Log } from '../../base/log.ts'
+import { logWarnings, openLog, terminalLines, type Log } from '../../base/log.ts'
 import { startWatchdog } from '../watchdog.ts'
 import { printUrl } from '../print-url.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
@@ -33,6 +33,7 @@ const faultTold =
  */
 export async function runPrimary(settings: Settings): Promise<void> {
   const log = openLog(settings.logLevel, {}, await terminalLines())
+  logWarnings(log)
   const reception = new ConnectionDispatcher()
   await reception.listen(settings.port, settings.host)
   const keeper = new Keeper(settings.workers, reception, log)
@@ -49,8 +50,9 @@ export async function runPrimary(settings: Settings): Promise<void> {
   if (keeper.isStopping || !(await keeper.start())) return
   followCatalog(settings, version, keeper, log)
   startWatchdog(log)
-  log.info({ workers: settings.workers, host: settings.host, port: settings.port }, 'all workers started')
-  printUrl(settings.publicUrl)
+  const { workers, host, port, publicUrl } = settings
+  log.info({ pages: publicUrl.href, workers, host, port }, 'all workers started')
+  printUrl(publicUrl)
 }
 
 /**
