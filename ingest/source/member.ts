@@ -5,6 +5,8 @@ export interface Member {
   readonly name: string
   /** Its path in a zip; null for the file itself. */
   readonly inner: string | null
+  /** Number of bytes in the file, compressed if it is. */
+  readonly bytes: number
   /**
    * Passes the text to `sink` in chunks, then verifies that it is complete.
    * @throws TableFailure if it is damaged, or decompresses to more than allowed
@@ -15,7 +17,8 @@ export interface Member {
 export interface Sink {
   /** Receives each chunk as stored, before decompression; never called for a zip. */
   readonly onPacked: (chunk: Buffer) => void
-  readonly onText: (chunk: Buffer) => Promise<void>
+  /** @param fraction share of the member that has been passed on with this chunk, 0 to 1 */
+  readonly onText: (chunk: Buffer, fraction: number) => Promise<void>
 }
 
 export interface PackedFile {

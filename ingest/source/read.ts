@@ -125,15 +125,22 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
   let sameColumnScans: Scan[] = []
   const files: ReadFile[] = []
   const tallies: FileTally[] = []
-  let [packed, text] = [0, 0]
+  let [text, bytesRead] = [0, 0]
   const writer = taker === null ? null : new BatchWriter(taker, table.source.delimiter)
   try {
     for (const source of sources) {
       const before = await fingerprintOf(source.path)
       const first = scans.length
       const members = await membersOf(source, table.source.member, options.limits)
-      const isMeasured = packingOf(source.name)?.isReadThrough !== false
-      const hash = isMeasured && hashes ? createHash('sha256') : null
+      const isReadThrough = packingOf(source.name)?.isReadThrough !== false
+      const hash = isReadThrough && hashes ? createHash('sha256') : null
+      // The members of a zip that are read are all of the work that it gives.
+      const share =
+        source.bytes /
+        Math.max(
+          1,
+          members.reduce((sum, { bytes }) => sum + bytes, 0),
+        )
       for (const member of members) {
         const constants = constantsOf(table, source, member)
         const scan = scanOf(member, constants, scans, options, sources.length + members.length > 2)
@@ -157,16 +164,16 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
         await member.read({
           onPacked: (chunk) => {
             hash?.update(chunk)
-            packed += chunk.length
           },
-          onText: async (chunk) => {
+          onText: async (chunk, fraction) => {
             checkStart(chunk)
             text += chunk.length
-            const fractionRead = isMeasured ? packed / total : text / (5 * total)
+            const fractionRead = (bytesRead + fraction * member.bytes * share) / total
             progress.advance({ fraction: fractionRead, rows: scan.before + scanner.records, bytes: text })
             await writeRecords(scanner.push(last.push(decode.write(chunk))))
           },
         })
+        bytesRead += member.bytes * share
         await writeRecords(Buffer.concat([scanner.push(last.push(decode.end())), scanner.end()]))
         if (scanner.isShort) {
           throw new TableFailure(

@@ -16,6 +16,7 @@ export function unpacked(file: PackedFile, unpack: Unpack | null, limits: Unpack
   return {
     name: file.name,
     inner: null,
+    bytes: file.bytes,
     read: (sink) => readThrough(file, unpack?.(unpackOptions) ?? null, sink, limits),
   }
 }
@@ -32,7 +33,7 @@ async function readThrough(
   sink: Sink,
   limits: UnpackLimits,
 ): Promise<void> {
-  let packed = 0
+  let [packed, passed] = [0, 0]
   const requireBounds = unpackBounds(file, limits)
   const measure = new Transform({
     highWaterMark: chunkBytes,
@@ -47,7 +48,9 @@ async function readThrough(
     // one is scanned.
     await Promise.resolve()
     requireBounds(text.length, packed)
-    await sink.onText(text)
+    passed += text.length
+    // `packed` runs ahead of the texts by the buffers, which hold all of a small file.
+    await sink.onText(text, (unpack?.bytesWritten ?? passed) / file.bytes)
   }
   let taking: Promise<void> = Promise.resolve()
   const consume = new Writable({

@@ -29,6 +29,7 @@ export async function zipMembers(
   return selectedEntries.map((entry) => ({
     name: `${file.name}/${entry.fileName}`,
     inner: entry.fileName,
+    bytes: entry.compressedSize,
     read: (sink) => readEntry(file, entry, sink, limits),
   }))
 }
@@ -128,11 +129,12 @@ async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: Unp
   try {
     const stream = await promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip))(entry)
     const requireBounds = unpackBounds(file, limits)
-    let [sum, waiting, waitingBytes] = [0, [] as Buffer[], 0]
+    let [sum, passed, waiting, waitingBytes] = [0, 0, [] as Buffer[], 0]
     const flush = async (): Promise<void> => {
       const text = Buffer.concat(waiting)
       ;[waiting, waitingBytes] = [[], 0]
-      await sink.onText(text)
+      passed += text.length
+      await sink.onText(text, passed / (entry.uncompressedSize || 1))
     }
     for await (const text of stream as AsyncIterable<Buffer>) {
       requireBounds(text.length, entry.compressedSize)

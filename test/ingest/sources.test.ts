@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import request from 'supertest'
 import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { faultLines } from '../support/declared.ts'
+import { silentProgress } from '../../ingest/base/progress.ts'
+import { readSource } from '../../ingest/source/read.ts'
 import { CsvScanner } from '../../ingest/source/scan.ts'
 import { getPage, serve } from '../support/service.ts'
-import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { placed, temporaryFolder, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { zipOf } from '../support/zip.ts'
 import { runsOf, seed, testAll, testSampled } from '../support/runs.ts'
 
 const catalog = tinyCatalog({ fields: ['a:string', 'b:integer'] })
@@ -26,6 +29,45 @@ async function failureOf(content: string | Uint8Array, name = 'd/t.csv'): Promis
   if (outcome?.status !== 'failed') throw new Error(`expected a failure, got ${String(outcome?.status)}`)
   return faultLines(outcome)
 }
+
+// Texts that shrink to a fiftieth, all of which are in buffers before the first is scanned.
+const longText = `a,b\n${Array.from({ length: 600_000 }, (_, n) => `text,${n % 10}\n`).join('')}`
+test.each<[packing: string, name: string, content: Buffer]>([
+  ['no compression', 't.csv', Buffer.from(longText)],
+  ['gzip', 't.csv.gz', gzipSync(longText)],
+  [
+    'a zip of two files and others',
+    't.zip',
+    zipOf(
+      { name: 'a.csv', content: longText },
+      { name: 'b.csv', content: longText },
+      { name: 'c.bin', content: Buffer.from(longText) },
+    ),
+  ],
+])('the progress of a source is the share of its text that was read: %s', async (_packing, name, content) => {
+  const file = path.join(await temporaryFolder(), name)
+  await writeFile(file, content)
+  const isZip = name.endsWith('.zip')
+  const source = isZip ? { member: '*.csv' } : {}
+  const table = tinyCatalog({ fields: ['a:string', 'b:integer'], source })
+    .datasets.get('d')
+    ?.tables.get('t')
+  if (table === undefined) throw new Error('no table')
+  const seen: (readonly [reported: number, due: number])[] = []
+  const total = longText.length * (isZip ? 2 : 1)
+  await readSource([placed(file, name, content.length)], {
+    table,
+    progress: {
+      ...silentProgress,
+      advance: ({ fraction, bytes = 0 }) => seen.push([fraction, bytes / total]),
+    },
+    limits: { unpackedBytesMax: 1e9 },
+    taker: null,
+  })
+  expect(seen.length).toBeGreaterThan(3)
+  expect(seen.filter(([reported, due]) => Math.abs(reported - due) > 0.15)).toEqual([])
+  expect(seen.at(-1)?.[0]).toBeLessThanOrEqual(1)
+})
 
 describe('every plain form of CSV loads the same rows', () => {
   const rows = [
