@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs'
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 
@@ -11,9 +11,10 @@ const signals = { SIGINT: 130, SIGTERM: 143 } as const
 export class TemporaryFolder {
   readonly path: string
 
-  private constructor(folder: string) {
-    this.path = folder
+  private constructor(start: string) {
+    // Before the folder is there, and at once, so that no signal comes between.
     for (const signal of Object.keys(signals)) process.on(signal, this.#end)
+    this.path = mkdtempSync(start)
   }
 
   /** @param prefix of its name, such as `acervo-add-`; removes what killed commands left under it */
@@ -24,7 +25,7 @@ export class TemporaryFolder {
       if (name.startsWith(prefix) && (await isRemainder(folder)))
         await rm(folder, { recursive: true, force: true }).catch(() => undefined)
     }
-    return new TemporaryFolder(await mkdtemp(path.join(home, prefix)))
+    return new TemporaryFolder(path.join(home, prefix))
   }
 
   /** Leaves signals to the command, which then has to remove the folder. */
