@@ -202,9 +202,9 @@ testAll(
       PORT: String(await freePort()),
       METRICS_PORT: String(server.port),
     })
-    expect([code, err]).toEqual([
+    expect([code, (JSON.parse(err) as { msg: string }).msg]).toEqual([
       1,
-      `cannot listen on 127.0.0.1:${server.port}: the port is in use; set METRICS_PORT to another\n`,
+      `cannot listen on 127.0.0.1:${server.port}: the port is in use; set METRICS_PORT to another`,
     ])
   },
   60_000,

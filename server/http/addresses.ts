@@ -91,7 +91,9 @@ export function withQuery(address: string, parameters: ReadonlyMap<string, strin
   const all = [...parameters].filter(([name]) => name !== 'page')
   if (page > 1) all.push(['page', String(page)])
   if (all.length === 0) return address
-  return `${address}?${new URLSearchParams(all.toSorted(([a], [b]) => (a < b ? -1 : 1))).toString()}`
+  const query = new URLSearchParams(all.toSorted(([a], [b]) => (a < b ? -1 : 1))).toString()
+  // DuckDB takes a `*` in an address for a pattern of several files.
+  return `${address}?${query.replaceAll('*', '%2A')}`
 }
 
 /** Returns families that write http addresses into https pages, where browsers do not follow them. */
