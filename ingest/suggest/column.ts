@@ -221,7 +221,7 @@ function spellingOf({ marks }: NumberForm): string[] {
   return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
 }
 
-const isWhole = ({ scale, hasExponent }: NumberForm): boolean => scale === 0 && !hasExponent
+const isWhole = ({ hasPoint, hasExponent }: NumberForm): boolean => !hasPoint && !hasExponent
 
 /** Returns the catalog keys that declare how numbers are written. */
 function readingOf(form: NumberForm): Record<string, unknown> {

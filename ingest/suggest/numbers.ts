@@ -11,6 +11,8 @@ export interface NumberForm {
   readonly integerDigits: number
   readonly scale: number
   readonly hasExponent: boolean
+  /** True if a number has a point, perhaps without digits after it, as in `5.`. */
+  readonly hasPoint: boolean
 }
 
 /** Texts that look like numbers, but would change if the numbers were written back. */
@@ -146,6 +148,7 @@ export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumb
     integerDigits: Math.max(...plain.map((text) => /^0*([0-9]*)/.exec(text)?.[1]?.length ?? 0), 1),
     scale: Math.max(...plain.map((text) => /\.([0-9]*)/.exec(text)?.[1]?.length ?? 0)),
     hasExponent: plain.some((text) => /e/i.test(text)),
+    hasPoint: plain.some((text) => text.includes('.')),
   }
 }
 

@@ -220,6 +220,19 @@ describe('what is suggested of a column', () => {
     ['some with percent', ['61%', '0.58', '7%'], { type: 'string' }, null, /2 with %, 1 with none/],
     ['money and a bare number', ['R$ 5', '7'], { type: 'string' }, null, /1 with R\$, 1 with none/],
     ['codes with zeros', ['00123', '10234'], { type: 'string' }, ['00123', '10234']],
+    [
+      'digits on one side of the point',
+      ['.5', '-.25', '5.', '0', '-.0'],
+      { type: 'decimal', scale: 2 },
+      [0.5, -0.25, 5, 0, 0],
+    ],
+    [
+      'digits on one side of the comma',
+      [',5', '-1,', '3'],
+      { type: 'decimal', scale: 1, decimal: ',' },
+      [0.5, -1, 3],
+    ],
+    ['a point behind every number', ['5.', '-7.'], { type: 'decimal', scale: 0 }, [5, -7]],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
   ]
   test.each(sampled(cases, 3))('%s', async (_what, texts, keys, _values, ...[said = /./]) => {

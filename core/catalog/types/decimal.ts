@@ -10,9 +10,10 @@ import {
   type FieldTypeRow,
 } from './field-type.ts'
 
+/** Digits may be missing on one side of the point: `.5` and `5.` are 0.5 and 5. */
 function pattern({ precision, scale }: Digits): string {
   const fraction = scale === 0 ? '0+' : `[0-9]{1,${scale}}0*`
-  return `-?0*[0-9]{1,${precision - scale}}(\\.${fraction})?`
+  return `-?(0*[0-9]{1,${precision - scale}}(\\.(${fraction})?)?|\\.${fraction})`
 }
 
 /** Exact numbers with a fixed number of decimal places. */
@@ -26,7 +27,7 @@ export const decimal: FieldTypeRow = {
     (scale === 0 ? '-12' : `-12.${'5'.padEnd(Math.min(scale, 2), '0')}`),
   stored: ({ precision, scale }) => `DECIMAL(${precision},${scale})`,
   canonical: (text, { scale }) => {
-    const integerPart = withoutLeadingZeros(`split_part(${text}, '.', 1)`)
+    const integerPart = withoutLeadingZeros(`regexp_replace(split_part(${text}, '.', 1), '^(-?)$', '\\10')`)
     const fraction = scale === 0 ? '' : ` || '.' || rpad(split_part(${text}, '.', 2), ${scale}, '0')`
     return withoutMinusZero(`(${integerPart}${fraction})`)
   },
@@ -34,10 +35,9 @@ export const decimal: FieldTypeRow = {
   measure: { number: asNumber, text: String },
   parse: (text, digits) => {
     if (!matches(pattern(digits), text)) return null
-    const [, minus = '', integerPart = '', fraction = ''] =
-      /^(-?)0*(0|[1-9]\d*)(?:\.(\d*))?$/.exec(text) ?? []
+    const [, minus = '', integerPart = '', fraction = ''] = /^(-?)0*(\d*)(?:\.(\d*))?$/.exec(text) ?? []
     const { scale } = digits
-    const number = `${integerPart}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
+    const number = `${integerPart === '' ? '0' : integerPart}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
     return /[1-9]/.test(number) ? `${minus}${number}` : number
   },
   // Canonical texts of a field have the same number of decimal places, so their digits compare like the
