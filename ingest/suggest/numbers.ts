@@ -140,6 +140,8 @@ export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumb
     }
   }
   const plain = all.map((digits) => valueOf(first, digits))
+  const counted = enumerationOf(plain)
+  if (counted !== null) return enumerationQuestion(counted, first.decimal)
   return {
     decimal: first.decimal,
     groups: first.groups,
@@ -149,6 +151,36 @@ export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumb
     scale: Math.max(...plain.map((text) => /\.([0-9]*)/.exec(text)?.[1]?.length ?? 0)),
     hasExponent: plain.some((text) => /e/i.test(text)),
     hasPoint: plain.some((text) => text.includes('.')),
+  }
+}
+
+/** Number of possible positions for each position that occurs, in a list with gaps. */
+const gapsMax = 4
+
+/**
+ * Finds texts that rather count parts, such as 1.9, 1.10 and 1.11, than measure: some end in a zero that others
+ * lack, none has a zero after the point, and the parts are numbered closely.
+ * @returns two of them; null if the texts are numbers
+ */
+function enumerationOf(plain: readonly string[]): readonly [string, string] | null {
+  const parts = plain.map((text) => /^\d+\.(0|[1-9]\d*)$/.exec(text)?.[1] ?? null)
+  if (parts.some((part, index) => part === null && !/^\d+$/.test(plain[index] ?? ''))) return null
+  const tenth = plain.find((_, index) => /^[1-9]\d*0$/.test(parts[index] ?? ''))
+  const others = plain.filter((_, index) => /^[1-9]$/.test(parts[index] ?? ''))
+  if (tenth === undefined || others.length === 0) return null
+  const positions = new Set(parts.filter((part) => part !== null).map(Number))
+  if (Math.max(...positions) - Math.min(...positions) > gapsMax * positions.size) return null
+  const equal = others.find((text) => Number(text) === Number(tenth))
+  return [equal ?? others.at(-1) ?? '', tenth]
+}
+
+function enumerationQuestion(examples: readonly [string, string], decimal: '.' | ','): LossyNumbers {
+  const [one, ten] = examples.map((text) => JSON.stringify(decimal === ',' ? text.replace('.', ',') : text))
+  const scale = examples[1].length - examples[1].indexOf('.') - 1
+  const comma = decimal === ',' ? ', decimal: ","' : ''
+  return {
+    loss: '',
+    question: `say whether ${one ?? ''} and ${ten ?? ''} count parts, and stay texts, or are numbers: type: decimal, scale: ${scale}${comma}`,
   }
 }
 

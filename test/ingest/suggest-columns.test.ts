@@ -233,6 +233,29 @@ describe('what is suggested of a column', () => {
       [0.5, -1, 3],
     ],
     ['a point behind every number', ['5.', '-7.'], { type: 'decimal', scale: 0 }, [5, -7]],
+    [
+      'parts of parts',
+      ['1.1', '1.2', '1.9', '1.10', '2.1'],
+      { type: 'string' },
+      null,
+      /say whether "1\.1" and "1\.10" count parts, and stay texts, or are numbers: type: decimal, scale: 2$/m,
+    ],
+    [
+      'parts without equal ones',
+      ['2.8', '2.9', '2.10', '2.11'],
+      { type: 'string' },
+      null,
+      /"2\.9" and "2\.10"/,
+    ],
+    ['parts with commas', ['1,9', '1,10', '1,1'], { type: 'string' }, null, /scale: 2, decimal: ","$/m],
+    ['versions with gaps', ['1.1', '1.2', '1.10', '2.0'], { type: 'string' }, null, /count parts/],
+    [
+      'prices, some with a zero',
+      ['1.5', '1.50', '2.25', '10.0', '3'],
+      { type: 'decimal', scale: 2 },
+      [1.5, 1.5, 2.25, 10, 3],
+    ],
+    ['prices of cents', ['1.1', '1.10', '1.05'], { type: 'decimal', scale: 2 }, [1.1, 1.1, 1.05]],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
   ]
   test.each(sampled(cases, 3))('%s', async (_what, texts, keys, _values, ...[said = /./]) => {
