@@ -44,6 +44,8 @@ export interface SeenColumn {
   readonly texts: ReadonlyMap<string, number>
   /** True if the field must be text, since other types failed in a trial on all rows. */
   readonly isText?: boolean
+  /** True if another column of the file has the words for yes and no. */
+  readonly isBesideYesNo?: boolean
 }
 
 /** Texts that mean null in any column. */
@@ -74,12 +76,17 @@ const booleanWords = [
   ['TRUE', 'FALSE'],
   ['S', 'N'],
   ['Sim', 'Não'],
+  ['sim', 'não'],
   ['SIM', 'NÃO'],
   ['SIM', 'NAO'],
   ['Y', 'N'],
   ['Yes', 'No'],
+  ['yes', 'no'],
   ['YES', 'NO'],
 ] as const
+/** Names of columns that say yes or no, so that S and N are these words and no directions. */
+const yesNoName =
+  /^(is|has|in|fl|flag|st|sn|ind|indica|indicador|tem|teve|possui|foi|aceita|permite|optante)(_|$)|^(ativ|inativ|aprovad|cancelad|pag)[oa]s?(_|$)|_(ativ[oa]|sn|sim_nao)$/
 
 /** Numbers with more digits after the point are measurements, which become floats. */
 const scaleMax = 6
@@ -124,7 +131,7 @@ export function suggestField(column: SeenColumn): SuggestedField {
  * plain text.
  */
 function typed(
-  { name }: SeenColumn,
+  column: SeenColumn,
   filled: readonly string[],
   sure: readonly string[],
 ): SuggestedField | null {
@@ -135,20 +142,36 @@ function typed(
   if (values.length === 0) return null
   const nulls = [...sure, ...likely]
   const extraKeys = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
-  const found = boolOf(values) ?? numberOf(name, values) ?? momentOf(values) ?? jsonOf(values)
+  const found = boolOf(column, values) ?? numberOf(column.name, values) ?? momentOf(values) ?? jsonOf(values)
   return found === null
     ? null
     : { ...found, keys: { ...found.keys, ...(found.keys.type === 'string' ? {} : extraKeys) } }
 }
 
-function boolOf(values: readonly string[]): SuggestedField | null {
+function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]): SuggestedField | null {
   const words = booleanWords.find((pair) =>
     values.every((text) => (pair as readonly string[]).includes(text)),
   )
   const isUsual = words !== undefined && words[0].toLowerCase() === 'true'
   if (words === undefined || (!isUsual && values.length < 2)) return null
-  const own = isUsual ? {} : { booleans: { true: [words[0]], false: [words[1]] } }
-  return typedField({ type: 'bool', ...own }, words.join(' or '))
+  if (isUsual) return typedField({ type: 'bool' }, words.join(' or '))
+  const booleans = { true: [words[0]], false: [words[1]] }
+  if (words[0] === 'S' && isBesideYesNo !== true && !yesNoName.test(name.toLowerCase())) {
+    const evidence = `S and N may be yes and no, or a direction; for yes and no, declare type: bool, booleans: ${JSON.stringify(booleans)}`
+    return { ...plainString(() => evidence), isNotable: true }
+  }
+  return {
+    ...typedField({ type: 'bool', booleans }, `${words.join(' or ')}, which become true or false`),
+    isNotable: true,
+  }
+}
+
+/** Returns true if a column has words for yes and no that have no other meaning. */
+export function isYesNo({ texts }: SeenColumn): boolean {
+  const all = [...texts.keys()].filter((text) => !sureNulls.has(text))
+  return booleanWords.some(
+    ([yes, no]) => yes.length > 1 && all.length === 2 && all.includes(yes) && all.includes(no),
+  )
 }
 
 /** Returns a JSON or list field if all values are JSON objects or arrays. */

@@ -10,7 +10,7 @@ import { membersOf } from '../source/members.ts'
 import { OtherHeader, readSource, type ReadSource } from '../source/read.ts'
 import { reasons } from '../source/soundness.ts'
 import { datasetLines } from './dataset-lines.ts'
-import { suggestField, type SeenColumn, type SuggestedField } from './column.ts'
+import { isYesNo, suggestField, type SeenColumn, type SuggestedField } from './column.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
@@ -85,7 +85,9 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   if (member === undefined) throw new TableFailure(`${first.name} is empty`)
   const sample = await sampleOf(member)
   const names = namesFor(sample.dialect.firstLine, sample.dialect.hasHeader)
-  const columns = names.map((name, index) => ({ name, texts: new Map(sample.texts[index]) }))
+  const seen = names.map((name, index) => ({ name, texts: new Map(sample.texts[index]) }))
+  const isBesideYesNo = seen.some(isYesNo)
+  const columns = seen.map((column) => ({ ...column, isBesideYesNo }))
   const database = await trialDatabase(scratch)
   const db = await database.connect()
   try {

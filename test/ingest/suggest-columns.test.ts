@@ -221,19 +221,6 @@ describe('what is suggested of a column', () => {
     ['money and a bare number', ['R$ 5', '7'], { type: 'string' }, null, /1 with R\$, 1 with none/],
     ['codes with zeros', ['00123', '10234'], { type: 'string' }, ['00123', '10234']],
     [
-      'digits on one side of the point',
-      ['.5', '-.25', '5.', '0', '-.0'],
-      { type: 'decimal', scale: 2 },
-      [0.5, -0.25, 5, 0, 0],
-    ],
-    [
-      'digits on one side of the comma',
-      [',5', '-1,', '3'],
-      { type: 'decimal', scale: 1, decimal: ',' },
-      [0.5, -1, 3],
-    ],
-    ['a point behind every number', ['5.', '-7.'], { type: 'decimal', scale: 0 }, [5, -7]],
-    [
       'parts of parts',
       ['1.1', '1.2', '1.9', '1.10', '2.1'],
       { type: 'string' },
@@ -256,6 +243,28 @@ describe('what is suggested of a column', () => {
       [1.5, 1.5, 2.25, 10, 3],
     ],
     ['prices of cents', ['1.1', '1.10', '1.05'], { type: 'decimal', scale: 2 }, [1.1, 1.1, 1.05]],
+    [
+      'digits on one side of the point',
+      ['.5', '-.25', '5.', '0', '-.0'],
+      { type: 'decimal', scale: 2 },
+      [0.5, -0.25, 5, 0, 0],
+    ],
+    [
+      'digits on one side of the comma',
+      [',5', '-1,', '3'],
+      { type: 'decimal', scale: 1, decimal: ',' },
+      [0.5, -1, 3],
+    ],
+    ['a point behind every number', ['5.', '-7.'], { type: 'decimal', scale: 0 }, [5, -7]],
+    [
+      'S and N beside nothing',
+      ['S', 'N', 'S'],
+      { type: 'string' },
+      null,
+      /S and N may be yes and no, or a direction/,
+    ],
+    ['Y and N', ['Y', 'N'], { type: 'bool', booleans: { true: ['Y'], false: ['N'] } }, [true, false]],
+    ['letters of two languages', ['Sim', 'No'], { type: 'string' }, null],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
   ]
   test.each(sampled(cases, 3))('%s', async (_what, texts, keys, _values, ...[said = /./]) => {
@@ -273,6 +282,18 @@ describe('what is suggested of a column', () => {
     }).filter(([, declared]) => declared !== undefined)
     expect({ ...own, ...Object.fromEntries(hoisted) }).toEqual(keys)
     expect(told).toMatch(said)
+  })
+
+  test.each([
+    ['a name of its own', 'n;v\n1;S\n2;N\n', 'string'],
+    ['a name that says yes or no', 'n;ST_REELEICAO\n1;S\n2;N\n', 'bool'],
+    ['a name with an adjective', 'n;Ativo\n1;S\n2;N\n', 'bool'],
+    ['the name of a direction', 'n;sentido\n1;S\n2;N\n', 'string'],
+    ['words for yes and no beside it', 'n;v;w\n1;S;Sim\n2;N;Não\n', 'bool'],
+  ])('S and N with %s are a %s', async (_what, content, type) => {
+    const { entry, told } = await entryOf(content)
+    expect(entry.fields[1]).toMatchObject({ type })
+    expect(told).toMatch(type === 'bool' ? /which become true or false/ : /or a direction/)
   })
 
   test.each(sampled(cases))('%s is ingested as it was suggested', async (_what, texts, _keys, values) => {

@@ -166,7 +166,7 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '    - { name: descricao, type: string } # 200 texts of at most 24 characters, such as "Preço nº 0 – São Paulo"',
     '    - { name: vr_item, type: decimal, scale: 1 } # all 200 values are numbers with at most 1 digit after the comma',
     '    - { name: qtd_itens, type: integer } # all 171 values are whole numbers of at most 3 digits',
-    '    - { name: ativo, type: bool } # all 200 values are S or N',
+    '    - { name: ativo, type: bool } # all 200 values are S or N, which become true or false',
   ])
 })
 
