@@ -41,7 +41,7 @@ beforeAll(async () => {
 const long = 'x'.repeat(1001)
 const no = ['abc', '1.5', '1e3', '0x10', '', ' 1', '--1', '1,5', '9223372036854775808', 'NaN', 'null']
 const numbers = ['abc', '1,5', '0x10', 'NaN', 'Infinity', '-', '.', '1e', '1e999', '١', '1_0']
-const decimals = ['abc', '1.255', '10000000.00', '1e2', '1,25', '.5', '-', '12345678', 'NaN']
+const decimals = ['abc', '1.255', '10000000.00', '1e2', '1,25', '.', '-', '12345678', 'NaN']
 const booleans = ['yes', 'no', 't', 'f', 'sim', '2', '-1', 'verdadeiro', 'null', 'truee']
 const dates = [
   '2020-02-30',
