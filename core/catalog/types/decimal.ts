@@ -35,9 +35,9 @@ export const decimal: FieldTypeRow = {
   measure: { number: asNumber, text: String },
   parse: (text, digits) => {
     if (!matches(pattern(digits), text)) return null
-    const [, minus = '', integerPart = '', fraction = ''] = /^(-?)0*(\d*)(?:\.(\d*))?$/.exec(text) ?? []
+    const [, minus = '', integerPart = '', fraction = ''] = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text) ?? []
     const { scale } = digits
-    const number = `${integerPart === '' ? '0' : integerPart}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
+    const number = `${integerPart.replace(/^0+/, '') || '0'}${scale === 0 ? '' : `.${fraction.padEnd(scale, '0').slice(0, scale)}`}`
     return /[1-9]/.test(number) ? `${minus}${number}` : number
   },
   // Canonical texts of a field have the same number of decimal places, so their digits compare like the
