@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { parse } from 'yaml'
 import { endWithFile } from './support/each-file.ts'
 import { describeWith, objectStore } from './support/needs.ts'
 import { hasObjectStore, startObjectStore } from './support/object-store.ts'
@@ -230,6 +231,9 @@ test('the tutorial, the first commands of the README and the guide to messy file
   const { code, output } = await runInBash(project, first)
   expect({ code, output: code === 0 ? '' : output.slice(-2000) }).toEqual({ code: 0, output: '' })
   expect(await readFile(guide, 'utf8')).toContain(/^ *(1\. say .*)$/m.exec(output)?.[1])
+  const suggested = await runInBash(project, 'acervo suggest sales.csv 2>/dev/null')
+  const [, entry = ''] = /^```yaml\n(.*?)^```/ms.exec(await readFile(guide, 'utf8')) ?? []
+  expect(parse(entry)).toEqual(parse(suggested.output))
   const files =
     'cp sales.csv sources/sales-1.csv && rm -r sources/shop && mv catalog.yaml old.yaml && acervo init'
   expect(await runInBash(project, `${files}\n${several.split('\n')[0] ?? ''}`)).toMatchObject({ code: 0 })

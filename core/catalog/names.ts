@@ -47,4 +47,21 @@ export type Kind = (typeof kindNames)[number]
 export const minusForms = ['\u22125', '\u20135', '5-'] as const
 export type MinusForm = (typeof minusForms)[number]
 
-export const encodingNames = ['utf-8', 'utf-16', 'utf-16le', 'utf-16be', 'latin-1', 'windows-1252'] as const
+/** Encodings whose characters are single bytes. */
+export const byteEncodings = [
+  'latin-1',
+  'windows-1252',
+  'cp850',
+  'macintosh',
+  'windows-1250',
+  'windows-1251',
+] as const
+export const encodingNames = [
+  'utf-8',
+  'utf-16',
+  'utf-16le',
+  'utf-16be',
+  ...byteEncodings,
+  'shift-jis',
+  'gb18030',
+] as const

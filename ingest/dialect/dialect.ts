@@ -3,6 +3,7 @@ import type { Encoding } from '../../core/catalog/catalog.ts'
 import { decoderOf } from '../source/decode.ts'
 import { CR, LF } from '../source/record.ts'
 import { bestWay } from './candidates.ts'
+import type { EncodingWitness } from './encoding.ts'
 import { isLikelyHeader } from './header.ts'
 import type { Candidate } from './reading.ts'
 
@@ -22,6 +23,8 @@ export interface Dialect {
   readonly hasHeader: boolean
   readonly skipRepeatedHeaders: boolean
   readonly dropEmptyExtraCells: boolean
+  /** Question about the encoding; null if it is certain enough. */
+  readonly question: string | null
   /** Reasons for the detected dialect, as phrases for people. */
   readonly evidence: readonly string[]
 }
@@ -35,8 +38,7 @@ export interface Dialect {
 export function dialectOf(
   sample: Buffer,
   isComplete: boolean,
-  encoding: Encoding,
-  evidence: string,
+  { encoding, evidence, question = null }: EncodingWitness['encoding'],
 ): Dialect {
   const decoded = decoderOf(encoding, 'the sample').write(sample)
   const lineTerminator = decoded.includes(CR) && !decoded.includes(LF) ? 'cr' : 'lf'
@@ -57,6 +59,7 @@ export function dialectOf(
     hasHeader,
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: false,
+    question,
     evidence: [
       evidence,
       `${JSON.stringify(delimiter)} gives ${counted(firstLine.length, 'column')} in ${(100 * share).toFixed(1)} % of the sample`,

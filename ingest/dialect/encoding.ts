@@ -1,6 +1,19 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import type { Encoding } from '../../core/catalog/catalog.ts'
+import { judgeLetters } from './letters.ts'
 import { countBeyondAscii, completeLength } from '../source/utf8.ts'
+
+/** Maximum number of words by whose letters encodings are judged. */
+const wordsMax = 2000
+/** A word with bytes beyond ASCII. Bytes of ASCII may be parts of characters in encodings of several bytes. */
+const markedWord = /[^\0-",;\t]*[\x80-\xff][^\0-",;\t]*/g
+
+interface DetectedEncoding {
+  readonly encoding: Encoding
+  readonly evidence: string
+  /** Question for a person; null or missing if the encoding is certain enough. */
+  readonly question?: string | null
+}
 
 /** Detects the encoding of a text from all of its bytes. */
 export class EncodingWitness {
@@ -12,6 +25,8 @@ export class EncodingWitness {
   /** NUL bytes at even and at odd positions. */
   readonly #nuls: [number, number] = [0, 0]
   #bytes = 0
+  /** Words with bytes beyond ASCII, each byte a character. */
+  readonly #words = new Set<string>()
   #start = Buffer.alloc(0)
   #waiting = Buffer.alloc(0)
 
@@ -23,6 +38,8 @@ export class EncodingWitness {
     const characters = bytes.subarray(0, length)
     this.#isUtf8 &&= isUtf8(characters)
     if (!isAscii(characters)) {
+      if (this.#words.size < wordsMax)
+        for (const [word] of characters.toString('latin1').matchAll(markedWord)) this.#words.add(word)
       const counts = countBeyondAscii(characters)
       this.#counts.characters += counts.characters
       this.#counts.badBytes += counts.badBytes
@@ -36,7 +53,7 @@ export class EncodingWitness {
     this.#hasControls ||= !this.#isAscii && chunk.some((byte) => byte >= 0x80 && byte < 0xa0)
   }
 
-  get encoding(): { encoding: Encoding; evidence: string } {
+  get encoding(): DetectedEncoding {
     const [first, second] = this.#start
     if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
       return { encoding: 'utf-16', evidence: 'it starts with the byte order mark of UTF-16' }
@@ -52,13 +69,18 @@ export class EncodingWitness {
         encoding: 'utf-8',
         evidence: `${characters} characters are UTF-8, but ${badBytes} bytes are not`,
       }
-    return this.#hasControls
+    const usual = this.#hasControls ? 'windows-1252' : 'latin-1'
+    const words = Array.from(this.#words, (word) => Buffer.from(word, 'latin1'))
+    const { encoding, question } = judgeLetters(usual, words)
+    if (question !== null)
+      return { encoding, question, evidence: `it is not UTF-8, and its letters suggest ${encoding}` }
+    return usual === 'windows-1252'
       ? {
-          encoding: 'windows-1252',
+          encoding: usual,
           evidence: 'it is not UTF-8, and its bytes from 0x80 to 0x9f suggest windows-1252',
         }
       : {
-          encoding: 'latin-1',
+          encoding: usual,
           evidence: 'it is not UTF-8, and the lack of bytes from 0x80 to 0x9f suggests latin-1',
         }
   }

@@ -98,9 +98,9 @@ async function startOf(member: Member, bytesMax: number): Promise<Start> {
 }
 
 /** @param bytesMax maximum number of bytes for detecting the dialect */
-function sampleIn({ bytes, isComplete, encoding: { encoding, evidence } }: Start, bytesMax: number): Sample {
+function sampleIn({ bytes, isComplete, encoding }: Start, bytesMax: number): Sample {
   const start = bytes.subarray(0, bytesMax)
-  const dialect = dialectOf(start, isComplete && start.length === bytes.length, encoding, evidence)
+  const dialect = dialectOf(start, isComplete && start.length === bytes.length, encoding)
   return { dialect, texts: textsIn(bytes, isComplete, dialect) }
 }
 

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
 import type { Encoding, SourceForm } from '../../core/catalog/catalog.ts'
+import { byteEncodings } from '../../core/catalog/names.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { CR, LF } from './record.ts'
 import { completeLength } from './utf8.ts'
@@ -32,8 +33,12 @@ export function decoderOf(
 
 function plainDecoder(encoding: Encoding, name: string): Decoder {
   if (encoding === 'utf-8') return withoutMark({ write: (chunk) => chunk, end: () => nothing }, '\uFEFF')
-  if (encoding === 'latin-1' || encoding === 'windows-1252') return singleByte(encoding, name)
-  return utf16(encoding, name)
+  if (encoding.startsWith('utf-16')) return utf16(encoding, name)
+  return isByteEncoding(encoding) ? singleByte(encoding, name) : multiByte(encoding, name)
+}
+
+function isByteEncoding(encoding: Encoding): encoding is ByteEncoding {
+  return (byteEncodings as readonly string[]).includes(encoding)
 }
 
 const nothing = Buffer.alloc(0)
@@ -59,7 +64,9 @@ function bytesOf(text: string, bad: RegExp, unitAt: (at: number) => number): Buf
   return Buffer.concat([...pieces, Buffer.from(text.slice(from))])
 }
 
-function singleByte(encoding: 'latin-1' | 'windows-1252', name: string): Decoder {
+type ByteEncoding = (typeof byteEncodings)[number]
+
+function singleByte(encoding: ByteEncoding, name: string): Decoder {
   const disguise = new DisguisedUtf8(encoding, name)
   const [charset, bad] = encoding === 'latin-1' ? ['latin1', controls] : [encoding, unknown]
   return {
@@ -75,7 +82,25 @@ function singleByte(encoding: 'latin-1' | 'windows-1252', name: string): Decoder
   }
 }
 
-/** Detects UTF-8 read as a single-byte encoding, which gives wrong characters without an error (`SÃ£o`). */
+/** Invalid bytes have no code unit here; `unsoundness` knows the number of U+FFFD. */
+function multiByte(encoding: Encoding, name: string): Decoder {
+  const disguise = new DisguisedUtf8(encoding, name)
+  const decoder = iconv.getDecoder(encoding)
+  return {
+    write: (chunk) => {
+      disguise.inspect(chunk)
+      return withMarks(decoder.write(chunk))
+    },
+    end: () => {
+      disguise.end()
+      return withMarks(decoder.end() ?? '')
+    },
+  }
+}
+
+const withMarks = (text: string): Buffer => bytesOf(text, unknown, (at) => text.charCodeAt(at))
+
+/** Detects UTF-8 read as another encoding, which gives wrong characters without an error (`SÃ£o`). */
 class DisguisedUtf8 {
   readonly #encoding: Encoding
   readonly #name: string

@@ -63,6 +63,8 @@ export function unsoundness(record: Buffer, encoding: Encoding): string | null {
     return `the byte 0x${byte} is not UTF-8: declare the encoding of the source as source.encoding`
   }
   const digits = record.toString('latin1', at + 1, at + 5)
+  if (digits === 'fffd')
+    return `some bytes are not ${encoding}: declare the encoding of the source as source.encoding`
   return encoding.startsWith('utf-16')
     ? `an unpaired surrogate (0x${digits}) is not valid UTF-16: check source.encoding, or fetch the file again`
     : `the byte 0x${digits.slice(2)} is not ${encoding}: declare the encoding of the source as source.encoding`

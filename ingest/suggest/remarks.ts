@@ -36,6 +36,7 @@ export function remarksOf(
       `${what}: ${counted(read.records + read.rejectedRows, 'row')}, ${counted(columns, 'column')}`,
     ),
     ...dialect.evidence.map(toStatement),
+    ...(dialect.question === null ? [] : [toQuestion(dialect.question)]),
     ...totalsAsked(read.lastRows).map(toQuestion),
     ...marksAsked(read.markLine).map(toQuestion),
     ...birthsAsked(days).map(toQuestion),

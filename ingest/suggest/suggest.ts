@@ -295,10 +295,10 @@ class Draft {
     const members = await Promise.all(
       this.#files.map((file) => membersOf(file, source.member ?? null, limits)),
     )
-    const { encoding, evidence } = await encodingOf(members.flat())
+    const { encoding, evidence, question = null } = await encodingOf(members.flat())
     if (encoding === this.dialect.encoding) return false
     const [, ...others] = this.dialect.evidence
-    this.dialect = { ...this.dialect, encoding, evidence: [evidence, ...others] }
+    this.dialect = { ...this.dialect, encoding, question, evidence: [evidence, ...others] }
     return true
   }
 }

@@ -1,0 +1,119 @@
+import iconv from 'iconv-lite'
+import type { Encoding } from '../../core/catalog/catalog.ts'
+
+/** Judges encodings by the letters that they give: those of a language, and none in an odd place. */
+
+/** Letters beyond ASCII of languages, by encodings that have them. */
+const western = [
+  'áàâãçéêíóôõúü',
+  'áéíñóúü',
+  'àâæçéèêëîïôœùûüÿ',
+  'äöüß',
+  'àèéìíîòóù',
+  'àçèéíïòóúü',
+  'åäöæøé',
+  'áâäàçéèêëíïîóôöúûü',
+  'áðéíóúýþæö',
+]
+const eastern = ['ąćęłńóśźż', 'áčďéěíňóřšťúůýž', 'áäčďéíĺľňóôŕšťúýž', 'áéíóöőúüű', 'ăâîșțşţ', 'čćđšž']
+const cyrillic = [
+  'абвгдеёжзийклмнопрстуфхцчшщъыьэюя',
+  'абвгґдеєжзиіїйклмнопрстуфхцчшщьюяў',
+  'абвгдђежзијклљмнњопрстћуфхцчџш',
+]
+
+/** Returns whether a letter beyond ASCII is odd between two others. */
+type OddBetween = (before: string, after: string) => boolean
+
+const besideAscii: OddBetween = (before, after) => /[a-z]/i.test(before + after)
+/** Languages of the west have no three such letters in sequence. */
+const amidOthers: OddBetween = (before, after) => before > '\x7f' && after > '\x7f'
+const nowhere: OddBetween = () => false
+
+const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}々ー・、。（）]/u
+
+const alphabets = new Map<Encoding, readonly [letters: readonly RegExp[], isOddBetween: OddBetween]>([
+  ...(['latin-1', 'windows-1252', 'macintosh', 'cp850'] as const).map(
+    (encoding) => [encoding, [western.map(anyOf), amidOthers]] as const,
+  ),
+  ['windows-1250', [eastern.map(anyOf), nowhere]],
+  ['windows-1251', [cyrillic.map(anyOf), besideAscii]],
+])
+
+function anyOf(letters: string): RegExp {
+  return new RegExp(`[${letters}]`, 'u')
+}
+
+/** Signs that say nothing about a language; the apostrophe is also within words. */
+const neutral = /[\u00A0°ºª§€£“”‘’–—…«»·×½¼¾²³¹±µ®©™¡¿]/
+
+/** Encodings among which the letters decide; the first is what the bytes suggest otherwise. */
+const others = ['macintosh', 'cp850', 'windows-1250', 'windows-1251', 'shift-jis', 'gb18030'] as const
+
+/** Minimum share of fitting letters of a likely encoding. */
+const fitMin = 0.9
+/** Share of fitting letters below which the usual encoding is in doubt, even if no other is likely. */
+const doubtfulFit = 0.5
+/** Minimum lead over the usual encoding. */
+const leadMin = 0.2
+const examplesMax = 3
+
+interface Judgment {
+  readonly encoding: Encoding
+  /** Question for a person, with words as read under each possible encoding; null if there is none. */
+  readonly question: string | null
+}
+
+/**
+ * Chooses the encoding under which words have letters of a language.
+ * @param usual latin-1 or windows-1252
+ * @param words bytes of words with bytes beyond ASCII
+ */
+export function judgeLetters(usual: 'latin-1' | 'windows-1252', words: readonly Buffer[]): Judgment {
+  const usualFit = fitOf(usual, words)
+  if (usualFit >= fitMin) return { encoding: usual, question: null }
+  const fits = others
+    .map((encoding) => ({ encoding, fit: fitOf(encoding, words) }))
+    .filter(({ fit }) => fit >= usualFit + leadMin)
+    .toSorted((a, b) => b.fit - a.fit)
+  const likely = fits.filter(({ fit }) => fit >= fitMin)
+  if (likely.length === 0 && usualFit >= doubtfulFit) return { encoding: usual, question: null }
+  const [best] = likely
+  const possible = [...(best === undefined ? fits : likely).map(({ encoding }) => encoding), usual]
+  const choices = possible.map((encoding) => `${encoding} (${examplesIn(encoding, words)})`)
+  return {
+    encoding: best?.encoding ?? usual,
+    question: `say how the file reads right, and declare it as source.encoding: ${choices.join(', or ')}; it is read as ${best?.encoding ?? usual} until then; if none is right, save the file as UTF-8`,
+  }
+}
+
+function examplesIn(encoding: Encoding, words: readonly Buffer[]): string {
+  return words
+    .slice(0, examplesMax)
+    .map((word) => JSON.stringify(iconv.decode(word, charsetOf(encoding))))
+    .join(', ')
+}
+
+const charsetOf = (encoding: Encoding): string => (encoding === 'latin-1' ? 'latin1' : encoding)
+
+/** Returns the share of letters beyond ASCII that fit the best language of an encoding; 1 without letters. */
+function fitOf(encoding: Encoding, words: readonly Buffer[]): number {
+  const texts = words.map((word) => iconv.decode(word, charsetOf(encoding)))
+  const [letters, isOddBetween] = alphabets.get(encoding) ?? [[ideographs], besideAscii]
+  return Math.max(...letters.map((own) => shareOf(texts, own, isOddBetween)))
+}
+
+function shareOf(texts: readonly string[], letters: RegExp, isOddBetween: OddBetween): number {
+  let [good, bad] = [0, 0]
+  for (const text of texts) {
+    const signs = Array.from(text)
+    for (const [index, sign] of signs.entries()) {
+      if (sign <= '\x7f' || neutral.test(sign)) continue
+      const [before = '', after = ''] = [signs[index - 1], signs[index + 1]]
+      const isCapitalWithin = /\p{Lu}/u.test(sign) && /\p{Ll}/u.test(before)
+      if (letters.test(sign.toLowerCase()) && !isCapitalWithin && !isOddBetween(before, after)) good += 1
+      else bad += 1
+    }
+  }
+  return good + bad === 0 ? 1 : good / (good + bad)
+}

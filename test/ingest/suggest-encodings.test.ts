@@ -1,0 +1,81 @@
+import iconv from 'iconv-lite'
+import { whatCame } from '../support/declared.ts'
+import { entryOf, ingested } from '../support/suggested.ts'
+
+/** Encodings of files, which the letters of their words show. */
+
+const texts = {
+  Portuguese: ['São João do Caí', 'Açailândia', 'Água potável', 'revisão', 'MACEIÓ', 'três irmãos'],
+  Spanish: ['Año', 'León', 'Cádiz', 'niño', 'Mérida', 'pingüino'],
+  French: ['Château-Thierry', 'Évry', 'forêt', 'garçon', 'où', 'naïf'],
+  German: ['Köln', 'Düsseldorf', 'Straße', 'Österreich', 'Ämter'],
+  Danish: ['København', 'Ærø', 'Ålborg', 'Sønderjylland'],
+  Polish: ['Łódź', 'Kraków', 'Gdańsk', 'Świętokrzyskie', 'żółty', 'Częstochowa'],
+  Czech: ['Plzeň', 'České Budějovice', 'Příbram', 'Ústí', 'Žďár', 'kůň'],
+  Russian: ['Томск', 'Садовая', 'Нижний Новгород', 'улица'],
+  Ukrainian: ['Київ', 'Чернігів', 'вулиця', 'Львів'],
+  Japanese: ['東京', '大阪', 'さくら', 'カタカナ', '横浜市'],
+  Chinese: ['北京', '上海', '广州', '人口', '城市'],
+} as const
+
+type Case = readonly [language: keyof typeof texts, encoding: string, isAsked: boolean]
+
+const contentOf = ([language, encoding]: Case): Buffer =>
+  iconv.encode(`n;v\n${texts[language].map((text, n) => `${n};${text}`).join('\n')}\n`, encoding)
+
+test.each<Case>([
+  ['Portuguese', 'latin-1', false],
+  ['Spanish', 'latin-1', false],
+  ['French', 'windows-1252', false],
+  ['German', 'latin-1', false],
+  ['Danish', 'latin-1', false],
+  ['Portuguese', 'cp850', true],
+  ['German', 'cp850', true],
+  ['Portuguese', 'macintosh', true],
+  ['French', 'macintosh', true],
+  ['Polish', 'windows-1250', true],
+  ['Czech', 'windows-1250', true],
+  ['Russian', 'windows-1251', true],
+  ['Ukrainian', 'windows-1251', true],
+  ['Japanese', 'shift-jis', true],
+  ['Chinese', 'gb18030', true],
+])('%s in %s is read as it is, and asked about if another reading is usual', async (...one) => {
+  const [language, encoding, isAsked] = one
+  const content = contentOf(one)
+  const { told } = await entryOf(content)
+  expect(told.includes(`declare it as source.encoding: ${encoding} ("`)).toBe(isAsked)
+  await expect(ingested(content)).resolves.toMatchObject({
+    rows: texts[language].map((text, n) => [n, text]),
+  })
+})
+
+test('letters of no language that is known are asked about', async () => {
+  const { told } = await entryOf(iconv.encode('n;v\n1;Αθήνα\n2;Πάτρα\n3;Λάρισα\n', 'windows-1253'))
+  expect(told).toMatch(/declare it as source\.encoding: .*if none is right, save the file as UTF-8/)
+})
+
+test.each(['cp850', 'macintosh', 'windows-1250', 'windows-1251', 'shift-jis', 'gb18030'] as const)(
+  'a file that is declared as %s but is UTF-8 is refused',
+  async (encoding) => {
+    const source = { encoding, delimiter: ';' }
+    await expect(
+      whatCame({ fields: ['n:integer', 'v:string'], source }, 'n;v\n1;São João\n'),
+    ).resolves.toEqual({
+      refused: [`t.csv is declared as ${encoding}, but is valid UTF-8: declare utf-8 as source.encoding`],
+    })
+  },
+)
+
+test.each([
+  ['shift-jis', Buffer.from([0x81, 0x20]), 'some bytes are not shift-jis'],
+  ['windows-1251', Buffer.from([0x98]), 'the byte 0x98 is not windows-1251'],
+])('bytes that %s does not have are named', async (encoding, bad, message) => {
+  const content = Buffer.concat([iconv.encode('n;v\n1;x\n2;', encoding), bad, Buffer.from('\n')])
+  const declaration = { fields: ['n:integer', 'v:string'], source: { encoding, delimiter: ';' } }
+  await expect(whatCame(declaration, content)).resolves.toEqual({
+    refused: [
+      'a row does not match the catalog; nothing was published',
+      `  line 3: ${message}: declare the encoding of the source as source.encoding`,
+    ],
+  })
+})
