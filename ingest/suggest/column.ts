@@ -112,18 +112,15 @@ export function suggestField(column: SeenColumn): SuggestedField {
   if (filled.length === 0) {
     const field = plainString(() => 'all values are null, so any type would do')
     const keys = { ...field.keys, ...(sure.length > 0 && { nulls: ['', ...sure] }) }
-    return { ...field, keys, isNotable: true }
+    const said = sure.length === 0 ? { isNotable: true } : nullsSaid(field, sure)
+    return { ...field, keys, ...said }
   }
-  if (column.isText !== true) {
-    const own = typed(column, filled, sure)
-    if (own !== null) return own.keys.type === 'string' ? { ...own, keys: { ...own.keys, ...nulls } } : own
-  }
-  return textField(
-    column,
-    filled,
-    nulls,
-    sure.filter((text) => !markedNulls.has(text)),
-  )
+  const own = column.isText === true ? null : typed(column, filled, sure)
+  if (own !== null && own.keys.type !== 'string') return own
+  const doubtful = sure.filter((text) => !markedNulls.has(text))
+  const text = own === null ? textField(column, filled, nulls, doubtful) : own
+  const withNulls = { ...text, keys: { ...text.keys, ...nulls } }
+  return marked.length === 0 ? withNulls : { ...withNulls, ...nullsSaid(text, marked) }
 }
 
 /**
@@ -140,12 +137,25 @@ function typed(
   const likely = [...new Set(trimmed.filter((text) => likelyNulls.has(text)))]
   const values = [...new Set(trimmed.filter((text) => !likelyNulls.has(text)))]
   if (values.length === 0) return null
-  const nulls = [...sure, ...likely]
+  const nulls = [...new Set([...sure, ...likely])]
   const extraKeys = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
   const found = boolOf(column, values) ?? numberOf(column.name, values) ?? momentOf(values) ?? jsonOf(values)
-  return found === null
-    ? null
-    : { ...found, keys: { ...found.keys, ...(found.keys.type === 'string' ? {} : extraKeys) } }
+  if (found === null || found.keys.type === 'string') return found
+  const own = { ...found, keys: { ...found.keys, ...extraKeys } }
+  return nulls.length === 0 ? own : { ...own, ...nullsSaid(own, nulls) }
+}
+
+/** Names the texts that become null, since they were chosen for the author of the file. */
+function nullsSaid(
+  { evidence }: SuggestedField,
+  nulls: readonly string[],
+): Pick<SuggestedField, 'evidence' | 'isNotable'> {
+  const words = nulls.map((text) => JSON.stringify(text)).join(', ')
+  const said = `${words} ${nulls.length === 1 ? 'becomes' : 'become'} null`
+  return {
+    evidence: (found) => [evidence(found), said].filter((part) => part !== '').join('; '),
+    isNotable: true,
+  }
 }
 
 function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]): SuggestedField | null {

@@ -66,6 +66,8 @@ function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unk
       const value: unknown = first[key]
       const others = own.filter((keys) => !(key in keys) && (type === null || keys.type === type))
       if (others.some((keys) => isChangedBy(keys, key, value))) continue
+      // Words for null of one column may be values of another, which its sample does not show.
+      if (key === 'nulls' && others.length > 0) continue
       source[type ?? key] = value
       own = own.map((keys) => (holders.includes(keys) ? without(keys, key) : keys))
     }

@@ -157,7 +157,6 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '    skip_lines: 1',
     '    rename: {"DT_COMPRA":"dt_compra","CD_ITEM":"cd_item","Descrição":"descricao","VR_ITEM":"vr_item","Qtd. itens":"qtd_itens","ATIVO":"ativo"}',
     '    decimal: ","',
-    '    nulls: ["","#NULO#"]',
     '    booleans: {"true":["S"],"false":["N"]}',
     '    date: "dd/mm/yyyy"',
     '  fields:',
@@ -165,7 +164,7 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '    - { name: cd_item, type: string } # digits, some with a leading zero, which a number would lose',
     '    - { name: descricao, type: string } # 200 texts of at most 24 characters, such as "Preço nº 0 – São Paulo"',
     '    - { name: vr_item, type: decimal, scale: 1 } # all 200 values are numbers with at most 1 digit after the comma',
-    '    - { name: qtd_itens, type: integer } # all 171 values are whole numbers of at most 3 digits',
+    '    - { name: qtd_itens, type: integer, nulls: ["","#NULO#"] } # all 171 values are whole numbers of at most 3 digits; "#NULO#" becomes null',
     '    - { name: ativo, type: bool } # all 200 values are S or N, which become true or false',
   ])
 })
