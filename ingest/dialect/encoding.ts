@@ -5,8 +5,9 @@ import { countBeyondAscii, completeLength } from '../source/utf8.ts'
 
 /** Maximum number of words by whose letters encodings are judged. */
 const wordsMax = 2000
-/** A word with bytes beyond ASCII. Bytes of ASCII may be parts of characters in encodings of several bytes. */
-const markedWord = /[^\0-",;\t]*[\x80-\xff][^\0-",;\t]*/g
+const wordBytesMax = 100
+/** Signs between words. Other bytes of ASCII may be parts of characters in encodings of several bytes. */
+const betweenWords = /[\0-",;]+/
 
 interface DetectedEncoding {
   readonly encoding: Encoding
@@ -39,7 +40,9 @@ export class EncodingWitness {
     this.#isUtf8 &&= isUtf8(characters)
     if (!isAscii(characters)) {
       if (this.#words.size < wordsMax)
-        for (const [word] of characters.toString('latin1').matchAll(markedWord)) this.#words.add(word)
+        for (const word of characters.toString('latin1').split(betweenWords))
+          if (this.#words.size < wordsMax && word.length <= wordBytesMax && /[\x80-\xff]/.test(word))
+            this.#words.add(word)
       const counts = countBeyondAscii(characters)
       this.#counts.characters += counts.characters
       this.#counts.badBytes += counts.badBytes

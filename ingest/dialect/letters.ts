@@ -1,5 +1,5 @@
-import iconv from 'iconv-lite'
 import type { Encoding } from '../../core/catalog/catalog.ts'
+import { decodedText } from '../source/decode.ts'
 
 /** Judges encodings by the letters that they give: those of a language, and none in an odd place. */
 
@@ -90,15 +90,13 @@ export function judgeLetters(usual: 'latin-1' | 'windows-1252', words: readonly 
 function examplesIn(encoding: Encoding, words: readonly Buffer[]): string {
   return words
     .slice(0, examplesMax)
-    .map((word) => JSON.stringify(iconv.decode(word, charsetOf(encoding))))
+    .map((word) => JSON.stringify(decodedText(word, encoding)))
     .join(', ')
 }
 
-const charsetOf = (encoding: Encoding): string => (encoding === 'latin-1' ? 'latin1' : encoding)
-
 /** Returns the share of letters beyond ASCII that fit the best language of an encoding; 1 without letters. */
 function fitOf(encoding: Encoding, words: readonly Buffer[]): number {
-  const texts = words.map((word) => iconv.decode(word, charsetOf(encoding)))
+  const texts = words.map((word) => decodedText(word, encoding))
   const [letters, isOddBetween] = alphabets.get(encoding) ?? [[ideographs], besideAscii]
   return Math.max(...letters.map((own) => shareOf(texts, own, isOddBetween)))
 }

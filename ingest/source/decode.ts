@@ -21,6 +21,11 @@ interface Decoder {
  */
 export const badMark = 0xff
 
+/** Reads bytes in an encoding; U+FFFD stands for invalid ones. */
+export function decodedText(bytes: Buffer, encoding: Encoding): string {
+  return iconv.decode(bytes, encoding === 'latin-1' ? 'latin1' : encoding)
+}
+
 /** @param name of the file, for messages */
 export function decoderOf(
   encoding: Encoding,
