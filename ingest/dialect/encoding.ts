@@ -39,7 +39,8 @@ export class EncodingWitness {
     const characters = bytes.subarray(0, length)
     this.#isUtf8 &&= isUtf8(characters)
     if (!isAscii(characters)) {
-      if (this.#words.size < wordsMax)
+      // Chunks before the first invalid one are no words of another encoding.
+      if (!this.#isUtf8 && this.#words.size < wordsMax)
         for (const word of characters.toString('latin1').split(betweenWords))
           if (this.#words.size < wordsMax && word.length <= wordBytesMax && /[\x80-\xff]/.test(word))
             this.#words.add(word)

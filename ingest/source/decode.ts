@@ -23,7 +23,7 @@ export const badMark = 0xff
 
 /** Reads bytes in an encoding; U+FFFD stands for invalid ones. */
 export function decodedText(bytes: Buffer, encoding: Encoding): string {
-  return iconv.decode(bytes, encoding === 'latin-1' ? 'latin1' : encoding)
+  return iconv.decode(bytes, encoding)
 }
 
 /** @param name of the file, for messages */
@@ -73,12 +73,12 @@ type ByteEncoding = (typeof byteEncodings)[number]
 
 function singleByte(encoding: ByteEncoding, name: string): Decoder {
   const disguise = new DisguisedUtf8(encoding, name)
-  const [charset, bad] = encoding === 'latin-1' ? ['latin1', controls] : [encoding, unknown]
+  const bad = encoding === 'latin-1' ? controls : unknown
   return {
     write: (chunk) => {
       disguise.inspect(chunk)
       // One byte is one character, so positions in text and bytes are equal.
-      return bytesOf(iconv.decode(chunk, charset), bad, (at) => chunk[at] ?? 0)
+      return bytesOf(decodedText(chunk, encoding), bad, (at) => chunk[at] ?? 0)
     },
     end: () => {
       disguise.end()

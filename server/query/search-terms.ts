@@ -4,8 +4,8 @@ import { Invalid } from './errors.ts'
 import { isTextValue, valueLengthMax } from './operators.ts'
 
 /**
- * Words and phrases of searches. Each is a text without the signs around it; a `*` at its end marks the start
- * of a word.
+ * Words and phrases of searches, each without the signs around it. A text that ends with `*` must be at the
+ * start of a word.
  */
 
 /** Maximum number of words of a search. */

@@ -46,6 +46,26 @@ test('a word is searched in each field, and never across two', async () => {
   }
 })
 
+/** Ways by which texts are searched, with the options that choose them. */
+const engines = [
+  ['codes', true, 100],
+  ['the row store', true, 1],
+  ['parts', false, 1],
+] as const
+
+/** Serves a table of 64 numbered texts, the first of which are given. */
+async function servedTexts(texts: readonly string[], packed: boolean, codedDistinctMax: number) {
+  const fields = ['n:integer', 's:string'].map(fieldOf)
+  const table = { name: 't', order: ['n'], filters: ['s'], search: ['s'], packed, fields }
+  const lines = Array.from(
+    { length: 64 },
+    (_, n) => `${n},"${(texts[n] ?? `other ${n}`).replaceAll('"', '""')}"`,
+  )
+  const own = await workshop(catalogAround([table]), { 'd/t.csv': `n,s\n${lines.join('\n')}\n` })
+  await own.ingest({ partRows: 16, codedDistinctMax })
+  return serve(own)
+}
+
 /** Searches with `*`, and the texts of `starting` that they match. */
 const starts: readonly (readonly [search: string, matches: readonly number[]])[] = [
   ['mau*', [0, 1, 2, 3, 4]],
@@ -73,25 +93,19 @@ const starting = [
   'dxcx',
 ]
 
-test.each([
-  ['codes', true, 100],
-  ['the row store', true, 1],
-  ['parts', false, 1],
-])('a `*` at the end of a word means the start of a word in %s', async (_from, packed, codedDistinctMax) => {
-  const fields = ['n:integer', 's:string'].map(fieldOf)
-  const table = { name: 't', order: ['n'], filters: ['s'], search: ['s'], packed, fields }
-  const lines = Array.from({ length: 64 }, (_, n) => `${n},"${starting[n] ?? `other ${n}`}"`)
-  const own = await workshop(catalogAround([table]), { 'd/t.csv': `n,s\n${lines.join('\n')}\n` })
-  await own.ingest({ partRows: 16, codedDistinctMax })
-  const { app } = await serve(own)
-  for (const [search, matches] of starts) {
-    const { results } = await getPage(app, `${address}?${new URLSearchParams({ search }).toString()}`)
-    expect([search, results.map(({ n }) => n)]).toEqual([search, matches])
-  }
-  // The address of a page reads as the same search.
-  const { next } = await getPage(app, `${address}?search=${encodeURIComponent('"ana*" mau*')}&page_size=1`)
-  expect(next).toContain('search=ana%2A+mau%2A')
-})
+test.each(engines)(
+  'a `*` at the end of a word means the start of a word in %s',
+  async (_from, packed, codedDistinctMax) => {
+    const { app } = await servedTexts(starting, packed, codedDistinctMax)
+    for (const [search, matches] of starts) {
+      const { results } = await getPage(app, `${address}?${new URLSearchParams({ search }).toString()}`)
+      expect([search, results.map(({ n }) => n)]).toEqual([search, matches])
+    }
+    // The address of a page reads as the same search.
+    const { next } = await getPage(app, `${address}?search=${encodeURIComponent('"ana*" mau*')}&page_size=1`)
+    expect(next).toContain('search=ana%2A+mau%2A')
+  },
+)
 
 /** Texts, and operands that people type for them. */
 const typed: [text: string, operands: string[]][] = [
@@ -104,34 +118,29 @@ const typed: [text: string, operands: string[]][] = [
   ['−5', ['-5', '–5']],
 ]
 
-test.each([
-  ['codes', true, 100],
-  ['the row store', true, 1],
-  ['parts', false, 1],
-])('signs that are typed in another way are the same in %s', async (_from, packed, codedDistinctMax) => {
-  const fields = ['n:integer', 's:string'].map(fieldOf)
-  const table = { name: 't', order: ['n'], filters: ['s'], search: ['s'], packed, fields }
-  const lines = Array.from(
-    { length: 64 },
-    (_, n) => `${n},"${(typed[n]?.[0] ?? `other ${n}`).replaceAll('"', '""')}"`,
-  )
-  const own = await workshop(catalogAround([table]), { 'd/t.csv': `n,s\n${lines.join('\n')}\n` })
-  await own.ingest({ partRows: 16, codedDistinctMax })
-  const { app } = await serve(own)
-  for (const [n, [text, operands]] of typed.entries()) {
-    for (const operand of operands) {
-      const asked = [
-        ['s__contains', operand],
-        ['s__startswith', text],
-        ['s__iexact', text.replace('’', "'").replace('–', '-')],
-        ['search', `"${operand.replaceAll(/["“”]/g, ' ')}"`],
-      ]
-      for (const [name = '', value = ''] of asked) {
-        const { results } = await getPage(app, `${address}?${name}=${encodeURIComponent(value)}`)
-        // A phrase cannot have quotes.
-        const due = name === 'search' && operand.includes('asa') ? [] : [n]
-        expect([name, value, results.map((row) => row['n'])]).toEqual([name, value, due])
+test.each(engines)(
+  'signs that are typed in another way are the same in %s',
+  async (_from, packed, codedDistinctMax) => {
+    const { app } = await servedTexts(
+      typed.map(([text]) => text),
+      packed,
+      codedDistinctMax,
+    )
+    for (const [n, [text, operands]] of typed.entries()) {
+      for (const operand of operands) {
+        const asked = [
+          ['s__contains', operand],
+          ['s__startswith', text],
+          ['s__iexact', text.replace('’', "'").replace('–', '-')],
+          ['search', `"${operand.replaceAll(/["“”]/g, ' ')}"`],
+        ]
+        for (const [name = '', value = ''] of asked) {
+          const { results } = await getPage(app, `${address}?${name}=${encodeURIComponent(value)}`)
+          // A phrase cannot have quotes.
+          const due = name === 'search' && operand.includes('asa') ? [] : [n]
+          expect([name, value, results.map((row) => row['n'])]).toEqual([name, value, due])
+        }
       }
     }
-  }
-})
+  },
+)
