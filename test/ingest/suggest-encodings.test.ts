@@ -6,6 +6,8 @@ import { entryOf, ingested } from '../support/suggested.ts'
 
 const texts = {
   Portuguese: ['São João do Caí', 'Açailândia', 'Água potável', 'revisão', 'MACEIÓ', 'três irmãos'],
+  // Read as latin-1, these have a letter of Danish, but as a capital within words: JoÆo.
+  'Portuguese names': ['João', 'Simão', 'Sebastião'],
   Spanish: ['Año', 'León', 'Cádiz', 'niño', 'Mérida', 'pingüino'],
   French: ['Château-Thierry', 'Évry', 'forêt', 'garçon', 'où', 'naïf'],
   German: ['Köln', 'Düsseldorf', 'Straße', 'Österreich', 'Ämter'],
@@ -30,6 +32,7 @@ test.each<Case>([
   ['German', 'latin-1', false],
   ['Danish', 'latin-1', false],
   ['Portuguese', 'cp850', true],
+  ['Portuguese names', 'cp850', true],
   ['German', 'cp850', true],
   ['Portuguese', 'macintosh', true],
   ['French', 'macintosh', true],
