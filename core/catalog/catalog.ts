@@ -336,12 +336,16 @@ function sourceOf(source: SourceDefinition) {
     lineTerminator: source.line_terminator,
     /** Number of lines before the header. */
     skipLines: source.skip_lines,
+    /** Number of lines of the header, whose cells are joined. */
+    headerLines: source.header_lines,
     /** Number of lines at the end that are not rows; blank lines are not counted. */
     skipLast: source.skip_last,
     /** Start of the first line after the last row. */
     stopAt: source.stop_at ?? null,
     /** Start of lines that are not rows. */
     comment: source.comment ?? null,
+    /** Texts of rows to leave out, by header name in the source; `*` at the end of a text matches any rest. */
+    drop: new Map(Object.entries(source.drop).map(([column, texts]) => [column, [texts].flat()])),
     /** True if lines that repeat the header are skipped instead of refused. */
     skipRepeatedHeaders: source.skip_repeated_headers,
     /** True if empty cells beyond the columns of the header are dropped instead of refused. */

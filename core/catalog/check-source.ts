@@ -31,6 +31,11 @@ export function checkSource(
       [...path, 'header_in_file'],
       '"header_in_file" needs "header" with the same number of names, one for each column',
     )
+  if (Number(at(source, 'header_lines') ?? 1) > 1 && named !== undefined && replaced === undefined)
+    report(
+      [...path, 'header_lines'],
+      '"header_lines" needs a header in the file: with "header", declare its joined cells as "header_in_file"',
+    )
   const renamed = entries(source, 'rename')
   for (const [header, name] of renamed) {
     if (header === '__proto__') {

@@ -267,6 +267,11 @@ const source = z.strictObject({
     .default('lf')
     .describe('Line ends: lf, with or without a carriage return before it, or cr alone. Default is lf.'),
   skip_lines: count(0, 1000).default(0).describe('Number of lines before the header. Default is 0.'),
+  header_lines: count(1, 10)
+    .default(1)
+    .describe(
+      'Number of lines of the header; the cells of a column are joined, and an empty cell above one that is not continues the cell on its left. Default is 1.',
+    ),
   skip_last: count(0, 1000)
     .default(0)
     .describe(
@@ -276,6 +281,12 @@ const source = z.strictObject({
     .optional()
     .describe('Start of the first line after the rows; it and all further lines are left out.'),
   comment: plainText.optional().describe('Start of lines that are no rows, such as "#". Default is none.'),
+  drop: z
+    .record(z.string(), z.union([plainText, z.array(plainText).min(1, 'must have at least one text')]))
+    .default({})
+    .describe(
+      'Texts of rows to leave out, such as subtotals, by header name; "Subtotal*" matches all that begin so. Default is none.',
+    ),
   skip_repeated_headers: z
     .boolean()
     .default(false)

@@ -32,7 +32,7 @@ export function matchHeader(
   given: ReadonlySet<string>,
   acceptsDrift: boolean,
 ): Match {
-  const { rename, ignore, delimiter, unionByName } = table.source
+  const { rename, ignore, drop, delimiter, unionByName } = table.source
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
   const read = table.fields.map(({ name }) => name).filter((name) => !given.has(name))
   const columns = new Map<string, number>()
@@ -50,6 +50,9 @@ export function matchHeader(
       ? `column ${(columns.get(name) ?? 0) + 1} appears twice`
       : `the column ${displayName(name)} appears twice`,
   )
+  const undropped = unionByName ? [] : [...drop.keys()].filter((name) => !header.includes(name))
+  for (const name of undropped)
+    faults.push(`source.drop names the column ${displayName(name)}, which is not in the header`)
   const areOfOthers = unionByName && missing.length < read.length
   const drift = [
     ...(areOfOthers ? [] : missing.map(missingColumn)),

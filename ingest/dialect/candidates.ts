@@ -1,12 +1,13 @@
 import { TableFailure } from '../base/rejects.ts'
 import { RecordBounds } from '../source/bounds.ts'
-import { LF, recordValues } from '../source/record.ts'
+import { joinedHeader, LF, recordValues } from '../source/record.ts'
 import { commonDelimiters } from '../source/soundness.ts'
-import { filledIn, isLikelyHeader } from './header.ts'
+import { filledIn, isLikelyHeader, isSecondHeader } from './header.ts'
 import {
   consistentShare,
   quoteSignsOf,
   readingOf,
+  recordsOf,
   type Candidate,
   type SampleReading,
   type Way,
@@ -31,34 +32,7 @@ export function bestWay(text: Buffer, isComplete: boolean): Candidate {
       'no delimiter splits the file into rows with equal numbers of values: check that it is CSV',
     )
   requireReadable(text, isComplete, best)
-  return withoutUnits(text, skipTitle(text, isComplete, best))
-}
-
-/**
- * Returns whether a cell contains the unit of its column, such as `[cm]` or `(mm)`; numbers and lists in
- * brackets are not units.
- */
-function isUnit(cell: string): boolean {
-  const [inner, ends] = [cell.slice(1, -1), `${cell[0] ?? ''}${cell.at(-1) ?? ''}`]
-  return ['[]', '()'].includes(ends) && !/[[\]()",]/.test(inner) && /[\p{L}%°‰]/u.test(inner)
-}
-
-/** Treats the line below the header as a comment if it contains the units of numeric columns. */
-function withoutUnits(text: Buffer, best: Candidate): Candidate {
-  const { skipLines, firstLine, delimiter, comment } = best
-  if (comment !== null || firstLine.length < 2) return best
-  const lines = text.toString('utf8').split(/\r?\n/)
-  const line = lines[skipLines + 1] ?? ''
-  const cells = line.split(delimiter).map((cell) => cell.trim())
-  const filled = cells.flatMap((cell, index) => (cell === '' ? [] : [{ cell, index }]))
-  if (cells.length !== firstLine.length || !filled.every(({ cell }) => isUnit(cell))) return best
-  // Takes the line as units only if at least two cells are filled, or one starts with `[`: a single word in
-  // parentheses, such as (nd), may mean a missing value.
-  if (filled.filter(({ cell }) => cell.startsWith('[')).length === 0 && filled.length < 2) return best
-  const below = lines.slice(skipLines + 2, skipLines + 22).map((one) => one.split(delimiter))
-  const areNumbers = filled.every(({ index }) => below.some((row) => /^-?[\d.,]+$/.test(row[index] ?? '')))
-  const isAlone = lines.filter((one) => one.startsWith(line)).length === 1
-  return areNumbers && isAlone ? { ...best, comment: line } : best
+  return joinHeader(text, skipTitle(text, isComplete, best))
 }
 
 function candidatesIn(
@@ -78,7 +52,7 @@ function candidatesIn(
         const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
         if (share < shareMin) continue
         const signs = quoteSignsOf(text, way, quotes)
-        found.push({ delimiter, quote, skipLines, comment, share, ...reading, ...signs })
+        found.push({ delimiter, quote, skipLines, headerLines: 1, comment, share, ...reading, ...signs })
       }
     }
   }
@@ -213,4 +187,17 @@ function skipTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidat
       filledIn(one.firstLine) > 1,
   )
   return header !== undefined && isLikelyHeader(header.firstLine) ? header : best
+}
+
+/** Number of rows that are compared with a line below the header. */
+const rowsCompared = 20
+
+/** Joins a second line of the header to the first. */
+function joinHeader(text: Buffer, best: Candidate): Candidate {
+  const { delimiter, quote, skipLines, comment } = best
+  const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
+  const [first = [], second = [], ...rows] = recordsOf(text, { marks, skipLines, comment }, 2 + rowsCompared)
+  return isSecondHeader(first, second, rows)
+    ? { ...best, headerLines: 2, firstLine: joinedHeader([first, second]) }
+    : best
 }

@@ -14,6 +14,8 @@ export interface Dialect {
   readonly quote: string | null
   readonly lineTerminator: 'lf' | 'cr'
   readonly skipLines: number
+  /** Number of lines of the header. */
+  readonly headerLines: number
   /** Start of comment lines; null if there are none. */
   readonly comment: string | null
   /** Number of lines at the end of the file that are not rows, such as a footer. */
@@ -45,13 +47,14 @@ export function dialectOf(
   const text = lineTerminator === 'lf' ? decoded : decoderOf(encoding, 'the sample', 'cr').write(sample)
   const isOpen = isComplete && text.length > 0 && text.at(-1) !== LF
   const best = bestWay(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
-  const { delimiter, quote, skipLines, comment, firstLine, lastLines, share } = best
+  const { delimiter, quote, skipLines, headerLines, comment, firstLine, lastLines, share } = best
   const hasHeader = isLikelyHeader(firstLine)
   return {
     delimiter,
     quote,
     lineTerminator,
     skipLines,
+    headerLines,
     comment,
     skipLast: lastLines,
     firstLine,
@@ -67,6 +70,9 @@ export function dialectOf(
       ...(lineTerminator === 'cr' ? ['its lines end in carriage returns alone'] : []),
       ...(skipLines > 0
         ? [`${counted(skipLines, 'line')} before the header ${skipLines === 1 ? 'is' : 'are'} left out`]
+        : []),
+      ...(headerLines > 1
+        ? [`lines ${skipLines + 1} and ${skipLines + 2} are the header, and joined: ${firstLine.join(', ')}`]
         : []),
       ...(comment === null ? [] : [`lines that begin with ${JSON.stringify(comment)} are comments`]),
       ...(lastLines > 0

@@ -1,4 +1,5 @@
 import { RecordBounds } from '../source/bounds.ts'
+import { LineFilter } from '../source/line-filter.ts'
 import { LF, recordValues, type Marks } from '../source/record.ts'
 
 /** A way to find and read the rows of a sample. */
@@ -41,6 +42,8 @@ export interface Candidate extends SampleReading, QuoteSigns {
   readonly delimiter: string
   readonly quote: string | null
   readonly skipLines: number
+  /** Number of lines of the header. */
+  readonly headerLines: number
   readonly comment: string | null
   /** Share of its rows that have as many values as the first line. */
   readonly share: number
@@ -65,9 +68,11 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
   let first: readonly string[] | null = null
   const found = { rows: 0, fitting: 0, several: 0 }
   let tail = { rows: 0, start: 0 }
+  const filter = new LineFilter(marks)
   const end = walk(text, way, (start, bounds) => {
     // In a file with one column, a blank line is a row with an empty value.
     if (bounds.end === start && first?.length !== 1) return
+    if (first !== null && first.length > 1 && filter.kindOf(text, start, bounds.end) !== null) return
     if (first === null) {
       first = recordValues(text.subarray(start, bounds.end), marks)
       return
@@ -121,6 +126,17 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
     }
   })
   return { enclosed, requiredQuotes, cut }
+}
+
+/** Returns the first records of a sample, at most `count`, without blank lines and rules. */
+export function recordsOf(text: Buffer, way: Way, count: number): string[][] {
+  const filter = new LineFilter(way.marks)
+  const records: string[][] = []
+  walk(text, way, (start, { end }) => {
+    if (records.length < count && filter.kindOf(text, start, end) === null)
+      records.push(recordValues(text.subarray(start, end), way.marks))
+  })
+  return records
 }
 
 /** Returns the first fault in a sample that is read with these marks, and its line; null if there is none. */

@@ -105,13 +105,24 @@ function sampleIn({ bytes, isComplete, encoding }: Start, bytesMax: number): Sam
 }
 
 function textsIn(all: Buffer, isComplete: boolean, dialect: Dialect): Map<string, number>[] {
-  const { delimiter, quote, encoding, lineTerminator, skipLines, comment, skipLast, hasHeader, firstLine } =
-    dialect
+  const {
+    delimiter,
+    quote,
+    encoding,
+    lineTerminator,
+    skipLines,
+    headerLines,
+    comment,
+    skipLast,
+    hasHeader,
+    firstLine,
+  } = dialect
   const decoder = decoderOf(encoding, 'the sample', lineTerminator)
   const scanner = new CsvScanner({
     delimiter,
     quote,
     skipLines,
+    headerLines,
     header: hasHeader ? null : firstLine.map((_, index) => String(index)),
     encoding,
     comment,

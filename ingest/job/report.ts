@@ -149,6 +149,7 @@ function lineSum({ all, ...counts }: LineCounts): string {
     ...amount(counts.skipped, 'line skipped before the header', 'lines skipped before the header'),
     ...amount(counts.header, 'header', 'in the header'),
     ...amount(counts.repeatedHeaders, 'repeats the header', 'repeat the header'),
+    ...amount(counts.dropped, 'dropped', 'dropped'),
     ...amount(counts.rows, 'row', 'rows'),
     ...amount(counts.breaks, 'line break in a value', 'line breaks in values'),
     ...amount(counts.rejected, 'rejected', 'rejected'),

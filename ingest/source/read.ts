@@ -9,6 +9,7 @@ import { BatchWriter, type BatchTaker, type Constants, type Tally } from './batc
 import { decoderOf } from './decode.ts'
 import { LastLines } from './last-lines.ts'
 import { kindBytes, requireText } from './kinds.ts'
+import type { NoRowKind } from './line-filter.ts'
 import { CsvScanner } from './scan.ts'
 import type { Member, PlacedFile, UnpackLimits } from './member.ts'
 import { membersOf } from './members.ts'
@@ -47,6 +48,8 @@ export interface ReadSource {
   readonly lastRows: readonly { readonly file: string; readonly line: number; readonly value: string }[]
   /** Line of the first row that begins with a byte order mark; null for none. */
   readonly markLine: number | null
+  /** First lines of empty rows and rules; see `CsvScanner`. */
+  readonly noRows: readonly { readonly file: string; readonly line: number; readonly kind: NoRowKind }[]
   /** Rows that may be the header of a second table in one file; see `CsvScanner`. */
   readonly afterEmptyRows: CsvScanner['afterEmptyRows']
   /** Lines left out at the ends of the files. */
@@ -89,6 +92,8 @@ export interface LineCounts {
   readonly blank: number
   readonly comments: number
   readonly repeatedHeaders: number
+  /** Rules, such as `---,---`, and rows that match `source.drop`. */
+  readonly dropped: number
   /** Lines after the rows. */
   readonly last: number
 }
@@ -363,6 +368,7 @@ function lineCountsOf(scans: readonly Scan[]): LineCounts {
     blank: sum(({ scanner }) => scanner.blankLines),
     comments: sum(({ scanner }) => scanner.commentLines),
     repeatedHeaders: sum(({ scanner }) => scanner.repeatedHeaders),
+    dropped: sum(({ scanner }) => scanner.droppedLines),
     last: sum(({ scanner, last }) => scanner.footer.lines + last.count),
   }
 }
@@ -388,6 +394,7 @@ function joined(
       lastRow === null ? [] : [{ file, ...lastRow }],
     ),
     markLine: scans.find(({ scanner }) => scanner.markLine !== null)?.scanner.markLine ?? null,
+    noRows: scans.flatMap(({ file, scanner }) => scanner.noRows.map((one) => ({ file, ...one }))),
     afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
     lastLines: scans.flatMap(({ file, last, scanner: { isEnded, footer } }) => {

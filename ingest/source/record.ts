@@ -29,6 +29,22 @@ export function recordValues(record: Buffer, { delimiter, quote }: Marks): strin
 }
 
 /**
+ * Joins the lines of a header: `2023,` above `Men,Women` gives `2023 Men` and `2023 Women`, since an empty cell
+ * above a filled one continues the cell on its left, as merged cells of spreadsheets do.
+ */
+export function joinedHeader(lines: readonly (readonly string[])[]): readonly string[] {
+  const [first = [], ...others] = lines
+  if (others.length === 0) return first
+  const lower = joinedHeader(others)
+  let continued = ''
+  return first.map((cell, column) => {
+    const [upper, below] = [cell.trim(), (lower[column] ?? '').trim()]
+    if (upper !== '') continued = upper
+    return [below === '' ? upper : continued, below].filter((text) => text !== '').join(' ')
+  })
+}
+
+/**
  * Encodes values as a record with its line ending. Without a quote character, no value may contain delimiters
  * or line breaks.
  */

@@ -5,7 +5,8 @@ import { detailedRejectsMax, type Reject } from '../base/rejects.ts'
 import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'
 import { ByteCollector } from './byte-collector.ts'
-import { CR, encodeRecord, LF, recordValues, type Marks } from './record.ts'
+import { CR, encodeRecord, joinedHeader, LF, recordValues, type Marks } from './record.ts'
+import { LineFilter, type Drop, type NoRowKind } from './line-filter.ts'
 import { byteOrderMark, columnsMax, misfitReason, reasons, recordBytesMax, unsoundness } from './soundness.ts'
 import { completeLength } from './utf8.ts'
 
@@ -30,12 +31,16 @@ interface ScanOptions {
   readonly quote: string | null
   /** Number of lines before the header. */
   readonly skipLines: number
+  /** Number of lines of the header. */
+  readonly headerLines: number
   /** Names of the columns from the catalog; null if the header line names them. */
   readonly header: readonly string[] | null
   /** Cells of the header line that `header` replaces; null if it replaces none. */
   readonly headerInFile: readonly string[] | null
   /** Start of lines that are no rows; null for none. */
   readonly comment: string | null
+  /** Rows to leave out; none by default. */
+  readonly drop?: Drop
   /** True to skip lines that repeat the header; they are rejected otherwise. */
   readonly skipRepeatedHeaders: boolean
   /** True to drop empty cells beyond the columns of the header; such rows are rejected otherwise. */
@@ -58,6 +63,7 @@ const rowShownMax = 500
 const nothing = Buffer.alloc(0)
 
 const afterEmptyRowsMax = 10
+const noRowsMax = 4
 
 /**
  * Reads CSV in UTF-8 strictly (RFC 4180), and passes the same records on in a plain form. This form has no
@@ -74,7 +80,12 @@ export class CsvScanner {
   /** Records passed on. */
   records = 0
   rejectedRows = 0
+  /** Blank lines, and rows in which every cell is empty. */
   blankLines = 0
+  /** Lines left out because they are rules, or match `source.drop`. */
+  droppedLines = 0
+  /** First lines that are no rows, at most `noRowsMax` of each kind. */
+  readonly noRows: { readonly kind: NoRowKind; readonly line: number }[] = []
   commentLines = 0
   /** Bytes of the longest record so far. */
   longest = 0
@@ -102,6 +113,7 @@ export class CsvScanner {
   /** Possible headers of a second table: rows after an empty row, in which every value is filled and has no digit. */
   readonly afterEmptyRows: { readonly line: number; readonly values: readonly string[] }[] = []
   #isAfterEmptyRow = false
+  #filter: LineFilter
   /** Start lines of requested records. */
   readonly lines = new Map<number, number>()
 
@@ -113,8 +125,8 @@ export class CsvScanner {
   #filled = new Float64Array()
   #bytes = new Float64Array()
   readonly #bounds: RecordBounds
-  /** Bytes of the header line, without a byte order mark; empty if the catalog names the columns. */
-  #headerBytes: Buffer = nothing
+  /** Header lines without a byte order mark: their bytes and cells; none if the catalog names the columns. */
+  readonly #headerLines: { readonly bytes: Buffer; readonly cells: readonly string[] }[] = []
   #masks: readonly (Hiding | null)[] | null = null
   readonly #comment: Buffer | null
   readonly #stopAt: Buffer | null
@@ -130,6 +142,7 @@ export class CsvScanner {
     this.#options = options
     this.#marks = { delimiter: options.delimiter.charCodeAt(0), quote: options.quote?.charCodeAt(0) ?? -1 }
     this.#bounds = new RecordBounds(this.#marks)
+    this.#filter = new LineFilter(this.#marks)
     this.#skip = options.skipLines
     this.#comment = options.comment === null ? null : Buffer.from(options.comment)
     this.#stopAt = options.stopAt === null ? null : Buffer.from(options.stopAt)
@@ -273,25 +286,34 @@ export class CsvScanner {
     if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
     if (this.#isAfterEmptyRow) this.#noteAfterEmptyRow(line, data.subarray(start, end))
     this.#line += breaks + 1
+    // In a file with one column, a blank line is a row with an empty value.
+    const noRow = this.#filled.length > 1 ? this.#filter.kindOf(data, start, end) : null
     this.longest = Math.max(this.longest, end - start)
     if (end - start > recordBytesMax) {
       this.#stop(line, this.#tooLong(longestIn(recordValues(data.subarray(start, end), this.#marks))))
-    } else if (end === start && this.#filled.length !== 1) {
-      // In a file with one column, a blank line is a row with an empty value.
-      this.blankLines += 1
-      this.#isAfterEmptyRow = this.header !== null
+    } else if (noRow !== null || (end === start && this.header === null)) {
+      if (end > start && noRow !== null) this.#noteNoRow(line, noRow)
+      if (noRow === 'empty' || noRow === null) this.blankLines += breaks + 1
+      else this.droppedLines += breaks + 1
+      this.#isAfterEmptyRow = noRow === 'empty'
       collector.omit(start, next)
     } else if (this.header === null) {
       collector.omit(start, next)
       const reason = areSound ? null : unsoundness(data.subarray(start, end), this.#options.encoding)
       const cells = reason === null ? recordValues(data.subarray(start, end), this.#marks) : []
+      this.#headerLines.push({ bytes: Buffer.from(data.subarray(start, end)), cells })
+      const isLast = this.#headerLines.length === this.#options.headerLines
+      const joined = joinedHeader(this.#headerLines.map((one) => one.cells))
       const other =
-        cells.length > columnsMax ? reasons.tooWide : reason === null ? this.#otherHeader(cells) : null
+        cells.length > columnsMax
+          ? reasons.tooWide
+          : reason === null && isLast
+            ? this.#otherHeader(joined)
+            : null
       if (reason === null && other === null) {
-        this.#headerBytes = Buffer.from(data.subarray(start, end))
         this.headLines.header += breaks + 1
-        this.headerLine = line
-        this.#begin(this.#options.header ?? cells)
+        this.headerLine ??= line
+        if (isLast) this.#begin(this.#options.header ?? joined)
       } else this.#stop(line, reason ?? other ?? '')
     } else if (this.#repeatsHeader(data, start, end)) {
       collector.omit(start, next)
@@ -338,16 +360,13 @@ export class CsvScanner {
 
   /** Returns whether a line repeats the header, perhaps after a byte order mark of an appended file. */
   #repeatsHeader(data: Buffer, start: number, end: number): boolean {
-    const { length } = this.#headerBytes
     // In a file with one column, a value may equal the column's name.
-    if (this.#filled.length < 2 || length === 0) return false
-    const from = end - length
-    if (
-      from !== start &&
-      !(from === start + byteOrderMark.length && data.indexOf(byteOrderMark, start) === start)
-    )
-      return false
-    return this.#headerBytes.equals(data.subarray(from, end))
+    if (this.#filled.length < 2) return false
+    return this.#headerLines.some(({ bytes }) => {
+      const from = end - bytes.length
+      const isMarked = from === start + byteOrderMark.length && data.indexOf(byteOrderMark, start) === start
+      return (from === start || isMarked) && bytes.equals(data.subarray(from, end))
+    })
   }
 
   /**
@@ -393,6 +412,7 @@ export class CsvScanner {
     this.#bytes = new Float64Array(header.length)
     this.#bounds.lengths = new Int32Array(header.length)
     const columns = header.map(this.#options.maskOf)
+    this.#filter = new LineFilter(this.#marks, header, this.#options.drop)
     this.#masks = columns.some((mask) => mask !== null) ? columns : null
   }
 
@@ -400,19 +420,20 @@ export class CsvScanner {
     const filled = this.#filled
     const bytes = this.#bytes
     const { lengths } = this.#bounds
-    let isEmpty = lengths.length > 1
     for (let column = 0; column < lengths.length; column += 1) {
       const length = lengths[column] as number
       if (length > 0) {
-        isEmpty = false
         filled[column] = (filled[column] as number) + 1
         bytes[column] = (bytes[column] as number) + length
       }
     }
-    this.#isAfterEmptyRow = isEmpty
     if (this.#options.locate?.has(this.records) === true) this.lines.set(this.records, line)
     this.breaks += this.#bounds.breaks
     this.records += 1
+  }
+
+  #noteNoRow(line: number, kind: NoRowKind): void {
+    if (this.noRows.filter((one) => one.kind === kind).length < noRowsMax) this.noRows.push({ line, kind })
   }
 
   #noteMark(line: number, data: Buffer, start: number, end: number): void {

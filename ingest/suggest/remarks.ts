@@ -40,6 +40,7 @@ export function remarksOf(
     ...totalsAsked(read.lastRows).map(toQuestion),
     ...marksAsked(read.markLine).map(toQuestion),
     ...birthsAsked(days).map(toQuestion),
+    ...noRowsSaid(read).map(toStatement),
     ...suggestFromName(files).map(toStatement),
     ...namesSaid(dialect).map(toStatement),
     ...rejectsSaid(read, open).map(toStatement),
@@ -67,6 +68,25 @@ function rejectsSaid({ rejectedRows, rejects }: ReadSource, open: number): strin
     `an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: ${rejectedRows}`,
     `tried on the other rows: ${fits}`,
   ]
+}
+
+const noRowsShown = 3
+
+/** Names the first empty rows and rules. */
+function noRowsSaid({ noRows }: ReadSource): string[] {
+  return (['empty', 'rule'] as const).flatMap((kind) => {
+    const lines = noRows.flatMap((one) => (one.kind === kind ? [one.line] : []))
+    if (lines.length === 0) return []
+    const said = linesSaid(lines)
+    const what = kind === 'empty' ? 'empty' : 'only a rule'
+    return [`${said} ${lines.length === 1 ? 'is' : 'are'} ${what}, and left out`]
+  })
+}
+
+/** Formats numbers of lines, such as `lines 3, 7, ...`. */
+function linesSaid(lines: readonly number[]): string {
+  const more = lines.length > noRowsShown ? ', ...' : ''
+  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, noRowsShown).join(', ')}${more}`
 }
 
 function marksAsked(line: ReadSource['markLine']): string[] {

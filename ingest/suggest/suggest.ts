@@ -12,6 +12,7 @@ import { reasons } from '../source/soundness.ts'
 import { datasetLines } from './dataset-lines.ts'
 import { isYesNo, suggestField, type SeenColumn, type SuggestedField } from './column.ts'
 import type { Dialect } from '../dialect/dialect.ts'
+import { withoutUnits } from '../dialect/header.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
 import { remarksOf, totalsIn, type Remark } from './remarks.ts'
@@ -84,7 +85,8 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   const [member] = await membersOf(first, source.member ?? null, limits)
   if (member === undefined) throw new TableFailure(`${first.name} is empty`)
   const sample = await sampleOf(member)
-  const names = namesFor(sample.dialect.firstLine, sample.dialect.hasHeader)
+  const { firstLine, hasHeader, headerLines } = sample.dialect
+  const names = namesFor(headerLines > 1 ? withoutUnits(firstLine) : firstLine, hasHeader)
   const seen = names.map((name, index) => ({ name, texts: new Map(sample.texts[index]) }))
   const isBesideYesNo = seen.some(isYesNo)
   const columns = seen.map((column) => ({ ...column, isBesideYesNo }))

@@ -15,7 +15,7 @@ import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { readSource } from '../../ingest/source/read.ts'
 import { LastLines } from '../../ingest/source/last-lines.ts'
 import { CsvScanner } from '../../ingest/source/scan.ts'
-import { damaged, damages, dialect, fileOf, namesOf, type Dialect } from '../support/csv-texts.ts'
+import { damaged, damages, dialect, fileOf, isNoRow, namesOf, type Dialect } from '../support/csv-texts.ts'
 import { declared } from '../support/declared.ts'
 import { temporaryFolder, workshop, type Workshop, placed } from '../support/workshop.ts'
 import { runsOf, seed } from '../support/runs.ts'
@@ -157,8 +157,11 @@ function independentReading(bytes: Buffer, { columns, delimiter, quote }: Dialec
       record_delimiter: ['\r\n', '\n'],
       // In a file of one column a blank line after the header is a row.
       skip_empty_lines: columns > 1,
+      relax_column_count: true,
     })
-    return header === undefined ? null : [header, ...rows.map(meant)]
+    const kept = rows.filter((row) => columns === 1 || !isNoRow(row))
+    if (header === undefined || kept.some(({ length }) => length !== header.length)) return null
+    return [header, ...kept.map(meant)]
   } catch {
     return null
   }
@@ -287,6 +290,7 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, aside
     encoding: 'utf-8',
     hidesRows: false,
     headerInFile: null,
+    headerLines: 1,
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: false,
     maskOf: () => null,

@@ -243,6 +243,7 @@ test('the manifest and the report tell what was published, and an independent re
       blank: 1,
       comments: 0,
       repeatedHeaders: 0,
+      dropped: 0,
       last: 0,
     },
     blank_lines: 1,

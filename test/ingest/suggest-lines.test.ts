@@ -126,8 +126,8 @@ testSampled<[what: string, content: string | Buffer, source: object, told: RegEx
   [
     'units below the header',
     pair(',[mm]', '2024-01-01,1', '2024-02-01,2'),
-    { comment: ',[mm]' },
-    /lines that begin with ",\[mm\]" are comments/,
+    { header_lines: 2, rename: { 'amount [mm]': 'amount' } },
+    /lines 1 and 2 are the header, and joined: day, amount \[mm\]/,
   ],
   [
     'UTF-16 without a mark',

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
-import { value } from '../support/csv-texts.ts'
+import { isNoRow, value } from '../support/csv-texts.ts'
 import { rows as cameAs } from '../support/declared.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import { entryOf, ingested } from '../support/suggested.ts'
@@ -109,7 +109,7 @@ test('whatever is suggested gives what was written, or asks', async () => {
           if (!['string', 'text'].includes(type)) return own
           return nulls.includes(raw) ? null : raw
         }),
-      )
+      ).filter((_, n) => !isNoRow(made.map((cells) => cells[n]?.text ?? '')))
       expect(came).toEqual(cameAs(...due))
     }),
     { numRuns: runsOf('SUGGESTED'), seed },

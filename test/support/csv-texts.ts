@@ -89,13 +89,27 @@ type Style = typeof style extends fc.Arbitrary<infer T> ? T : never
  */
 export function fileOf(form: Dialect, texts = value, quotes?: Style['quotes']): fc.Arbitrary<WrittenFile> {
   const row = fc.array(texts, { minLength: form.columns, maxLength: form.columns })
-  return fc.tuple(fc.array(row, { maxLength: 6 }), style).map(([values, how]) =>
-    write(
-      form,
-      values.map((cells) => cells.map(possible(form))),
-      { ...how, quotes: quotes ?? how.quotes },
-    ),
-  )
+  return fc
+    .tuple(
+      fc.array(
+        row.filter((own) => form.columns === 1 || !isNoRow(own.map(possible(form)))),
+        { maxLength: 6 },
+      ),
+      style,
+    )
+    .map(([values, how]) =>
+      write(
+        form,
+        values.map((cells) => cells.map(possible(form))),
+        { ...how, quotes: quotes ?? how.quotes },
+      ),
+    )
+}
+
+/** Returns whether a record of several columns is empty, or a rule such as `--,--`, and so left out. */
+export function isNoRow(values: readonly (string | null)[]): boolean {
+  const texts = values.map((text) => (text ?? '').replaceAll(/^[ \t]+|[ \t]+$/g, ''))
+  return texts.every((text) => text === '' || /^:?([-=_~*+])\1+:?$/.test(text))
 }
 
 /** Without quotes there are texts that cannot be written. */

@@ -1,0 +1,50 @@
+import { escapedPattern } from '../../core/text.ts'
+import { recordValues, type Marks } from './record.ts'
+
+/** Kind of a record that is no row: empty cells, a rule such as `---,---`, or a match of `source.drop`. */
+export type NoRowKind = 'empty' | 'rule' | 'dropped'
+
+/** Matches a cell of a rule, such as `---`, `====` or `:--:`. */
+const rulePattern = /^:?([-=_~*+])\1+:?$/
+
+/** Texts of rows to leave out, by column; `*` at the end of a text matches any rest. */
+export type Drop = ReadonlyMap<string, readonly string[]>
+
+/** Finds records that are no rows. */
+export class LineFilter {
+  readonly #marks: Marks
+  /** 1 for bytes of empty rows and rules. Nearly all rows begin with another byte, so the check costs little. */
+  readonly #plain = new Uint8Array(256)
+
+  /** Patterns of texts to leave out, by column index. */
+  readonly #dropped: readonly (readonly [column: number, pattern: RegExp])[]
+
+  constructor(marks: Marks, header: readonly string[] = [], drop: Drop = new Map()) {
+    this.#marks = marks
+    this.#dropped = header.flatMap((name, column) =>
+      (drop.get(name) ?? []).map((text) => [column, patternOf(text)] as const),
+    )
+    const bytes = [...Buffer.from(' \t-=_~*+:'), marks.delimiter, marks.quote]
+    for (const byte of bytes) if (byte >= 0) this.#plain[byte] = 1
+  }
+
+  /** Returns the kind of a complete record; null for a row. */
+  kindOf(data: Buffer, start: number, end: number): NoRowKind | null {
+    const isPlain = this.#isPlain(data, start, end)
+    if (!isPlain && this.#dropped.length === 0) return null
+    const values = recordValues(data.subarray(start, end), this.#marks).map((value) => value.trim())
+    if (this.#dropped.some(([column, pattern]) => pattern.test(values[column] ?? ''))) return 'dropped'
+    if (!isPlain) return null
+    if (values.every((value) => value === '')) return 'empty'
+    return values.every((value) => value === '' || rulePattern.test(value)) ? 'rule' : null
+  }
+
+  #isPlain(data: Buffer, start: number, end: number): boolean {
+    for (let at = start; at < end; at += 1) if (this.#plain[data[at] as number] === 0) return false
+    return true
+  }
+}
+
+function patternOf(text: string): RegExp {
+  return new RegExp(`^${escapedPattern(text.trim().replace(/\*$/, ''))}${text.endsWith('*') ? '' : '$'}`, 's')
+}
