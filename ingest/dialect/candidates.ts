@@ -52,7 +52,17 @@ function candidatesIn(
         const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
         if (share < shareMin) continue
         const signs = quoteSignsOf(text, way, quotes)
-        found.push({ delimiter, quote, skipLines, headerLines: 1, comment, share, ...reading, ...signs })
+        found.push({
+          delimiter,
+          quote,
+          skipLines,
+          headerLines: 1,
+          commentedHeader: null,
+          comment,
+          share,
+          ...reading,
+          ...signs,
+        })
       }
     }
   }
@@ -154,7 +164,24 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const plain = bestOf(candidatesIn(text, isComplete))
   if (plain !== null && plain.firstLine.length > 1 && plain.skipLines < best.skipLines) return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
-  return marked.some(isRow) ? null : best
+  const [header, ...others] = marked.filter(isRow)
+  if (header === undefined) return best
+  const commentedHeader = namesInComment(lines, header, best)
+  return others.length === 0 && commentedHeader !== null ? { ...best, commentedHeader } : null
+}
+
+/** Returns the names of the columns in the last of several comments above the rows; null if it has none. */
+function namesInComment(lines: readonly string[], header: string, { delimiter, firstLine }: Candidate) {
+  const above = lines.slice(
+    0,
+    lines.findIndex((line) => !line.startsWith(commentMark)),
+  )
+  if (above.length < 2 || above.at(-1) !== header) return null
+  const names = Buffer.from(header.slice(commentMark.length), 'latin1')
+    .toString('utf8')
+    .trim()
+    .split(delimiter)
+  return names.length === firstLine.length && isLikelyHeader(names) ? names : null
 }
 
 /**

@@ -23,6 +23,10 @@ export interface Dialect {
   /** Values of the first line that is read. */
   readonly firstLine: readonly string[]
   readonly hasHeader: boolean
+  /** Names of the columns in a comment above rows without a header; null for none. */
+  readonly commentedHeader: readonly string[] | null
+  /** Texts of rows to leave out, by column index. */
+  readonly drop: ReadonlyMap<number, readonly string[]>
   readonly skipRepeatedHeaders: boolean
   readonly dropEmptyExtraCells: boolean
   /** Question about the encoding; null if it is certain enough. */
@@ -47,8 +51,9 @@ export function dialectOf(
   const text = lineTerminator === 'lf' ? decoded : decoderOf(encoding, 'the sample', 'cr').write(sample)
   const isOpen = isComplete && text.length > 0 && text.at(-1) !== LF
   const best = bestWay(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
-  const { delimiter, quote, skipLines, headerLines, comment, firstLine, lastLines, share } = best
-  const hasHeader = isLikelyHeader(firstLine)
+  const { delimiter, quote, skipLines, headerLines, comment, firstLine, lastLines, share, commentedHeader } =
+    best
+  const hasHeader = commentedHeader === null && isLikelyHeader(firstLine)
   return {
     delimiter,
     quote,
@@ -60,6 +65,8 @@ export function dialectOf(
     firstLine,
     encoding,
     hasHeader,
+    commentedHeader,
+    drop: new Map(),
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: false,
     question,
@@ -77,10 +84,11 @@ export function dialectOf(
       ...(comment === null ? [] : [`lines that begin with ${JSON.stringify(comment)} are comments`]),
       ...(lastLines > 0
         ? [
-            `${counted(lastLines, 'line')} with one value at the end ${lastLines === 1 ? 'is no row' : 'are no rows'}`,
+            `${lastNumbers(text, lastLines)} at the end ${lastLines === 1 ? 'has one value, and is no row' : 'have one value each, and are no rows'}`,
           ]
         : []),
-      ...(hasHeader
+      ...(commentedHeader === null ? [] : [`the last comment above the rows names the columns`]),
+      ...(hasHeader || commentedHeader !== null
         ? []
         : [
             'the first line has numbers, dates or empty cells, so it seems to be a row instead of a header: name the columns by header',
@@ -94,6 +102,13 @@ function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
   return quote === null
     ? [`line ${lineOf(text, '"')}: a '"' is within a value, so values are not quoted`]
     : [`${JSON.stringify(quote)} quotes the values of ${counted(enclosed, 'line')} of the sample`]
+}
+
+/** Formats the numbers of the last lines that are not blank. */
+function lastNumbers(text: Buffer, count: number): string {
+  const lines = text.toString('latin1').split('\n')
+  const numbers = lines.flatMap((line, index) => (line.trim() === '' ? [] : [index + 1])).slice(-count)
+  return `${count === 1 ? 'line' : 'lines'} ${numbers.join(', ')}`
 }
 
 /** Returns the number, from 1, of the line in which `sign` first occurs. */

@@ -55,5 +55,8 @@ export function isSecondHeader(
 
 /** Returns the names of columns without units that were joined to them from a second line. */
 export function withoutUnits(header: readonly string[]): readonly string[] {
-  return header.map((cell) => cell.replace(/ \[[^\]]*\]$| \([^)]*\)$/, ''))
+  return header.map((cell) => {
+    const start = cell.lastIndexOf(cell.endsWith(']') ? ' [' : ' (')
+    return /[\])]$/.test(cell) && start > 0 ? cell.slice(0, start) : cell
+  })
 }

@@ -45,6 +45,8 @@ export interface Candidate extends SampleReading, QuoteSigns {
   /** Number of lines of the header. */
   readonly headerLines: number
   readonly comment: string | null
+  /** Names of the columns in the last comment above the rows; null if it has none. */
+  readonly commentedHeader: readonly string[] | null
   /** Share of its rows that have as many values as the first line. */
   readonly share: number
 }

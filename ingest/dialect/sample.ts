@@ -19,12 +19,21 @@ const textsMax = 3000
  * sample, even if sorted.
  */
 const stride = 97
+/** Maximum number of rows in a file that is inspected row by row, for totals. */
+const allRowsMax = 50_000
 
 /** The start of a text: its dialect, and values of its columns. */
 interface Sample {
   readonly dialect: Dialect
   /** Distinct non-empty texts of each column, with their frequency. */
   readonly texts: readonly ReadonlyMap<string, number>[]
+  /** All rows; null for a large file. */
+  readonly rows: readonly SampleRow[] | null
+}
+
+export interface SampleRow {
+  readonly line: number
+  readonly values: readonly string[]
 }
 
 /** Ends reading early. */
@@ -101,10 +110,12 @@ async function startOf(member: Member, bytesMax: number): Promise<Start> {
 function sampleIn({ bytes, isComplete, encoding }: Start, bytesMax: number): Sample {
   const start = bytes.subarray(0, bytesMax)
   const dialect = dialectOf(start, isComplete && start.length === bytes.length, encoding)
-  return { dialect, texts: textsIn(bytes, isComplete, dialect) }
+  const rows = rowsIn(bytes, isComplete, dialect)
+  const texts = textsIn(rows, dialect.firstLine.length)
+  return { dialect, texts, rows: isComplete && rows.length <= allRowsMax ? rows : null }
 }
 
-function textsIn(all: Buffer, isComplete: boolean, dialect: Dialect): Map<string, number>[] {
+function rowsIn(all: Buffer, isComplete: boolean, dialect: Dialect): SampleRow[] {
   const {
     delimiter,
     quote,
@@ -132,15 +143,21 @@ function textsIn(all: Buffer, isComplete: boolean, dialect: Dialect): Map<string
     dropEmptyExtraCells: true,
     hidesRows: false,
     maskOf: () => null,
+    locate: { has: () => true },
   })
   const last = new LastLines(skipLast, 'the sample')
   const pieces = [scanner.push(last.push(decoder.write(all)))]
   if (isComplete && !scanner.stopped) pieces.push(scanner.push(last.push(decoder.end())), scanner.end())
   const records = recordsIn(Buffer.concat(pieces), delimiter, quote)
-  const texts = firstLine.map(() => new Map<string, number>())
+  return records.map((values, at) => ({ values, line: scanner.lines.get(at) ?? 0 }))
+}
+
+/** Returns the distinct non-empty texts of each column, with their frequency. */
+export function textsIn(rows: readonly SampleRow[], columns: number): Map<string, number>[] {
+  const texts = Array.from({ length: columns }, () => new Map<string, number>())
   for (let from = 0; from < stride; from += 1) {
-    for (let at = from; at < records.length; at += stride) {
-      for (const [index, text] of (records[at] ?? []).entries()) {
+    for (let at = from; at < rows.length; at += stride) {
+      for (const [index, text] of (rows[at]?.values ?? []).entries()) {
         const own = texts[index]
         if (own === undefined || text === '') continue
         const count = own.get(text)

@@ -45,7 +45,12 @@ export interface ReadSource {
   readonly commentLines: number
   readonly lineCounts: LineCounts
   /** Last row of each file; see `CsvScanner`. */
-  readonly lastRows: readonly { readonly file: string; readonly line: number; readonly value: string }[]
+  readonly lastRows: readonly {
+    readonly file: string
+    readonly line: number
+    readonly column: number
+    readonly value: string
+  }[]
   /** Line of the first row that begins with a byte order mark; null for none. */
   readonly markLine: number | null
   /** First lines of empty rows and rules; see `CsvScanner`. */

@@ -54,7 +54,7 @@ interface ScanOptions {
   /** True if messages must not show rows, since some values are hidden. */
   readonly hidesRows: boolean
   /** Indexes of records whose line numbers are wanted, from 0, without the header and rejected rows. */
-  readonly locate?: ReadonlySet<number>
+  readonly locate?: Pick<ReadonlySet<number>, 'has'>
 }
 
 /** Maximum number of characters of a rejected row in messages. */
@@ -161,12 +161,12 @@ export class CsvScanner {
     return this.#line - 1 + this.footer.lines
   }
 
-  /** Line and first non-blank value of the last record; null if there is no such value, or if values are hidden. */
-  get lastRow(): { readonly line: number; readonly value: string } | null {
+  /** Line, column and first non-blank value of the last record; null if there is no such value, or if values are hidden. */
+  get lastRow(): { readonly line: number; readonly column: number; readonly value: string } | null {
     const { line, record } = this.#last
     const values = recordValues(record.subarray(0, 4 * rowShownMax), this.#marks)
-    const value = values.find((one) => one.trim() !== '')
-    return value === undefined || this.#options.hidesRows ? null : { line, value }
+    const column = values.findIndex((one) => one.trim() !== '')
+    return column === -1 || this.#options.hidesRows ? null : { line, column, value: values[column] ?? '' }
   }
 
   /** True if there was nothing to read. */
@@ -233,12 +233,14 @@ export class CsvScanner {
         continue
       }
       if (!this.#bounds.find(data, start)) break
-      if (this.#bounds.end > start) {
+      const noRows = this.blankLines + this.droppedLines
+      const line = this.#line
+      this.#processRecord(data, start, areSound, collector)
+      if (this.blankLines + this.droppedLines === noRows) {
         lastStart = start
         lastEnd = this.#bounds.end
-        lastLine = this.#line
+        lastLine = line
       }
-      this.#processRecord(data, start, areSound, collector)
       start = this.#bounds.next
     }
     if (lastEnd > 0) this.#last = { line: lastLine, record: data.subarray(lastStart, lastEnd) }

@@ -89,8 +89,13 @@ function without<T extends object>(keys: T, key: string): T {
   return Object.fromEntries(Object.entries(keys).filter(([own]) => own !== key)) as T
 }
 
-function dialectKeys(
-  {
+/** Returns the names of a source's columns, from its header or from the entry. */
+export function columnNames({ hasHeader, firstLine }: Dialect, names: readonly string[]): readonly string[] {
+  return hasHeader && canBeMatched(firstLine) ? firstLine : names
+}
+
+function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string, unknown> {
+  const {
     encoding,
     delimiter,
     quote,
@@ -101,12 +106,11 @@ function dialectKeys(
     skipLast,
     firstLine,
     hasHeader,
+    drop,
     skipRepeatedHeaders,
     dropEmptyExtraCells,
-  }: Dialect,
-  names: readonly string[],
-): Record<string, unknown> {
-  const isNamed = hasHeader && canBeMatched(firstLine)
+  } = dialect
+  const isNamed = columnNames(dialect, names) === firstLine
   const renamed = firstLine.flatMap((cell, index) =>
     cell === names[index] ? [] : [[cell, names[index] ?? '']],
   )
@@ -120,6 +124,11 @@ function dialectKeys(
     ...(comment !== null && { comment }),
     ...(skipRepeatedHeaders && { skip_repeated_headers: true }),
     ...(dropEmptyExtraCells && { drop_empty_extra_cells: true }),
+    ...(drop.size > 0 && {
+      drop: Object.fromEntries(
+        [...drop].map(([column, texts]) => [columnNames(dialect, names)[column] ?? '', texts]),
+      ),
+    }),
     ...(skipLast > 0 && { skip_last: skipLast }),
     ...(!isNamed && hasHeader && { header_in_file: firstLine }),
     ...(!isNamed && { header: names }),

@@ -4,7 +4,9 @@ import { rejectLine } from '../base/rejects.ts'
 import type { PlacedFile } from '../source/member.ts'
 import type { ReadSource } from '../source/read.ts'
 import type { Dialect } from '../dialect/dialect.ts'
+import { columnNames } from './entry.ts'
 import { canBeMatched } from './names.ts'
+import { dropOf, isTotal, type TotalRow } from './totals.ts'
 import type { Trial } from './trial.ts'
 
 const rejectsShown = 3
@@ -12,7 +14,10 @@ const rejectsShown = 3
 /** Results of inspecting files, on which remarks are based. */
 interface Finding {
   readonly dialect: Dialect
-  readonly columns: number
+  /** Names of the fields. */
+  readonly names: readonly string[]
+  /** Rows that seem to sum up others. */
+  readonly totals: readonly TotalRow[]
   /** Number of fields that are texts until a question is answered. */
   readonly open: number
   readonly trial: Trial
@@ -24,20 +29,18 @@ export interface Remark {
 }
 
 /** Returns remarks and questions about files for their author. */
-export function remarksOf(
-  files: readonly PlacedFile[],
-  { dialect, columns, open, trial }: Finding,
-): Remark[] {
+export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remark[] {
+  const { dialect, names, open, trial } = finding
   const { read, days } = trial
   const [first, ...others] = files.map(({ name }) => name)
   const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
   return [
     toStatement(
-      `${what}: ${counted(read.records + read.rejectedRows, 'row')}, ${counted(columns, 'column')}`,
+      `${what}: ${counted(read.records + read.rejectedRows, 'row')}, ${counted(names.length, 'column')}`,
     ),
     ...dialect.evidence.map(toStatement),
     ...(dialect.question === null ? [] : [toQuestion(dialect.question)]),
-    ...totalsAsked(read.lastRows).map(toQuestion),
+    ...totalsAsked(finding).map(toQuestion),
     ...marksAsked(read.markLine).map(toQuestion),
     ...birthsAsked(days).map(toQuestion),
     ...noRowsSaid(read).map(toStatement),
@@ -70,23 +73,26 @@ function rejectsSaid({ rejectedRows, rejects }: ReadSource, open: number): strin
   ]
 }
 
-const noRowsShown = 3
+const linesShown = 3
 
 /** Names the first empty rows and rules. */
 function noRowsSaid({ noRows }: ReadSource): string[] {
-  return (['empty', 'rule'] as const).flatMap((kind) => {
+  const kinds = {
+    empty: ['is empty, and is', 'are empty, and are'],
+    rule: ['is only a rule, and is', 'are only rules, and are'],
+    dropped: ['sums up other rows, and is', 'sum up other rows, and are'],
+  } as const
+  return (['empty', 'rule', 'dropped'] as const).flatMap((kind) => {
     const lines = noRows.flatMap((one) => (one.kind === kind ? [one.line] : []))
     if (lines.length === 0) return []
-    const said = linesSaid(lines)
-    const what = kind === 'empty' ? 'empty' : 'only a rule'
-    return [`${said} ${lines.length === 1 ? 'is' : 'are'} ${what}, and left out`]
+    return [`${linesSaid(lines)} ${kinds[kind][lines.length === 1 ? 0 : 1]} left out`]
   })
 }
 
 /** Formats numbers of lines, such as `lines 3, 7, ...`. */
 function linesSaid(lines: readonly number[]): string {
-  const more = lines.length > noRowsShown ? ', ...' : ''
-  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, noRowsShown).join(', ')}${more}`
+  const more = lines.length > linesShown ? ', ...' : ''
+  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, linesShown).join(', ')}${more}`
 }
 
 function marksAsked(line: ReadSource['markLine']): string[] {
@@ -97,20 +103,25 @@ function marksAsked(line: ReadSource['markLine']): string[] {
       ]
 }
 
-/** Beginnings of a total line, in English, Portuguese, Spanish, French, German and Italian. */
-const totalPattern =
-  /^(grand )?(sub)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)\b/i
-
-/** Returns the last rows of files that seem to sum up the others. */
-export function totalsIn(lastRows: ReadSource['lastRows']): ReadSource['lastRows'] {
-  return lastRows.filter(({ value }) => totalPattern.test(value.trim()))
-}
-
-function totalsAsked(lastRows: ReadSource['lastRows']): string[] {
-  return totalsIn(lastRows).map(
-    ({ file, line, value }) =>
-      `say whether line ${line}${lastRows.length > 1 ? ` of ${file}` : ''} sums up the rows above it, as ${JSON.stringify(value)} suggests: source.skip_last: 1 leaves it out`,
+/** Asks about rows that seem to sum up others, but are not exactly their sums, or not compared with them. */
+function totalsAsked({ dialect, names, totals, trial }: Finding): string[] {
+  const { lastRows } = trial.read
+  const last = lastRows.flatMap(({ file, line, column, value }) =>
+    isTotal(value) && !(lastRows.length === 1 && totals.some((one) => one.line === line))
+      ? [{ place: `line ${line}${lastRows.length > 1 ? ` of ${file}` : ''}`, column, label: value.trim() }]
+      : [],
   )
+  const rows = [...totals.map(({ line, ...total }) => ({ ...total, place: `line ${line}` })), ...last]
+  const [first] = rows
+  if (first === undefined) return []
+  const drop = Object.fromEntries(
+    [...dropOf(rows)].map(([column, texts]) => [columnNames(dialect, names)[column] ?? '', texts]),
+  )
+  const places = rows.slice(0, linesShown).map(({ place }) => place)
+  const more = rows.length > linesShown ? ', ...' : ''
+  return [
+    `say whether ${places.join(', ')}${more} ${rows.length === 1 ? 'sums' : 'sum'} up other rows, as ${JSON.stringify(first.label)} suggests: source.drop: ${JSON.stringify(drop)} leaves ${rows.length === 1 ? 'it' : 'them'} out`,
+  ]
 }
 
 /** Names of fields of dates of birth, in English, Portuguese, Spanish, French, German and Italian. */

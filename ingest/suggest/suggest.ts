@@ -15,8 +15,9 @@ import type { Dialect } from '../dialect/dialect.ts'
 import { withoutUnits } from '../dialect/header.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
-import { remarksOf, totalsIn, type Remark } from './remarks.ts'
-import { encodingOf, sampleOf } from '../dialect/sample.ts'
+import { remarksOf, type Remark } from './remarks.ts'
+import { encodingOf, sampleOf, textsIn } from '../dialect/sample.ts'
+import { dropOf, isTotal, totalRowsIn } from './totals.ts'
 import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
 interface SuggestOptions {
@@ -85,18 +86,35 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   const [member] = await membersOf(first, source.member ?? null, limits)
   if (member === undefined) throw new TableFailure(`${first.name} is empty`)
   const sample = await sampleOf(member)
-  const { firstLine, hasHeader, headerLines } = sample.dialect
-  const names = namesFor(headerLines > 1 ? withoutUnits(firstLine) : firstLine, hasHeader)
-  const seen = names.map((name, index) => ({ name, texts: new Map(sample.texts[index]) }))
+  const { firstLine, hasHeader, headerLines, commentedHeader } = sample.dialect
+  const header = commentedHeader ?? (headerLines > 1 ? withoutUnits(firstLine) : firstLine)
+  const names = namesFor(header, hasHeader || commentedHeader !== null)
+  const totals = totalRowsIn(sample.rows ?? [])
+  const sums = totals.filter(({ isSum }) => isSum)
+  const dropped = new Set(sums.map(({ line }) => line))
+  const texts =
+    sums.length === 0
+      ? sample.texts
+      : textsIn(
+          (sample.rows ?? []).filter(({ line }) => !dropped.has(line)),
+          names.length,
+        )
+  const seen = names.map((name, index) => ({ name, texts: new Map(texts[index]) }))
   const isBesideYesNo = seen.some(isYesNo)
   const columns = seen.map((column) => ({ ...column, isBesideYesNo }))
   const database = await trialDatabase(scratch)
   const db = await database.connect()
   try {
-    const draft = new Draft(files, options.name ?? tableNameFor(first.name), columns, sample.dialect, {
-      ...options,
-      db,
-    })
+    const draft = new Draft(
+      files,
+      options.name ?? tableNameFor(first.name),
+      columns,
+      { ...sample.dialect, drop: dropOf(sums) },
+      {
+        ...options,
+        db,
+      },
+    )
     const { entry, trial, fields } = await draft.settled().catch(async (error: unknown) => {
       if (!(error instanceof OtherHeader) || source['union_by_name'] === true) throw error
       await draft.readAllColumns()
@@ -115,7 +133,8 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       entry: entryText(annotatedEntry),
       remarks: remarksOf(files, {
         dialect: draft.dialect,
-        columns: draft.columns.length,
+        names: draft.columns.map(({ name }) => name),
+        totals: totals.filter(({ isSum }) => !isSum),
         open: annotatedEntry.fields.filter(({ question }) => question !== null).length,
         trial,
       }),
@@ -400,7 +419,7 @@ function nearlyAll(
 function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
   const keys = Object.entries(probe?.keys ?? {}).map(([key, value]) => `${key}: ${inlineYaml(value)}`)
   const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
-  const totals = new Set(totalsIn(trial.read.lastRows).map(({ value }) => value))
+  const totals = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))
   const others = bad - misfits.filter(({ text, rows }) => rows === 1 && totals.has(text)).length
   const type = `to give the field this type, declare ${keys.join(', ')}`
   const total = others < bad ? ', leave the total out' : ''

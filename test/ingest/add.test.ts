@@ -241,7 +241,7 @@ describe('the programs', () => {
     const { folder, catalog, SOURCES, WAREHOUSE, settings } = await home()
     await run('init', [], settings)
     const file = path.join(folder, 'sales.csv')
-    await writeFile(file, 'day,n\n13/01/2026,1\n14/01/2026,2\nTotal,3\n')
+    await writeFile(file, 'day,n\n13/01/2026,1\n14/01/2026,2\nTotal,4\n')
     const { code, out } = await run('add', [file, '--dataset=shop', '--no-publish'], settings)
     const next = `shop/sales is in ${catalog}; \`acervo ingest shop/sales\` publishes it\n`
     expect([code, out.slice(-next.length)]).toEqual([0, next])
@@ -252,10 +252,13 @@ describe('the programs', () => {
       '{ name: day, type: string }',
       '{ name: day, type: date, format: dd/mm/yyyy }',
     )
-    await writeFile(catalog, answered.replace(/( +)(order: .*\n)/, '$1$2$1source: { skip_last: 1 }\n'))
+    await writeFile(
+      catalog,
+      answered.replace(/( +)(order: .*\n)/, '$1$2$1source: { drop: { day: Total } }\n'),
+    )
     const ingested = await run('ingest', ['shop/sales'], settings)
     expect(ingested.out).toMatch(
-      /^shop\/sales: published 2 rows in .*; 4 lines: 1 header, 2 rows, 1 left out at the end\n/,
+      /^shop\/sales: published 2 rows in .*; 4 lines: 1 header, 1 dropped, 2 rows\n/,
     )
     expect((await run('add', [file, '--dataset=other', '--table=sales'], settings)).out).toContain(
       `questions are open: answer them in ${catalog}, and \`acervo ingest other/sales\` publishes the table anew\n`,

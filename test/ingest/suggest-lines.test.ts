@@ -199,9 +199,9 @@ test.each([
 })
 
 test('a total at the end is asked about', async () => {
-  const { told } = await intake(pair('2024-01-01,1', '2024-01-02,2', 'Total,3'))
+  const { told } = await intake(pair('2024-01-01,1', '2024-01-02,2', 'Total,4'))
   expect(told).toContain(
-    'say whether line 4 sums up the rows above it, as "Total" suggests: source.skip_last: 1 leaves it out',
+    'say whether line 4 sums up other rows, as "Total" suggests: source.drop: {"day":["Total"]} leaves it out',
   )
 })
 
@@ -220,7 +220,7 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
     'questions; answer each by a change of the entry in the catalog:',
     '  1. field "day", a text until you answer: all but 2 of 5 are written dd/mm/yyyy; the others: "45366" (line 3), "Total" (line 6); to give the field this type, declare type: date, format: "dd/mm/yyyy", leave the total out, and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: 1',
     '  2. field "length", a text until you answer: say what "3:40" means: for hours and minutes, declare type: time, format: h:mm; minutes and seconds stay texts',
-    '  3. say whether line 6 sums up the rows above it, as "Total" suggests: source.skip_last: 1 leaves it out',
+    '  3. say whether line 6 sums up other rows, as "Total" suggests: source.drop: {"day":["Total"]} leaves it out',
   ])
 })
 
@@ -249,8 +249,65 @@ test.each([
   expect(lines.find((one) => one.includes('field "month"')) ?? null).toBe(line)
 })
 
+/** Rows of a report with blocks, each with its sum. */
+const blocks = (...totals: readonly string[]): string =>
+  linesOf(
+    'Region;UF;Works;Value',
+    'North;AC;3;1.000,5',
+    'North;AM;5;250',
+    ...totals.slice(0, 1),
+    ';;;',
+    'South;PR;-;(9)',
+    ...totals.slice(1),
+  )
+
+test.each<[what: string, content: string, drop: object | undefined, said: string]>([
+  [
+    'sums of blocks and of all rows',
+    blocks('Subtotal North;;8;1.250,50', 'Subtotal South;;0;-9', 'Total geral;;8;1.241,5'),
+    { Region: ['Subtotal North', 'Subtotal South', 'Total geral'] },
+    '# lines 4, 7, 8 sum up other rows, and are left out',
+  ],
+  [
+    'a sum above its rows',
+    'uf,n\nTotal,3\nAC,1\nAM,2\n',
+    { uf: ['Total'] },
+    '# line 2 sums up other rows, and is left out',
+  ],
+  [
+    'totals that are no sums of rows',
+    blocks('Subtotal North;;8;1.250,50', 'Subtotal South;;0;-9', 'Total;;8;1.300'),
+    { Region: ['Subtotal North', 'Subtotal South'] },
+    'say whether line 8 sums up other rows, as "Total" suggests: source.drop: {"Region":["Total"]} leaves it out',
+  ],
+  [
+    'a class of each year',
+    'sex,year,n\nMen,2020,1\nWomen,2020,2\nTotal,2020,3\nMen,2021,4\nTotal,2021,7\n',
+    undefined,
+    'say whether line 4, line 6 sum up other rows',
+  ],
+  [
+    'a class beside others',
+    'sex,uf,n\nMen,AC,1\nWomen,AC,2\nTotal,AC,3\nMen,AM,4\n',
+    undefined,
+    'tried on all rows',
+  ],
+  [
+    'a word that begins so',
+    'shop,n\nTotals Ltd,1\nSumatra,2\nTotals Ltd,3\n',
+    undefined,
+    'tried on all rows',
+  ],
+])('%s are left out, or asked about', async (_what, content, drop, said) => {
+  const { told, entry } = await entryOf(content)
+  expect([(entry.source as { drop?: object } | undefined)?.drop, told]).toEqual([
+    drop,
+    expect.stringContaining(said),
+  ])
+})
+
 test('a column whose only odd value is the total needs no other answer', async () => {
-  const { told } = await entryOf(linesOf('day|n', '13/01/2026|1', '14/01/2026|2', 'Total|3'))
+  const { told } = await entryOf(linesOf('day|n', '13/01/2026|1', '14/01/2026|2', 'Total|4'))
   expect(told).toContain(
     'the others: "Total" (line 4); to give the field this type, declare type: date, format: "dd/mm/yyyy" and leave the total out\n',
   )

@@ -302,7 +302,7 @@ describe('what lies beside the rows, or late in a file', () => {
       header_in_file: ['Country', 'Code', '1960', '1961', ''],
       header: ['country', 'code', 'column_3_1960', 'column_4_1961', 'column_5'],
     })
-    expect(told).toContain('2 lines with one value at the end are no rows')
+    expect(told).toContain('lines 7, 8 at the end have one value each, and are no rows')
     await expect(ingested(content)).resolves.toEqual({
       rows: [
         ['Aruba', 'ABW', 546, 5.5, null],
