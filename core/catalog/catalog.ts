@@ -348,7 +348,7 @@ function sourceOf(source: SourceDefinition) {
     drop: new Map(Object.entries(source.drop).map(([column, texts]) => [column, [texts].flat()])),
     /** True if lines that repeat the header are skipped instead of refused. */
     skipRepeatedHeaders: source.skip_repeated_headers,
-    /** True if empty cells beyond the columns of the header are dropped instead of refused. */
+    /** True if empty cells at the end of the header, and of rows with more cells than it, are dropped. */
     dropEmptyExtraCells: source.drop_empty_extra_cells,
     /** Names of the columns, if the source has no header line or they replace it. */
     header: source.header ?? null,

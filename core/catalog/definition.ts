@@ -295,7 +295,7 @@ const source = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Drops empty cells at the end of rows with more cells than the header. Default is false: the rows are refused.',
+      'Drops empty cells at the end of the header, and of rows with more cells than it. Default is false: the rows are refused.',
     ),
   header: names
     .min(1, 'must name at least one column')

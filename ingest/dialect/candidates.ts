@@ -2,7 +2,7 @@ import { TableFailure } from '../base/rejects.ts'
 import { RecordBounds } from '../source/bounds.ts'
 import { joinedHeader, LF, recordValues } from '../source/record.ts'
 import { commonDelimiters } from '../source/soundness.ts'
-import { filledIn, isLikelyHeader, isSecondHeader } from './header.ts'
+import { filledIn, isHeader, isLikelyHeader, isSecondHeader } from './header.ts'
 import {
   consistentShare,
   quoteSignsOf,
@@ -16,6 +16,8 @@ import { requireReadable } from './refusals.ts'
 
 const quotes = ['"', "'"]
 const skippedMax = 10
+/** Parts of a candidate that only the best one needs. */
+const unread = { headerLines: 1, hasHeader: true, hasEmptyColumns: false, commentedHeader: null }
 
 /**
  * Returns the best way to read a sample.
@@ -32,7 +34,7 @@ export function bestWay(text: Buffer, isComplete: boolean): Candidate {
       'no delimiter splits the file into rows with equal numbers of values: check that it is CSV',
     )
   requireReadable(text, isComplete, best)
-  return joinHeader(text, skipTitle(text, isComplete, best))
+  return withHeader(text, skipTitle(text, isComplete, best))
 }
 
 function candidatesIn(
@@ -52,17 +54,7 @@ function candidatesIn(
         const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
         if (share < shareMin) continue
         const signs = quoteSignsOf(text, way, quotes)
-        found.push({
-          delimiter,
-          quote,
-          skipLines,
-          headerLines: 1,
-          commentedHeader: null,
-          comment,
-          share,
-          ...reading,
-          ...signs,
-        })
+        found.push({ ...unread, delimiter, quote, skipLines, comment, share, ...reading, ...signs })
       }
     }
   }
@@ -76,8 +68,8 @@ function candidatesIn(
 function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: SampleReading): boolean {
   // Otherwise the last line of any file would pass as a header without rows.
   if (rows === 0) return false
-  const isHeader = isLikelyHeader(firstLine)
-  if (!isHeader && isTable(text, skipLines)) return false
+  const mayBeHeader = isLikelyHeader(firstLine)
+  if (!mayBeHeader && isTable(text, skipLines)) return false
   if (firstLine.length === 1) return true
   let at = 0
   for (let line = 0; line < skipLines; line += 1) {
@@ -88,7 +80,7 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
       : []
     // If the first line does not look like a header, an earlier line with several filled cells may be the
     // header.
-    if ((cells.length === firstLine.length || !isHeader) && filledIn(cells) > 1) return false
+    if ((cells.length === firstLine.length || !mayBeHeader) && filledIn(cells) > 1) return false
     at = end + 1
   }
   return true
@@ -216,15 +208,30 @@ function skipTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidat
   return header !== undefined && isLikelyHeader(header.firstLine) ? header : best
 }
 
-/** Number of rows that are compared with a line below the header. */
+/** Number of rows that are compared with the lines above. */
 const rowsCompared = 20
 
-/** Joins a second line of the header to the first. */
-function joinHeader(text: Buffer, best: Candidate): Candidate {
-  const { delimiter, quote, skipLines, comment } = best
+/** Finds the header: one line or two, without columns at the end that have neither names nor values. */
+function withHeader(text: Buffer, best: Candidate): Candidate {
+  const { delimiter, quote, skipLines, comment, commentedHeader } = best
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
-  const [first = [], second = [], ...rows] = recordsOf(text, { marks, skipLines, comment }, 2 + rowsCompared)
-  return isSecondHeader(first, second, rows)
-    ? { ...best, headerLines: 2, firstLine: joinedHeader([first, second]) }
-    : best
+  const [first = [], ...rows] = recordsOf(text, { marks, skipLines, comment })
+  const [second = [], ...others] = rows.slice(0, 1 + rowsCompared)
+  const isTwoLines = isSecondHeader(first, second, others)
+  const joined = joinedHeader(isTwoLines ? [first, second] : [first])
+  const hasHeader =
+    commentedHeader === null && isHeader(joined, isTwoLines ? others : rows.slice(0, rowsCompared))
+  const named = joined.findLastIndex((cell) => cell.trim() !== '') + 1
+  const hasEmptyColumns =
+    hasHeader &&
+    named > 1 &&
+    named < joined.length &&
+    rows.every((row) => row.slice(named).every((cell) => cell === ''))
+  return {
+    ...best,
+    hasHeader,
+    hasEmptyColumns,
+    headerLines: isTwoLines ? 2 : 1,
+    firstLine: hasEmptyColumns ? joined.slice(0, named) : joined,
+  }
 }

@@ -4,7 +4,6 @@ import { decoderOf } from '../source/decode.ts'
 import { CR, LF } from '../source/record.ts'
 import { bestWay } from './candidates.ts'
 import type { EncodingWitness } from './encoding.ts'
-import { isLikelyHeader } from './header.ts'
 import type { Candidate } from './reading.ts'
 
 /** Dialect of a CSV file, as far as its bytes show. */
@@ -51,9 +50,8 @@ export function dialectOf(
   const text = lineTerminator === 'lf' ? decoded : decoderOf(encoding, 'the sample', 'cr').write(sample)
   const isOpen = isComplete && text.length > 0 && text.at(-1) !== LF
   const best = bestWay(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
-  const { delimiter, quote, skipLines, headerLines, comment, firstLine, lastLines, share, commentedHeader } =
-    best
-  const hasHeader = commentedHeader === null && isLikelyHeader(firstLine)
+  const { delimiter, quote, skipLines, headerLines, comment, firstLine, lastLines, share } = best
+  const { hasHeader, hasEmptyColumns, commentedHeader } = best
   return {
     delimiter,
     quote,
@@ -68,7 +66,7 @@ export function dialectOf(
     commentedHeader,
     drop: new Map(),
     skipRepeatedHeaders: false,
-    dropEmptyExtraCells: false,
+    dropEmptyExtraCells: hasEmptyColumns,
     question,
     evidence: [
       evidence,
@@ -88,11 +86,8 @@ export function dialectOf(
           ]
         : []),
       ...(commentedHeader === null ? [] : [`the last comment above the rows names the columns`]),
-      ...(hasHeader || commentedHeader !== null
-        ? []
-        : [
-            'the first line has numbers, dates or empty cells, so it seems to be a row instead of a header: name the columns by header',
-          ]),
+      ...(hasEmptyColumns ? ['columns at the end without names and values are dropped'] : []),
+      ...(commentedHeader === null ? headerEvidence(skipLines + 1, firstLine, hasHeader) : []),
     ],
   }
 }
@@ -102,6 +97,21 @@ function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
   return quote === null
     ? [`line ${lineOf(text, '"')}: a '"' is within a value, so values are not quoted`]
     : [`${JSON.stringify(quote)} quotes the values of ${counted(enclosed, 'line')} of the sample`]
+}
+
+/** Longest header, in characters, that is printed. */
+const headerShownMax = 400
+
+function headerEvidence(line: number, cells: readonly string[], hasHeader: boolean): string[] {
+  const hasNumbers = cells.some((cell) => /\d/.test(cell) && !/\p{L}/u.test(cell))
+  if (hasHeader)
+    return hasNumbers ? [`line ${line} is the header, since the values below are of other kinds`] : []
+  const written = JSON.stringify(cells)
+  const remedy =
+    written.length > headerShownMax ? '' : `; if it is the header, declare source.header_in_file: ${written}`
+  return [
+    `line ${line} has numbers, dates or empty cells, so it seems to be a row, and header names the columns${remedy}`,
+  ]
 }
 
 /** Formats the numbers of the last lines that are not blank. */

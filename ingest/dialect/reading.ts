@@ -45,6 +45,10 @@ export interface Candidate extends SampleReading, QuoteSigns {
   /** Number of lines of the header. */
   readonly headerLines: number
   readonly comment: string | null
+  /** True if the first line is a header. */
+  readonly hasHeader: boolean
+  /** True if the last columns have neither names nor values. */
+  readonly hasEmptyColumns: boolean
   /** Names of the columns in the last comment above the rows; null if it has none. */
   readonly commentedHeader: readonly string[] | null
   /** Share of its rows that have as many values as the first line. */
@@ -130,12 +134,12 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
   return { enclosed, requiredQuotes, cut }
 }
 
-/** Returns the first records of a sample, at most `count`, without blank lines and rules. */
-export function recordsOf(text: Buffer, way: Way, count: number): string[][] {
+/** Returns the records of a sample, without blank lines and rules. */
+export function recordsOf(text: Buffer, way: Way): string[][] {
   const filter = new LineFilter(way.marks)
   const records: string[][] = []
   walk(text, way, (start, { end }) => {
-    if (records.length < count && filter.kindOf(text, start, end) === null)
+    if (filter.kindOf(text, start, end) === null)
       records.push(recordValues(text.subarray(start, end), way.marks))
   })
   return records

@@ -43,7 +43,7 @@ interface ScanOptions {
   readonly drop?: Drop
   /** True to skip lines that repeat the header; they are rejected otherwise. */
   readonly skipRepeatedHeaders: boolean
-  /** True to drop empty cells beyond the columns of the header; such rows are rejected otherwise. */
+  /** True to drop columns at the end without a name and a value; their rows are rejected otherwise. */
   readonly dropEmptyExtraCells: boolean
   /** Start of the first line after the rows; null for none. */
   readonly stopAt: string | null
@@ -305,7 +305,10 @@ export class CsvScanner {
       const cells = reason === null ? recordValues(data.subarray(start, end), this.#marks) : []
       this.#headerLines.push({ bytes: Buffer.from(data.subarray(start, end)), cells })
       const isLast = this.#headerLines.length === this.#options.headerLines
-      const joined = joinedHeader(this.#headerLines.map((one) => one.cells))
+      const joined = joinedHeader(this.#headerLines.map((one) => one.cells)).slice(
+        0,
+        this.#options.dropEmptyExtraCells ? cells.findLastIndex((cell) => cell.trim() !== '') + 1 : undefined,
+      )
       const other =
         cells.length > columnsMax
           ? reasons.tooWide

@@ -46,6 +46,8 @@ export interface SeenColumn {
   readonly isText?: boolean
   /** True if another column of the file has the words for yes and no. */
   readonly isBesideYesNo?: boolean
+  /** Decimal separator of the other columns, if they have one. */
+  readonly decimal?: NumberForm['decimal'] | null
 }
 
 /** Texts that mean null in any column. */
@@ -67,7 +69,7 @@ const sureNulls = new Set([
 ])
 /** Texts that mean null if all other values are numbers, dates or the like. */
 const likelyNulls = new Set(
-  '- -- --- – — . .. ... … * ** ? NA na None none NONE Null ND nd N/D n/d S/D s/d'.split(' '),
+  '- -- --- – — . .. ... … : * ** ? NA na None none NONE Null ND nd N/D n/d S/D s/d'.split(' '),
 )
 
 const booleanWords = [
@@ -118,9 +120,34 @@ export function suggestField(column: SeenColumn): SuggestedField {
   const own = column.isText === true ? null : typed(column, filled, sure)
   if (own !== null && own.keys.type !== 'string') return own
   const doubtful = sure.filter((text) => !markedNulls.has(text))
-  const text = own === null ? textField(column, filled, nulls, doubtful) : own
+  const text = own === null ? paddedField(column, filled, nulls, doubtful) : own
   const withNulls = { ...text, keys: { ...text.keys, ...nulls } }
   return marked.length === 0 ? withNulls : { ...withNulls, ...nullsSaid(text, marked) }
+}
+
+/** Returns the field for a column of texts; without the white space around them if most have it. */
+function paddedField(
+  column: SeenColumn,
+  filled: readonly string[],
+  nulls: object,
+  doubtful: readonly string[],
+): SuggestedField {
+  const padded = filled.filter((text) => text !== text.trim())
+  const trimmed = [...new Set(filled.map((text) => text.trim()))]
+  // Different texts stay different.
+  if (padded.length < filled.length / 2 || trimmed.length < filled.length)
+    return textField(column, filled, nulls, doubtful)
+  const texts = new Map<string, number>()
+  for (const [text, count] of column.texts) texts.set(text.trim(), count)
+  const field = textField({ ...column, texts }, trimmed, { ...nulls, trim: true }, doubtful)
+  const probe = field.probe === null ? null : { ...field.probe, keys: { ...field.probe.keys, trim: true } }
+  const said = `${JSON.stringify(padded[0])} is read without the spaces around it`
+  return {
+    ...field,
+    probe,
+    evidence: (found) => [field.evidence(found), said].filter((part) => part !== '').join('; '),
+    isNotable: true,
+  }
 }
 
 /**
@@ -139,7 +166,7 @@ function typed(
   if (values.length === 0) return null
   const nulls = [...new Set([...sure, ...likely])]
   const extraKeys = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
-  const found = boolOf(column, values) ?? numberOf(column.name, values) ?? momentOf(values) ?? jsonOf(values)
+  const found = boolOf(column, values) ?? numberOf(column, values) ?? momentOf(values) ?? jsonOf(values)
   if (found === null || found.keys.type === 'string') return found
   const own = { ...found, keys: { ...found.keys, ...extraKeys } }
   return nulls.length === 0 ? own : { ...own, ...nullsSaid(own, nulls) }
@@ -197,10 +224,39 @@ function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
-function numberOf(name: string, values: readonly string[]): SuggestedField | null {
+/** Returns the decimal separator of the columns whose numbers can be read in one way only; null if they differ. */
+export function decimalOf(columns: readonly SeenColumn[]): NumberForm['decimal'] | null {
+  const found = columns.flatMap(({ texts }): NumberForm['decimal'][] => {
+    const values = [...texts.keys()].map((text) => text.trim()).filter((text) => /\d/.test(text))
+    const form = values.length === 0 ? null : numberForm(values)
+    if (form === null || isAmbiguous(form) || isLossy(form)) return []
+    if (form.hasPoint) return [form.decimal]
+    return form.groups === '.' ? [','] : form.groups === ',' ? ['.'] : []
+  })
+  return new Set(found).size === 1 ? (found[0] ?? null) : null
+}
+
+function numberOf(column: SeenColumn, values: readonly string[]): SuggestedField | null {
+  const { name, decimal } = column
   const form = numberForm(values)
   if (form === null) return null
-  if (isAmbiguous(form)) return numberQuestion(form)
+  if (isAmbiguous(form)) {
+    if (decimal == null) return numberQuestion(form)
+    const sign = decimal === ',' ? 'comma' : 'point'
+    const field = numericField(name, values, numberForm(values, decimal))
+    const evidence = (facts: FieldFacts): string =>
+      `${field?.evidence(facts) ?? ''}; ${JSON.stringify(form.example)} is read with a decimal ${sign}, as in the other columns`
+    return field === null ? null : { ...field, evidence, isNotable: true }
+  }
+  return numericField(name, values, form)
+}
+
+function numericField(
+  name: string,
+  values: readonly string[],
+  form: ReturnType<typeof numberForm>,
+): SuggestedField | null {
+  if (form === null || isAmbiguous(form)) return null
   const isDigits = values.every((text) => /^-?\d+$/.test(text))
   if (isDigits && areCpfs(values)) return plainString(cpfEvidence)
   if (isLossy(form))

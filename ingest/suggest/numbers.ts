@@ -102,9 +102,13 @@ const allForms = (['.', ','] as const).flatMap((decimal) =>
 
 /**
  * Finds the notation of texts that are numbers.
+ * @param knownDecimal the decimal separator of other columns
  * @returns null if the texts have no common notation, or are rather codes or notes
  */
-export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumbers | LossyNumbers | null {
+export function numberForm(
+  texts: readonly string[],
+  knownDecimal?: NumberForm['decimal'],
+): NumberForm | AmbiguousNumbers | LossyNumbers | null {
   const bare: Bare[] = []
   for (const text of texts) {
     const one = bareOf(text)
@@ -121,8 +125,10 @@ export function numberForm(texts: readonly string[]): NumberForm | AmbiguousNumb
       sign === ' ' || sign === "'" ? new RegExp(groupClass[sign]).test(digits) : digits.includes(sign),
     )
   const usedForms = forms.filter(
-    ({ decimal, groups }) =>
-      (groups === null || isUsed(groups)) && (decimal === '.' || groups === '.' || isUsed(',')),
+    (form) =>
+      (form.groups === null || isUsed(form.groups)) &&
+      (form.decimal === '.' || form.groups === '.' || isUsed(',')) &&
+      (knownDecimal === undefined || form.decimal === knownDecimal),
   )
   const [first, ...others] = usedForms
   if (first === undefined) return null

@@ -10,7 +10,7 @@ import { membersOf } from '../source/members.ts'
 import { OtherHeader, readSource, type ReadSource } from '../source/read.ts'
 import { reasons } from '../source/soundness.ts'
 import { datasetLines } from './dataset-lines.ts'
-import { isYesNo, suggestField, type SeenColumn, type SuggestedField } from './column.ts'
+import { decimalOf, isYesNo, suggestField, type SeenColumn, type SuggestedField } from './column.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { withoutUnits } from '../dialect/header.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
@@ -101,7 +101,8 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
         )
   const seen = names.map((name, index) => ({ name, texts: new Map(texts[index]) }))
   const isBesideYesNo = seen.some(isYesNo)
-  const columns = seen.map((column) => ({ ...column, isBesideYesNo }))
+  const decimal = decimalOf(seen)
+  const columns = seen.map((column) => ({ ...column, isBesideYesNo, decimal }))
   const database = await trialDatabase(scratch)
   const db = await database.connect()
   try {

@@ -306,6 +306,35 @@ test.each<[what: string, content: string, drop: object | undefined, said: string
   ])
 })
 
+test.each<[what: string, content: string, isHeader: boolean]>([
+  ['years padded with spaces', 'geo\t2019 \t2020 \nAC\t4.5 \t5 \nAM\t4 \t: \n', true],
+  ['years as decimals', 'geo,2019.0,2020.0\nAC,4,5\nAM,4,9\n', true],
+  ['years with gaps above other numbers', '2000;2010;2020\n105;110;123\n99;102;100\n', true],
+  ['falling years above texts', 'area,2021,2020\nEast,low,high\nWest,low,low\n', true],
+  ['years above years', 'AC,1990,2005\nAM,1991,2001\nPA,1992,2004\n', false],
+  ['days above numbers', 'state,1/22/20,1/23/20\nAC,3,4\nAM,5,6\n', true],
+  ['days above days', 'AC,2020-01-22,1\nAM,2020-01-23,2\n', false],
+  ['a text above numbers, beside rising numbers', 'depth,0.5,1.0\n10,3.1,4.1\n20,5.1,6.1\n', true],
+  ['a text above numbers, beside a number', 'code,name,2022\n11,Alta,7\n12,Boa,9\n', true],
+  ['a word for null above numbers', 'NA,1,2\n3,4,5\n6,7,8\n', false],
+  ['numbers out of order', 'code,5,9,2\n3,4,5,6\n6,7,8,9\n', false],
+  ['a text above texts, beside numbers', 'Ana,1,2\nBia,4,5\nCaio,7,8\n', false],
+])('a first line with %s is a header, or a row', async (_what, content, isHeader) => {
+  const { told, entry } = await entryOf(content)
+  const [line = ''] = content.split('\n')
+  const result = await ingested(content)
+  const rows = content.split('\n').length - (isHeader ? 2 : 1)
+  expect(['rows' in result && result.rows.length, 'header' in (entry.source ?? {})]).toEqual([
+    rows,
+    !isHeader,
+  ])
+  expect(told).toContain(
+    isHeader
+      ? 'line 1 is the header, since'
+      : `declare source.header_in_file: ${JSON.stringify(line.split(','))}`,
+  )
+})
+
 test('a column whose only odd value is the total needs no other answer', async () => {
   const { told } = await entryOf(linesOf('day|n', '13/01/2026|1', '14/01/2026|2', 'Total|4'))
   expect(told).toContain(

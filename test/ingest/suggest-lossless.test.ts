@@ -181,7 +181,7 @@ function lossIn(texts: readonly string[], values: readonly unknown[], keys: Keys
     return different.length === 0 ? null : [keys, different, values]
   }
   if (!numeric.has(keys.type))
-    return texts.every((text, row) => text.trim() === String(values[row]).trim())
+    return texts.every((text, row) => text.trim() === ((values[row] ?? '') as string).trim())
       ? null
       : [keys, texts, values]
   const [first = ''] = texts

@@ -201,7 +201,7 @@ test('a plain file without a header, whose faults are told', async () => {
     '# 1.txt: 51 rows, 4 columns',
     '# all bytes are ASCII, so utf-8 fits',
     '# "," gives 4 columns in 98.0 % of the sample',
-    '# the first line has numbers, dates or empty cells, so it seems to be a row instead of a header: name the columns by header',
+    '# line 1 has numbers, dates or empty cells, so it seems to be a row, and header names the columns; if it is the header, declare source.header_in_file: ["0","0","2020-01-01 10:00:00","123.456.789-00"]',
     '# a row cannot be read: line 51: the row has 2 values, and the header 4',
     '# an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: 1',
     '# tried on the other rows: every value fits the suggested entry, in which a field is a text until you answer a question',
@@ -299,14 +299,14 @@ describe('what lies beside the rows, or late in a file', () => {
     expect(entry.source).toEqual({
       skip_lines: 1,
       skip_last: 2,
-      header_in_file: ['Country', 'Code', '1960', '1961', ''],
-      header: ['country', 'code', 'column_3_1960', 'column_4_1961', 'column_5'],
+      drop_empty_extra_cells: true,
+      rename: { Country: 'country', Code: 'code', 1960: 'column_3_1960', 1961: 'column_4_1961' },
     })
     expect(told).toContain('lines 7, 8 at the end have one value each, and are no rows')
     await expect(ingested(content)).resolves.toEqual({
       rows: [
-        ['Aruba', 'ABW', 546, 5.5, null],
-        ['Africa', 'AFE', null, null, null],
+        ['Aruba', 'ABW', 546, 5.5],
+        ['Africa', 'AFE', null, null],
       ],
       told: [
         '  left out at the end of x.csv: "Source: a, b"',
