@@ -28,8 +28,8 @@ export interface Dialect {
   readonly drop: ReadonlyMap<number, readonly string[]>
   readonly skipRepeatedHeaders: boolean
   readonly dropEmptyExtraCells: boolean
-  /** Question about the encoding; null if it is certain enough. */
-  readonly question: string | null
+  /** Questions about the encoding and quotes. */
+  readonly questions: readonly string[]
   /** Reasons for the detected dialect, as phrases for people. */
   readonly evidence: readonly string[]
 }
@@ -67,7 +67,7 @@ export function dialectOf(
     drop: new Map(),
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: hasEmptyColumns,
-    question,
+    questions: [...(question === null ? [] : [question]), ...quoteQuestions(best, text)],
     evidence: [
       evidence,
       `${JSON.stringify(delimiter)} gives ${counted(firstLine.length, 'column')} in ${(100 * share).toFixed(1)} % of the sample`,
@@ -97,6 +97,20 @@ function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
   return quote === null
     ? [`line ${lineOf(text, '"')}: a '"' is within a value, so values are not quoted`]
     : [`${JSON.stringify(quote)} quotes the values of ${counted(enclosed, 'line')} of the sample`]
+}
+
+/** Asks whether quotes around some values belong to them, if others make it impossible to read them as quotes. */
+function quoteQuestions({ quote, delimiter, skipLines }: Candidate, text: Buffer): string[] {
+  if (quote !== null) return []
+  for (const [index, line] of text.toString('utf8').split(/\r?\n/).entries()) {
+    const enclosed =
+      index < skipLines ? undefined : line.split(delimiter).find((cell) => /^"[^"]+"$/.test(cell))
+    if (enclosed !== undefined)
+      return [
+        `say whether the quotes of ${enclosed} (line ${index + 1}) are part of the value, as they are now; otherwise correct line ${lineOf(text, '"')}, in which a quote is within a value, and declare source.quote: '"'`,
+      ]
+  }
+  return []
 }
 
 /** Longest header, in characters, that is printed. */

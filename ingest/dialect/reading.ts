@@ -1,6 +1,6 @@
 import { RecordBounds } from '../source/bounds.ts'
 import { LineFilter } from '../source/line-filter.ts'
-import { LF, recordValues, type Marks } from '../source/record.ts'
+import { LF, openingQuote, recordValues, skipBlanks, type Marks } from '../source/record.ts'
 
 /** A way to find and read the rows of a sample. */
 export interface Way {
@@ -199,20 +199,22 @@ interface WrittenValue {
 }
 
 /** Returns the values of a valid record as written, with their quotes. */
-function writtenValues(record: Buffer, { delimiter, quote }: Marks): WrittenValue[] {
+function writtenValues(record: Buffer, marks: Marks): WrittenValue[] {
+  const { delimiter, quote } = marks
   const values: WrittenValue[] = []
   for (let at = 0; at <= record.length; at += 1) {
+    const opening = openingQuote(record, at, marks)
     const from = at
-    const isEnclosed = record[at] === quote
+    const isEnclosed = opening !== -1
     let isNeeded = false
     if (isEnclosed) {
-      at += 1
+      at = opening + 1
       while (record[at] !== quote || record[at + 1] === quote) {
         const byte = record[at]
         isNeeded ||= byte === delimiter || byte === quote || byte === LF
         at += byte === quote ? 2 : 1
       }
-      at += 1
+      at = skipBlanks(record, at + 1, marks)
     } else while (at < record.length && record[at] !== delimiter) at += 1
     values.push({ bytes: record.subarray(from, at), isEnclosed, isNeeded })
   }

@@ -1,4 +1,4 @@
-import { CR, LF, type Marks } from './record.ts'
+import { CR, LF, openingQuote, skipBlanks, type Marks } from './record.ts'
 import { reasons } from './soundness.ts'
 
 /**
@@ -15,6 +15,8 @@ export class RecordBounds {
   end = 0
   /** Start of the next record. */
   next = 0
+  /** True if blanks or `=` are beside the quotes of a value. */
+  hasLooseQuotes = false
   /** Fault after which bounds of records are unknown. */
   fault: string | null = null
 
@@ -37,21 +39,26 @@ export class RecordBounds {
     const size = data.length
     let [at, values] = [start, 0]
     this.breaks = 0
+    this.hasLooseQuotes = false
     for (;;) {
       let from = at
       let doubled = 0
       let length = 0
+      while (at < size && special[data[at] as number] === 0) at += 1
       if (at < size && data[at] === quote) {
-        from += 1
+        if (at > from) {
+          if (openingQuote(data, from, this.#marks) !== at) return this.#isFault(reasons.quoteInside)
+          this.hasLooseQuotes = true
+        }
+        from = at + 1
         at = this.#closingQuote(data, from)
         doubled = this.#doubled
         length = at - from - doubled
         at += 1
-      } else {
-        while (at < size && special[data[at] as number] === 0) at += 1
-        length = at - from
-        if (at < size && data[at] === quote) return this.#isFault(reasons.quoteInside)
-      }
+        const end = skipBlanks(data, at, this.#marks)
+        if (end > at) this.hasLooseQuotes = true
+        at = end
+      } else length = at - from
       if (at >= size) {
         this.values = values
         return false

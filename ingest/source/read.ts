@@ -9,7 +9,6 @@ import { BatchWriter, type BatchTaker, type Constants, type Tally } from './batc
 import { decoderOf } from './decode.ts'
 import { LastLines } from './last-lines.ts'
 import { kindBytes, requireText } from './kinds.ts'
-import type { NoRowKind } from './line-filter.ts'
 import { CsvScanner } from './scan.ts'
 import type { Member, PlacedFile, UnpackLimits } from './member.ts'
 import { membersOf } from './members.ts'
@@ -53,8 +52,8 @@ export interface ReadSource {
   }[]
   /** Line of the first row that begins with a byte order mark; null for none. */
   readonly markLine: number | null
-  /** First lines of empty rows and rules; see `CsvScanner`. */
-  readonly noRows: readonly { readonly file: string; readonly line: number; readonly kind: NoRowKind }[]
+  /** First lines of each kind; see `CsvScanner`. */
+  readonly lineNotes: readonly ({ readonly file: string } & CsvScanner['lineNotes'][number])[]
   /** Rows that may be the header of a second table in one file; see `CsvScanner`. */
   readonly afterEmptyRows: CsvScanner['afterEmptyRows']
   /** Lines left out at the ends of the files. */
@@ -399,7 +398,7 @@ function joined(
       lastRow === null ? [] : [{ file, ...lastRow }],
     ),
     markLine: scans.find(({ scanner }) => scanner.markLine !== null)?.scanner.markLine ?? null,
-    noRows: scans.flatMap(({ file, scanner }) => scanner.noRows.map((one) => ({ file, ...one }))),
+    lineNotes: scans.flatMap(({ file, scanner }) => scanner.lineNotes.map((one) => ({ file, ...one }))),
     afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
     lastLines: scans.flatMap(({ file, last, scanner: { isEnded, footer } }) => {

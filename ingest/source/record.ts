@@ -1,4 +1,5 @@
 export const [LF, CR] = [0x0a, 0x0d] as const
+const [space, tab, equals] = [0x20, 0x09, 0x3d] as const
 
 /** Bytes that structure a record; a quote of -1 means none. */
 export interface Marks {
@@ -6,20 +7,40 @@ export interface Marks {
   readonly quote: number
 }
 
+/**
+ * Returns the position of the quote that encloses the value at `start`; -1 if there is none. Blanks before it are
+ * no part of the value, nor is the `=` by which spreadsheets keep a text such as `="00123"`.
+ */
+export function openingQuote(data: Uint8Array, start: number, marks: Marks): number {
+  const { delimiter, quote } = marks
+  let at = skipBlanks(data, start, marks)
+  if (data[at] === equals && equals !== delimiter) at += 1
+  return data[at] === quote ? at : -1
+}
+
+/** Returns the end of the blanks that may follow a closing quote. */
+export function skipBlanks(data: Uint8Array, start: number, { delimiter }: Marks): number {
+  let at = start
+  while ((data[at] === space || data[at] === tab) && data[at] !== delimiter) at += 1
+  return at
+}
+
 /** Returns the values of a checked record without its line end. */
-export function recordValues(record: Buffer, { delimiter, quote }: Marks): string[] {
+export function recordValues(record: Buffer, marks: Marks): string[] {
+  const { delimiter, quote } = marks
   const values: string[] = []
   for (let at = 0; at <= record.length; at += 1) {
-    const from = at
-    if (record[at] === quote) {
-      for (at += 1; at < record.length; at += 1) {
+    const opening = openingQuote(record, at, marks)
+    const from = opening === -1 ? at : opening
+    if (opening !== -1) {
+      for (at = opening + 1; at < record.length; at += 1) {
         if (record[at] !== quote) continue
         if (record[at + 1] !== quote) break
         at += 1
       }
       const mark = String.fromCharCode(quote)
       values.push(record.toString('utf8', from + 1, at).replaceAll(mark + mark, mark))
-      at += 1
+      at = skipBlanks(record, at + 1, marks)
     } else {
       while (at < record.length && record[at] !== delimiter) at += 1
       values.push(record.toString('utf8', from, at))

@@ -57,13 +57,20 @@ interface ScanOptions {
   readonly locate?: Pick<ReadonlySet<number>, 'has'>
 }
 
+/** A line that an author should know of. */
+interface LineNote {
+  readonly line: number
+  /** `quotes` for blanks or `=` beside the quotes of a value. */
+  readonly kind: NoRowKind | 'quotes'
+}
+
 /** Maximum number of characters of a rejected row in messages. */
 const rowShownMax = 500
 
 const nothing = Buffer.alloc(0)
 
 const afterEmptyRowsMax = 10
-const noRowsMax = 4
+const lineNotesMax = 4
 
 /**
  * Reads CSV in UTF-8 strictly (RFC 4180), and passes the same records on in a plain form. This form has no
@@ -84,8 +91,8 @@ export class CsvScanner {
   blankLines = 0
   /** Lines left out because they are rules, or match `source.drop`. */
   droppedLines = 0
-  /** First lines that are no rows, at most `noRowsMax` of each kind. */
-  readonly noRows: { readonly kind: NoRowKind; readonly line: number }[] = []
+  /** First lines that are no rows, or have loose quotes; at most `lineNotesMax` of each kind. */
+  readonly lineNotes: LineNote[] = []
   commentLines = 0
   /** Bytes of the longest record so far. */
   longest = 0
@@ -283,7 +290,7 @@ export class CsvScanner {
 
   /** Processes the record from `start` on, whose bounds are known. */
   #processRecord(data: Buffer, start: number, areSound: boolean, collector: ByteCollector): void {
-    const { end, next, values, breaks } = this.#bounds
+    const { end, next, values, breaks, hasLooseQuotes } = this.#bounds
     const line = this.#line
     if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
     if (this.#isAfterEmptyRow) this.#noteAfterEmptyRow(line, data.subarray(start, end))
@@ -294,7 +301,7 @@ export class CsvScanner {
     if (end - start > recordBytesMax) {
       this.#stop(line, this.#tooLong(longestIn(recordValues(data.subarray(start, end), this.#marks))))
     } else if (noRow !== null || (end === start && this.header === null)) {
-      if (end > start && noRow !== null) this.#noteNoRow(line, noRow)
+      if (end > start && noRow !== null) this.#noteLine(line, noRow)
       if (noRow === 'empty' || noRow === null) this.blankLines += breaks + 1
       else this.droppedLines += breaks + 1
       this.#isAfterEmptyRow = noRow === 'empty'
@@ -324,7 +331,7 @@ export class CsvScanner {
       collector.omit(start, next)
       if (this.#options.skipRepeatedHeaders) this.repeatedHeaders += breaks + 1
       else this.#rejectRow(line, reasons.repeatedHeader, data.subarray(start, end))
-    } else if (areSound && this.#masks === null && values === this.#filled.length) {
+    } else if (areSound && this.#masks === null && values === this.#filled.length && !hasLooseQuotes) {
       // In the common case, only bounds are used: creating a Buffer view for each of millions of rows would
       // be slow.
       if (next - end > 1) collector.omit(end, next - 1)
@@ -341,7 +348,10 @@ export class CsvScanner {
         collector.omit(start, next)
         return
       }
+      if (hasLooseQuotes) this.#noteLine(line, 'quotes')
       if (masked !== null) collector.replace(start, next, masked.record)
+      else if (hasLooseQuotes)
+        collector.replace(start, next, encodeRecord(recordValues(record, this.#marks), this.#marks))
       else if (next - end + extra > 1) collector.omit(end - extra, next - 1)
       this.#count(line)
     }
@@ -437,8 +447,9 @@ export class CsvScanner {
     this.records += 1
   }
 
-  #noteNoRow(line: number, kind: NoRowKind): void {
-    if (this.noRows.filter((one) => one.kind === kind).length < noRowsMax) this.noRows.push({ line, kind })
+  #noteLine(line: number, kind: LineNote['kind']): void {
+    if (this.lineNotes.filter((one) => one.kind === kind).length < lineNotesMax)
+      this.lineNotes.push({ line, kind })
   }
 
   #noteMark(line: number, data: Buffer, start: number, end: number): void {

@@ -46,6 +46,8 @@ export interface SeenColumn {
   readonly isText?: boolean
   /** True if another column of the file has the words for yes and no. */
   readonly isBesideYesNo?: boolean
+  /** True if spaces are around the name of the column in the file. */
+  readonly hasPaddedName?: boolean
   /** Decimal separator of the other columns, if they have one. */
   readonly decimal?: NumberForm['decimal'] | null
 }
@@ -135,8 +137,8 @@ function paddedField(
   const padded = filled.filter((text) => text !== text.trim())
   const trimmed = [...new Set(filled.map((text) => text.trim()))]
   // Different texts stay different.
-  if (padded.length < filled.length / 2 || trimmed.length < filled.length)
-    return textField(column, filled, nulls, doubtful)
+  const isPadded = padded.length >= (column.hasPaddedName === true ? 1 : filled.length / 2)
+  if (!isPadded || trimmed.length < filled.length) return textField(column, filled, nulls, doubtful)
   const texts = new Map<string, number>()
   for (const [text, count] of column.texts) texts.set(text.trim(), count)
   const field = textField({ ...column, texts }, trimmed, { ...nulls, trim: true }, doubtful)

@@ -39,11 +39,11 @@ export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remar
       `${what}: ${counted(read.records + read.rejectedRows, 'row')}, ${counted(names.length, 'column')}`,
     ),
     ...dialect.evidence.map(toStatement),
-    ...(dialect.question === null ? [] : [toQuestion(dialect.question)]),
+    ...dialect.questions.map(toQuestion),
     ...totalsAsked(finding).map(toQuestion),
     ...marksAsked(read.markLine).map(toQuestion),
     ...birthsAsked(days).map(toQuestion),
-    ...noRowsSaid(read).map(toStatement),
+    ...lineNotesSaid(read).map(toStatement),
     ...suggestFromName(files).map(toStatement),
     ...namesSaid(dialect).map(toStatement),
     ...rejectsSaid(read, open).map(toStatement),
@@ -75,15 +75,16 @@ function rejectsSaid({ rejectedRows, rejects }: ReadSource, open: number): strin
 
 const linesShown = 3
 
-/** Names the first empty rows and rules. */
-function noRowsSaid({ noRows }: ReadSource): string[] {
+/** Names the first lines of each kind that are left out, or read in another way. */
+function lineNotesSaid({ lineNotes }: ReadSource): string[] {
   const kinds = {
     empty: ['is empty, and is', 'are empty, and are'],
     rule: ['is only a rule, and is', 'are only rules, and are'],
     dropped: ['sums up other rows, and is', 'sum up other rows, and are'],
+    quotes: ['has blanks or = beside quotes, which are', 'have blanks or = beside quotes, which are'],
   } as const
-  return (['empty', 'rule', 'dropped'] as const).flatMap((kind) => {
-    const lines = noRows.flatMap((one) => (one.kind === kind ? [one.line] : []))
+  return (['empty', 'rule', 'dropped', 'quotes'] as const).flatMap((kind) => {
+    const lines = lineNotes.flatMap((one) => (one.kind === kind ? [one.line] : []))
     if (lines.length === 0) return []
     return [`${linesSaid(lines)} ${kinds[kind][lines.length === 1 ? 0 : 1]} left out`]
   })

@@ -99,7 +99,11 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
           (sample.rows ?? []).filter(({ line }) => !dropped.has(line)),
           names.length,
         )
-  const seen = names.map((name, index) => ({ name, texts: new Map(texts[index]) }))
+  const seen = names.map((name, index) => ({
+    name,
+    texts: new Map(texts[index]),
+    hasPaddedName: header[index] !== header[index]?.trim(),
+  }))
   const isBesideYesNo = seen.some(isYesNo)
   const decimal = decimalOf(seen)
   const columns = seen.map((column) => ({ ...column, isBesideYesNo, decimal }))
@@ -320,7 +324,8 @@ class Draft {
     const { encoding, evidence, question = null } = await encodingOf(members.flat())
     if (encoding === this.dialect.encoding) return false
     const [, ...others] = this.dialect.evidence
-    this.dialect = { ...this.dialect, encoding, question, evidence: [evidence, ...others] }
+    const questions = question === null ? [] : [question]
+    this.dialect = { ...this.dialect, encoding, questions, evidence: [evidence, ...others] }
     return true
   }
 }

@@ -15,6 +15,7 @@ import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { readSource } from '../../ingest/source/read.ts'
 import { LastLines } from '../../ingest/source/last-lines.ts'
 import { CsvScanner } from '../../ingest/source/scan.ts'
+import { escapedPattern } from '../../core/text.ts'
 import { damaged, damages, dialect, fileOf, isNoRow, namesOf, type Dialect } from '../support/csv-texts.ts'
 import { declared } from '../support/declared.ts'
 import { temporaryFolder, workshop, type Workshop, placed } from '../support/workshop.ts'
@@ -195,6 +196,14 @@ async function refusalOf(shop: Workshop, name: string, bytes: number): Promise<s
   }
 }
 
+/** Blanks or `=` beside a quote, which the other parser refuses. */
+function mayHaveLooseQuotes(bytes: Buffer, { delimiter, quote }: Dialect): boolean {
+  const sign = escapedPattern(delimiter)
+  return new RegExp(`(^|\\n|${sign})[ \\t]*([ \\t]|=)${quote}|${quote}[ \\t]+(${sign}|\\r?\\n|$)`).test(
+    bytes.toString('latin1'),
+  )
+}
+
 const damagedBatch = dialect.chain((form) =>
   fc.record({
     form: fc.constant(form),
@@ -225,6 +234,7 @@ test(
           const file = JSON.stringify(content.toString('latin1'))
           await shop.write(name, content)
           const began = performance.now()
+          if (mayHaveLooseQuotes(content, form)) continue
           const refusal = await refusalOf(shop, name, content.length)
           if (performance.now() - began > fileMsMax) throw new Error(`${file} took too long`)
           const [header, ...rows] = independentReading(content, form) ?? []

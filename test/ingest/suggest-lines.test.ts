@@ -335,6 +335,39 @@ test.each<[what: string, content: string, isHeader: boolean]>([
   )
 })
 
+test.each<[what: string, content: string, loaded: unknown[][], said: string]>([
+  [
+    'blanks before quotes',
+    'n, name\n1, "a, b"\n2, c\n',
+    [
+      [1, 'a, b'],
+      [2, 'c'],
+    ],
+    '# line 2 has blanks or = beside quotes, which are left out',
+  ],
+  [
+    'texts that a spreadsheet keeps',
+    'id;name\n="01";x\n="7";"y;z" \n',
+    [
+      ['01', 'x'],
+      ['7', 'y;z'],
+    ],
+    '# lines 2, 3 have blanks or = beside quotes, which are left out',
+  ],
+  [
+    'a quoted word beside a quote within a value',
+    'item;maker\n"Big" Joe;Lima\nSofa;"Casa"\n',
+    [
+      ['"Big" Joe', 'Lima'],
+      ['Sofa', '"Casa"'],
+    ],
+    `say whether the quotes of "Casa" (line 3) are part of the value, as they are now; otherwise correct line 2, in which a quote is within a value, and declare source.quote: '"'`,
+  ],
+])('%s are read, and told', async (_what, content, loaded, said) => {
+  expect((await entryOf(content)).told).toContain(said)
+  await expect(ingested(content)).resolves.toEqual(came(...loaded))
+})
+
 test('a column whose only odd value is the total needs no other answer', async () => {
   const { told } = await entryOf(linesOf('day|n', '13/01/2026|1', '14/01/2026|2', 'Total|4'))
   expect(told).toContain(

@@ -237,7 +237,7 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ['x.csv', '', /^the file is empty: it needs at least a header/],
   [
     'x.csv',
-    '"a","b"\n"1","2"\n"1","2" \n"3","4"\n',
+    '"a","b"\n"1","2"\n"1","2" x\n"3","4"\n',
     /^line 3: text follows the closing quote .* most values/,
   ],
   ['cut.csv', 'a,b\n1,"x"\n1,"x"\n1,"x"\n2,"y\n', /^line 5: a quoted value is never closed.* most values/],
