@@ -1,6 +1,10 @@
 import { TableFailure } from '../base/rejects.ts'
+import { commonDelimiters } from '../source/soundness.ts'
 import { filledIn } from './header.ts'
 import { consistentShare, faultOf, readingOf, type Candidate } from './reading.ts'
+
+/** Maximum number of lines that are searched for other separators. */
+const linesCompared = 100
 
 /**
  * Refuses texts whose best reading would lose data.
@@ -8,6 +12,7 @@ import { consistentShare, faultOf, readingOf, type Candidate } from './reading.t
  */
 export function requireReadable(text: Buffer, isComplete: boolean, best: Candidate): void {
   requireNoErrorPage(text, isComplete, best)
+  requireNoOtherSeparator(text, best)
   requireNoEscapes(text, best)
   requireNoOddQuotes(text, isComplete, best)
   requireNoLostHeader(text, isComplete, best)
@@ -86,5 +91,65 @@ function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   throw new TableFailure(
     `quotes in values are escaped by backslashes (line ${found[0] ?? 1}), which is not valid CSV (RFC 4180); ` +
       'write the file with quotes doubled instead',
+  )
+}
+
+/** Separators of several characters, and rare ones of a single character. */
+const otherSeparators = [
+  '||',
+  '::',
+  ';;',
+  '~~',
+  '^^',
+  '##',
+  '@@',
+  '\t\t',
+  '|~|',
+  '<>',
+  '^',
+  '~',
+  '\u0001',
+  '¦',
+]
+
+/** @throws TableFailure if values are separated by something else than one common character */
+function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candidate): void {
+  const lines = text
+    .toString('utf8')
+    .split(/\r?\n/)
+    .slice(0, linesCompared)
+    .filter((line) => line.trim() !== '')
+  if (delimiter === '|' && lines.length > 1 && lines.every((line) => /^\|.*\|$/.test(line.trim())))
+    throw new TableFailure(
+      'every line begins and ends with "|", as in a table of Markdown: save the table as CSV',
+    )
+  const [header = '', ...others] = lines
+  const columns = firstLine.filter((cell) => cell.trim() !== '').length
+  const separator = otherSeparators.find((one) => {
+    const count = header.split(one).length
+    return (
+      count > 1 &&
+      count >= columns &&
+      others.length > 0 &&
+      others.every((line) => line.split(one).length === count)
+    )
+  })
+  const isAlternating = firstLine.every((cell, index) => index % 2 === 0 || cell === '')
+  if (separator !== undefined && (firstLine.length === 1 || isAlternating))
+    throw new TableFailure(
+      `values are separated by ${JSON.stringify(separator)}: write the file with one of ${commonDelimiters.map((one) => JSON.stringify(one)).join(', ')} between values`,
+    )
+  if (firstLine.length === 1 && others.length > 1 && areAligned(header, others))
+    throw new TableFailure(
+      'columns are aligned by blanks, and nothing separates the values: write the file with commas between values',
+    )
+}
+
+/** Returns whether words of a header are above the starts of words in all other lines, after several blanks. */
+function areAligned(header: string, others: readonly string[]): boolean {
+  return [...header.matchAll(/ (?=[^ ])/g)].some(
+    ({ index }) =>
+      others.every((line) => line[index] === ' ' && (line[index + 1] ?? ' ') !== ' ') &&
+      others.some((line) => line[index - 1] === ' '),
   )
 }

@@ -5,7 +5,7 @@ import { recordValues, type Marks } from './record.ts'
 export type NoRowKind = 'empty' | 'rule' | 'dropped'
 
 /** Matches a cell of a rule, such as `---`, `====` or `:--:`. */
-const rulePattern = /^:?([-=_~*+])\1+:?$/
+const rulePattern = /^:?([-=_~*+])\1+:?$|^[-+]{3,}$/
 
 /** Texts of rows to leave out, by column; `*` at the end of a text matches any rest. */
 export type Drop = ReadonlyMap<string, readonly string[]>

@@ -237,6 +237,24 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ['x.csv', '', /^the file is empty: it needs at least a header/],
   [
     'x.csv',
+    'id||nome||valor\n1||Ana||2\n2||Bia||\n',
+    /^values are separated by "\|\|": write the file with one of/,
+  ],
+  ['x.csv', 'a::b\n1::2\n3::4\n', /^values are separated by "::"/],
+  ['x.csv', 'a;;b\n1;;2\n3;;4\n', /^values are separated by ";;"/],
+  ['x.csv', 'id^name\n1^a\n2^b\n', /^values are separated by "\^"/],
+  [
+    'x.csv',
+    'NAME   VALUE\nx      1\nlong y 2\nz      3\n',
+    /^columns are aligned by blanks, and nothing separates/,
+  ],
+  [
+    'x.csv',
+    '| id | n |\n|---:|---|\n| 1 | a |\n',
+    /^every line begins and ends with "\|", as in a table of Markdown/,
+  ],
+  [
+    'x.csv',
     '"a","b"\n"1","2"\n"1","2" x\n"3","4"\n',
     /^line 3: text follows the closing quote .* most values/,
   ],
@@ -258,6 +276,16 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ],
 ])('%s that is no CSV is refused', async (name, content, message) => {
   await expect(suggested(name, content)).rejects.toThrow(message)
+})
+
+test.each([
+  ['times', 'times\n10:30\n11:20\n', 1],
+  ['prose', 'The title of x\nline one here\nline two here\n', 1],
+  ['names of two words', 'city name\nSanta Rita\nPorto Real\n', 1],
+  ['a column without a name', 'a||b\n1|x|2\n3|y|4\n', 3],
+  ['a table of psql', ' id | name \n----+------\n  1 | Ana\n  2 | Bia B\n', 2],
+])('%s are no other separator', async (_what, content, columns) => {
+  expect((await entryOf(content)).entry.fields).toHaveLength(columns)
 })
 
 test.each(['error\n5\n', 'id,error\n1,not found\n'])('%j is a table, although of errors', async (content) => {
