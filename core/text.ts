@@ -6,6 +6,23 @@ export function shorten(text: string, max = 100): string {
   return start.length < text.length ? `${start}…` : text
 }
 
+/** Matches characters without a shape, and spaces that look like the usual one. */
+const invisiblePattern = /[\p{Cf}\u00a0\u2000-\u200a\u202f\u205f\u3000\u2028\u2029]/gu
+
+/** Quotes a text as JSON, with invisible characters by their numbers, such as `<U+200B>`. */
+export function visibleJson(text: string): string {
+  return JSON.stringify(text).replaceAll(invisiblePattern, (character) => `<${codePointName(character)}>`)
+}
+
+/** Returns the names of the invisible characters in a text, such as `U+200B`. */
+export function invisibleIn(text: string): string[] {
+  return [...new Set(text.match(invisiblePattern) ?? [])].map(codePointName)
+}
+
+function codePointName(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+}
+
 /** Returns the first characters of a text. */
 export function firstCharacters(text: string, count: number): string {
   if (text.length <= count) return text

@@ -12,26 +12,38 @@ interface DateFormat {
 
 type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'offset'
 
-/** Names of months in Portuguese and English, in lower case. Short names are the first three letters, or `sept`. */
-const months: readonly (readonly string[])[] = [
-  ['janeiro', 'january'],
-  ['fevereiro', 'february'],
-  ['março', 'marco', 'march'],
-  ['abril', 'april'],
-  ['maio', 'may'],
-  ['junho', 'june'],
-  ['julho', 'july'],
-  ['agosto', 'august'],
-  ['setembro', 'september'],
-  ['outubro', 'october'],
-  ['novembro', 'november'],
-  ['dezembro', 'december'],
-]
+/** Names of months in Portuguese, Spanish, French and English, in lower case: short ones, then long ones. */
+const months: readonly (readonly [short: readonly string[], long: readonly string[]])[] = [
+  'jan ene janv / janeiro enero janvier january',
+  'fev feb févr fevr / fevereiro febrero février fevrier february',
+  'mar mars / março marco marzo mars march',
+  'abr apr avr / abril avril april',
+  'mai may / maio mayo mai may',
+  'jun juin / junho junio juin june',
+  'jul juil / julho julio juillet july',
+  'ago aug août aout / agosto août aout august',
+  'set sep sept / setembro septiembre setiembre septembre september',
+  'out oct / outubro octubre octobre october',
+  'nov / novembro noviembre novembre november',
+  'dez dic déc dec / dezembro diciembre décembre decembre december',
+].map((names) => {
+  const [short = '', long = ''] = names.split(' / ')
+  return [short.split(' '), long.split(' ')]
+})
 
-const longNames = months.map((names) => names)
-const shortNames = months.map((names) => [
-  ...new Set(names.flatMap((name) => (name === 'september' ? ['sep', 'sept'] : [name.slice(0, 3)]))),
-])
+/** Returns the number of a month, from 1, for each word of a format that reads its name. */
+export function monthsOf(
+  name: string,
+): readonly { readonly word: 'mmm' | 'mmmm'; readonly number: number }[] {
+  const [plain, isShort] = [name.toLowerCase().replace(/\.$/, ''), name.endsWith('.')]
+  return months.flatMap(([short, long], index) => [
+    ...(short.includes(plain) ? [{ word: 'mmm' as const, number: index + 1 }] : []),
+    ...(long.includes(plain) && !isShort ? [{ word: 'mmmm' as const, number: index + 1 }] : []),
+  ])
+}
+
+const shortNames = months.map(([short]) => short)
+const longNames = months.map(([, long]) => long)
 
 const oneOf = (names: readonly (readonly string[])[]): string => `(?i:${names.flat().join('|')})`
 

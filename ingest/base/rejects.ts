@@ -1,6 +1,6 @@
 import { OutOfMemory } from '../../core/duckdb/errors.ts'
 import { messageOf } from '../../core/errors.ts'
-import { shorten } from '../../core/text.ts'
+import { shorten, visibleJson } from '../../core/text.ts'
 
 /** A value or row of a source that violates the catalog. */
 export interface Reject {
@@ -59,5 +59,5 @@ export function rejectLine({ file, line, field, text, reason }: Reject): string 
   if (field !== null && text === null) return `${location}: the value ${reason}`
   return text === null || field === null
     ? `${location}: ${reason}`
-    : `${location}: ${JSON.stringify(shorten(text, textShownMax))} ${reason}`
+    : `${location}: ${visibleJson(shorten(text, textShownMax))} ${reason}`
 }

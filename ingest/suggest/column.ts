@@ -1,11 +1,13 @@
-import { counted, parsedJson } from '../../core/text.ts'
+import { counted, parsedJson, visibleJson } from '../../core/text.ts'
 import { momentForm, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
+import { numberNotes, oddityOf } from './oddities.ts'
 import {
   isAmbiguous,
   isLossy,
   numberForm,
   valueMarks,
   type AmbiguousNumbers,
+  type LossyNumbers,
   type NumberForm,
 } from './numbers.ts'
 
@@ -103,7 +105,8 @@ const mostShare = 0.5
 const daysMin = 20
 
 const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/
-const dayName = /(^|_)(data|date|dt|dia|day)(_|$)/
+const dayName =
+  /(^|_)(data|date|dt|dia|day|inicio|fim|termino|vencimento|emissao|nascimento|start|end|since|until)(_|$)/
 
 const number = (count: number): string => count.toLocaleString('en')
 
@@ -122,32 +125,36 @@ export function suggestField(column: SeenColumn): SuggestedField {
   const own = column.isText === true ? null : typed(column, filled, sure)
   if (own !== null && own.keys.type !== 'string') return own
   const doubtful = sure.filter((text) => !markedNulls.has(text))
-  const text = own === null ? paddedField(column, filled, nulls, doubtful) : own
+  const isTrimmed = isPadded(column, filled)
+  const plain = isTrimmed ? [...new Set(filled.map((one) => one.trim()))] : filled
+  const texts = isTrimmed
+    ? new Map([...column.texts].map(([one, count]) => [one.trim(), count]))
+    : column.texts
+  const untrimmed = own ?? textField({ ...column, texts }, plain, nulls, doubtful)
+  const text = isTrimmed ? trimmedField(untrimmed, filled) : untrimmed
   const withNulls = { ...text, keys: { ...text.keys, ...nulls } }
   return marked.length === 0 ? withNulls : { ...withNulls, ...nullsSaid(text, marked) }
 }
 
-/** Returns the field for a column of texts; without the white space around them if most have it. */
-function paddedField(
-  column: SeenColumn,
+/** Returns whether white space is removed from a column of texts: most have it, and different texts stay so. */
+function isPadded({ hasPaddedName = false }: SeenColumn, filled: readonly string[]): boolean {
+  const padded = filled.filter((text) => text !== text.trim()).length
+  const isUsual = padded >= (hasPaddedName ? 1 : filled.length / 2) && padded > 0
+  return isUsual && new Set(filled.map((text) => text.trim())).size === filled.length
+}
+
+/** Removes white space around the values of a text field. */
+function trimmedField(
+  { keys, probe, evidence, ...field }: SuggestedField,
   filled: readonly string[],
-  nulls: object,
-  doubtful: readonly string[],
 ): SuggestedField {
-  const padded = filled.filter((text) => text !== text.trim())
-  const trimmed = [...new Set(filled.map((text) => text.trim()))]
-  // Different texts stay different.
-  const isPadded = padded.length >= (column.hasPaddedName === true ? 1 : filled.length / 2)
-  if (!isPadded || trimmed.length < filled.length) return textField(column, filled, nulls, doubtful)
-  const texts = new Map<string, number>()
-  for (const [text, count] of column.texts) texts.set(text.trim(), count)
-  const field = textField({ ...column, texts }, trimmed, { ...nulls, trim: true }, doubtful)
-  const probe = field.probe === null ? null : { ...field.probe, keys: { ...field.probe.keys, trim: true } }
-  const said = `${JSON.stringify(padded[0])} is read without the spaces around it`
+  const example = filled.find((text) => text !== text.trim()) ?? ''
+  const said = `${visibleJson(example)} is read without the spaces around it`
   return {
     ...field,
-    probe,
-    evidence: (found) => [field.evidence(found), said].filter((part) => part !== '').join('; '),
+    keys: { ...keys, trim: true },
+    probe: probe === null ? null : { ...probe, keys: { ...probe.keys, trim: true } },
+    evidence: (found) => [evidence(found), said].filter((part) => part !== '').join('; '),
     isNotable: true,
   }
 }
@@ -168,10 +175,20 @@ function typed(
   if (values.length === 0) return null
   const nulls = [...new Set([...sure, ...likely])]
   const extraKeys = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
-  const found = boolOf(column, values) ?? numberOf(column, values) ?? momentOf(values) ?? jsonOf(values)
+  const oddity = oddityOf(values)
+  const found =
+    (oddity === null ? null : oddField(oddity)) ??
+    boolOf(column, values) ??
+    numberOf(column, values) ??
+    momentOf(values) ??
+    jsonOf(values)
   if (found === null || found.keys.type === 'string') return found
   const own = { ...found, keys: { ...found.keys, ...extraKeys } }
   return nulls.length === 0 ? own : { ...own, ...nullsSaid(own, nulls) }
+}
+
+function oddField({ text, isQuestion }: NonNullable<ReturnType<typeof oddityOf>>): SuggestedField {
+  return isQuestion ? questionField(text) : { ...plainString(() => text), isNotable: true }
 }
 
 /** Names the texts that become null, since they were chosen for the author of the file. */
@@ -179,7 +196,7 @@ function nullsSaid(
   { evidence }: SuggestedField,
   nulls: readonly string[],
 ): Pick<SuggestedField, 'evidence' | 'isNotable'> {
-  const words = nulls.map((text) => JSON.stringify(text)).join(', ')
+  const words = nulls.map((text) => visibleJson(text)).join(', ')
   const said = `${words} ${nulls.length === 1 ? 'becomes' : 'become'} null`
   return {
     evidence: (found) => [evidence(found), said].filter((part) => part !== '').join('; '),
@@ -247,7 +264,7 @@ function numberOf(column: SeenColumn, values: readonly string[]): SuggestedField
     const sign = decimal === ',' ? 'comma' : 'point'
     const field = numericField(name, values, numberForm(values, decimal))
     const evidence = (facts: FieldFacts): string =>
-      `${field?.evidence(facts) ?? ''}; ${JSON.stringify(form.example)} is read with a decimal ${sign}, as in the other columns`
+      `${field?.evidence(facts) ?? ''}; ${visibleJson(form.example)} is read with a decimal ${sign}, as in the other columns`
     return field === null ? null : { ...field, evidence, isNotable: true }
   }
   return numericField(name, values, form)
@@ -259,8 +276,21 @@ function numericField(
   form: ReturnType<typeof numberForm>,
 ): SuggestedField | null {
   if (form === null || isAmbiguous(form)) return null
+  const field = unnotedField(name, values, form)
+  const notes = numberNotes(values, isLossy(form) ? [] : form.marks)
+  if (field === null || notes.length === 0 || field.keys.type === 'date') return field
+  const evidence = (found: FieldFacts): string => [field.evidence(found), ...notes].join('; ')
+  return { ...field, evidence, isNotable: true }
+}
+
+function unnotedField(
+  name: string,
+  values: readonly string[],
+  form: NumberForm | LossyNumbers,
+): SuggestedField | null {
   const isDigits = values.every((text) => /^-?\d+$/.test(text))
   if (isDigits && areCpfs(values)) return plainString(cpfEvidence)
+  if (isLossy(form) && dayName.test(name) && values.some((text) => /^\d{8}$/.test(text))) return null
   if (isLossy(form))
     return form.question === null ? plainString(() => form.loss) : questionField(form.question)
   if (isDigits && areDays(name, values)) return momentOf(values)
@@ -328,7 +358,7 @@ function readingOf(form: NumberForm): Record<string, unknown> {
 function numberQuestion({ example, separator }: AmbiguousNumbers): SuggestedField {
   const comma = separator === ',' ? ', decimal: ","' : ''
   return questionField(
-    `say what ${JSON.stringify(example)} means: a whole number (type: integer, groups: "${separator}") or a fraction (type: decimal, scale: 3${comma}); all values could be either`,
+    `say what ${visibleJson(example)} means: a whole number (type: integer, groups: "${separator}") or a fraction (type: decimal, scale: 3${comma}); all values could be either`,
   )
 }
 
@@ -407,7 +437,7 @@ function clockQuestion(values: readonly string[], formats: readonly string[]): S
   const example = values.find((text) => /^\d+:\d+$/.test(text)) ?? ''
   const formatText = formats.length === 1 ? formats[0] : `[${formats.join(', ')}]`
   return questionField(
-    `say what ${JSON.stringify(example)} means: for hours and minutes, declare type: time, format: ${formatText ?? ''}; minutes and seconds stay texts`,
+    `say what ${visibleJson(example)} means: for hours and minutes, declare type: time, format: ${formatText ?? ''}; minutes and seconds stay texts`,
   )
 }
 
@@ -416,12 +446,12 @@ function momentQuestion({ type, example, formats, extraFormats, areAll }: Ambigu
     extraFormats.length === 0 ? format : `[${[format, ...extraFormats].join(', ')}]`,
   )
   return questionField(
-    `say how ${JSON.stringify(example)} is written: declare type: ${type}, format: ${ways.join(' or ')}; ${areAll ? 'all' : 'some'} values could be either`,
+    `say how ${visibleJson(example)} is written: declare type: ${type}, format: ${ways.join(' or ')}; ${areAll ? 'all' : 'some'} values could be either`,
   )
 }
 
 function textField(
-  { texts }: SeenColumn,
+  { name, texts }: SeenColumn,
   filled: readonly string[],
   nulls: object,
   doubtful: readonly string[],
@@ -429,14 +459,14 @@ function textField(
   const asks =
     doubtful.length === 0
       ? null
-      : `say whether ${doubtful.map((text) => JSON.stringify(text)).join(' and ')} (${number(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtful])}`
+      : `say whether ${doubtful.map((text) => visibleJson(text)).join(' and ')} (${number(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtful])}`
   const longestSeen = Math.max(...filled.map((text) => text.length))
-  const example = JSON.stringify((filled[0] ?? '').slice(0, 40))
+  const example = visibleJson((filled[0] ?? '').slice(0, 40))
   const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
   const shortYears = shortYearsOf(filled)
   const cpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
   const keys = { type: longestSeen > longText ? 'text' : 'string', ...nulls }
-  const probe = probeOf(texts, filled, rows)
+  const probe = probeOf(name, texts, filled, rows)
   if (shortYears !== null) return { keys, evidence: () => '', question: shortYears, probe }
   return {
     keys,
@@ -470,11 +500,12 @@ function shortYearsOf(filled: readonly string[]): string | null {
   const formats = orders.map((order) =>
     order.map((part) => (isShort && part !== 'yy' ? part.slice(1) : part)).join(first[2]),
   )
-  return `say which date ${JSON.stringify(filled[0])} is: declare type: date, format: ${formats.join(' or ')}, two_digit_years_from: the earliest year that yy can mean, such as 1930`
+  return `say which date ${visibleJson(filled[0] ?? '')} is: declare type: date, format: ${formats.join(' or ')}, two_digit_years_from: the earliest year that yy can mean, such as 1930`
 }
 
 /** Returns the type of most values, but not all; null if there is none. */
 function probeOf(
+  name: string,
   texts: ReadonlyMap<string, number>,
   filled: readonly string[],
   rows: number,
@@ -485,6 +516,10 @@ function probeOf(
     const isAllButOne = count === rows - 1 && count > 1
     return some.length > 0 && some.length < filled.length && (isAllButOne || count >= mostShare * rows)
   }
+  const days = dayName.test(name)
+    ? filled.filter((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
+    : []
+  if (isMost(days)) return { keys: { type: 'date', format: 'yyyymmdd' }, what: 'written yyyymmdd' }
   const forms = filled.map((text) => numberForm([text]))
   for (const decimal of ['.', ','] as const) {
     const numbers = filled.filter((_, index) => isWrittenWith(decimal, forms[index] ?? null))

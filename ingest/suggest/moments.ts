@@ -1,3 +1,4 @@
+import { monthsOf } from '../../core/catalog/date-format.ts'
 import { dateOf } from '../../core/catalog/types/date.ts'
 
 /** Formats of the dates and times of a column. */
@@ -18,22 +19,6 @@ export interface AmbiguousMoments {
   /** True if every text matches every candidate. */
   readonly areAll: boolean
 }
-
-/** Names of each month in Portuguese and English: short ones, then long ones. */
-const months = [
-  'jan / janeiro january',
-  'fev feb / fevereiro february',
-  'mar / março marco march',
-  'abr apr / abril april',
-  'mai may / maio may',
-  'jun / junho june',
-  'jul / julho july',
-  'ago aug / agosto august',
-  'set sep sept / setembro september',
-  'out oct / outubro october',
-  'nov / novembro november',
-  'dez dec / dezembro december',
-].map((names) => names.split(' / ').map((some) => some.split(' ')))
 
 /** Matches any word, which may be the name of a month, with an optional period. */
 const monthPattern = /^(\p{L}+)(\.?)$/u
@@ -111,13 +96,12 @@ function datesOf(text: string): Reading[] {
   const isFirst = monthPattern.test(one)
   if (isFirst || monthPattern.test(two)) {
     const [month, day] = isFirst ? [one, two] : [two, one]
-    const named = monthOf(month)
-    if (named === null || !/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(three)) return []
+    if (!/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(three)) return []
     const days = [...(day.length === 2 ? ['dd'] : []), 'd']
-    const formats = days.map((own) =>
-      (isFirst ? [named.format, own] : [own, named.format]).concat('yyyy').join(sign),
-    )
-    return readings(formats, three, named.number, day)
+    return monthsOf(month).flatMap(({ word, number }) => {
+      const formats = days.map((own) => (isFirst ? [word, own] : [own, word]).concat('yyyy').join(sign))
+      return readings(formats, three, String(number), day)
+    })
   }
   if (/^\d{4}$/.test(one) && /^\d{1,2}$/.test(two) && /^\d{1,2}$/.test(three)) {
     const formats = widthsOf(two, three).map((width) =>
@@ -152,16 +136,6 @@ function readings(formats: readonly string[], year: string, month: string, day: 
   const iso = dateOf(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`)
   if (iso === null || Number(year) < yearMin || Number(year) > yearMax) return []
   return formats.map((format) => ({ format, iso }))
-}
-
-/** Returns the format of a month's name, and the month's number from 1; null if the text is no month. */
-function monthOf(text: string): { format: 'mmm' | 'mmmm'; number: string } | null {
-  const name = text.toLowerCase().replace(/\.$/, '')
-  for (const [index, [short = [], long = []]] of months.entries()) {
-    if (short.includes(name)) return { format: 'mmm', number: String(index + 1) }
-    if (long.includes(name) && !text.endsWith('.')) return { format: 'mmmm', number: String(index + 1) }
-  }
-  return null
 }
 
 const typeOf = (format: string): MomentForm['type'] => {

@@ -1,3 +1,4 @@
+import { visibleJson } from '../../core/text.ts'
 import { minusForms, type MinusForm } from '../../core/catalog/names.ts'
 
 /** Spelling of the numbers of a column, in terms of the catalog. */
@@ -16,7 +17,7 @@ export interface NumberForm {
 }
 
 /** Texts that look like numbers, but would change if the numbers were written back. */
-interface LossyNumbers {
+export interface LossyNumbers {
   /**
    * Reason for people, such as `digits with a plus, which a number would lose`; empty if `question` asks them
    * to decide.
@@ -181,7 +182,7 @@ function enumerationOf(plain: readonly string[]): readonly [string, string] | nu
 }
 
 function enumerationQuestion(examples: readonly [string, string], decimal: '.' | ','): LossyNumbers {
-  const [one, ten] = examples.map((text) => JSON.stringify(decimal === ',' ? text.replace('.', ',') : text))
+  const [one, ten] = examples.map((text) => visibleJson(decimal === ',' ? text.replace('.', ',') : text))
   const scale = examples[1].length - examples[1].indexOf('.') - 1
   const comma = decimal === ',' ? ', decimal: ","' : ''
   return {

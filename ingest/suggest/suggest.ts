@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { inlineYaml, yamlComment } from '../../core/catalog/add-table.ts'
+import { invisibleIn, visibleJson } from '../../core/text.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { Progress } from '../base/progress.ts'
@@ -301,7 +302,7 @@ class Draft {
   #hasRepeatedHeaders(rejects: readonly Reject[]): boolean {
     const repeated = rejects.filter(({ reason }) => reason === reasons.repeatedHeader)
     if (repeated.length === 0 || this.dialect.skipRepeatedHeaders) return false
-    const note = `${linesSaid(repeated)} repeats the header, so it is no row`
+    const note = `${linesSaid(repeated)} ${repeated.length === 1 ? 'repeats the header, and is' : 'repeat the header, and are'} left out`
     this.dialect = { ...this.dialect, skipRepeatedHeaders: true, evidence: [...this.dialect.evidence, note] }
     return true
   }
@@ -309,7 +310,7 @@ class Draft {
   #hasExtraCells(rejects: readonly Reject[]): boolean {
     const extra = rejects.filter(({ reason }) => reason.endsWith(reasons.emptyExtraCells))
     if (extra.length === 0 || this.dialect.dropEmptyExtraCells) return false
-    const note = `${linesSaid(extra)} has more cells than the header; the extra ones are empty, and are dropped`
+    const note = `${linesSaid(extra)} ${extra.length === 1 ? 'has' : 'have'} more cells than the header; the extra ones are empty, and are dropped`
     this.dialect = { ...this.dialect, dropEmptyExtraCells: true, evidence: [...this.dialect.evidence, note] }
     return true
   }
@@ -330,11 +331,13 @@ class Draft {
   }
 }
 
-/** Formats the lines of rejects, such as `line 3, as 2 more,`. */
+const linesListed = 10
+
+/** Formats the lines of rejects, such as `line 3` or `lines 3, 9`. */
 function linesSaid(rejects: readonly Reject[]): string {
-  const [first] = rejects
-  const more = rejects.length === 1 ? '' : ` (and ${rejects.length - 1} more)`
-  return `${first?.file === undefined ? '' : `${first.file}, `}line ${first?.line ?? 0}${more}`
+  const file = rejects[0]?.file === undefined ? '' : `${rejects[0].file}, `
+  const lines = rejects.slice(0, linesListed).map(({ line }) => line)
+  return `${file}${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${rejects.length > linesListed ? ', ...' : ''}`
 }
 
 function isTextColumn(column: SeenColumn): boolean {
@@ -415,10 +418,12 @@ function nearlyAll(
   const examples = tried.misfits.slice(0, misfitsShown).map(({ text, rows, records }) => {
     const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`
     const more = rows > records.length ? ', ...' : ''
-    return `${JSON.stringify(text.slice(0, 40))}${times} (${placesText(records)}${more})`
+    return `${visibleJson(text.slice(0, 40))}${times} (${placesText(records)}${more})`
   })
   const more = tried.misfits.length > misfitsShown ? ', ...' : ''
-  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}; the others: ${examples.join(', ')}${more}`
+  const invisible = [...new Set(tried.misfits.flatMap(({ text }) => invisibleIn(text)))]
+  const cause = invisible.length === 0 ? '' : `, with invisible characters (${invisible.join(', ')})`
+  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}; the others: ${examples.join(', ')}${more}${cause}`
 }
 
 /** Returns the keys that declare the type of nearly all values, and ways to treat the others. */

@@ -1,0 +1,68 @@
+import { visibleJson } from '../../core/text.ts'
+import { monthsOf } from '../../core/catalog/date-format.ts'
+
+/** Texts that stay texts, although they look like numbers or dates; the author should know why. */
+interface Oddity {
+  readonly text: string
+  readonly isQuestion: boolean
+}
+
+const statement = (text: string): Oddity => ({ text, isQuestion: false })
+
+/** Explains a column of shortened numbers, places, school years or months; null for other texts. */
+export function oddityOf(values: readonly string[]): Oddity | null {
+  const example = visibleJson(values[0] ?? '')
+  const isEach = (pattern: RegExp): boolean => values.every((text) => pattern.test(text))
+  if (isEach(/^\d[.,]\d{1,5}E\+1\d$/))
+    return statement(
+      `${example} lacks digits, as spreadsheets shorten long numbers: export the column as text`,
+    )
+  const lakh = values.find((text) => /^-?\d{1,2}(,\d{2})+,\d{3}(\.\d+)?$/.test(text))
+  if (lakh !== undefined && isEach(/^-?[\d,]+(\.\d+)?$/))
+    return statement(
+      `${visibleJson(lakh)} groups digits by two, as in India: remove the commas to publish numbers`,
+    )
+  if (isEach(/^-?\d{1,3}\.\d+, ?-?\d{1,3}\.\d+$/)) {
+    const isLongitude = values.some((text) => Math.abs(Number.parseFloat(text)) > 90)
+    return statement(
+      `${example} is a place${isLongitude ? ' with its longitude first' : ': say in its description whether latitude or longitude is first'}`,
+    )
+  }
+  if (values.every(isSchoolYear))
+    return {
+      text: `say whether ${example} is a month: declare type: date, format: ${(values[0] ?? '').replace(/^\d{4}/, 'yyyy').replace(/\d\d$/, 'mm')}; the two years stay texts`,
+      isQuestion: true,
+    }
+  const [, name = '', sign = ''] = /^(\p{L}+\.?)([-/ ])\d\d$/u.exec(values[0] ?? '') ?? []
+  const [month] = monthsOf(name)
+  if (
+    month !== undefined &&
+    values.every((text) => monthsOf(text.slice(0, -3)).length > 0 && isYearBehind(text, sign))
+  )
+    return {
+      text: `say whether ${example} is a month of a year: declare type: date, format: ${month.word}${sign}yy; otherwise it stays text`,
+      isQuestion: true,
+    }
+  return null
+}
+
+const isYearBehind = (text: string, sign: string): boolean => text.at(-3) === sign && /\d\d$/.test(text)
+
+/** Returns whether a text names two years in sequence, such as `2008-09`. */
+function isSchoolYear(text: string): boolean {
+  const [, first, second] = /^(\d{4})[-/](\d\d)$/.exec(text) ?? []
+  return first !== undefined && (Number(first) + 1) % 100 === Number(second)
+}
+
+/** Returns what the author of numbers should know: their unit, numbers for missing values, or possible dates. */
+export function numberNotes(values: readonly string[], marks: readonly string[]): string[] {
+  const missing = values.find((text) => /^-9{3,}([.,]0*)?$/.test(text))
+  const areDays = values.every((text) => /^(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])(19|20)\d\d$/.test(text))
+  return [
+    ...(marks.includes('%') ? ['the unit is %'] : []),
+    ...(missing === undefined
+      ? []
+      : [`${visibleJson(missing)} may mean a missing value: declare it in nulls if it does`]),
+    ...(areDays ? ['they may be days: declare type: date, format: ddmmyyyy if they are'] : []),
+  ]
+}
