@@ -1,6 +1,6 @@
 import type { Manifest, Partition } from '../../core/warehouse/manifest.ts'
 import type { Planned } from '../convert/reused-partitions.ts'
-import type { FileTally, ReadSource } from '../source/read.ts'
+import { misreadText, type FileTally, type ReadSource } from '../source/read.ts'
 import { packingOf } from '../source/packings.ts'
 import type { Job } from './job.ts'
 import { headerOf, type CastSource } from './read-and-cast.ts'
@@ -71,13 +71,15 @@ export function partitionsOf(
 }
 
 /** Returns warnings for the operator. */
-export function warningsOf({ table, files }: Job, { unended, endless }: ReadSource): string[] {
+export function warningsOf({ table, files }: Job, { unended, endless, lineNotes }: ReadSource): string[] {
   // Compressed files and files with checksums can be verified without a length.
   const unmeasured = files.filter(
     ({ name, isUnmeasured }) =>
       isUnmeasured === true && packingOf(name) === null && table.source.checksums === null,
   )
+  const misread = lineNotes.find(({ kind }) => kind === 'misread')
   return [
+    ...(misread === undefined ? [] : [`line ${misread.line} of ${misread.file} ${misreadText}`]),
     ...unended.map((file) => `the last line of ${file} has no line ending: check that the file is complete`),
     ...endless.map(
       (file) =>

@@ -22,6 +22,10 @@ export interface ReadFile {
   readonly sha256: string
 }
 
+/** Describes a line that UTF-8 read in another encoding would give. */
+export const misreadText =
+  'has texts such as "Ã£", as UTF-8 that was read in another encoding: check source.encoding, or export the file again'
+
 /** Result of reading all files of a source. */
 export interface ReadSource {
   /** Header of each file; all are equal unless `source.union_by_name` is set. */

@@ -60,9 +60,16 @@ interface ScanOptions {
 /** A line that an author should know of. */
 interface LineNote {
   readonly line: number
-  /** `quotes` for blanks or `=` beside the quotes of a value. */
-  readonly kind: NoRowKind | 'quotes'
+  /**
+   * `quotes` for blanks or `=` beside the quotes of a value, `misread` for texts such as `Ã£`, which UTF-8 gives
+   * that is read in another encoding.
+   */
+  readonly kind: NoRowKind | 'quotes' | 'misread'
 }
+
+/** Starts of `Ã£` and `â€œ` in UTF-8. */
+const misreadStarts = [Buffer.from([0xc3, 0x83, 0xc2]), Buffer.from([0xc3, 0xa2, 0xe2, 0x82, 0xac])]
+const noBreakSpace = 0xa0
 
 /** Maximum number of characters of a rejected row in messages. */
 const rowShownMax = 500
@@ -228,6 +235,7 @@ export class CsvScanner {
     if (this.#stopped || this.isEnded || data.length === 0) return nothing
     const areSound =
       isUtf8(data.subarray(0, isLast ? data.length : completeLength(data))) && !data.includes(0)
+    this.#noteMisread(data)
     const collector = new ByteCollector(data)
     let start = 0
     let [lastStart, lastEnd, lastLine] = [0, 0, 0]
@@ -445,6 +453,19 @@ export class CsvScanner {
     if (this.#options.locate?.has(this.records) === true) this.lines.set(this.records, line)
     this.breaks += this.#bounds.breaks
     this.records += 1
+  }
+
+  /** Notes the first text that was probably read in a wrong encoding before it was saved. */
+  #noteMisread(data: Buffer): void {
+    if (this.lineNotes.some(({ kind }) => kind === 'misread')) return
+    for (const start of misreadStarts) {
+      const at = data.indexOf(start)
+      // `Ã` before a space that does not break is a common end of a word.
+      if (at === -1 || data[at + start.length] === noBreakSpace) continue
+      const line = this.#line + data.subarray(0, at).filter((byte) => byte === LF).length
+      this.#noteLine(line, 'misread')
+      return
+    }
   }
 
   #noteLine(line: number, kind: LineNote['kind']): void {

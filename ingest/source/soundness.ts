@@ -24,6 +24,9 @@ export const reasons = {
   tooLong: `the row is longer than ${recordBytesMax} bytes`,
 }
 
+const encodingRemedy =
+  'declare the encoding of the source as source.encoding, or save the file as UTF-8 (CSV UTF-8 in Excel)'
+
 /** In UTF-8. */
 export const byteOrderMark = Buffer.from('\ufeff')
 
@@ -60,12 +63,11 @@ export function unsoundness(record: Buffer, encoding: Encoding): string | null {
   if (at === -1) return null
   if (encoding === 'utf-8' || record[at] !== badMark) {
     const byte = (record[at] ?? 0).toString(16).padStart(2, '0')
-    return `the byte 0x${byte} is not UTF-8: declare the encoding of the source as source.encoding`
+    return `the byte 0x${byte} is not UTF-8: ${encodingRemedy}`
   }
   const digits = record.toString('latin1', at + 1, at + 5)
-  if (digits === 'fffd')
-    return `some bytes are not ${encoding}: declare the encoding of the source as source.encoding`
+  if (digits === 'fffd') return `some bytes are not ${encoding}: ${encodingRemedy}`
   return encoding.startsWith('utf-16')
     ? `an unpaired surrogate (0x${digits}) is not valid UTF-16: check source.encoding, or fetch the file again`
-    : `the byte 0x${digits.slice(2)} is not ${encoding}: declare the encoding of the source as source.encoding`
+    : `the byte 0x${digits.slice(2)} is not ${encoding}: ${encodingRemedy}`
 }

@@ -2,7 +2,7 @@ import { counted } from '../../core/text.ts'
 import path from 'node:path'
 import { rejectLine } from '../base/rejects.ts'
 import type { PlacedFile } from '../source/member.ts'
-import type { ReadSource } from '../source/read.ts'
+import { misreadText, type ReadSource } from '../source/read.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { columnNames } from './entry.ts'
 import { canBeMatched } from './names.ts'
@@ -54,9 +54,11 @@ const toStatement = (text: string): Remark => ({ text, isQuestion: false })
 const toQuestion = (text: string): Remark => ({ text, isQuestion: true })
 
 function namesSaid({ hasHeader, firstLine }: Dialect): string[] {
+  const repeated = firstLine.filter((cell, column) => cell !== '' && firstLine.indexOf(cell) < column)
+  const names = [...new Set(repeated)].map((cell) => JSON.stringify(cell)).join(', ')
   return hasHeader && !canBeMatched(firstLine)
     ? [
-        'the header has a repeated or blank name: in the entry, header names the columns, and header_in_file has the line of the file',
+        `the header has a repeated or blank name${names === '' ? '' : ` (${names})`}: in the entry, header names the columns, and header_in_file has the line of the file`,
       ]
     : []
 }
@@ -78,15 +80,18 @@ const linesShown = 3
 /** Names the first lines of each kind that are left out, or read in another way. */
 function lineNotesSaid({ lineNotes }: ReadSource): string[] {
   const kinds = {
-    empty: ['is empty, and is', 'are empty, and are'],
-    rule: ['is only a rule, and is', 'are only rules, and are'],
-    dropped: ['sums up other rows, and is', 'sum up other rows, and are'],
-    quotes: ['has blanks or = beside quotes, which are', 'have blanks or = beside quotes, which are'],
+    empty: ['is empty, and is left out', 'are empty, and are left out'],
+    rule: ['is only a rule, and is left out', 'are only rules, and are left out'],
+    dropped: ['sums up other rows, and is left out', 'sum up other rows, and are left out'],
+    quotes: [
+      'has blanks or = beside quotes, which are left out',
+      'have blanks or = beside quotes, which are left out',
+    ],
+    misread: [misreadText, misreadText],
   } as const
-  return (['empty', 'rule', 'dropped', 'quotes'] as const).flatMap((kind) => {
+  return (['empty', 'rule', 'dropped', 'quotes', 'misread'] as const).flatMap((kind) => {
     const lines = lineNotes.flatMap((one) => (one.kind === kind ? [one.line] : []))
-    if (lines.length === 0) return []
-    return [`${linesSaid(lines)} ${kinds[kind][lines.length === 1 ? 0 : 1]} left out`]
+    return lines.length === 0 ? [] : [`${linesSaid(lines)} ${kinds[kind][lines.length === 1 ? 0 : 1]}`]
   })
 }
 

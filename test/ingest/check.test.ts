@@ -158,7 +158,7 @@ test.each<[what: string, type: string, csv: string | Buffer, lines: readonly str
     rowFault(
       mismatch,
       2,
-      'the byte 0xe3 is not UTF-8: declare the encoding of the source as source.encoding ("1,S\ufffdo")',
+      'the byte 0xe3 is not UTF-8: declare the encoding of the source as source.encoding, or save the file as UTF-8 (CSV UTF-8 in Excel) ("1,S\ufffdo")',
     ),
   ],
   [

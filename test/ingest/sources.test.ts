@@ -202,7 +202,7 @@ describe('what cannot be read without guessing is refused with line and reason',
     ],
     [
       'text after a quote',
-      'a,b\n"x" ,1\n',
+      'a,b\n"x" y,1\n',
       [
         'd/t: FAILED, the source cannot be read as CSV; nothing was published',
         '  line 2: text follows the closing quote of a value',
@@ -237,7 +237,7 @@ describe('what cannot be read without guessing is refused with line and reason',
       Buffer.from('a,b\nx,1\nSão,2\n', 'latin1'),
       [
         'd/t: FAILED, a row does not match the catalog; nothing was published',
-        '  line 3: the byte 0xe3 is not UTF-8: declare the encoding of the source as source.encoding',
+        '  line 3: the byte 0xe3 is not UTF-8: declare the encoding of the source as source.encoding, or save the file as UTF-8 (CSV UTF-8 in Excel)',
       ],
     ],
     [

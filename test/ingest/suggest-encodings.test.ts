@@ -78,7 +78,27 @@ test.each([
   await expect(whatCame(declaration, content)).resolves.toEqual({
     refused: [
       'a row does not match the catalog; nothing was published',
-      `  line 3: ${message}: declare the encoding of the source as source.encoding`,
+      `  line 3: ${message}: declare the encoding of the source as source.encoding, or save the file as UTF-8 (CSV UTF-8 in Excel)`,
     ],
   })
+})
+
+test.each([
+  ['Ã£ for ã', 'reuniÃ£o', true],
+  ['â€œ for a quote', 'â€œsimâ€', true],
+  ['capitals', 'SÃO JOÃO', false],
+  ['a capital before a space that does not break', 'AMANHÃ\u00a0CEDO', false],
+])('a text with %s is a warning, if UTF-8 gave it', async (_what, text, isMisread) => {
+  const content = `n,topic\n1,a\n2,${text}\n3,b\n`
+  const warning =
+    'line 3 of t.csv has texts such as "Ã£", as UTF-8 that was read in another encoding: check source.encoding, or export the file again'
+  await expect(whatCame({ fields: ['n:integer', 'topic:string'] }, content)).resolves.toEqual({
+    rows: [
+      [1, 'a'],
+      [2, text],
+      [3, 'b'],
+    ],
+    told: isMisread ? [`  warning: ${warning}`] : [],
+  })
+  expect((await entryOf(content)).told.includes('# line 3 has texts such as "Ã£"')).toBe(isMisread)
 })

@@ -115,7 +115,7 @@ testSampled<[what: string, content: string | Buffer, source: object, told: RegEx
     'a header that is repeated, once after a mark',
     pair('day,amount', '2024-01-01,1', '\ufeffday,amount', '2024-02-01,2'),
     { skip_repeated_headers: true },
-    /line 2 \(and 1 more\) repeats the header, so it is no row/,
+    /lines 2, 4 repeat the header, and are left out/,
   ],
   [
     'empty cells beyond the header',

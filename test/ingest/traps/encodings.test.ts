@@ -5,14 +5,16 @@ import { testSampled } from '../../support/runs.ts'
 
 const ab = ['a:string', 'b:integer']
 const notUtf8 = (byte: string): string =>
-  `the byte ${byte} is not UTF-8: declare the encoding of the source as source.encoding`
+  `the byte ${byte} is not UTF-8: declare the encoding of the source as source.encoding, or save the file as UTF-8 (CSV UTF-8 in Excel)`
 const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(
     parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part))),
   )
 const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16()
 const notIn = (byte: string, encoding: string): Came =>
-  bad(`line 2: the byte ${byte} is not ${encoding}: declare the encoding of the source as source.encoding`)
+  bad(
+    `line 2: the byte ${byte} is not ${encoding}: declare the encoding of the source as source.encoding, or save the file as UTF-8 (CSV UTF-8 in Excel)`,
+  )
 const half = (unit: string): Came =>
   bad(
     `line 2: an unpaired surrogate (${unit}) is not valid UTF-16: check source.encoding, or fetch the file again`,
