@@ -92,7 +92,7 @@ describe('the suggest program', () => {
     expect(await suggest([path.join(other, 'z.csv.zip')])).toMatchObject({
       code: 1,
       err: expect.stringContaining(
-        'contains several files (in/u.csv, t.csv): declare the one to read as source.member',
+        'contains several files (in/u.csv, t.csv): declare the one to read, such as source.member: "in/u.csv", or name it for `acervo add` by --member',
       ),
     })
   })

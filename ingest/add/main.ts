@@ -28,11 +28,13 @@ interface AddFlags {
   readonly member?: string
   /** False writes the entry only. */
   readonly publish?: boolean
+  /** False removes the entry again after a failure. */
+  readonly keepEntry?: boolean
 }
 
 /**
- * Adds files as a table: suggests an entry, writes it into the catalog, and ingests it. After a failure or a
- * stop, restores the catalog.
+ * Adds files as a table: suggests an entry, writes it into the catalog, and ingests it. After a failure, marks
+ * the entry as not published; after a stop, restores the catalog.
  * @returns exit code: 0 if the table is published, or only the entry was requested, `stoppedCode` after a signal, else 1
  */
 export async function runAdd(inputs: readonly string[], options: AddFlags): Promise<number> {
@@ -76,7 +78,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       const [copy] = isPlaced ? [] : copiesOf(given.files, names, settings.sources)
       throw new StartError(changesFor(known, suggestion, misfits, copy?.to ?? null))
     }
-    const { file, before, after, dataset } = withEntry(files, catalog, suggestion.entry, names)
+    const { file, before, after, marked, dataset } = withEntry(files, catalog, suggestion.entry, names)
     // The following changes are undone after a failure or a stop, so signals must not end the program.
     folder.ignoreSignals()
     process.on('SIGINT', abort).on('SIGTERM', abort)
@@ -87,7 +89,15 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       console.log(`${id} is in ${file}; \`acervo ingest ${id}\` publishes it`)
       return 0
     }
-    if (!(await runIngestProgram([id], stop.signal))) {
+    if (suggestion.refusal !== null) console.error(`${id}: REFUSED, ${suggestion.refusal}`)
+    if (suggestion.refusal !== null || !(await runIngestProgram([id], stop.signal))) {
+      if (!stop.signal.aborted && options.keepEntry !== false) {
+        console.error(
+          `${id} is in ${file}, marked as not published: change its entry or its file, and \`acervo ingest ${id}\` publishes it`,
+        )
+        await replaced(file, marked)
+        return 1
+      }
       await replaced(file, before)
       if (placing !== null) await removeCopies(placing)
       console.error(`${file} was not changed; \`acervo suggest\` shows the entry that was tried`)
@@ -115,21 +125,27 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
 }
 
 /**
- * Returns the catalog file to which the entry belongs, with its text before and after the addition. Throws if
- * the whole catalog would become invalid.
+ * Returns the catalog file to which the entry belongs, with its text before and after the addition, and with a
+ * mark that the entry is not published. Throws if the whole catalog would become invalid.
  */
 function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: string, names: Names) {
   const holder = files.find(({ text }) => holdsDataset(text, names.dataset)) ?? files[0]
   if (holder === undefined) throw new RangeError('the catalog has no file')
   const { file, text: before } = holder
-  const after = addTable(before, entry, {
-    dataset: names.dataset,
-    title: titled(names.dataset),
-    today: new Date().toISOString().slice(0, 10),
-    families: catalog.families.map(({ name }) => name),
-  })
+  const today = new Date().toISOString().slice(0, 10)
+  const withTable = (table: string): string =>
+    addTable(before, table, {
+      dataset: names.dataset,
+      title: titled(names.dataset),
+      today,
+      families: catalog.families.map(({ name }) => name),
+    })
+  const after = withTable(entry)
+  const marked = withTable(
+    entry.replace(/\n/, `\n  # not published on ${today}: correct this entry or the file\n`),
+  )
   const changed = parseCatalogFiles(files.map((one) => (one === holder ? { file, text: after } : one)))
-  return { file, before, after, dataset: changed.datasets.get(names.dataset) }
+  return { file, before, after, marked, dataset: changed.datasets.get(names.dataset) }
 }
 
 /** Returns keys of the dataset's origin that are missing. */

@@ -65,7 +65,7 @@ async function tablesIn(input: string): Promise<[file: string, names: Names][]> 
 async function publishFile(file: string, names: Names, settings: Settings): Promise<number> {
   const catalog = await loadCatalog(settings.catalog)
   const isKnown = catalog.datasets.get(names.dataset)?.tables.has(names.table) === true
-  if (!isKnown) return runAdd([file], names)
+  if (!isKnown) return runAdd([file], { ...names, keepEntry: false })
   if (!isWeb(file)) await replaceSource(file, names, settings)
   return (await runIngestProgram([`${names.dataset}/${names.table}`])) ? 0 : 1
 }

@@ -12,12 +12,18 @@ import {
   type SampleReading,
   type Way,
 } from './reading.ts'
-import { requireReadable } from './refusals.ts'
+import { requireReadable, withoutLostHeader } from './refusals.ts'
 
 const quotes = ['"', "'"]
 const skippedMax = 10
 /** Parts of a candidate that only the best one needs. */
-const unread = { headerLines: 1, hasHeader: true, hasEmptyColumns: false, commentedHeader: null }
+const unread = {
+  headerLines: 1,
+  hasHeader: true,
+  hasEmptyColumns: false,
+  commentedHeader: null,
+  refusal: null,
+}
 
 /**
  * Returns the best way to read a sample.
@@ -34,7 +40,8 @@ export function bestWay(text: Buffer, isComplete: boolean): Candidate {
       'no delimiter splits the file into rows with equal numbers of values: check that it is CSV',
     )
   requireReadable(text, isComplete, best)
-  return withHeader(text, skipTitle(text, isComplete, best))
+  const readable = withoutLostHeader(text, isComplete, best)
+  return readable.refusal === null ? withHeader(text, skipTitle(text, isComplete, best)) : readable
 }
 
 function candidatesIn(

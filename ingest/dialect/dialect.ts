@@ -28,6 +28,8 @@ export interface Dialect {
   readonly drop: ReadonlyMap<number, readonly string[]>
   readonly skipRepeatedHeaders: boolean
   readonly dropEmptyExtraCells: boolean
+  /** Reason to publish nothing before a person has changed the entry; null for none. */
+  readonly refusal: string | null
   /** Questions about the encoding and quotes. */
   readonly questions: readonly string[]
   /** Reasons for the detected dialect, as phrases for people. */
@@ -51,7 +53,7 @@ export function dialectOf(
   const isOpen = isComplete && text.length > 0 && text.at(-1) !== LF
   const best = bestWay(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
   const { delimiter, quote, skipLines, headerLines, comment, firstLine, lastLines, share } = best
-  const { hasHeader, hasEmptyColumns, commentedHeader } = best
+  const { hasHeader, hasEmptyColumns, commentedHeader, refusal } = best
   return {
     delimiter,
     quote,
@@ -67,6 +69,7 @@ export function dialectOf(
     drop: new Map(),
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: hasEmptyColumns,
+    refusal,
     questions: [...(question === null ? [] : [question]), ...quoteQuestions(best, text)],
     evidence: [
       evidence,
@@ -87,7 +90,9 @@ export function dialectOf(
         : []),
       ...(commentedHeader === null ? [] : [`the last comment above the rows names the columns`]),
       ...(hasEmptyColumns ? ['columns at the end without names and values are dropped'] : []),
-      ...(commentedHeader === null ? headerEvidence(skipLines + 1, firstLine, hasHeader) : []),
+      ...(commentedHeader === null && refusal === null
+        ? headerEvidence(skipLines + 1, firstLine, hasHeader)
+        : []),
     ],
   }
 }

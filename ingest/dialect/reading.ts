@@ -45,6 +45,8 @@ export interface Candidate extends SampleReading, QuoteSigns {
   /** Number of lines of the header. */
   readonly headerLines: number
   readonly comment: string | null
+  /** Reason to publish nothing before a person has changed the entry; null for none. */
+  readonly refusal: string | null
   /** True if the first line is a header. */
   readonly hasHeader: boolean
   /** True if the last columns have neither names nor values. */

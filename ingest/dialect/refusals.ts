@@ -15,7 +15,6 @@ export function requireReadable(text: Buffer, isComplete: boolean, best: Candida
   requireNoOtherSeparator(text, best)
   requireNoEscapes(text, best)
   requireNoOddQuotes(text, isComplete, best)
-  requireNoLostHeader(text, isComplete, best)
 }
 
 /** @throws TableFailure if most lines have quoted values, but some quotes are invalid */
@@ -36,32 +35,38 @@ function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimite
 }
 
 /**
- * @throws TableFailure if the header has fewer columns than nearly all rows, so values that contain the
- *   delimiter are probably split
+ * Reads the rows without the header if the header has fewer columns than nearly all rows, so values that contain
+ * the delimiter are probably split. The file is refused until a person has named the columns.
  */
-function requireNoLostHeader(
-  text: Buffer,
-  isComplete: boolean,
-  { quote, delimiter, comment, skipLines, firstLine, rows, share }: Candidate,
-): void {
-  if (share > 1 - consistentShare || firstLine.length < 2 || filledIn(firstLine) < firstLine.length) return
+export function withoutLostHeader(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
+  const { quote, delimiter, comment, skipLines, firstLine, rows, share } = best
+  if (share > 1 - consistentShare || firstLine.length < 2 || filledIn(firstLine) < firstLine.length)
+    return best
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
   const below = readingOf(text, isComplete, { marks, skipLines: skipLines + 1, comment })
-  if (below === null || below.firstLine.length <= firstLine.length) return
-  if (below.fitting < consistentShare * below.rows) return
+  if (below === null || below.firstLine.length <= firstLine.length) return best
+  if (below.fitting < consistentShare * below.rows) return best
   const lines = text.toString('utf8').split(/\r?\n/)
   const rowLines = lines.slice(skipLines + 1).filter((line) => line !== '')
   // Empty cells at the end of every row are dropped.
-  if (rowLines.every((line) => line.endsWith(delimiter))) return
+  if (rowLines.every((line) => line.endsWith(delimiter))) return best
   const escaped = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
   const explanation =
     escaped >= rows / 2
       ? `a backslash before ${JSON.stringify(delimiter)} is not an escape in CSV (RFC 4180)`
       : `enclose values that contain ${JSON.stringify(delimiter)} in ${quote ?? '"'}`
-  throw new TableFailure(
-    `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${below.firstLine.length}: ${explanation}; ` +
-      'fix the file, or skip the header by skip_lines and name the columns by header',
-  )
+  const names = below.firstLine.map((_, column) => `column_${column + 1}`)
+  const refusal =
+    `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${names.length}: ${explanation}; ` +
+    `fix the file, or declare source.skip_lines: ${skipLines + 1}, source.header: ${JSON.stringify(names)}, with names of your own`
+  return {
+    ...best,
+    ...below,
+    share: below.fitting / below.rows,
+    skipLines: skipLines + 1,
+    hasHeader: false,
+    refusal,
+  }
 }
 
 /** Matches messages that services return in one or two lines of text instead of a file. */

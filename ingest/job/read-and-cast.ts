@@ -112,7 +112,7 @@ async function requireFewRejects(
   const what = rows === 1 ? 'a row does' : `${rows.toLocaleString('en')} rows do`
   throw new TableFailure(`${what} not match the catalog${allowed}; nothing was published`, rejects, {
     count: badCount + read.rejectedRows,
-    remedy: `correct these lines of the source, or the type and spelling of the fields in the catalog${rows <= fewShare * read.records ? `; \`max_rejects: ${rows}\` of the table leaves these rows out` : ''}`,
+    remedy: `correct these lines of the source, or the type and spelling of the fields in the catalog${rows <= fewShare * read.records ? '; `max_rejects` of the table would leave these rows out' : ''}`,
   })
 }
 

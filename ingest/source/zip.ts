@@ -21,8 +21,9 @@ export async function zipMembers(
   if (selectedEntries.length === 0)
     throw new TableFailure(`${file.name} contains no ${pattern ?? '.csv file'}, only: ${names}`)
   if (selectedEntries.length > 1 && pattern === null) {
+    const example = selectedEntries.find(({ fileName }) => /\.csv$/i.test(fileName))?.fileName ?? names
     throw new TableFailure(
-      `${file.name} contains several files (${names}): declare the one to read as source.member`,
+      `${file.name} contains several files (${names}): declare the one to read, such as source.member: ${JSON.stringify(example)}, or name it for \`acervo add\` by --member`,
     )
   }
   for (const entry of selectedEntries) requireReadable(file, entry)
@@ -36,7 +37,8 @@ export async function zipMembers(
 
 function isText({ fileName }: Entry): boolean {
   // Files that macOS adds to zips have the same extensions.
-  return /\.(csv|txt|tsv)$/i.test(fileName) && !/(^|\/)(\.|__MACOSX\/)/.test(fileName)
+  const isOther = /(^|\/)(\.|__MACOSX\/|(readme|read_me|leia-?me|licen[cs]e)[^/]*\.txt$)/i.test(fileName)
+  return /\.(csv|txt|tsv)$/i.test(fileName) && !isOther
 }
 
 function matching(pattern: string): (entry: Entry) => boolean {

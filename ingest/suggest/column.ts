@@ -500,7 +500,7 @@ function shortYearsOf(filled: readonly string[]): string | null {
   const formats = orders.map((order) =>
     order.map((part) => (isShort && part !== 'yy' ? part.slice(1) : part)).join(first[2]),
   )
-  return `say which date ${visibleJson(filled[0] ?? '')} is: declare type: date, format: ${formats.join(' or ')}, two_digit_years_from: the earliest year that yy can mean, such as 1930`
+  return `say which date ${visibleJson(filled[0] ?? '')} is: declare type: date, format: ${formats.join(' or ')}, two_digit_years_from: 1930, or another earliest year that yy can mean`
 }
 
 /** Returns the type of most values, but not all; null if there is none. */

@@ -62,7 +62,9 @@ export function numberNotes(values: readonly string[], marks: readonly string[])
     ...(marks.includes('%') ? ['the unit is %'] : []),
     ...(missing === undefined
       ? []
-      : [`${visibleJson(missing)} may mean a missing value: declare it in nulls if it does`]),
+      : [
+          `${visibleJson(missing)} may mean a missing value: declare nulls: ${JSON.stringify(['', missing])} if it does`,
+        ]),
     ...(areDays ? ['they may be days: declare type: date, format: ddmmyyyy if they are'] : []),
   ]
 }

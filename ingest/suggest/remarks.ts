@@ -67,12 +67,33 @@ function rejectsSaid({ rejectedRows, rejects }: ReadSource, open: number): strin
   const texts = open === 1 ? 'a field is a text' : `${open} fields are texts`
   const fits = `every value fits the suggested entry${open === 0 ? '' : `, in which ${texts} until you answer a question`}`
   if (rejectedRows === 0) return [`tried on all rows: ${fits}`]
+  const broken = brokenRow(rejects)
   const rows = rejectedRows === 1 ? 'a row' : `${rejectedRows.toLocaleString('en')} rows`
   return [
     `${rows} cannot be read: ${rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
-    `an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: ${rejectedRows}`,
+    'an ingest refuses the file: correct these lines (max_rejects of the table would leave them out)',
+    ...(broken === null
+      ? []
+      : [
+          `lines ${broken} and ${broken + 1} seem to be one row, broken by a line break: enclose values with line breaks in quotes`,
+        ]),
     `tried on the other rows: ${fits}`,
   ]
+}
+
+/** Returns the first line of two that together have as many values as a row with a line break; null if none do. */
+function brokenRow(rejects: ReadSource['rejects']): number | null {
+  const counts = rejects.map(({ line, reason }) => {
+    const [, values = 0, columns = 0] = (
+      /^the row has (\d+) values?, and the header (\d+)/.exec(reason) ?? []
+    ).map(Number)
+    return { line, values, columns }
+  })
+  const first = counts.find(({ line, values, columns }, index) => {
+    const next = counts[index + 1]
+    return columns > 0 && next?.line === line + 1 && values + next.values === columns + 1
+  })
+  return first?.line ?? null
 }
 
 const linesShown = 3

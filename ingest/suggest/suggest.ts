@@ -37,6 +37,8 @@ export interface Suggestion {
   /** The table, as YAML. */
   readonly entry: string
   readonly remarks: readonly Remark[]
+  /** Reason to publish nothing before a person has changed the entry; null for none. */
+  readonly refusal: string | null
   /** Facts about the dataset that the file shows, in lines of YAML. */
   readonly dataset: readonly string[]
   /** Each field, with the evidence. */
@@ -60,8 +62,9 @@ interface SuggestedColumn {
 }
 
 /** Formats a suggestion for printing, with its remarks as comments. */
-export function suggestionText({ remarks, dataset, entry }: Suggestion): string {
-  return `${[...remarks.map(({ text }) => text), ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
+export function suggestionText({ remarks, refusal, dataset, entry }: Suggestion): string {
+  const refused = refusal === null ? [] : [refusal]
+  return `${[...remarks.map(({ text }) => text), ...refused, ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
 }
 
 /** Maximum number of rounds with new texts, each of which may change the type of a column. */
@@ -144,6 +147,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
         open: annotatedEntry.fields.filter(({ question }) => question !== null).length,
         trial,
       }),
+      refusal: draft.dialect.refusal,
       dataset: datasetLines(trial.days, draft.columns),
       fields: annotatedEntry.fields,
       name: entry.name,
@@ -426,17 +430,25 @@ function nearlyAll(
   return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}; the others: ${examples.join(', ')}${more}${cause}`
 }
 
-/** Returns the keys that declare the type of nearly all values, and ways to treat the others. */
+/** Maximum number of texts that a question proposes as null. */
+const nullsMax = 5
+
+/** Returns the keys that declare the type of nearly all values, and a way to treat the others that loses none. */
 function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
-  const keys = Object.entries(probe?.keys ?? {}).map(([key, value]) => `${key}: ${inlineYaml(value)}`)
   const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
   const totals = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))
-  const others = bad - misfits.filter(({ text, rows }) => rows === 1 && totals.has(text)).length
-  const type = `to give the field this type, declare ${keys.join(', ')}`
-  const total = others < bad ? ', leave the total out' : ''
-  return others === 0
-    ? `${type}${total.replace(',', ' and')}`
-    : `${type}${total}, and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: ${others}`
+  const others = misfits.filter(({ text, rows }) => rows > 1 || !totals.has(text))
+  const isComplete = misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && others.length <= nullsMax
+  const areNone = isComplete && others.every(({ text }) => /^\D{1,12}$|^#.*[!?]$|^[0/. -]+$/u.test(text))
+  const nulls = areNone && others.length > 0 ? { nulls: ['', ...others.map(({ text }) => text.trim())] } : {}
+  const keys = Object.entries({ ...probe?.keys, ...nulls }).map(
+    ([key, value]) => `${key}: ${inlineYaml(value)}`,
+  )
+  const total = others.length < misfits.length ? ', leave the total out' : ''
+  if (others.length === 0) return `to give the field this type${total}, and declare ${keys.join(', ')}`
+  if (areNone)
+    return `to give the field this type${total}, with null for the others, declare ${keys.join(', ')}`
+  return `to give the field this type${total}, correct the others in the file, and declare ${keys.join(', ')}`
 }
 
 /** Formats the places of records, such as `lines 3, 7`. */

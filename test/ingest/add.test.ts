@@ -283,17 +283,23 @@ describe('the programs', () => {
   )
 
   testAll(
-    'leave nothing of a file that cannot be ingested',
+    'keep the entry of a file that cannot be ingested, marked as not published',
     async () => {
       const { catalog, SOURCES, settings } = await home()
       expect((await run('init', [], settings)).code).toBe(0)
-      const before = await readFile(catalog, 'utf8')
       await mkdir(path.join(SOURCES, 'wind'), { recursive: true })
       const wind = path.join(SOURCES, 'wind', 'w.csv')
       await writeFile(wind, `a,b\n${'1,2\n'.repeat(99)}3\n`)
       const { code, err } = await run('add', [wind], settings)
-      expect([code, err]).toEqual([1, expect.stringContaining('was not changed')])
-      expect(await readFile(catalog, 'utf8')).toBe(before)
+      expect([code, err]).toEqual([
+        1,
+        expect.stringContaining(`wind/w is in ${catalog}, marked as not published`),
+      ])
+      expect(await readFile(catalog, 'utf8')).toMatch(
+        /- name: w\n +# not published on [\d-]+: correct this entry or the file\n +order: /,
+      )
+      await writeFile(wind, 'a,b\n1,2\n')
+      expect((await run('ingest', ['wind/w'], settings)).out).toContain('wind/w: published 1 row')
     },
     60_000,
   )

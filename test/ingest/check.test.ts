@@ -236,7 +236,7 @@ test('a few bad rows among many can be left out, as the remedy says', async () =
   const shop = await workshop(tinyCatalog({ fields: ['a:integer'] }), { 'd/t.csv': `a\n${good}x\ny\n` })
   const table = { name: 't', order: [], max_rejects: 2, fields: [fieldOf('a:integer')] }
   expect((await linesOf(shop)).at(-1)).toBe(
-    `${remedy}; \`max_rejects: 2\` of the table leaves these rows out`,
+    `${remedy}; \`max_rejects\` of the table would leave these rows out`,
   )
   const [outcome] = await (await workshop(catalogAround([table]), {}, path.dirname(shop.sources))).ingest()
   expect(outcome?.status === 'published' && outcome.manifest.rows).toBe(20)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { outcomeLines } from '../../ingest/job/report.ts'
 import type { LineCounts } from '../../ingest/source/read.ts'
 import { TableFailure } from '../../ingest/base/rejects.ts'
-import { declared, rows as came, whatCame } from '../support/declared.ts'
+import { declared, rows as came } from '../support/declared.ts'
 import { workshop } from '../support/workshop.ts'
 import { isQuick, runsOf, seed, testSampled } from '../support/runs.ts'
 import { noticeLines } from '../../ingest/suggest/notices.ts'
@@ -218,7 +218,7 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
     '  tried on all rows: every value fits the suggested entry, in which 2 fields are texts until you answer a question',
     '  field "empty": all values are null, so any type would do',
     'questions; answer each by a change of the entry in the catalog:',
-    '  1. field "day", a text until you answer: all but 2 of 5 are written dd/mm/yyyy; the others: "45366" (line 3), "Total" (line 6); to give the field this type, declare type: date, format: "dd/mm/yyyy", leave the total out, and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: 1',
+    '  1. field "day", a text until you answer: all but 2 of 5 are written dd/mm/yyyy; the others: "45366" (line 3), "Total" (line 6); to give the field this type, leave the total out, correct the others in the file, and declare type: date, format: "dd/mm/yyyy"',
     '  2. field "length", a text until you answer: say what "3:40" means: for hours and minutes, declare type: time, format: h:mm; minutes and seconds stay texts',
     '  3. say whether line 6 sums up other rows, as "Total" suggests: source.drop: {"day":["Total"]} leaves it out',
   ])
@@ -371,26 +371,20 @@ test.each<[what: string, content: string, loaded: unknown[][], said: string]>([
 test('a column whose only odd value is the total needs no other answer', async () => {
   const { told } = await entryOf(linesOf('day|n', '13/01/2026|1', '14/01/2026|2', 'Total|4'))
   expect(told).toContain(
-    'the others: "Total" (line 4); to give the field this type, declare type: date, format: "dd/mm/yyyy" and leave the total out\n',
+    'the others: "Total" (line 4); to give the field this type, leave the total out, and declare type: date, format: "dd/mm/yyyy"\n',
   )
 })
 
-test('the advice about the odd values of a column publishes the others', async () => {
+test('the odd values of a column are named with their lines', async () => {
   const days = Array.from({ length: 20 }, (_, n) => (n % 3 === 2 ? '30/02/2026' : `${n + 10}/01/2026`))
-  const content = linesOf('day|n', ...days.map((day, n) => `${day}|${n}`), '?|20')
-  const { told, entry } = await entryOf(content)
+  const { told } = await entryOf(linesOf('day|n', ...days.map((day, n) => `${day}|${n}`), '?|20'))
   expect(told).toContain('the others: "30/02/2026" 6 times (lines 4, 7, 10, 13, 16, ...), "?" (line 22)')
-  const [, type, format, most] = /declare type: (\w+), format: "(\S+)", .*max_rejects: (\d+)/.exec(told) ?? []
-  const fields = entry.fields.map((field) => (field.name === 'day' ? { ...field, type, format } : field))
-  const source = { ...entry.source, files: 'd/x.csv' }
-  expect(
-    await whatCame(
-      { ...entry, name: 't', source, fields, max_rejects: Number(most) },
-      { 'd/x.csv': content },
-    ),
-  ).toMatchObject({
-    rows: days.flatMap((day, n) => (day === '30/02/2026' ? [] : [[`2026-01-${day.slice(0, 2)}`, n]])),
-  })
+  expect(told).toContain('correct the others in the file, and declare type: date, format: "dd/mm/yyyy"\n')
+})
+
+test('a row that a line break cuts in two is named by both lines', async () => {
+  const { told } = await entryOf('a;b;c\r\n1;x;2\r\n2;first line\nsecond line;3\r\n3;y;4\r\n4;z;5\r\n')
+  expect(told).toContain('lines 3 and 4 seem to be one row, broken by a line break')
 })
 
 test('a cell or a name that reads like a question is none', async () => {

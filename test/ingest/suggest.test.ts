@@ -5,7 +5,7 @@ import iconv from 'iconv-lite'
 import { fileOf, value, type WrittenFile } from '../support/csv-texts.ts'
 import { rows as cameAs } from '../support/declared.ts'
 import { parse } from 'yaml'
-import { entryOf, ingested, linesOf, suggested } from '../support/suggested.ts'
+import { entryOf, ingested, linesOf, suggested, suggestion } from '../support/suggested.ts'
 import { runsOf, seed, testSampled } from '../support/runs.ts'
 
 const separators = [',', ';', '\t', '|']
@@ -203,7 +203,7 @@ test('a plain file without a header, whose faults are told', async () => {
     '# "," gives 4 columns in 98.0 % of the sample',
     '# line 1 has numbers, dates or empty cells, so it seems to be a row, and header names the columns; if it is the header, declare source.header_in_file: ["0","0","2020-01-01 10:00:00","123.456.789-00"]',
     '# a row cannot be read: line 51: the row has 2 values, and the header 4',
-    '# an ingest refuses the file: fix these lines, or publish without these rows by max_rejects: 1',
+    '# an ingest refuses the file: correct these lines (max_rejects of the table would leave them out)',
     '# tried on the other rows: every value fits the suggested entry, in which a field is a text until you answer a question',
     '# optional keys of the dataset, for harvesters:',
     '#   temporal: { start: 2020-01-01, end: 2020-01-01 } # the first and the last value of "column_3"',
@@ -214,7 +214,7 @@ test('a plain file without a header, whose faults are told', async () => {
     '    header: ["column_1","column_2","column_3","column_4"]',
     '  fields:',
     '    - { name: column_1, type: integer } # all 50 values are whole numbers of at most 2 digits',
-    '    - { name: column_2, type: string } # 50 texts of at most 5 characters, such as "0"; all but 1 of 50 are numbers with a decimal point; the others: "x" (line 41); to give the field this type, declare type: float, and correct the others in the file, declare them in nulls, or leave their rows out with max_rejects: 1',
+    '    - { name: column_2, type: string } # 50 texts of at most 5 characters, such as "0"; all but 1 of 50 are numbers with a decimal point; the others: "x" (line 41); to give the field this type, with null for the others, declare type: float, nulls: ["","x"]',
     '    - { name: column_3, type: datetime } # all 50 values are written yyyy-mm-dd hh:mm:ss',
     '    - { name: column_4, type: string } # 50 texts of at most 14 characters, such as "123.456.789-00"',
   ])
@@ -264,18 +264,25 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
     `id,note\n${Array.from({ length: 100 }, (_, n) => `${n},"text, ${n}"\n`).join('')}100,"cut off he`,
     /^line 102: a quoted value is never closed/,
   ],
-  [
-    'commas.csv',
-    `id,note\n${Array.from({ length: 100 }, (_, n) => `${n},a\\, b ${n}\n`).join('')}`,
-    /^line 1 is a header of 2 columns, and the rows below have 3: a backslash before "," is not an escape/,
-  ],
-  [
-    'commas.csv',
-    `id,d\n${Array.from({ length: 30 }, (_, n) => `${n},Jan 5, 2020\n`).join('')}`,
-    /^line 1 is a header of 2 columns, and the rows below have 3: enclose values that contain "," in "/,
-  ],
 ])('%s that is no CSV is refused', async (name, content, message) => {
   await expect(suggested(name, content)).rejects.toThrow(message)
+})
+
+test.each([
+  [
+    `id,note\n${Array.from({ length: 100 }, (_, n) => `${n},a\\, b ${n}\n`).join('')}`,
+    'line 1 is a header of 2 columns, and the rows below have 3: a backslash before "," is not an escape in CSV (RFC 4180)',
+  ],
+  [
+    `id,d\n${Array.from({ length: 30 }, (_, n) => `${n},Jan 5, 2020\n`).join('')}`,
+    'line 1 is a header of 2 columns, and the rows below have 3: enclose values that contain "," in "',
+  ],
+])('a header that lacks names is refused, with an entry for all columns', async (content, reason) => {
+  const { refusal, fields } = await suggestion('x.csv', content)
+  expect(refusal).toBe(
+    `${reason}; fix the file, or declare source.skip_lines: 1, source.header: ["column_1","column_2","column_3"], with names of your own`,
+  )
+  expect(fields.map(({ name }) => name)).toEqual(['column_1', 'column_2', 'column_3'])
 })
 
 test.each([

@@ -430,11 +430,20 @@ describe('packings', () => {
       rows(['x', 1]),
     ],
     [
+      'zip with one CSV and a text about it',
+      'd/t.csv.zip',
+      zipOf(one, { name: 'doc/LEIAME.txt', content: 'Leia.' }),
+      {},
+      rows(['x', 1]),
+    ],
+    [
       'zip with several',
       'd/t.csv.zip',
       zipOf(two, one),
       {},
-      refused('t.csv.zip contains several files (in/u.csv, t.csv): declare the one to read as source.member'),
+      refused(
+        't.csv.zip contains several files (in/u.csv, t.csv): declare the one to read, such as source.member: "in/u.csv", or name it for `acervo add` by --member',
+      ),
     ],
     ['zip with several, one named', 'd/t.csv.zip', zipOf(two, one), { member: 't.csv' }, rows(['x', 1])],
     [
