@@ -2,7 +2,7 @@ import { TableFailure } from '../base/rejects.ts'
 import { RecordBounds } from '../source/bounds.ts'
 import { joinedHeader, LF, recordValues } from '../source/record.ts'
 import { commonDelimiters } from '../source/soundness.ts'
-import { filledIn, isHeader, isLikelyHeader, isSecondHeader } from './header.ts'
+import { filledIn, isHeader, isLikelyHeader, secondLineOf } from './header.ts'
 import {
   consistentShare,
   quoteSignsOf,
@@ -22,6 +22,7 @@ const unread = {
   hasHeader: true,
   hasEmptyColumns: false,
   commentedHeader: null,
+  labels: null,
   refusal: null,
 }
 
@@ -224,7 +225,8 @@ function withHeader(text: Buffer, best: Candidate): Candidate {
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
   const [first = [], ...rows] = recordsOf(text, { marks, skipLines, comment })
   const [second = [], ...others] = rows.slice(0, 1 + rowsCompared)
-  const isTwoLines = isSecondHeader(first, second, others)
+  const role = secondLineOf(first, second, others)
+  const isTwoLines = role === 'joined'
   const joined = joinedHeader(isTwoLines ? [first, second] : [first])
   const hasHeader =
     commentedHeader === null && isHeader(joined, isTwoLines ? others : rows.slice(0, rowsCompared))
@@ -239,6 +241,7 @@ function withHeader(text: Buffer, best: Candidate): Candidate {
     hasHeader,
     hasEmptyColumns,
     headerLines: isTwoLines ? 2 : 1,
+    labels: hasHeader && role === 'labels' ? second : null,
     firstLine: hasEmptyColumns ? joined.slice(0, named) : joined,
   }
 }

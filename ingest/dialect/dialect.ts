@@ -70,19 +70,26 @@ export function dialectOf(
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: hasEmptyColumns,
     refusal,
-    questions: [...(question === null ? [] : [question]), ...quoteQuestions(best, text)],
+    questions: [
+      ...(question === null ? [] : [question]),
+      ...quoteQuestions(best, text),
+      ...labelQuestions(best),
+    ],
     evidence: [
       evidence,
       `${JSON.stringify(delimiter)} gives ${counted(firstLine.length, 'column')} in ${(100 * share).toFixed(1)} % of the sample`,
       ...quoteEvidence(best, text),
       ...(lineTerminator === 'cr' ? ['its lines end in carriage returns alone'] : []),
       ...(skipLines > 0
-        ? [`${counted(skipLines, 'line')} before the header ${skipLines === 1 ? 'is' : 'are'} left out`]
+        ? [
+            skipLines === 1
+              ? 'line 1, before the header, is left out'
+              : `lines 1 to ${skipLines}, before the header, are left out`,
+          ]
         : []),
       ...(headerLines > 1
         ? [`lines ${skipLines + 1} and ${skipLines + 2} are the header, and joined: ${firstLine.join(', ')}`]
         : []),
-      ...(comment === null ? [] : [`lines that begin with ${JSON.stringify(comment)} are comments`]),
       ...(lastLines > 0
         ? [
             `${lastNumbers(text, lastLines)} at the end ${lastLines === 1 ? 'has one value, and is no row' : 'have one value each, and are no rows'}`,
@@ -116,6 +123,16 @@ function quoteQuestions({ quote, delimiter, skipLines }: Candidate, text: Buffer
       ]
   }
   return []
+}
+
+function labelQuestions({ labels, skipLines, firstLine }: Candidate): string[] {
+  const column = labels?.findIndex((cell) => cell.trim() !== '') ?? -1
+  const drop = { [firstLine[column] ?? '']: [labels?.[column]?.trim() ?? ''] }
+  return labels === null
+    ? []
+    : [
+        `say whether line ${skipLines + 2} is a second header, as its texts above numbers suggest: source.drop: ${JSON.stringify(drop)} leaves it out`,
+      ]
 }
 
 /** Longest header, in characters, that is printed. */

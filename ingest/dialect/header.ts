@@ -76,33 +76,35 @@ export function filledIn(cells: readonly string[]): number {
 /** Matches the unit of a column, such as `[cm]` or `(mm)`; numbers and lists in brackets are none. */
 const unitPattern = /^[[(](?=.*[\p{L}%°‰])[^[\]()",]*[\])]$/u
 
-const isNumber = (cell: string): boolean => /^[-+]?[\d.,]+( ?%)?$/.test(cell.trim())
-
 /**
- * Returns whether a line below the header continues it: with the units of numeric columns, or with labels of
- * numeric columns, some of which have no name above, as below merged cells.
+ * Returns the role of a line below the header. `joined`: it continues the header, with the units of numeric columns,
+ * or with labels of columns some of which have no name above, as below merged cells. `labels`: it may be a second
+ * header, since it has texts above numbers. Null: it is a row.
  */
-export function isSecondHeader(
+export function secondLineOf(
   first: readonly string[],
   second: readonly string[],
   rows: readonly (readonly string[])[],
-): boolean {
-  if (first.length < 2 || second.length !== first.length) return false
-  const filled = second.flatMap((cell, column) => (cell.trim() === '' ? [] : [{ cell: cell.trim(), column }]))
-  const areAbove = filled.filter(({ column }) => {
-    const below = rows.map((row) => (row[column] ?? '').trim()).filter((cell) => cell !== '')
-    return below.length > 0 && below.filter(isNumber).length > below.length / 2
+): 'joined' | 'labels' | null {
+  if (first.length < 2 || second.length !== first.length) return null
+  const filled = second.flatMap((written, column) => {
+    const cell = written.trim()
+    const below = rows.map((row) => kindOf((row[column] ?? '').trim())).filter((kind) => kind !== 'empty')
+    const isAbove = below.filter((kind) => kind !== 'text').length > below.length / 2
+    const isName = kindOf(cell) === 'text' || (yearPattern.test(cell) && !below.includes('year'))
+    return cell === '' ? [] : [{ cell, isAbove, isName, isUnnamed: (first[column] ?? '').trim() === '' }]
   })
-  if (filled.length === 0 || filled.some(({ cell }) => dataPattern.test(cell))) return false
+  const above = filled.filter(({ isAbove }) => isAbove)
+  if (filled.length === 0 || !filled.every(({ isName }) => isName)) return null
   // A single word in parentheses, such as (nd), may mean a missing value.
-  if (filled.every(({ cell }) => unitPattern.test(cell)))
-    return (
-      areAbove.length === filled.length && (filled.length > 1 || filled[0]?.cell.startsWith('[') === true)
-    )
-  const isUnnamed = ({ column }: { column: number }): boolean => (first[column] ?? '').trim() === ''
-  return (
-    areAbove.length > 1 && areAbove.some(isUnnamed) && areAbove.every(({ cell }) => /\p{L}{2}/u.test(cell))
-  )
+  if (filled.every(({ cell }) => unitPattern.test(cell))) {
+    const isSure = filled.length > 1 || filled[0]?.cell.startsWith('[') === true
+    return above.length === filled.length && isSure ? 'joined' : null
+  }
+  if (above.length < 2 || !above.every(({ cell }) => /[\p{L}\d]/u.test(cell))) return null
+  if (above.some(({ isUnnamed }) => isUnnamed)) return 'joined'
+  const isDistinct = new Set(above.map(({ cell }) => cell)).size === above.length
+  return isDistinct && above.every(({ cell }) => /\p{L}{3}/u.test(cell)) ? 'labels' : null
 }
 
 /** Returns the names of columns without units that were joined to them from a second line. */

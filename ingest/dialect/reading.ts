@@ -51,6 +51,8 @@ export interface Candidate extends SampleReading, QuoteSigns {
   readonly hasHeader: boolean
   /** True if the last columns have neither names nor values. */
   readonly hasEmptyColumns: boolean
+  /** The line below the header if it may be a second header; null if it is a row. */
+  readonly labels: readonly string[] | null
   /** Names of the columns in the last comment above the rows; null if it has none. */
   readonly commentedHeader: readonly string[] | null
   /** Share of its rows that have as many values as the first line. */

@@ -64,7 +64,7 @@ interface LineNote {
    * `quotes` for blanks or `=` beside the quotes of a value, `misread` for texts such as `Ã£`, which UTF-8 gives
    * that is read in another encoding.
    */
-  readonly kind: NoRowKind | 'quotes' | 'misread'
+  readonly kind: NoRowKind | 'comment' | 'quotes' | 'misread'
 }
 
 /** Starts of `Ã£` and `â€œ` in UTF-8. */
@@ -77,7 +77,7 @@ const rowShownMax = 500
 const nothing = Buffer.alloc(0)
 
 const afterEmptyRowsMax = 10
-const lineNotesMax = 4
+const lineNotesMax = 11
 
 /**
  * Reads CSV in UTF-8 strictly (RFC 4180), and passes the same records on in a plain form. This form has no
@@ -288,6 +288,7 @@ export class CsvScanner {
       }
       const feed = data.indexOf(LF, start)
       if (feed === -1) return null
+      this.#noteLine(this.#line, 'comment')
       this.#line += 1
       this.commentLines += 1
       collector.omit(start, feed + 1)

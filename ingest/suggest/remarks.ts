@@ -96,13 +96,14 @@ function brokenRow(rejects: ReadSource['rejects']): number | null {
   return first?.line ?? null
 }
 
-const linesShown = 3
+const linesShown = 10
 
 /** Names the first lines of each kind that are left out, or read in another way. */
 function lineNotesSaid({ lineNotes }: ReadSource): string[] {
   const kinds = {
     empty: ['is empty, and is left out', 'are empty, and are left out'],
     rule: ['is only a rule, and is left out', 'are only rules, and are left out'],
+    comment: ['is a comment', 'are comments'],
     dropped: ['sums up other rows, and is left out', 'sum up other rows, and are left out'],
     quotes: [
       'has blanks or = beside quotes, which are left out',
@@ -110,7 +111,7 @@ function lineNotesSaid({ lineNotes }: ReadSource): string[] {
     ],
     misread: [misreadText, misreadText],
   } as const
-  return (['empty', 'rule', 'dropped', 'quotes', 'misread'] as const).flatMap((kind) => {
+  return (['empty', 'rule', 'comment', 'dropped', 'quotes', 'misread'] as const).flatMap((kind) => {
     const lines = lineNotes.flatMap((one) => (one.kind === kind ? [one.line] : []))
     return lines.length === 0 ? [] : [`${linesSaid(lines)} ${kinds[kind][lines.length === 1 ? 0 : 1]}`]
   })

@@ -314,6 +314,35 @@ testSampled<[what: string, content: string | Buffer, remedies: readonly Remedy[]
     ],
   ],
   [
+    'labels below the header',
+    'area;n;rate\nRegion;Count;Share\nA;1;1.5\nB;2;2.5\n',
+    [
+      [
+        { type: 'integer', nulls: ['', 'Count'] },
+        [
+          ['Region', null, 'Share'],
+          ['A', 1, '1.5'],
+          ['B', 2, '2.5'],
+        ],
+      ],
+      [
+        { type: 'float', nulls: ['', 'Share'] },
+        [
+          ['Region', 'Count', null],
+          ['A', '1', 1.5],
+          ['B', '2', 2.5],
+        ],
+      ],
+      [
+        { drop: { area: ['Region'] } },
+        [
+          ['A', '1', '1.5'],
+          ['B', '2', '2.5'],
+        ],
+      ],
+    ],
+  ],
+  [
     'a header of numbers that is taken for a row',
     'sp;0.1;0.5\nA;1.5;2.5\nB;3.5;4.5\n',
     [

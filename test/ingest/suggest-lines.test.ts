@@ -108,6 +108,114 @@ test('random files with one deviating line lose no line in silence', async () =>
   )
 }, 3_600_000)
 
+/** Deviations of several lines, with the numbers of the deviating lines. */
+type Block = (file: File, lines: readonly string[]) => { lines: readonly string[]; odd: readonly number[] }
+
+const numbersFrom = (start: number, count: number): number[] =>
+  Array.from({ length: count }, (_, index) => start + index)
+
+const blockDeviations: Readonly<Record<string, Block>> = {
+  'another delimiter from some line on': ({ delimiter, before }, lines) => ({
+    lines: lines.map((line, index) =>
+      index <= before ? line : line.replaceAll(delimiter, delimiter === ';' ? ',' : ';'),
+    ),
+    odd: before + 1 < lines.length ? [before + 2] : [],
+  }),
+  'a line of units': ({ delimiter }, [head = '', ...lines]) => ({
+    lines: [head, ['', '', '[mm]', ''].join(delimiter), ...lines],
+    odd: [2],
+  }),
+  'labels below the header': ({ delimiter }, [head = '', ...lines]) => ({
+    lines: [head, ['Day', 'Station', 'Rain', 'Note'].join(delimiter), ...lines],
+    odd: [2],
+  }),
+  'a second table': ({ delimiter, before }, lines) => ({
+    lines: [
+      ...lines.slice(0, before + 2),
+      '',
+      ['code', 'place', 'since', 'kind'].join(delimiter),
+      ...lines.slice(before + 2),
+    ],
+    odd: [before + 4],
+  }),
+  'a total at the end': ({ delimiter }, lines) => ({
+    lines: [...lines, ['Total', '', '123.45', ''].join(delimiter)],
+    odd: [lines.length + 1],
+  }),
+  'a total that is a sum': ({ delimiter }, [head = '', ...lines]) => ({
+    lines: [
+      head,
+      ...lines,
+      ['Total', '', sumOf(lines.map((line) => line.split(delimiter)[2] ?? '')), ''].join(delimiter),
+    ],
+    odd: [lines.length + 2],
+  }),
+  'notes at the end': (_file, lines) => ({
+    lines: [...lines, '', 'Source: the survey of 2024', 'Notes:', '1. preliminary'],
+    odd: numbersFrom(lines.length + 2, 3),
+  }),
+  'notes at the end, after no blank line': (_file, lines) => ({
+    lines: [...lines, 'Source: the survey of 2024', 'Updated: 2024'],
+    odd: numbersFrom(lines.length + 1, 2),
+  }),
+  'a total and notes at the end': ({ delimiter }, lines) => ({
+    lines: [...lines, ['Total', '', '5', ''].join(delimiter), '', 'Source: a survey'],
+    odd: [lines.length + 1, lines.length + 3],
+  }),
+  'empty rows and rules': ({ delimiter, before }, lines) => ({
+    lines: [
+      ...lines.slice(0, before + 1),
+      ['', '', '', ''].join(delimiter),
+      ['---', '---', '---', '---'].join(delimiter),
+      ...lines.slice(before + 1),
+    ],
+    odd: numbersFrom(before + 2, 2),
+  }),
+  comments: ({ before }, lines) => ({
+    lines: ['# made by a logger', ...lines.slice(0, before + 1), '# a break', ...lines.slice(before + 1)],
+    odd: [1, before + 3],
+  }),
+  'a title and a blank line': (_file, lines) => ({ lines: ['Rain by station', '', ...lines], odd: [1] }),
+  'a lone quote that a backslash escapes': ({ delimiter, before }, lines) => ({
+    lines: lines.with(before + 1, [...cellsOf(before).slice(0, 3), String.raw`"a 5\" pipe"`].join(delimiter)),
+    odd: [before + 2],
+  }),
+}
+
+const sumOf = (texts: readonly string[]): string =>
+  (texts.reduce((sum, text) => sum + Math.round(100 * Number(text)), 0) / 100).toFixed(2)
+
+/** Returns the lines of a file that are neither published nor named. */
+async function unnamedLines(sort: string, file: File): Promise<unknown> {
+  const plainLines = [header, ...Array.from({ length: file.rows }, (_, n) => cellsOf(n))].map((cells) =>
+    cells.join(file.delimiter),
+  )
+  const { lines, odd } = blockDeviations[sort]?.(file, plainLines) ?? { lines: [], odd: [] }
+  const { told, lines: counts, refusal } = await intake(linesOf(...lines))
+  const phrases = (refusal ?? told).match(/\blines? \d+(?:(?:, | and )\d+)*/g) ?? []
+  const named = new Set(phrases.flatMap((phrase) => phrase.match(/\d+/g) ?? []).map(Number))
+  for (const [, from, to] of told.matchAll(/lines (\d+) to (\d+)/g))
+    for (let line = Number(from); line <= Number(to); line += 1) named.add(line)
+  if (counts === null) return odd.some((line) => named.has(line)) ? null : { refusal, odd }
+  const unnamed = odd.filter((line) => !named.has(line))
+  return unnamed.length === 0 && counts.rows >= file.rows ? null : { told, unnamed, counts }
+}
+
+test('random files with several deviating lines lose no line in silence', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      files.chain((file) =>
+        fc.record({ file: fc.constant(file), sort: fc.constantFrom(...Object.keys(blockDeviations)) }),
+      ),
+      async ({ sort, file: { before, rows: count, delimiter } }) => {
+        const file = { delimiter, rows: count, before: Math.min(count - 1, Math.round(before * count)) }
+        expect([sort, await unnamedLines(sort, file)]).toEqual([sort, null])
+      },
+    ),
+    { seed, numRuns: runsOf('DEVIATIONS') },
+  )
+}, 3_600_000)
+
 const pair = (...rows: readonly string[]): string => linesOf('day,amount', ...rows)
 
 testSampled<[what: string, content: string | Buffer, source: object, told: RegExp]>([

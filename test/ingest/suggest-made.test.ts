@@ -105,9 +105,11 @@ test('whatever is suggested gives what was written, or asks', async () => {
         made.map((cells, column) => {
           const { text: raw = '', value: own = null } = cells[n] ?? {}
           const { type = '', nulls = entry.source?.nulls ?? [''] } = entry.fields[column] ?? {}
+          const { trim = false } = { ...entry.source, ...entry.fields[column] } as { trim?: boolean }
+          const read = trim ? raw.trim() : raw
           typed += Number(!['string', 'text'].includes(type))
           if (!['string', 'text'].includes(type)) return own
-          return nulls.includes(raw) ? null : raw
+          return nulls.includes(read) ? null : read
         }),
       ).filter((_, n) => !isNoRow(made.map((cells) => cells[n]?.text ?? '')))
       expect(came).toEqual(cameAs(...due))

@@ -143,7 +143,7 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '# compras 2020.csv.gz: 200 rows, 6 columns',
     '# it is not UTF-8, and its bytes from 0x80 to 0x9f suggest windows-1252',
     '# ";" gives 6 columns in 100.0 % of the sample',
-    '# 1 line before the header is left out',
+    '# line 1, before the header, is left out',
     '# tried on all rows: every value fits the suggested entry',
     '# optional keys of the dataset, for harvesters:',
     '#   temporal: { start: 2020-02-01, end: 2020-02-28 } # the first and the last value of "dt_compra"',
