@@ -6,6 +6,17 @@ export function shorten(text: string, max = 100): string {
   return start.length < text.length ? `${start}…` : text
 }
 
+/** Formats rows as lines of a table with aligned columns. */
+export function alignedRows(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
 /** Matches characters without a shape, and spaces that look like the usual one. */
 const invisiblePattern = /[\p{Cf}\u00a0\u2000-\u200a\u202f\u205f\u3000\u2028\u2029]/gu
 

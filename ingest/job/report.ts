@@ -11,7 +11,7 @@ import type { PreviousReport } from './drift.ts'
 import type { LineCounts } from '../source/read.ts'
 import { paint } from '../base/paint.ts'
 import { rejectLine, type Reject, type TableFailure } from '../base/rejects.ts'
-import { counted, shorten } from '../../core/text.ts'
+import { alignedRows, counted, shorten } from '../../core/text.ts'
 
 /**
  * Outcome of a table: kept = already published and not checked; skipped = it never had a source; held = its
@@ -182,10 +182,7 @@ function profileLines({ fields, rows_out: rows }: IngestReport): string[] {
     shortened(max ?? ''),
   ])
   const table = [['field', 'type', 'nulls', 'distinct', 'least', 'greatest'], ...cells]
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
-  return table.map((row) =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
-  )
+  return alignedRows(table).map((line) => `  ${line}`)
 }
 
 function shortened(text: string): string {

@@ -1,11 +1,35 @@
+import { alignedRows, shorten, visibleJson } from '../../core/text.ts'
 import type { Suggestion } from './suggest.ts'
+import { fieldsShown } from './trial.ts'
+
+const valueMax = 24
+
+/** Formats the fields as a table: name, type, first values as they are read, and nulls. */
+function tableOf(fields: Suggestion['fields']): string[] {
+  const rows = fields.slice(0, fieldsShown).map(({ name, keys, examples, nulls }) => {
+    const texts = Array.isArray(keys['nulls'])
+      ? (keys['nulls'] as string[]).filter((text) => text !== '')
+      : []
+    const words = texts.length === 0 || nulls === 0 ? '' : ` (${texts.map(visibleJson).join(', ')})`
+    const isText = ['string', 'text'].includes(keys.type)
+    const values = examples.map((text) =>
+      isText ? visibleJson(shorten(text, valueMax)) : shorten(text, valueMax),
+    )
+    return [name, keys.type, values.join(', '), `${nulls.toLocaleString('en')}${words}`]
+  })
+  const more = fields.length - rows.length
+  return [
+    ...alignedRows([['field', 'type', 'first values', 'nulls'], ...rows]),
+    ...(more > 0 ? [`and ${more.toLocaleString('en')} more fields`] : []),
+  ]
+}
 
 /** Returns whether a person must decide about a part of the entry. */
 export function hasQuestions({ remarks, fields }: Suggestion): boolean {
   return remarks.some(({ isQuestion }) => isQuestion) || fields.some(({ question }) => question !== null)
 }
 
-/** Returns lines about a file: first facts, then numbered questions. */
+/** Returns lines about a file: its fields with examples, facts, then numbered questions. */
 export function noticeLines({ remarks, fields }: Suggestion): string[] {
   const facts = remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [] : [text]))
   const columns = fields.flatMap(({ name, notice }) =>
@@ -18,7 +42,7 @@ export function noticeLines({ remarks, fields }: Suggestion): string[] {
     ...remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [text] : [])),
   ]
   return [
-    ...[...facts, ...columns].map((line) => `  ${line}`),
+    ...[...facts.slice(0, 1), ...tableOf(fields), ...facts.slice(1), ...columns].map((line) => `  ${line}`),
     ...(questions.length === 0 ? [] : ['questions; answer each by a change of the entry in the catalog:']),
     ...questions.map((line, index) => `  ${index + 1}. ${line}`),
   ]

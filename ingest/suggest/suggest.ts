@@ -51,6 +51,10 @@ interface SuggestedColumn {
   /** Name in the header. */
   readonly column: string
   readonly keys: SuggestedField['keys']
+  /** First different values as they are read. */
+  readonly examples: readonly string[]
+  /** Number of rows without a value. */
+  readonly nulls: number
   /** True if all its values are null. */
   readonly isEmpty: boolean
   /** All evidence, for a comment. */
@@ -135,6 +139,8 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       fields: entry.fields.map((one, index) => ({
         ...one,
         column: entry.dialect.firstLine[index] ?? one.name,
+        examples: trial.examples[index] ?? [],
+        nulls: trial.read.records - (trial.fields[index]?.filled ?? 0),
         ...describeField(fields[index], trial, index, placesText),
       })),
     }

@@ -42,6 +42,8 @@ export interface Trial {
   readonly fields: readonly Tried[]
   /** Results of each field's probe; null without a probe. */
   readonly probes: readonly (Tried | null)[]
+  /** First different values of each field as they are read, at most `examplesMax`; none beyond `fieldsShown`. */
+  readonly examples: readonly (readonly string[])[]
   /** All days of fields with dates, in their order, unless there are too many. */
   readonly days: ReadonlyMap<string, readonly string[]>
 }
@@ -66,6 +68,11 @@ const misfitsMax = 200
 /** Maximum number of records that are named of a misfit. */
 const recordsMax = 5
 const daysMax = 20_000
+/** Number of rows in which examples are searched. */
+const exampleRows = 100
+const examplesMax = 3
+/** Number of fields that are shown with examples. */
+export const fieldsShown = 30
 /** Number of fields of a wide table in one statement, which holds all of their texts and values in memory. */
 const fieldsAtOnce = 250
 /** Maximum number of statements for a batch, each of which has to list all columns of the file. */
@@ -86,7 +93,9 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
       .slice(0, dayFieldsMax)
       .map(({ name }) => [name, new Set<string>()] as const),
   )
+  const examples: string[][] = []
   const take = async (batch: Batch): Promise<void> => {
+    if (batch.before === 0) examples.push(...(await examplesIn(options, batch)))
     await tryBatch(options, batch, tallies, days)
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
@@ -99,8 +108,24 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
     probes: probes.map((probe, index) =>
       probe === null ? null : (found[table.fields.length + index] ?? null),
     ),
+    examples,
     days: new Map([...days].map(([name, all]) => [name, all.size > daysMax ? [] : [...all].toSorted()])),
   }
+}
+
+/** Returns the first different values of each field. */
+async function examplesIn({ table, db, scratch }: TrialOptions, batch: Batch): Promise<string[][]> {
+  const given = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
+  const fields = matchHeader(table, batch, given, false).fields.slice(0, fieldsShown)
+  const weights = drawWeights(fields)
+  const work = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
+  const values = valuesSql(fields, plainSql(work, batch, true), constantSql(batch), batch.records)
+  const terms = values.fields.map(({ value, isGood }) => `(case when ${isGood} then ${value} end)::varchar`)
+  const rows = await db.rows(`select ${terms.join(', ')} from ${values.from} limit ${exampleRows}`)
+  return fields.map((_, index) => {
+    const texts = rows.flatMap((row) => (typeof row[index] === 'string' ? [row[index]] : []))
+    return [...new Set(texts)].slice(0, examplesMax)
+  })
 }
 
 async function tryBatch(

@@ -321,6 +321,11 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
   )
   expect(noticeLines(await suggestion('x.csv', content))).toEqual([
     '  x.csv: 5 rows, 4 columns',
+    '  field   type    first values                         nulls',
+    '  day     string  "15/03/2024", "45366", "16/03/2024"  0',
+    '  length  string  "3:40", "3:41", "3:42"               0',
+    '  code    string  "0", "1", "2"                        0',
+    '  empty   string                                       5',
     '  all bytes are ASCII, so utf-8 fits',
     '  "," gives 4 columns in 100.0 % of the sample',
     '  tried on all rows: every value fits the suggested entry, in which 2 fields are texts until you answer a question',
