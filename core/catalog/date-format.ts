@@ -12,20 +12,20 @@ interface DateFormat {
 
 type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'offset'
 
-/** Names of months in Portuguese, Spanish, French and English, in lower case: short ones, then long ones. */
+/** Names of months in Portuguese, Spanish, French, German and English, in lower case: short ones, then long ones. */
 const months: readonly (readonly [short: readonly string[], long: readonly string[]])[] = [
-  'jan ene janv / janeiro enero janvier january',
-  'fev feb févr fevr / fevereiro febrero février fevrier february',
-  'mar mars / março marco marzo mars march',
+  'jan ene janv / janeiro enero janvier januar january',
+  'fev feb févr fevr / fevereiro febrero février fevrier februar february',
+  'mar mars mär mrz / março marco marzo mars märz march',
   'abr apr avr / abril avril april',
   'mai may / maio mayo mai may',
-  'jun juin / junho junio juin june',
-  'jul juil / julho julio juillet july',
+  'jun juin / junho junio juin juni june',
+  'jul juil / julho julio juillet juli july',
   'ago aug août aout / agosto août aout august',
   'set sep sept / setembro septiembre setiembre septembre september',
-  'out oct / outubro octubre octobre october',
+  'out oct okt / outubro octubre octobre oktober october',
   'nov / novembro noviembre novembre november',
-  'dez dic déc dec / dezembro diciembre décembre decembre december',
+  'dez dic déc dec / dezembro diciembre décembre decembre dezember december',
 ].map((names) => {
   const [short = '', long = ''] = names.split(' / ')
   return [short.split(' '), long.split(' ')]

@@ -16,6 +16,8 @@ import { requireReadable, withoutLostHeader } from './refusals.ts'
 
 const quotes = ['"', "'"]
 const skippedMax = 10
+/** Maximum number of bytes in which the first line is searched. */
+const lineLengthMax = 64 * 1024
 /** Parts of a candidate that only the best one needs. */
 const unread = {
   headerLines: 1,
@@ -189,7 +191,9 @@ function namesInComment(lines: readonly string[], header: string, { delimiter, f
  * not fit are then reported; in a single column they would pass unnoticed.
  */
 function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null): Candidate | null {
-  if (best !== null && best.firstLine.length > 1) return best
+  // A decimal comma may split all rows alike, but not the header.
+  const isDoubtful = best !== null && best.skipLines > 0 && !firstFilled(text).includes(best.delimiter)
+  if (best !== null && best.firstLine.length > 1 && !isDoubtful) return best
   const split = candidatesIn(text, isComplete, null, 0).filter(
     ({ skipLines, firstLine, rows, several, fitting }) =>
       skipLines === 0 &&
@@ -198,7 +202,13 @@ function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null):
       rows > 0 &&
       (several >= rows / 2 || (fitting > 1 && fitting >= rows / 20)),
   )
-  return bestOf(split) ?? best
+  const other = bestOf(split)
+  return other !== null && (!isDoubtful || other.delimiter !== best.delimiter) ? other : best
+}
+
+/** Returns the first line that is not blank. */
+function firstFilled(text: Buffer): string {
+  return text.toString('latin1', 0, lineLengthMax).trimStart().split('\n', 1)[0] ?? ''
 }
 
 /** Starts at the header if the first line is only a title: a single filled cell in a line of several. */

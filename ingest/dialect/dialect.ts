@@ -28,6 +28,8 @@ export interface Dialect {
   readonly drop: ReadonlyMap<number, readonly string[]>
   readonly skipRepeatedHeaders: boolean
   readonly dropEmptyExtraCells: boolean
+  /** True if a person must choose the encoding, so names in the header may change. */
+  readonly isEncodingOpen: boolean
   /** Reason to publish nothing before a person has changed the entry; null for none. */
   readonly refusal: string | null
   /** Questions about the encoding and quotes. */
@@ -69,6 +71,7 @@ export function dialectOf(
     drop: new Map(),
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: hasEmptyColumns,
+    isEncodingOpen: question !== null,
     refusal,
     questions: [
       ...(question === null ? [] : [question]),
@@ -141,7 +144,9 @@ const headerShownMax = 400
 function headerEvidence(line: number, cells: readonly string[], hasHeader: boolean): string[] {
   const hasNumbers = cells.some((cell) => /\d/.test(cell) && !/\p{L}/u.test(cell))
   if (hasHeader)
-    return hasNumbers ? [`line ${line} is the header, since the values below are of other kinds`] : []
+    return hasNumbers
+      ? [`line ${line} is the header, since its numbers are in order, or unlike the values below`]
+      : []
   const written = JSON.stringify(cells)
   const remedy =
     written.length > headerShownMax ? '' : `; if it is the header, declare source.header_in_file: ${written}`

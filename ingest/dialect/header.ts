@@ -6,6 +6,14 @@ function areOrdered(cells: readonly string[]): boolean {
   return steps.length > 0 && (steps.every((step) => step > 0) || steps.every((step) => step < 0))
 }
 
+/** Returns whether at least three whole numbers follow each other, as months or years do. */
+function areConsecutive(cells: readonly string[]): boolean {
+  const first = Number(cells[0])
+  return (
+    cells.length > 2 && cells.every((cell, index) => /^\d+$/.test(cell) && Number(cell) === first + index)
+  )
+}
+
 /** Returns the cells without years in order, which are common names of columns. */
 function withoutYears(cells: readonly string[]): readonly string[] {
   const years = cells.filter((cell) => yearPattern.test(cell))
@@ -55,6 +63,7 @@ function differsFrom(first: readonly string[], rows: readonly (readonly string[]
     all.delete('empty')
     return all.size === 1 ? [...all][0] : undefined
   })
+  if (kinds[0] === 'text' && areConsecutive(numbers)) return true
   const isSame = kinds.some((kind, column) => ['year', 'date'].includes(kind) && below[column] === kind)
   if (isSame || (numbers.length > 1 && !areOrdered(numbers))) return false
   return (

@@ -54,7 +54,9 @@ export function withoutLostHeader(text: Buffer, isComplete: boolean, best: Candi
   const explanation =
     escaped >= rows / 2
       ? `a backslash before ${JSON.stringify(delimiter)} is not an escape in CSV (RFC 4180)`
-      : `enclose values that contain ${JSON.stringify(delimiter)} in ${quote ?? '"'}`
+      : /[“”„]/.test(lines[skipLines] ?? '')
+        ? 'curly quotes (“ ”) enclose no values in CSV, so replace them by "'
+        : `enclose values that contain ${JSON.stringify(delimiter)} in ${quote ?? '"'}`
   const names = below.firstLine.map((_, column) => `column_${column + 1}`)
   const refusal =
     `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${names.length}: ${explanation}; ` +
@@ -99,23 +101,8 @@ function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   )
 }
 
-/** Separators of several characters, and rare ones of a single character. */
-const otherSeparators = [
-  '||',
-  '::',
-  ';;',
-  '~~',
-  '^^',
-  '##',
-  '@@',
-  '\t\t',
-  '|~|',
-  '<>',
-  '^',
-  '~',
-  '\u0001',
-  '¦',
-]
+/** Rare separators of a single character. */
+const rareSeparators = ['^', '~', '\u0001', '¦', '¬', '§', '\u001f']
 
 /** @throws TableFailure if values are separated by something else than one common character */
 function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candidate): void {
@@ -129,18 +116,17 @@ function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candida
       'every line begins and ends with "|", as in a table of Markdown: save the table as CSV',
     )
   const [header = '', ...others] = lines
-  const columns = firstLine.filter((cell) => cell.trim() !== '').length
-  const separator = otherSeparators.find((one) => {
-    const count = header.split(one).length
-    return (
-      count > 1 &&
-      count >= columns &&
-      others.length > 0 &&
-      others.every((line) => line.split(one).length === count)
-    )
-  })
+  const isEverywhere = (separator: string): boolean => {
+    const count = header.split(separator).length
+    return count > 1 && others.length > 0 && others.every((line) => line.split(separator).length === count)
+  }
   const isAlternating = firstLine.every((cell, index) => index % 2 === 0 || cell === '')
-  if (separator !== undefined && (firstLine.length === 1 || isAlternating))
+  const several = header.match(/[^\p{L}\p{N} "'()[\]_.%-]{2,}/gu) ?? []
+  const separator =
+    several.find(
+      (one) => isEverywhere(one) && (!/^(.)\1*$/.test(one) || isAlternating || firstLine.length === 1),
+    ) ?? (firstLine.length === 1 ? rareSeparators.find(isEverywhere) : undefined)
+  if (separator !== undefined)
     throw new TableFailure(
       `values are separated by ${JSON.stringify(separator)}: write the file with one of ${commonDelimiters.map((one) => JSON.stringify(one)).join(', ')} between values`,
     )

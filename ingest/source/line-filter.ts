@@ -6,6 +6,8 @@ export type NoRowKind = 'empty' | 'rule' | 'dropped'
 
 /** Matches a cell of a rule, such as `---`, `====` or `:--:`. */
 const rulePattern = /^:?([-=_~*+])\1+:?$|^[-+]{3,}$/
+/** End of a file in DOS. */
+const dosEnd = '\u001a'
 
 /** Texts of rows to leave out, by column; `*` at the end of a text matches any rest. */
 export type Drop = ReadonlyMap<string, readonly string[]>
@@ -24,7 +26,7 @@ export class LineFilter {
     this.#dropped = header.flatMap((name, column) =>
       (drop.get(name) ?? []).map((text) => [column, patternOf(text)] as const),
     )
-    const bytes = [...Buffer.from(' \t-=_~*+:'), marks.delimiter, marks.quote]
+    const bytes = [...Buffer.from(` \t-=_~*+:${dosEnd}`), marks.delimiter, marks.quote]
     for (const byte of bytes) if (byte >= 0) this.#plain[byte] = 1
   }
 
@@ -36,7 +38,9 @@ export class LineFilter {
     if (this.#dropped.some(([column, pattern]) => pattern.test(values[column] ?? ''))) return 'dropped'
     if (!isPlain) return null
     if (values.every((value) => value === '')) return 'empty'
-    return values.every((value) => value === '' || rulePattern.test(value)) ? 'rule' : null
+    return values.every((value) => value === '' || value === dosEnd || rulePattern.test(value))
+      ? 'rule'
+      : null
   }
 
   #isPlain(data: Buffer, start: number, end: number): boolean {

@@ -89,6 +89,16 @@ const booleanWords = [
   ['Yes', 'No'],
   ['yes', 'no'],
   ['YES', 'NO'],
+  ['Sí', 'No'],
+  ['sí', 'no'],
+  ['SÍ', 'NO'],
+  ['Oui', 'Non'],
+  ['oui', 'non'],
+  ['OUI', 'NON'],
+  ['Ja', 'Nein'],
+  ['ja', 'nein'],
+  ['Verdadeiro', 'Falso'],
+  ['VERDADEIRO', 'FALSO'],
 ] as const
 /** Names of columns that say yes or no, so that S and N are these words and no directions. */
 const yesNoName =
@@ -105,6 +115,13 @@ const mostShare = 0.5
 const daysMin = 20
 
 const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/
+const placeName = /^(lat|lon|lng|long)(_|$)|(^|_)(latitude|longitude)(_|$)/
+const placeDigitsMax = 3
+const timeName =
+  /(^|_)(hora|horas|horario|hour|time|uhrzeit|heure|saida|chegada|departure|arrival|inicio|fim)(_|$)/
+/** Names of columns of months. */
+const monthName =
+  /(^|_)(mes|meses|month|mois|monat|periodo?|period|competencia|referencia|ref|anomes|data|date|dt)(_|$)/
 const dayName =
   /(^|_)(data|date|dt|dia|day|inicio|fim|termino|vencimento|emissao|nascimento|start|end|since|until)(_|$)/
 
@@ -180,7 +197,7 @@ function typed(
     (oddity === null ? null : oddField(oddity)) ??
     boolOf(column, values) ??
     numberOf(column, values) ??
-    momentOf(values) ??
+    momentOf(column.name, values) ??
     jsonOf(values)
   if (found === null || found.keys.type === 'string') return found
   const own = { ...found, keys: { ...found.keys, ...extraKeys } }
@@ -293,13 +310,17 @@ function unnotedField(
   if (isLossy(form) && dayName.test(name) && values.some((text) => /^\d{8}$/.test(text))) return null
   if (isLossy(form))
     return form.question === null ? plainString(() => form.loss) : questionField(form.question)
-  if (isDigits && areDays(name, values)) return momentOf(values)
+  if (isDigits && areDays(name, values)) return momentOf(name, values)
   if (isDigits && codeName.test(name))
     return plainString(
       ({ filled }) =>
         `all ${number(filled)} values are digits, and the name suggests a code; type: integer would order them as numbers`,
     )
   const { integerDigits, scale, hasExponent, groups, marks } = form
+  if (placeName.test(name) && integerDigits > placeDigitsMax)
+    return questionField(
+      `say what ${visibleJson(values.find((text) => text.replaceAll(/\D/g, '').length > placeDigitsMax) ?? '')} means, since degrees have at most three digits before the point: a spreadsheet may have moved it; correct the file`,
+    )
   if (integerDigits > integerDigitsMax || (scale > 0 && integerDigits + scale > 38 && !hasExponent))
     return plainString(() => `up to ${integerDigits} digits, more than a number can have`)
   const notationKeys = readingOf(form)
@@ -408,14 +429,18 @@ function areDays(name: string, values: readonly string[]): boolean {
   return areAll && (dayName.test(name) || values.length >= daysMin)
 }
 
-function momentOf(values: readonly string[]): SuggestedField | null {
+function momentOf(name: string, values: readonly string[]): SuggestedField | null {
   const form = momentForm(values)
   if (form === null) return null
   if ('example' in form) return momentQuestion(form)
   const { type, formats } = form
   const open = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
-  if (open !== undefined) return clockQuestion(values, formats)
+  if (open !== undefined && !timeName.test(name)) return clockQuestion(values, formats)
   const areMonths = type === 'date' && formats.length > 0 && !formats.some((format) => format.includes('d'))
+  if (areMonths && !formats.every((format) => format.startsWith('yyyy')) && !monthName.test(name))
+    return questionField(
+      `say whether ${visibleJson(values[0] ?? '')} is a month: declare type: date, format: ${formats.join(' or ')}; otherwise it stays text`,
+    )
   const meaning = areMonths ? ', which means the first day of a month; type: string keeps the text' : ''
   return {
     ...typedField(momentKeys(form), `written ${writtenAs(form)}${meaning}`),

@@ -90,8 +90,14 @@ function without<T extends object>(keys: T, key: string): T {
 }
 
 /** Returns the names of a source's columns, from its header or from the entry. */
-export function columnNames({ hasHeader, firstLine }: Dialect, names: readonly string[]): readonly string[] {
-  return hasHeader && canBeMatched(firstLine) ? firstLine : names
+export function columnNames(dialect: Dialect, names: readonly string[]): readonly string[] {
+  const { hasHeader, firstLine } = dialect
+  return hasHeader && canBeMatched(firstLine) && !isHeaderOpen(dialect) ? firstLine : names
+}
+
+/** Returns whether another encoding would change the header, so that names in the entry would not match it. */
+function isHeaderOpen({ isEncodingOpen, hasHeader, firstLine }: Dialect): boolean {
+  return isEncodingOpen && hasHeader && firstLine.some((cell) => /[^\x20-\x7e]/.test(cell))
 }
 
 function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string, unknown> {
@@ -111,6 +117,8 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
     dropEmptyExtraCells,
   } = dialect
   const isNamed = columnNames(dialect, names) === firstLine
+  const isOpen = isHeaderOpen(dialect)
+  const skipped = skipLines + (isOpen ? headerLines : 0)
   const renamed = firstLine.flatMap((cell, index) =>
     cell === names[index] ? [] : [[cell, names[index] ?? '']],
   )
@@ -119,8 +127,8 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
     ...(delimiter !== ',' && { delimiter }),
     ...(quote !== '"' && { quote: quote ?? 'none' }),
     ...(lineTerminator === 'cr' && { line_terminator: lineTerminator }),
-    ...(skipLines > 0 && { skip_lines: skipLines }),
-    ...(headerLines > 1 && { header_lines: headerLines }),
+    ...(skipped > 0 && { skip_lines: skipped }),
+    ...(headerLines > 1 && !isOpen && { header_lines: headerLines }),
     ...(comment !== null && { comment }),
     ...(skipRepeatedHeaders && { skip_repeated_headers: true }),
     ...(dropEmptyExtraCells && { drop_empty_extra_cells: true }),
@@ -130,7 +138,7 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
       ),
     }),
     ...(skipLast > 0 && { skip_last: skipLast }),
-    ...(!isNamed && hasHeader && { header_in_file: firstLine }),
+    ...(!isNamed && hasHeader && !isOpen && { header_in_file: firstLine }),
     ...(!isNamed && { header: names }),
     ...(isNamed && renamed.length > 0 && { rename: Object.fromEntries(renamed) as object }),
   }

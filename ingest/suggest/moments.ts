@@ -24,7 +24,10 @@ export interface AmbiguousMoments {
 const monthPattern = /^(\p{L}+)(\.?)$/u
 
 const yearMin = 1500
-const yearMax = 2200
+/** Day of the end for records without an end. */
+const yearMax = 9999
+/** Numbers beyond this year are rather codes than days without separators. */
+const compactYearMax = 2200
 
 interface Reading {
   readonly format: string
@@ -41,7 +44,7 @@ export function momentsOf(text: string): readonly Reading[] {
   const time = /^(\d{1,2}):(\d{2})(?::(\d{2}))?( ?[AaPp]\.?[Mm]\.?)?$/.exec(text)
   if (time !== null) return timeReadings(time).map(({ format, iso }) => ({ format, iso }))
   const parts =
-    /^(.*?\d)([ T])(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)( ?[AaPp]\.?[Mm]\.?)?( ?(?:Z|[+-]\d{2}(?::?\d{2})?))?$/.exec(
+    /^(.*?\d)([ T])(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)( ?[AaPp]\.?[Mm]\.?)?( ?(?:Z|UTC|[+-]\d{2}(?::?\d{2})?))?$/.exec(
       text,
     )
   if (parts === null) return datesOf(text)
@@ -71,7 +74,7 @@ function clockFormats(clock: string, half: string, offset: string): Reading[] {
     seconds === undefined ? '' : ':ss',
     fraction === undefined ? '' : '.f',
     half === '' ? '' : `${half.startsWith(' ') ? ' ' : ''}am`,
-    offset === '' ? '' : `${offset.startsWith(' ') ? ' ' : ''}z`,
+    offset.endsWith('UTC') ? offset : offset === '' ? '' : `${offset.startsWith(' ') ? ' ' : ''}z`,
   ].join('')
   const iso = `${hours.padStart(2, '0')}:${minutes}:${rest ?? '00'}${half}${offset}`
   return [...(hours.length === 2 ? ['hh'] : []), 'h'].map((hour) => ({ format: `${hour}:mm${tail}`, iso }))
@@ -81,13 +84,15 @@ function datesOf(text: string): Reading[] {
   const compact = /^(\d{4})(\d{2})(\d{2})$/.exec(text)
   if (compact !== null) {
     const [, year = '', month = '', day = ''] = compact
+    if (Number(year) > compactYearMax) return []
     return readings(['yyyymmdd'], year, month, day)
   }
-  const parts = /^([\p{L}.]+|\d+)([^\p{L}\d.]+|\.| de | DE )([\p{L}.]+|\d+)(?:\2([\p{L}.]+|\d+))?$/u.exec(
-    text,
-  )
+  const parts =
+    /^(\p{L}+\.?|\d+)([^\p{L}\d]+| de | DE )(\p{L}+\.?|\d+)(?:([^\p{L}\d]+| de | DE )(\p{L}+\.?|\d+))?$/u.exec(
+      text,
+    )
   if (parts === null) return []
-  const [, one = '', sign = '', two = '', three] = parts
+  const [, one = '', sign = '', two = '', secondSign = '', three] = parts
   if (three === undefined) {
     if (/^\d{4}$/.test(one) && /^\d{2}$/.test(two)) return readings([`yyyy${sign}mm`], one, two, '01')
     if (/^\d{4}$/.test(two) && /^\d{2}$/.test(one)) return readings([`mm${sign}yyyy`], two, one, '01')
@@ -99,10 +104,14 @@ function datesOf(text: string): Reading[] {
     if (!/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(three)) return []
     const days = [...(day.length === 2 ? ['dd'] : []), 'd']
     return monthsOf(month).flatMap(({ word, number }) => {
-      const formats = days.map((own) => (isFirst ? [word, own] : [own, word]).concat('yyyy').join(sign))
+      if (secondSign !== sign && ![' , ', '.  '].includes(sign + secondSign)) return []
+      const formats = days.map(
+        (own) => `${(isFirst ? [word, own] : [own, word]).join(sign)}${secondSign}yyyy`,
+      )
       return readings(formats, three, String(number), day)
     })
   }
+  if (secondSign !== sign) return []
   if (/^\d{4}$/.test(one) && /^\d{1,2}$/.test(two) && /^\d{1,2}$/.test(three)) {
     const formats = widthsOf(two, three).map((width) =>
       width === 'two' ? ['yyyy', 'mm', 'dd'] : ['yyyy', 'm', 'd'],

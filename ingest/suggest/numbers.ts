@@ -61,6 +61,8 @@ function bareOf(text: string): Bare | null {
   const isBehind = text.endsWith('-')
   const bare = plainOf(inner === undefined ? (isBehind ? text.slice(0, -1) : text) : before + inner + after)
   if (inner === undefined && !isBehind) return bare
+  // A dash after a separator stands for cents: 12,- is no negative number.
+  if (isBehind && /[.,]-$/.test(text)) return null
   // A number cannot have two signs.
   if (bare === null || bare.sign !== '') return null
   return inner === undefined
@@ -176,8 +178,10 @@ function enumerationOf(plain: readonly string[]): readonly [string, string] | nu
   const others = plain.filter((_, index) => /^[1-9]$/.test(parts[index] ?? ''))
   if (tenth === undefined || others.length === 0) return null
   const positions = new Set(parts.filter((part) => part !== null).map(Number))
-  if (Math.max(...positions) - Math.min(...positions) > gapsMax * positions.size) return null
   const equal = others.find((text) => Number(text) === Number(tenth))
+  const besides = [...positions].filter((one) => positions.has(one - 1) || positions.has(one + 1)).length
+  const isClose = Math.max(...positions) - Math.min(...positions) <= gapsMax * positions.size
+  if (!isClose && (equal === undefined || besides < positions.size / 2)) return null
   return [equal ?? others.at(-1) ?? '', tenth]
 }
 

@@ -1,4 +1,4 @@
-import { visibleJson } from '../../core/text.ts'
+import { invisibleIn, visibleJson } from '../../core/text.ts'
 import { monthsOf } from '../../core/catalog/date-format.ts'
 
 /** Texts that stay texts, although they look like numbers or dates; the author should know why. */
@@ -9,16 +9,36 @@ interface Oddity {
 
 const statement = (text: string): Oddity => ({ text, isQuestion: false })
 
+/** Returns whether a text is a number or date without its invisible characters. */
+const isNumeric = (text: string): boolean => /^\W*\d[\d\s.,:/-]*$/.test(text.replaceAll(/\p{Cf}/gu, ''))
+
 /** Explains a column of shortened numbers, places, school years or months; null for other texts. */
 export function oddityOf(values: readonly string[]): Oddity | null {
   const example = visibleJson(values[0] ?? '')
   const isEach = (pattern: RegExp): boolean => values.every((text) => pattern.test(text))
-  if (isEach(/^\d[.,]\d{1,5}E\+1\d$/))
+  const formula = values.find((text) => /^="[^"]*"$|^'\d/.test(text))
+  if (formula !== undefined)
     return statement(
-      `${example} lacks digits, as spreadsheets shorten long numbers: export the column as text`,
+      `${visibleJson(formula)} has signs of a spreadsheet around its text: remove them from the file`,
     )
-  const lakh = values.find((text) => /^-?\d{1,2}(,\d{2})+,\d{3}(\.\d+)?$/.test(text))
-  if (lakh !== undefined && isEach(/^-?[\d,]+(\.\d+)?$/))
+  const [hidden, ...more] = values.filter((text) => /\p{Cf}/u.test(text))
+  // Fewer than half are the exceptions of a question, with their lines.
+  if (hidden !== undefined && more.length >= values.length / 2 - 1 && values.every(isNumeric))
+    return statement(
+      `${visibleJson(hidden)} has invisible characters (${invisibleIn(hidden).join(', ')}): remove them from the file to publish numbers or dates`,
+    )
+  const dashed = values.find((text) => /\d[.,](-{1,2}|[–—])$/.test(text))
+  if (dashed !== undefined)
+    return statement(
+      `${visibleJson(dashed)} has a dash for cents: write digits in the file to publish numbers`,
+    )
+  const short = values.find((text) => /^\d[.,]\d{1,5}E\+1\d$/.test(text))
+  if (short !== undefined && isEach(/^\d[.,]\d{1,5}E\+1\d$|^\d{9,}$/))
+    return statement(
+      `${visibleJson(short)} lacks digits, as spreadsheets shorten long numbers: export the column as text`,
+    )
+  const lakh = values.find((text) => /^\D{0,4}\d{1,2}(,\d{2})+,\d{3}(\.\d+)?$/.test(text))
+  if (lakh !== undefined && isEach(/^\D{0,4}[\d,]+(\.\d+)?$/))
     return statement(
       `${visibleJson(lakh)} groups digits by two, as in India: remove the commas to publish numbers`,
     )
@@ -28,11 +48,15 @@ export function oddityOf(values: readonly string[]): Oddity | null {
       `${example} is a place${isLongitude ? ' with its longitude first' : ': say in its description whether latitude or longitude is first'}`,
     )
   }
-  if (values.every(isSchoolYear))
-    return {
-      text: `say whether ${example} is a month: declare type: date, format: ${(values[0] ?? '').replace(/^\d{4}/, 'yyyy').replace(/\d\d$/, 'mm')}; the two years stay texts`,
-      isQuestion: true,
-    }
+  if (values.every(isSchoolYear)) {
+    const format = (values[0] ?? '').replace(/^\d{4}/, 'yyyy').replace(/\d\d$/, 'mm')
+    return isEach(/(0[1-9]|1[0-2])$/)
+      ? {
+          text: `say whether ${example} is a month: declare type: date, format: ${format}; otherwise it stays text`,
+          isQuestion: true,
+        }
+      : statement(`${example} names two years, and stays text`)
+  }
   const [, name = '', sign = ''] = /^(\p{L}+\.?)([-/ ])\d\d$/u.exec(values[0] ?? '') ?? []
   const [month] = monthsOf(name)
   if (

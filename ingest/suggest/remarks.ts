@@ -6,7 +6,7 @@ import { misreadText, type ReadSource } from '../source/read.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { columnNames } from './entry.ts'
 import { canBeMatched } from './names.ts'
-import { dropOf, isTotal, type TotalRow } from './totals.ts'
+import { dropOf, isTotal, type headingsIn, type TotalRow } from './totals.ts'
 import type { Trial } from './trial.ts'
 
 const rejectsShown = 3
@@ -16,6 +16,8 @@ interface Finding {
   readonly dialect: Dialect
   /** Names of the fields. */
   readonly names: readonly string[]
+  /** Rows that may be headings of others. */
+  readonly headings: ReturnType<typeof headingsIn>
   /** Rows that seem to sum up others. */
   readonly totals: readonly TotalRow[]
   /** Number of fields that are texts until a question is answered. */
@@ -44,6 +46,8 @@ export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remar
     ...marksAsked(read.markLine).map(toQuestion),
     ...birthsAsked(days).map(toQuestion),
     ...lineNotesSaid(read).map(toStatement),
+    ...classesSaid(finding).map(toStatement),
+    ...headingsSaid(finding).map(toStatement),
     ...suggestFromName(files).map(toStatement),
     ...namesSaid(dialect).map(toStatement),
     ...rejectsSaid(read, open).map(toStatement),
@@ -132,24 +136,48 @@ function marksAsked(line: ReadSource['markLine']): string[] {
 }
 
 /** Asks about rows that seem to sum up others, but are not exactly their sums, or not compared with them. */
-function totalsAsked({ dialect, names, totals, trial }: Finding): string[] {
-  const { lastRows } = trial.read
+function totalsAsked(finding: Finding): string[] {
+  const { lastRows } = finding.trial.read
+  const totals = finding.totals.filter(({ kind }) => kind === 'open')
   const last = lastRows.flatMap(({ file, line, column, value }) =>
-    isTotal(value) && !(lastRows.length === 1 && totals.some((one) => one.line === line))
+    isTotal(value) && !(lastRows.length === 1 && finding.totals.some((one) => one.line === line))
       ? [{ place: `line ${line}${lastRows.length > 1 ? ` of ${file}` : ''}`, column, label: value.trim() }]
       : [],
   )
   const rows = [...totals.map(({ line, ...total }) => ({ ...total, place: `line ${line}` })), ...last]
-  const [first] = rows
-  if (first === undefined) return []
+  return rows.length === 0 ? [] : [`say whether ${totalsSaid(finding, rows)}`]
+}
+
+/** Names rows that may be headings. */
+function headingsSaid({ dialect, names, headings }: Finding): string[] {
+  const drop = Object.fromEntries(
+    [...dropOf(headings)].map(([column, texts]) => [columnNames(dialect, names)[column] ?? '', texts]),
+  )
+  return headings.length === 0
+    ? []
+    : [
+        `${linesSaid(headings.map(({ line }) => line))} ${headings.length === 1 ? 'has its' : 'have their'} first cell alone, so may be ${headings.length === 1 ? 'a heading' : 'headings'}: source.drop: ${JSON.stringify(drop)} leaves ${headings.length === 1 ? 'it' : 'them'} out`,
+      ]
+}
+
+/** Names rows that are sums of others, but may be rows. */
+function classesSaid(finding: Finding): string[] {
+  const rows = finding.totals.flatMap(({ line, kind, ...total }) =>
+    kind === 'class' ? [{ ...total, place: `line ${line}` }] : [],
+  )
+  return rows.length === 0 ? [] : [totalsSaid(finding, rows)]
+}
+
+function totalsSaid(
+  { dialect, names }: Finding,
+  rows: readonly (Pick<TotalRow, 'column' | 'label'> & { readonly place: string })[],
+): string {
   const drop = Object.fromEntries(
     [...dropOf(rows)].map(([column, texts]) => [columnNames(dialect, names)[column] ?? '', texts]),
   )
   const places = rows.slice(0, linesShown).map(({ place }) => place)
   const more = rows.length > linesShown ? ', ...' : ''
-  return [
-    `say whether ${places.join(', ')}${more} ${rows.length === 1 ? 'sums' : 'sum'} up other rows, as ${JSON.stringify(first.label)} suggests: source.drop: ${JSON.stringify(drop)} leaves ${rows.length === 1 ? 'it' : 'them'} out`,
-  ]
+  return `${places.join(', ')}${more} ${rows.length === 1 ? 'sums' : 'sum'} up other rows, as ${JSON.stringify(rows[0]?.label)} suggests: source.drop: ${JSON.stringify(drop)} leaves ${rows.length === 1 ? 'it' : 'them'} out`
 }
 
 /** Names of fields of dates of birth, in English, Portuguese, Spanish, French, German and Italian. */

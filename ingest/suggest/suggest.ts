@@ -18,7 +18,7 @@ import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
 import { remarksOf, type Remark } from './remarks.ts'
 import { encodingOf, sampleOf, textsIn } from '../dialect/sample.ts'
-import { dropOf, isTotal, totalRowsIn } from './totals.ts'
+import { dropOf, headingsIn, isTotal, totalRowsIn } from './totals.ts'
 import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
 interface SuggestOptions {
@@ -98,7 +98,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   const header = commentedHeader ?? (headerLines > 1 ? withoutUnits(firstLine) : firstLine)
   const names = namesFor(header, hasHeader || commentedHeader !== null)
   const totals = totalRowsIn(sample.rows ?? [])
-  const sums = totals.filter(({ isSum }) => isSum)
+  const sums = totals.filter(({ kind }) => kind === 'sum')
   const dropped = new Set(sums.map(({ line }) => line))
   const texts =
     sums.length === 0
@@ -149,7 +149,8 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       remarks: remarksOf(files, {
         dialect: draft.dialect,
         names: draft.columns.map(({ name }) => name),
-        totals: totals.filter(({ isSum }) => !isSum),
+        totals: totals.filter(({ kind }) => kind !== 'sum'),
+        headings: headingsIn(sample.rows ?? []),
         open: annotatedEntry.fields.filter(({ question }) => question !== null).length,
         trial,
       }),
@@ -336,7 +337,13 @@ class Draft {
     if (encoding === this.dialect.encoding) return false
     const [, ...others] = this.dialect.evidence
     const questions = question === null ? [] : [question]
-    this.dialect = { ...this.dialect, encoding, questions, evidence: [evidence, ...others] }
+    this.dialect = {
+      ...this.dialect,
+      encoding,
+      questions,
+      isEncodingOpen: question !== null,
+      evidence: [evidence, ...others],
+    }
     return true
   }
 }

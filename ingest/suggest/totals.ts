@@ -5,53 +5,77 @@ import { isAmbiguous, isLossy, numberForm } from './numbers.ts'
 const totalPattern =
   /^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)\b/i
 
+/** A total without a name, about which a person is asked; "Total Energies" may be a name. */
+const plainTotalPattern =
+  /^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)[ :]*$/i
+
 /** Returns whether the first value of a row suggests that the row sums up others. */
 export function isTotal(text: string): boolean {
-  return totalPattern.test(text.trim())
+  return plainTotalPattern.test(text.trim())
 }
 
-/** A row that seems to sum up others: its first filled cell names a total, and its other cells are numbers. */
+/** A row that seems to sum up others. */
 export interface TotalRow {
   readonly line: number
+  /** Column of the label. */
   readonly column: number
   readonly label: string
-  /** True if every number is the sum of rows above or below. */
-  readonly isSum: boolean
+  /**
+   * `sum`: its numbers are the sums of rows above, and it has no other text. `class`: they are sums, but the row has
+   * other texts, is above its rows or has no word for a total, so it may be a row. `open`: they are no sums.
+   */
+  readonly kind: 'sum' | 'class' | 'open'
 }
+
+/** Minimum number of numbers in a row without a word for a total, and of rows that it sums up. */
+const numbersMin = 2
+const rowsMin = 3
 
 /** Returns the rows of a file that seem to sum up others. */
 export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
-  const firsts = rows.map(({ values }) => values.findIndex((text) => text.trim() !== ''))
-  const labels = rows.map(({ values }, at) => values[firsts[at] ?? 0]?.trim() ?? '')
-  const totals = labels.flatMap((label, at) => (isTotal(label) ? [at] : []))
-  const isLabel = new Set(labels.filter((_, at) => !totals.includes(at)))
-  const others = rows.filter((_, at) => !totals.includes(at))
-  if (totals.length === 0 || others.length < 2) return []
-  const sums = (others[0]?.values ?? []).map((_, column) => runningSums(rows, new Set(totals), column))
-  return totals.flatMap((at, index): TotalRow[] => {
-    const { line, values } = rows[at] as SampleRow
-    const [column = 0, label = ''] = [firsts[at], labels[at]]
+  const columns = rows.map(({ values }) => values.findIndex((text) => totalPattern.test(text.trim())))
+  const totals = new Set(columns.flatMap((column, at) => (column === -1 ? [] : [at])))
+  if (rows.length - totals.size < 2) return []
+  const sums = (rows[0]?.values ?? []).map((_, column) => runningSums(rows, totals, column))
+  return rows.flatMap(({ line, values }, at): TotalRow[] => {
+    const isEnd = at === 0 || at === rows.length - 1
+    if (!totals.has(at) && !isEnd) return []
+    const column = totals.has(at)
+      ? (columns[at] ?? 0)
+      : values.findIndex((text, own) => text !== '' && sums[own] == null)
+    const label = values[column]?.trim() ?? ''
     const cells = values.flatMap((text, own) => (own === column || text.trim() === '' ? [] : [{ text, own }]))
-    if (isLabel.has(label) || cells.length === 0 || !cells.every(({ own }) => sums[own] != null)) return []
-    const blocks = [
-      [index === 0 ? 0 : (totals[index - 1] ?? 0), at],
-      [0, at],
-      [at + 1, rows.length],
-    ]
-    const isSum = blocks.some(([from = 0, to = 0]) =>
-      cells.every(({ text, own }) => {
-        const { upTo, valueOf } = sums[own] as RunningSums
-        const sum = (upTo[to] ?? 0) - (upTo[from] ?? 0)
-        return Math.abs(sum - valueOf(text)) <= 1e-9 * Math.max(1, Math.abs(sum), upTo.at(-1) ?? 0)
-      }),
+    const numbers = cells.filter(({ own }) => sums[own] != null)
+    const isRepeated = rows.some(
+      (row, index) => index !== at && !totals.has(index) && row.values[column]?.trim() === label,
     )
-    return [{ line, column, label, isSum }]
+    if (column === -1 || isRepeated || numbers.length === 0) return []
+    const isSumOf = (from: number, to: number): boolean =>
+      numbers.every(({ text, own }) =>
+        isEqual((sums[own] as RunningSums).between(from, to, at), text, sums[own] as RunningSums),
+      )
+    const previous = [...totals].findLast((one) => one < at) ?? 0
+    const isAbove = isSumOf(previous, at) || isSumOf(0, at)
+    const hasTexts = numbers.length < cells.length
+    if (!totals.has(at)) {
+      const isWhole = numbers.length >= numbersMin && rows.length > rowsMin && isSumOf(0, rows.length)
+      return isWhole ? [{ line, column, label, kind: 'class' }] : []
+    }
+    if (isAbove) return [{ line, column, label, kind: hasTexts ? 'class' : 'sum' }]
+    if (isSumOf(at + 1, rows.length)) return [{ line, column, label, kind: 'class' }]
+    return isTotal(label) && !hasTexts ? [{ line, column, label, kind: 'open' }] : []
   })
 }
 
+function isEqual(sum: number, text: string, { valueOf, most }: RunningSums): boolean {
+  return Math.abs(sum - valueOf(text)) <= 1e-9 * Math.max(1, most)
+}
+
 interface RunningSums {
-  /** Sum of the values before each row, without totals. */
-  readonly upTo: readonly number[]
+  /** Returns the sum of the values from one row to another, without totals and the row `at`. */
+  readonly between: (from: number, to: number, at: number) => number
+  /** Largest sum, which bounds the error of any. */
+  readonly most: number
   readonly valueOf: (text: string) => number
 }
 
@@ -69,10 +93,12 @@ function runningSums(
     const digits = text.replaceAll(new RegExp(`[^\\d${decimal}eE]`, 'g'), '').replace(decimal, '.')
     return (/^\D*[-\u2212\u2013(]|-$/.test(text) ? -1 : 1) * (Number(digits) || 0)
   }
+  const values = rows.map((row, at) => (totals.has(at) ? 0 : valueOf(row.values[column] ?? '')))
   const upTo = [0]
-  for (const [at, { values }] of rows.entries())
-    upTo.push((upTo[at] ?? 0) + (totals.has(at) ? 0 : valueOf(values[column] ?? '')))
-  return { upTo, valueOf }
+  for (const [at, value] of values.entries()) upTo.push((upTo[at] ?? 0) + value)
+  const between = (from: number, to: number, at: number): number =>
+    (upTo[to] ?? 0) - (upTo[from] ?? 0) - (at >= from && at < to ? (values[at] ?? 0) : 0)
+  return { between, most: values.reduce((sum, value) => sum + Math.abs(value), 0), valueOf }
 }
 
 /** Returns the texts of totals to leave out, by column index. */
@@ -82,4 +108,17 @@ export function dropOf(
   const drop = new Map<number, readonly string[]>()
   for (const { column, label } of totals) drop.set(column, [...new Set([...(drop.get(column) ?? []), label])])
   return drop
+}
+
+/** Maximum number of headings that are proposed to be left out. */
+const headingsMax = 20
+
+/** Returns rows that may be headings: only their first cell is filled, and all other rows have several values. */
+export function headingsIn(rows: readonly SampleRow[]): Pick<TotalRow, 'line' | 'column' | 'label'>[] {
+  const filled = rows.map(({ values }) => values.filter((text) => text.trim() !== '').length)
+  const headings = rows.flatMap(({ line, values }, at) =>
+    filled[at] === 1 && values[0]?.trim() !== '' ? [{ line, column: 0, label: values[0]?.trim() ?? '' }] : [],
+  )
+  const isTable = (rows[0]?.values.length ?? 0) > 2 && filled.every((count) => count !== 2)
+  return isTable && headings.length <= Math.min(headingsMax, rows.length / 3) ? headings : []
 }

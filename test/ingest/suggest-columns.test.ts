@@ -24,6 +24,43 @@ describe('what is suggested of a column', () => {
       { type: 'decimal', scale: 2, groups: '.', decimal: ',', marks: ['R$'] },
       [1234.56, 7.5, -0.25],
     ],
+    [
+      'days in English',
+      ['November 20, 2021', 'May 3, 2021'],
+      { type: 'date', format: 'mmmm d, yyyy' },
+      ['2021-11-20', '2021-05-03'],
+    ],
+    [
+      'days in German',
+      ['14. Januar 2020', '3. März 2020'],
+      { type: 'date', format: 'd. mmmm yyyy' },
+      ['2020-01-14', '2020-03-03'],
+    ],
+    [
+      'a zone by its name',
+      ['2021-11-20 09:56:03 UTC'],
+      { type: 'datetime', format: 'yyyy-mm-dd hh:mm:ss UTC' },
+      ['2021-11-20T09:56:03'],
+    ],
+    [
+      'a day without an end',
+      ['31/12/9999', '25/01/2020'],
+      { type: 'date', format: 'dd/mm/yyyy' },
+      ['9999-12-31', '2020-01-25'],
+    ],
+    [
+      'words of other languages',
+      ['Sí', 'No'],
+      { type: 'bool', booleans: { true: ['Sí'], false: ['No'] } },
+      [true, false],
+    ],
+    [
+      'years that cannot be months',
+      ['2011-12', '2012-13'],
+      { type: 'string' },
+      null,
+      /"2011-12" names two years, and stays text/,
+    ],
     ['a share', ['12.5%', '7%'], { type: 'decimal', scale: 1, marks: ['%'] }, [12.5, 7], /; the unit is %/],
     [
       'numbers that a spreadsheet shortened',
@@ -44,10 +81,10 @@ describe('what is suggested of a column', () => {
     ['a place in the Pacific', ['-120.5, 3.5'], { type: 'string' }, null, /with its longitude first/],
     [
       'school years',
-      ['2008-09', '1999-00'],
+      ['2008-09', '2009-10'],
       { type: 'string' },
       null,
-      /whether "2008-09" is a month: declare type: date, format: yyyy-mm; the two years stay texts/,
+      /whether "2008-09" is a month: declare type: date, format: yyyy-mm; otherwise it stays text/,
     ],
     ['months', ['2008-09', '2008-10'], { type: 'date', format: 'yyyy-mm' }, ['2008-09-01', '2008-10-01']],
     [
@@ -199,7 +236,13 @@ describe('what is suggested of a column', () => {
       { type: 'date', format: 'd/m/yyyy' },
       ['2020-02-01', '2020-12-31'],
     ],
-    ['months', ['04-2018', '12-2019'], { type: 'date', format: 'mm-yyyy' }, ['2018-04-01', '2019-12-01']],
+    [
+      'what may be months, or weeks',
+      ['04-2018', '12-2019'],
+      { type: 'string' },
+      null,
+      /whether "04-2018" is a month: declare type: date, format: mm-yyyy; otherwise it stays text/,
+    ],
     [
       'months by name',
       ['1-Jan-2020', '15-fev-2020'],

@@ -384,8 +384,26 @@ test.each<[what: string, content: string, drop: object | undefined, said: string
   [
     'a sum above its rows',
     'uf,n\nTotal,3\nAC,1\nAM,2\n',
-    { uf: ['Total'] },
-    '# line 2 sums up other rows, and is left out',
+    undefined,
+    '# line 2 sums up other rows, as "Total" suggests: source.drop: {"uf":["Total"]} leaves it out',
+  ],
+  [
+    'sums beside a filled cell',
+    'uf,city,n,v\nBA,Alto,1,1.5\nBA,Novo,2,2.5\nBA,Total BA,3,4.0\nPE,Meio,5,7.5\nPE,Total PE,5,7.5\n',
+    undefined,
+    '# line 4, line 6 sum up other rows, as "Total BA" suggests: source.drop: {"city":["Total BA","Total PE"]} leaves them out',
+  ],
+  [
+    'a sum of all rows without a word for it',
+    'uf,n,v\nBrasil,6,9.5\nAC,1,1.5\nAM,2,2.5\nBA,3,5.5\n',
+    undefined,
+    '# line 2 sums up other rows, as "Brasil" suggests: source.drop: {"uf":["Brasil"]} leaves it out',
+  ],
+  [
+    'a name that begins with a word for totals',
+    'shop,n\nTotal Energies,5\nX,6\nY,9\n',
+    undefined,
+    'tried on all rows: every value fits the suggested entry\n',
   ],
   [
     'totals that are no sums of rows',
@@ -430,6 +448,12 @@ test.each<[what: string, content: string, isHeader: boolean]>([
   ['a text above numbers, beside rising numbers', 'depth,0.5,1.0\n10,3.1,4.1\n20,5.1,6.1\n', true],
   ['a text above numbers, beside a number', 'code,name,2022\n11,Alta,7\n12,Boa,9\n', true],
   ['a word for null above numbers', 'NA,1,2\n3,4,5\n6,7,8\n', false],
+  ['a text beside months', 'station,1,2,3\nA1,120,345,201\nA2,410,300,290\n', true],
+  [
+    'years beside a text, above numbers like years',
+    'geo,2019,2020,2021\nA,1990,2010,2020\nB,1950,2030,2090\n',
+    true,
+  ],
   ['numbers out of order', 'code,5,9,2\n3,4,5,6\n6,7,8,9\n', false],
   ['a text above texts, beside numbers', 'Ana,1,2\nBia,4,5\nCaio,7,8\n', false],
 ])('a first line with %s is a header, or a row', async (_what, content, isHeader) => {

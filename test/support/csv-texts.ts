@@ -109,7 +109,9 @@ export function fileOf(form: Dialect, texts = value, quotes?: Style['quotes']): 
 /** Returns whether a record of several columns is empty, or a rule such as `--,--`, and so left out. */
 export function isNoRow(values: readonly (string | null)[]): boolean {
   const texts = values.map((text) => (text ?? '').replaceAll(/^[ \t]+|[ \t]+$/g, ''))
-  return texts.every((text) => text === '' || /^:?([-=_~*+])\1+:?$|^[-+]{3,}$/.test(text))
+  return texts.every(
+    (text) => text === '' || text === '\u001a' || /^:?([-=_~*+])\1+:?$|^[-+]{3,}$/.test(text),
+  )
 }
 
 /** Without quotes there are texts that cannot be written. */
