@@ -55,6 +55,9 @@ export const byteEncodings = [
   'macintosh',
   'windows-1250',
   'windows-1251',
+  'windows-1254',
+  'iso-8859-2',
+  'iso-8859-15',
 ] as const
 export const encodingNames = [
   'utf-8',

@@ -16,6 +16,7 @@ const western = [
   'áðéíóúýþæö',
 ]
 const eastern = ['ąćęłńóśźż', 'áčďéěíňóřšťúůýž', 'áäčďéíĺľňóôŕšťúýž', 'áéíóöőúüű', 'ăâîșțşţ', 'čćđšž']
+const turkish = ['âçğıi̇îöşü']
 const cyrillic = [
   'абвгдеёжзийклмнопрстуфхцчшщъыьэюя',
   'абвгґдеєжзиіїйклмнопрстуфхцчшщьюяў',
@@ -33,10 +34,12 @@ const nowhere: OddBetween = () => false
 const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}々ー・、。（）]/u
 
 const alphabets = new Map<Encoding, readonly [letters: readonly RegExp[], isOddBetween: OddBetween]>([
-  ...(['latin-1', 'windows-1252', 'macintosh', 'cp850'] as const).map(
+  ...(['latin-1', 'windows-1252', 'iso-8859-15', 'macintosh', 'cp850'] as const).map(
     (encoding) => [encoding, [western.map(anyOf), amidOthers]] as const,
   ),
   ['windows-1250', [eastern.map(anyOf), nowhere]],
+  ['iso-8859-2', [eastern.map(anyOf), nowhere]],
+  ['windows-1254', [turkish.map(anyOf), nowhere]],
   ['windows-1251', [cyrillic.map(anyOf), besideAscii]],
 ])
 
@@ -46,16 +49,29 @@ function anyOf(letters: string): RegExp {
 
 /** Signs that say nothing about a language; the apostrophe is also within words. */
 const neutral = /[\u00A0°ºª§€£“”‘’–—…«»·×½¼¾²³¹±µ®©™¡¿]/
+/** Signs that are odd beside a letter, such as in `B½uf`, or before one, such as in `®ďár`. */
+const fractions = /[½¼¾]/
+const marksBehind = /[®©™±]/
 
 /** Encodings among which the letters decide; the first is what the bytes suggest otherwise. */
-const others = ['macintosh', 'cp850', 'windows-1250', 'windows-1251', 'shift-jis', 'gb18030'] as const
+const others = [
+  'iso-8859-15',
+  'macintosh',
+  'cp850',
+  'windows-1250',
+  'iso-8859-2',
+  'windows-1254',
+  'windows-1251',
+  'shift-jis',
+  'gb18030',
+] as const
 
 /** Minimum share of fitting letters of a likely encoding. */
 const fitMin = 0.9
 /** Share of fitting letters below which the usual encoding is in doubt, even if no other is likely. */
 const doubtfulFit = 0.5
 /** Minimum lead over the usual encoding. */
-const leadMin = 0.2
+const leadMin = 0.1
 const examplesMax = 3
 
 interface Judgment {
@@ -106,8 +122,11 @@ function shareOf(texts: readonly string[], letters: RegExp, isOddBetween: OddBet
   for (const text of texts) {
     const signs = Array.from(text)
     for (const [index, sign] of signs.entries()) {
-      if (sign <= '\x7f' || neutral.test(sign)) continue
       const [before = '', after = ''] = [signs[index - 1], signs[index + 1]]
+      const isOddSign =
+        (fractions.test(sign) && /\p{L}/u.test(before + after)) ||
+        (marksBehind.test(sign) && /\p{L}/u.test(after))
+      if (sign <= '\x7f' || (neutral.test(sign) && !isOddSign)) continue
       const isCapitalWithin = /\p{Lu}/u.test(sign) && /\p{Ll}/u.test(before)
       if (letters.test(sign.toLowerCase()) && !isCapitalWithin && !isOddBetween(before, after)) good += 1
       else bad += 1

@@ -1,9 +1,28 @@
+/** ASCII letters for letters that have no accent to remove. */
+const asciiLetters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ł: 'l',
+  ø: 'o',
+  æ: 'ae',
+  œ: 'oe',
+  đ: 'd',
+  ı: 'i',
+}
+
 /** Returns names of fields for a header: lower-case letters, digits and underscores, unique. */
 export function namesFor(header: readonly string[], hasHeader: boolean): string[] {
   const names = new Set<string>()
   for (const [index, cell] of header.entries()) {
-    const plain = hasHeader ? cell.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase() : ''
-    const word = plain.replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_|_$/g, '')
+    const plain = hasHeader
+      ? cell
+          .normalize('NFD')
+          .replaceAll(/[\p{M}\p{Cf}]/gu, '')
+          .toLowerCase()
+      : ''
+    const word = plain
+      .replaceAll(/[ßłøæœđı]/g, (letter) => asciiLetters[letter] ?? '')
+      .replaceAll(/[^a-z0-9]+/g, '_')
+      .replaceAll(/^_|_$/g, '')
     const name = /^[a-z]/.test(word) ? word : `column_${index + 1}${word === '' ? '' : `_${word}`}`
     let free = name
     for (let number = index + 1; names.has(free); number += 1) free = `${name}_${number}`

@@ -181,7 +181,9 @@ function enumerationOf(plain: readonly string[]): readonly [string, string] | nu
   const equal = others.find((text) => Number(text) === Number(tenth))
   const besides = [...positions].filter((one) => positions.has(one - 1) || positions.has(one + 1)).length
   const isClose = Math.max(...positions) - Math.min(...positions) <= gapsMax * positions.size
-  if (!isClose && (equal === undefined || besides < positions.size / 2)) return null
+  const numbers = new Set(plain.map(Number))
+  const areEqual = numbers.size <= plain.length / 2
+  if (!isClose && (equal === undefined || (besides < positions.size / 2 && !areEqual))) return null
   return [equal ?? others.at(-1) ?? '', tenth]
 }
 

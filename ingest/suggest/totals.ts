@@ -55,7 +55,7 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
         isEqual((sums[own] as RunningSums).between(from, to, at), text, sums[own] as RunningSums),
       )
     const previous = [...totals].findLast((one) => one < at) ?? 0
-    const isAbove = isSumOf(previous, at) || isSumOf(0, at)
+    const isAbove = isSumOf(previous, at) || isSumOf(previous + 1, at) || isSumOf(0, at)
     const hasTexts = numbers.length < cells.length
     if (!totals.has(at)) {
       const isWhole = numbers.length >= numbersMin && rows.length > rowsMin && isSumOf(0, rows.length)

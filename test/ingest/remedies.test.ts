@@ -9,7 +9,7 @@ import { entryOf, suggestion } from '../support/suggested.ts'
 type Keys = Readonly<Record<string, unknown>>
 
 /** Matches the end of keys in a sentence. */
-const endPattern = /^(?:$|\n|[;).]|,? (?:if|or|and|until|with|leaves|drops)\b)/
+const endPattern = /^(?:$|\n|[;).]| \(|,? (?:if|or|and|until|with|leaves|drops)\b)/
 
 /** Returns the keys with which a text begins, such as `type: date, format: dd/mm/yyyy`; null if there are none. */
 function keysAtStart(text: string): Keys | null {
@@ -368,7 +368,19 @@ testSampled<[what: string, content: string | Buffer, remedies: readonly Remedy[]
       ],
     ],
   ],
-  ['an encoding of two readings', iconv.encode('n;v\n1;Győr\n2;Pécs\n', 'windows-1250'), []],
+  [
+    'an encoding of two readings, with letters in the header',
+    iconv.encode('słowo;n\nŁódź;1\nżółty;2\n', 'windows-1250'),
+    [
+      [
+        { encoding: 'windows-1250' },
+        [
+          ['Łódź', 1],
+          ['żółty', 2],
+        ],
+      ],
+    ],
+  ],
 ])('the remedies for %s give the right rows', async (_what, content, remedies) => {
   const { entry } = await entryOf(content)
   const { remarks, fields, refusal } = await suggestion('x.csv', content)
