@@ -103,11 +103,11 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
     : { firstLine, ...found, rows: found.rows - tail.rows, lastLines: last }
 }
 
-/** Returns whether a line follows a blank line or contains `: `, as footers do; other lines may be truncated rows. */
+/** Returns whether a line follows a blank line, contains `: ` or is in parentheses, as footers do; other lines may be truncated rows. */
 function isSetOff(text: Buffer, start: number): boolean {
   const before = text.toString('latin1', Math.max(0, start - 3), start)
   const end = text.indexOf(LF, start)
-  return /\n\r?\n$/.test(before) || text.toString('latin1', start, end).includes(': ')
+  return /\n\r?\n$/.test(before) || /: |^\(.*\)\r?$/.test(text.toString('latin1', start, end))
 }
 
 /** Returns the number of lines that are not blank. */

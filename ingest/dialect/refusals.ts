@@ -121,7 +121,8 @@ function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candida
     return count > 1 && others.length > 0 && others.every((line) => line.split(separator).length === count)
   }
   const isAlternating = firstLine.every((cell, index) => index % 2 === 0 || cell === '')
-  const several = header.match(/[^\p{L}\p{N} "'“”„()[\]_.%-]{2,}/gu) ?? []
+  // Blanks after a delimiter only pad the values.
+  const several = (header.match(/[|~#^@:;,\t<>§¬¦&=]{2,}/gu) ?? []).filter((one) => !/^.\t+$/.test(one))
   const separator =
     several.find(
       (one) => isEverywhere(one) && (!/^(.)\1*$/.test(one) || isAlternating || firstLine.length === 1),

@@ -519,6 +519,28 @@ test('the odd values of a column are named with their lines', async () => {
   expect(told).toContain('correct the others in the file, and declare type: date, format: "dd/mm/yyyy"\n')
 })
 
+test('a decimal comma does not separate values, even if a footer has another count of semicolons', async () => {
+  const rows = Array.from({ length: 12 }, (_, n) => `BA;Alto ${n};${n};7${n},5`)
+  const { told, entry } = await entryOf(linesOf('UF;City;N;Value', ...rows, 'Source: IBGE, 2023; updated'))
+  expect(entry.fields.map(({ name }) => name)).toEqual(['uf', 'city', 'n', 'value'])
+  expect(told).toContain('a row cannot be read: line 14: the row has 2 values, and the header 4')
+})
+
+test('rows with their first cell alone are named, since they may be headings', async () => {
+  const content =
+    'Place,Births,Deaths\nNorth,,\nLeeds,6,7\nYork,7,4\nHull,8,3\nSouth,,\nBath,2,6\nPoole,6,5\n'
+  expect((await entryOf(content)).told).toContain(
+    '# lines 2, 6 have their first cell alone, so may be headings: source.drop: {"Place":["North","South"]} leaves them out',
+  )
+})
+
+test.each(['latitude', 'lon'])('%s with more digits than degrees have is a question', async (name) => {
+  const { told } = await entryOf(linesOf(`a;${name}`, 'x;-25.434.296', 'y;-9.488.972'))
+  expect(told).toContain(
+    'say what "-25.434.296" means, since degrees have at most three digits before the point',
+  )
+})
+
 test('a row that a line break cuts in two is named by both lines', async () => {
   const { told } = await entryOf('a;b;c\r\n1;x;2\r\n2;first line\nsecond line;3\r\n3;y;4\r\n4;z;5\r\n')
   expect(told).toContain('lines 3 and 4 seem to be one row, broken by a line break')

@@ -242,6 +242,8 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
   ],
   ['x.csv', 'a::b\n1::2\n3::4\n', /^values are separated by "::"/],
   ['x.csv', 'a;;b\n1;;2\n3;;4\n', /^values are separated by ";;"/],
+  ['x.csv', 'id#|#n#|#v\n1#|#Rua 0; casa#|#0.5\n2#|#Rua 1; casa#|#1\n', /^values are separated by "#\|#"/],
+  ['x.csv', 'id\t|\tn\n1\t|\ta\n2\t|\tb\n', /^values are separated by "\\t\|\\t"/],
   ['x.csv', 'id^name\n1^a\n2^b\n', /^values are separated by "\^"/],
   [
     'x.csv',
@@ -289,6 +291,8 @@ test.each([
   ['times', 'times\n10:30\n11:20\n', 1],
   ['prose', 'The title of x\nline one here\nline two here\n', 1],
   ['names of two words', 'city name\nSanta Rita\nPorto Real\n', 1],
+  ['blanks after a delimiter', 'a;\tb\n1;\t"x;y"\n2;\t"z"\n', 2],
+  ['a currency before a delimiter', 'n €;v\n1 €;2\n3 €;4\n', 2],
   ['a column without a name', 'a||b\n1|x|2\n3|y|4\n', 3],
   ['a table of psql', ' id | name \n----+------\n  1 | Ana\n  2 | Bia B\n', 2],
 ])('%s are no other separator', async (_what, content, columns) => {
