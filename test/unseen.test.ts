@@ -3,6 +3,7 @@ import { CatalogError } from '../core/catalog/load.ts'
 import type { Catalog } from '../core/catalog/catalog.ts'
 import { serve, walk } from './support/service.ts'
 import { tinyCatalog, workshop } from './support/workshop.ts'
+import { isNoRow } from './support/csv-texts.ts'
 import { runsOf, seed } from './support/runs.ts'
 
 /** Any fields, any order, any rows: what a catalog that nobody has seen declares comes back exactly and sorted. */
@@ -52,7 +53,9 @@ const unseen: fc.Arbitrary<Case> = fc
     ),
   )
   .chain(([names, types]) => {
-    const row = fc.tuple(...types.map((type) => fc.option(cells[type] ?? fc.constant(null), { freq: 4 })))
+    const row = fc
+      .tuple(...types.map((type) => fc.option(cells[type] ?? fc.constant(null), { freq: 4 })))
+      .filter((values) => names.length === 1 || !isNoRow(values.map((cell) => String(cell ?? ''))))
     const indexes = names.map((_, index) => index)
     return fc.record({
       fields: fc.constant(names.map((name, index) => [name, types[index] ?? ''] as const)),

@@ -6,7 +6,8 @@ import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'
 import { ByteCollector } from './byte-collector.ts'
 import { CR, encodeRecord, joinedHeader, LF, recordValues, type Marks } from './record.ts'
-import { LineFilter, type Drop, type NoRowKind } from './line-filter.ts'
+import { LineFilter, type Drop } from './line-filter.ts'
+import { LineNotes, type LineNote } from './line-notes.ts'
 import { byteOrderMark, columnsMax, misfitReason, reasons, recordBytesMax, unsoundness } from './soundness.ts'
 import { completeLength } from './utf8.ts'
 
@@ -57,27 +58,12 @@ interface ScanOptions {
   readonly locate?: Pick<ReadonlySet<number>, 'has'>
 }
 
-/** A line that an author should know of. */
-interface LineNote {
-  readonly line: number
-  /**
-   * `quotes` for blanks or `=` beside the quotes of a value, `misread` for texts such as `Ã£`, which UTF-8 gives
-   * that is read in another encoding.
-   */
-  readonly kind: NoRowKind | 'comment' | 'quotes' | 'misread'
-}
-
-/** Starts of `Ã£` and `â€œ` in UTF-8. */
-const misreadStarts = [Buffer.from([0xc3, 0x83, 0xc2]), Buffer.from([0xc3, 0xa2, 0xe2, 0x82, 0xac])]
-const noBreakSpace = 0xa0
-
 /** Maximum number of characters of a rejected row in messages. */
 const rowShownMax = 500
 
 const nothing = Buffer.alloc(0)
 
 const afterEmptyRowsMax = 10
-const lineNotesMax = 11
 
 /**
  * Reads CSV in UTF-8 strictly (RFC 4180), and passes the same records on in a plain form. This form has no
@@ -98,8 +84,7 @@ export class CsvScanner {
   blankLines = 0
   /** Lines left out because they are rules, or match `source.drop`. */
   droppedLines = 0
-  /** First lines that are no rows, or have loose quotes; at most `lineNotesMax` of each kind. */
-  readonly lineNotes: LineNote[] = []
+  readonly #notes = new LineNotes()
   commentLines = 0
   /** Bytes of the longest record so far. */
   longest = 0
@@ -193,6 +178,11 @@ export class CsvScanner {
     return this.#skip > 0
   }
 
+  /** First lines of each kind that an author should know of. */
+  get lineNotes(): readonly LineNote[] {
+    return this.#notes.all
+  }
+
   get columns(): ColumnFacts[] {
     return [...this.#filled].map((filled, index) => ({ filled, bytes: this.#bytes[index] ?? 0 }))
   }
@@ -235,7 +225,7 @@ export class CsvScanner {
     if (this.#stopped || this.isEnded || data.length === 0) return nothing
     const areSound =
       isUtf8(data.subarray(0, isLast ? data.length : completeLength(data))) && !data.includes(0)
-    this.#noteMisread(data)
+    this.#notes.addMisread(this.#line, data)
     const collector = new ByteCollector(data)
     let start = 0
     let [lastStart, lastEnd, lastLine] = [0, 0, 0]
@@ -288,7 +278,7 @@ export class CsvScanner {
       }
       const feed = data.indexOf(LF, start)
       if (feed === -1) return null
-      this.#noteLine(this.#line, 'comment')
+      this.#notes.add(this.#line, 'comment')
       this.#line += 1
       this.commentLines += 1
       collector.omit(start, feed + 1)
@@ -310,7 +300,7 @@ export class CsvScanner {
     if (end - start > recordBytesMax) {
       this.#stop(line, this.#tooLong(longestIn(recordValues(data.subarray(start, end), this.#marks))))
     } else if (noRow !== null || (end === start && this.header === null)) {
-      if (end > start && noRow !== null) this.#noteLine(line, noRow)
+      if (end > start && noRow !== null) this.#notes.add(line, noRow)
       if (noRow === 'empty' || noRow === null) this.blankLines += breaks + 1
       else this.droppedLines += breaks + 1
       this.#isAfterEmptyRow = noRow === 'empty'
@@ -357,7 +347,7 @@ export class CsvScanner {
         collector.omit(start, next)
         return
       }
-      if (hasLooseQuotes) this.#noteLine(line, 'quotes')
+      if (hasLooseQuotes) this.#notes.add(line, 'quotes')
       if (masked !== null) collector.replace(start, next, masked.record)
       else if (hasLooseQuotes)
         collector.replace(start, next, encodeRecord(recordValues(record, this.#marks), this.#marks))
@@ -454,24 +444,6 @@ export class CsvScanner {
     if (this.#options.locate?.has(this.records) === true) this.lines.set(this.records, line)
     this.breaks += this.#bounds.breaks
     this.records += 1
-  }
-
-  /** Notes the first text that was probably read in a wrong encoding before it was saved. */
-  #noteMisread(data: Buffer): void {
-    if (this.lineNotes.some(({ kind }) => kind === 'misread')) return
-    for (const start of misreadStarts) {
-      const at = data.indexOf(start)
-      // `Ã` before a space that does not break is a common end of a word.
-      if (at === -1 || data[at + start.length] === noBreakSpace) continue
-      const line = this.#line + data.subarray(0, at).filter((byte) => byte === LF).length
-      this.#noteLine(line, 'misread')
-      return
-    }
-  }
-
-  #noteLine(line: number, kind: LineNote['kind']): void {
-    if (this.lineNotes.filter((one) => one.kind === kind).length < lineNotesMax)
-      this.lineNotes.push({ line, kind })
   }
 
   #noteMark(line: number, data: Buffer, start: number, end: number): void {

@@ -1,6 +1,6 @@
 import { counted } from '../../core/text.ts'
 import type { Frequency } from '../../core/catalog/names.ts'
-import type { SeenColumn } from './column.ts'
+import type { SeenColumn } from './field.ts'
 
 /** Codes of the states of Brazil, and of the whole country. */
 const states = new Set(

@@ -2,7 +2,7 @@ import type { Table } from '../../core/catalog/catalog.ts'
 import { inlineYaml, yamlComment } from '../../core/catalog/add-table.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
-import type { FieldKeys } from './column.ts'
+import type { FieldKeys } from './field.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { canBeMatched } from './names.ts'
 

@@ -149,15 +149,13 @@ function totalsAsked(finding: Finding): string[] {
 }
 
 /** Names rows that may be headings. */
-function headingsSaid({ dialect, names, headings }: Finding): string[] {
-  const drop = Object.fromEntries(
-    [...dropOf(headings)].map(([column, texts]) => [columnNames(dialect, names)[column] ?? '', texts]),
-  )
-  return headings.length === 0
-    ? []
-    : [
-        `${linesSaid(headings.map(({ line }) => line))} ${headings.length === 1 ? 'has its' : 'have their'} first cell alone, so may be ${headings.length === 1 ? 'a heading' : 'headings'}: source.drop: ${JSON.stringify(drop)} leaves ${headings.length === 1 ? 'it' : 'them'} out`,
-      ]
+function headingsSaid(finding: Finding): string[] {
+  const { headings } = finding
+  if (headings.length === 0) return []
+  const lines = linesSaid(headings.map(({ line }) => line))
+  return [
+    `${lines} ${headings.length === 1 ? 'has its first cell alone, so may be a heading' : 'have their first cell alone, so may be headings'}: ${dropSaid(finding, headings)}`,
+  ]
 }
 
 /** Names rows that are sums of others, but may be rows. */
@@ -168,16 +166,19 @@ function classesSaid(finding: Finding): string[] {
   return rows.length === 0 ? [] : [totalsSaid(finding, rows)]
 }
 
-function totalsSaid(
-  { dialect, names }: Finding,
-  rows: readonly (Pick<TotalRow, 'column' | 'label'> & { readonly place: string })[],
-): string {
-  const drop = Object.fromEntries(
-    [...dropOf(rows)].map(([column, texts]) => [columnNames(dialect, names)[column] ?? '', texts]),
-  )
+type LabelledRow = Pick<TotalRow, 'column' | 'label'>
+
+function totalsSaid(finding: Finding, rows: readonly (LabelledRow & { readonly place: string })[]): string {
   const places = rows.slice(0, linesShown).map(({ place }) => place)
   const more = rows.length > linesShown ? ', ...' : ''
-  return `${places.join(', ')}${more} ${rows.length === 1 ? 'sums' : 'sum'} up other rows, as ${JSON.stringify(rows[0]?.label)} suggests: source.drop: ${JSON.stringify(drop)} leaves ${rows.length === 1 ? 'it' : 'them'} out`
+  return `${places.join(', ')}${more} ${rows.length === 1 ? 'sums' : 'sum'} up other rows, as ${JSON.stringify(rows[0]?.label)} suggests: ${dropSaid(finding, rows)}`
+}
+
+/** Returns the key that leaves rows out. */
+function dropSaid({ dialect, names }: Finding, rows: readonly LabelledRow[]): string {
+  const columns = columnNames(dialect, names)
+  const drop = Object.fromEntries([...dropOf(rows)].map(([column, texts]) => [columns[column] ?? '', texts]))
+  return `source.drop: ${JSON.stringify(drop)} leaves ${rows.length === 1 ? 'it' : 'them'} out`
 }
 
 /** Names of fields of dates of birth, in English, Portuguese, Spanish, French, German and Italian. */

@@ -20,7 +20,7 @@ import type { Progress } from '../base/progress.ts'
 import type { Batch } from '../source/batches.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 import { readSource, type ReadSource } from '../source/read.ts'
-import type { FieldFacts } from './column.ts'
+import type { FieldFacts } from './field.ts'
 
 /** A text that does not match its field. */
 export interface Misfit {

@@ -1,0 +1,42 @@
+import type { NoRowKind } from './line-filter.ts'
+import { LF } from './record.ts'
+
+/** A line that an author should know of. */
+export interface LineNote {
+  readonly line: number
+  /**
+   * `quotes` for blanks or `=` beside the quotes of a value, `misread` for texts such as `Ã£`, which UTF-8 gives
+   * that is read in another encoding.
+   */
+  readonly kind: NoRowKind | 'comment' | 'quotes' | 'misread'
+}
+
+/** Starts of `Ã£` and `â€œ` in UTF-8. */
+const misreadStarts = [Buffer.from([0xc3, 0x83, 0xc2]), Buffer.from([0xc3, 0xa2, 0xe2, 0x82, 0xac])]
+const noBreakSpace = 0xa0
+/** Maximum number of lines of each kind. */
+const notesMax = 11
+
+/** First lines of each kind that an author should know of. */
+export class LineNotes {
+  readonly all: LineNote[] = []
+
+  add(line: number, kind: LineNote['kind']): void {
+    if (this.all.filter((one) => one.kind === kind).length < notesMax) this.all.push({ line, kind })
+  }
+
+  /**
+   * Adds the first text that was probably read in a wrong encoding before it was saved.
+   * @param line number of the first line of `data`
+   */
+  addMisread(line: number, data: Buffer): void {
+    if (this.all.some(({ kind }) => kind === 'misread')) return
+    for (const start of misreadStarts) {
+      const at = data.indexOf(start)
+      // `Ã` before a space that does not break is a common end of a word.
+      if (at === -1 || data[at + start.length] === noBreakSpace) continue
+      this.add(line + data.subarray(0, at).filter((byte) => byte === LF).length, 'misread')
+      return
+    }
+  }
+}

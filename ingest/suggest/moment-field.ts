@@ -1,0 +1,91 @@
+import { visibleJson } from '../../core/text.ts'
+import { questionField, typedField, type FieldKeys, type SuggestedField } from './field.ts'
+import { momentForm, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
+
+/** Minimum number of distinct eight-digit numbers that count as dates even if the column's name suggests no date. */
+const daysMin = 20
+/** Names of columns of hours and minutes. */
+const timeName =
+  /(^|_)(hora|horas|horario|hour|time|uhrzeit|heure|saida|chegada|departure|arrival|inicio|fim)(_|$)/
+/** Names of columns of months. */
+const monthName =
+  /(^|_)(mes|meses|month|mois|monat|periodo?|period|competencia|referencia|ref|anomes|data|date|dt)(_|$)/
+/** Names of columns of days. */
+export const dayName =
+  /(^|_)(data|date|dt|dia|day|inicio|fim|termino|vencimento|emissao|nascimento|start|end|since|until)(_|$)/
+
+/** Returns whether eight-digit numbers are dates: all are valid, and there are many or the column is named so. */
+export function areDays(name: string, values: readonly string[]): boolean {
+  const areAll = values.every((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
+  return areAll && (dayName.test(name) || values.length >= daysMin)
+}
+
+/** Returns the field of a column if all values are dates, times or both; else null. */
+export function momentField(name: string, values: readonly string[]): SuggestedField | null {
+  const form = momentForm(values)
+  if (form === null) return null
+  if ('example' in form) return momentQuestion(form)
+  const { type, formats } = form
+  const open = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
+  if (open !== undefined && !timeName.test(name)) return clockQuestion(values, formats)
+  const areMonths = type === 'date' && formats.length > 0 && !formats.some((format) => format.includes('d'))
+  if (areMonths && !formats.every((format) => format.startsWith('yyyy')) && !monthName.test(name))
+    return questionField(
+      `say whether ${visibleJson(values[0] ?? '')} is a month: declare type: date, format: ${formats.join(' or ')}; otherwise it stays text`,
+    )
+  const meaning = areMonths ? ', which means the first day of a month; type: string keeps the text' : ''
+  return {
+    ...typedField(momentKeys(form), `written ${writtenAs(form)}${meaning}`),
+    isNotable: areMonths,
+  }
+}
+
+export function momentKeys({ type, formats }: MomentForm): FieldKeys {
+  return { type, ...(formats.length > 0 && { format: formats.length === 1 ? formats[0] : formats }) }
+}
+
+export function writtenAs({ type, formats }: MomentForm): string {
+  const plain = { date: 'yyyy-mm-dd', datetime: 'yyyy-mm-dd hh:mm:ss', time: 'hh:mm:ss' }
+  return formats.length === 0 ? plain[type] : formats.join(' or ')
+}
+
+/** Proposes text for values such as `3:45`, and asks whether they are hours and minutes or minutes and seconds. */
+function clockQuestion(values: readonly string[], formats: readonly string[]): SuggestedField {
+  const example = values.find((text) => /^\d+:\d+$/.test(text)) ?? ''
+  const formatText = formats.length === 1 ? formats[0] : `[${formats.join(', ')}]`
+  return questionField(
+    `say what ${visibleJson(example)} means: for hours and minutes, declare type: time, format: ${formatText ?? ''}; minutes and seconds stay texts`,
+  )
+}
+
+function momentQuestion({ type, example, formats, extraFormats, areAll }: AmbiguousMoments): SuggestedField {
+  const ways = formats.map((format) =>
+    extraFormats.length === 0 ? format : `[${[format, ...extraFormats].join(', ')}]`,
+  )
+  return questionField(
+    `say how ${visibleJson(example)} is written: declare type: ${type}, format: ${ways.join(' or ')}; ${areAll ? 'all' : 'some'} values could be either`,
+  )
+}
+
+/** Asks for the century of dates such as 16-07-68; null where the texts are none. */
+export function shortYearsOf(filled: readonly string[]): string | null {
+  const parts = filled.map((text) => /^(\d{1,2})([-/.])(\d{1,2})\2(\d{2})$/.exec(text))
+  const [first] = parts
+  if (first == null || !parts.every((one) => one !== null && one[2] === first[2])) return null
+  const orders = [
+    ['dd', 'mm', 'yy'],
+    ['mm', 'dd', 'yy'],
+    ['yy', 'mm', 'dd'],
+  ].filter((order) =>
+    parts.every((one) => {
+      const part = (name: string): number => Number(one?.[[1, 3, 4][order.indexOf(name)] ?? 0])
+      return part('mm') >= 1 && part('mm') <= 12 && part('dd') >= 1 && part('dd') <= 31
+    }),
+  )
+  if (orders.length === 0) return null
+  const isShort = parts.some((one) => one?.[1]?.length === 1 || one?.[3]?.length === 1)
+  const formats = orders.map((order) =>
+    order.map((part) => (isShort && part !== 'yy' ? part.slice(1) : part)).join(first[2]),
+  )
+  return `say which date ${visibleJson(filled[0] ?? '')} is: declare type: date, format: ${formats.join(' or ')}, two_digit_years_from: 1930, or another earliest year that yy can mean`
+}

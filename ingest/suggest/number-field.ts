@@ -1,0 +1,175 @@
+import { counted, visibleJson } from '../../core/text.ts'
+import {
+  formatCount,
+  plainString,
+  questionField,
+  typedField,
+  type FieldFacts,
+  type SeenColumn,
+  type SuggestedField,
+} from './field.ts'
+import { areDays, dayName, momentField } from './moment-field.ts'
+import {
+  isAmbiguous,
+  isLossy,
+  numberForm,
+  valueMarks,
+  type AmbiguousNumbers,
+  type LossyNumbers,
+  type NumberForm,
+} from './numbers.ts'
+import { numberNotes } from './oddities.ts'
+
+/** Numbers with more digits after the point are measurements, which become floats. */
+const scaleMax = 6
+const integerDigitsMax = 18
+/** Names of columns of codes, whose digits are no numbers. */
+const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/
+/** Names of columns of degrees. */
+const placeName = /^(lat|lon|lng|long)(_|$)|(^|_)(latitude|longitude)(_|$)/
+/** Maximum number of digits before the point of degrees. */
+const placeDigitsMax = 3
+
+/** Returns the decimal separator of the columns whose numbers can be read in one way only; null if they differ. */
+export function decimalOf(columns: readonly SeenColumn[]): NumberForm['decimal'] | null {
+  const found = columns.flatMap(({ texts }): NumberForm['decimal'][] => {
+    const values = [...texts.keys()].map((text) => text.trim()).filter((text) => /\d/.test(text))
+    const form = values.length === 0 ? null : numberForm(values)
+    if (form === null || isAmbiguous(form) || isLossy(form)) return []
+    if (form.hasPoint) return [form.decimal]
+    return form.groups === '.' ? [','] : form.groups === ',' ? ['.'] : []
+  })
+  return new Set(found).size === 1 ? (found[0] ?? null) : null
+}
+
+/** Returns the field of a column if all values are numbers, or digits that a number would change; else null. */
+export function numberField(column: SeenColumn, values: readonly string[]): SuggestedField | null {
+  const { name, decimal } = column
+  const form = numberForm(values)
+  if (form === null) return null
+  if (isAmbiguous(form)) {
+    if (decimal == null) return numberQuestion(form)
+    const sign = decimal === ',' ? 'comma' : 'point'
+    const field = numericField(name, values, numberForm(values, decimal))
+    const evidence = (facts: FieldFacts): string =>
+      `${field?.evidence(facts) ?? ''}; ${visibleJson(form.example)} is read with a decimal ${sign}, as in the other columns`
+    return field === null ? null : { ...field, evidence, isNotable: true }
+  }
+  return numericField(name, values, form)
+}
+
+function numericField(
+  name: string,
+  values: readonly string[],
+  form: ReturnType<typeof numberForm>,
+): SuggestedField | null {
+  if (form === null || isAmbiguous(form)) return null
+  const field = unnotedField(name, values, form)
+  const notes = numberNotes(values, isLossy(form) ? [] : form.marks)
+  if (field === null || notes.length === 0 || field.keys.type === 'date') return field
+  const evidence = (found: FieldFacts): string => [field.evidence(found), ...notes].join('; ')
+  return { ...field, evidence, isNotable: true }
+}
+
+function unnotedField(
+  name: string,
+  values: readonly string[],
+  form: NumberForm | LossyNumbers,
+): SuggestedField | null {
+  const isDigits = values.every((text) => /^-?\d+$/.test(text))
+  if (isDigits && areCpfs(values)) return plainString(cpfEvidence)
+  if (isLossy(form) && dayName.test(name) && values.some((text) => /^\d{8}$/.test(text))) return null
+  if (isLossy(form))
+    return form.question === null ? plainString(() => form.loss) : questionField(form.question)
+  if (isDigits && areDays(name, values)) return momentField(name, values)
+  if (isDigits && codeName.test(name))
+    return plainString(
+      ({ filled }) =>
+        `all ${formatCount(filled)} values are digits, and the name suggests a code; type: integer would order them as numbers`,
+    )
+  const { integerDigits, scale, hasExponent, groups, marks } = form
+  if (placeName.test(name) && integerDigits > placeDigitsMax)
+    return questionField(
+      `say what ${visibleJson(values.find((text) => text.replaceAll(/\D/g, '').length > placeDigitsMax) ?? '')} means, since degrees have at most three digits before the point: a spreadsheet may have moved it; correct the file`,
+    )
+  if (integerDigits > integerDigitsMax || (scale > 0 && integerDigits + scale > 38 && !hasExponent))
+    return plainString(() => `up to ${integerDigits} digits, more than a number can have`)
+  const notationKeys = notationKeysOf(form)
+  const spelling = spellingOf(form)
+  if (isWhole(form)) {
+    const isPlain = groups === null && marks.length === 0
+    return typedField(
+      { type: 'integer', ...notationKeys },
+      ({ longest }) => `whole numbers of at most ${counted(isPlain ? longest : integerDigits, 'digit')}`,
+      spelling,
+    )
+  }
+  const after = `${counted(scale, 'digit')} after the ${form.decimal === ',' ? 'comma' : 'point'}`
+  if (hasExponent || scale > scaleMax)
+    return typedField({ type: 'float', ...notationKeys }, `numbers, some with ${after}`, spelling)
+  const precision = Math.max(18, integerDigits + scale + 2)
+  return typedField(
+    {
+      type: 'decimal',
+      ...(precision > 18 && { precision: Math.min(38, precision) }),
+      scale,
+      ...notationKeys,
+    },
+    `numbers with at most ${after}${minusSaid(form)}`,
+    spelling,
+  )
+}
+
+/** Explains how negative numbers are written, unless it is -5. */
+function minusSaid({ minus }: NumberForm): string {
+  return minus.length === 0 ? '' : `; ${minus.join(' and ')} stand for -5`
+}
+
+/**
+ * Returns RE2 patterns by which a number has no leading zero, and contains every unit mark of the column,
+ * such as `R$`.
+ */
+function spellingOf({ marks }: NumberForm): string[] {
+  const digits = '^[^0-9]*([.,][0-9]|0([^0-9]|$)|[1-9])'
+  return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
+}
+
+export const isWhole = ({ hasPoint, hasExponent }: NumberForm): boolean => !hasPoint && !hasExponent
+
+/** Returns the catalog keys that declare how numbers are written. */
+export function notationKeysOf(form: NumberForm): Record<string, unknown> {
+  const { decimal, groups, marks, minus } = form
+  return {
+    ...(decimal === ',' && !isWhole(form) && { decimal }),
+    ...(groups !== null && { groups }),
+    ...(marks.length > 0 && { marks }),
+    ...(minus.length > 0 && { minus }),
+  }
+}
+
+function numberQuestion({ example, separator }: AmbiguousNumbers): SuggestedField {
+  const comma = separator === ',' ? ', decimal: ","' : ''
+  return questionField(
+    `say what ${visibleJson(example)} means: a whole number (type: integer, groups: "${separator}") or a fraction (type: decimal, scale: 3${comma}); all values could be either`,
+  )
+}
+
+export const cpfEvidence = ({ filled }: FieldFacts): string =>
+  `all ${formatCount(filled)} values have the check digits of a CPF, a personal identifier of Brazil: mask: cpf hides a part of each`
+
+/** Returns whether all values are Brazilian personal numbers (CPF) with valid check digits. */
+export function areCpfs(values: readonly string[]): boolean {
+  return values.every((text) => isCpf(text.replaceAll(/[.-]/g, '')))
+}
+
+function isCpf(digits: string): boolean {
+  if (!/^\d{11}$/.test(digits) || /^(\d)\1*$/.test(digits)) return false
+  const check = (length: number): number => {
+    const sum = Array.from(digits.slice(0, length)).reduce(
+      (all, digit, at) => all + Number(digit) * (length + 1 - at),
+      0,
+    )
+    return ((10 * sum) % 11) % 10
+  }
+  return check(9) === Number(digits[9]) && check(10) === Number(digits[10])
+}

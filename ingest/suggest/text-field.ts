@@ -1,0 +1,104 @@
+import { counted, visibleJson } from '../../core/text.ts'
+import { formatCount, type SeenColumn, type SuggestedField } from './field.ts'
+import { dayName, momentKeys, shortYearsOf, writtenAs } from './moment-field.ts'
+import { momentForm, momentsOf } from './moments.ts'
+import { areCpfs, cpfEvidence, isWhole, notationKeysOf } from './number-field.ts'
+import { isAmbiguous, isLossy, numberForm, type NumberForm } from './numbers.ts'
+import { sureNulls } from './words.ts'
+
+/** Texts longer than this, in characters, get the type `text`. */
+const longText = 255
+/** Minimum share of a column's values with one type for which the other values are reported as exceptions. */
+const mostShare = 0.5
+
+export function textField(
+  { name, texts }: SeenColumn,
+  filled: readonly string[],
+  nulls: object,
+  doubtful: readonly string[],
+): SuggestedField {
+  const asks =
+    doubtful.length === 0
+      ? null
+      : `say whether ${doubtful.map((text) => visibleJson(text)).join(' and ')} (${formatCount(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtful])}`
+  const longestSeen = Math.max(...filled.map((text) => text.length))
+  const example = visibleJson((filled[0] ?? '').slice(0, 40))
+  const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
+  const shortYears = shortYearsOf(filled)
+  const cpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
+  const keys = { type: longestSeen > longText ? 'text' : 'string', ...nulls }
+  const probe = probeOf(name, texts, filled, rows)
+  if (shortYears !== null) return { keys, evidence: () => '', question: shortYears, probe }
+  return {
+    keys,
+    evidence: ({ filled: count, longest }) =>
+      cpfs
+        ? cpfEvidence({ filled: count, longest })
+        : `${counted(count, 'text')} of at most ${counted(longest, 'character')}, such as ${example}`,
+    isNotable: cpfs,
+    question: cpfs ? null : asks,
+    probe,
+  }
+}
+
+/** Returns whether white space is removed from a column of texts: most have it, and different texts stay so. */
+export function isPadded({ hasPaddedName = false }: SeenColumn, filled: readonly string[]): boolean {
+  const padded = filled.filter((text) => text !== text.trim()).length
+  const isUsual = padded >= (hasPaddedName ? 1 : filled.length / 2) && padded > 0
+  return isUsual && new Set(filled.map((text) => text.trim())).size === filled.length
+}
+
+/** Removes white space around the values of a text field. */
+export function trimmedField(
+  { keys, probe, evidence, ...field }: SuggestedField,
+  filled: readonly string[],
+): SuggestedField {
+  const example = filled.find((text) => text !== text.trim()) ?? ''
+  const said = `${visibleJson(example)} is read without the spaces around it`
+  return {
+    ...field,
+    keys: { ...keys, trim: true },
+    probe: probe === null ? null : { ...probe, keys: { ...probe.keys, trim: true } },
+    evidence: (found) => [evidence(found), said].filter((part) => part !== '').join('; '),
+    isNotable: true,
+  }
+}
+
+/** Returns the type of most values, but not all; null if there is none. */
+function probeOf(
+  name: string,
+  texts: ReadonlyMap<string, number>,
+  filled: readonly string[],
+  rows: number,
+): SuggestedField['probe'] {
+  const isMost = (some: readonly string[]): boolean => {
+    const count = some.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0)
+    // One odd value may be a line that is no row.
+    const isAllButOne = count === rows - 1 && count > 1
+    return some.length > 0 && some.length < filled.length && (isAllButOne || count >= mostShare * rows)
+  }
+  const days = dayName.test(name)
+    ? filled.filter((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
+    : []
+  if (isMost(days)) return { keys: { type: 'date', format: 'yyyymmdd' }, what: 'written yyyymmdd' }
+  const forms = filled.map((text) => numberForm([text]))
+  for (const decimal of ['.', ','] as const) {
+    const numbers = filled.filter((_, index) => isWrittenWith(decimal, forms[index] ?? null))
+    const form = isMost(numbers) ? numberForm(numbers) : null
+    if (form === null || isAmbiguous(form) || isLossy(form)) continue
+    const what = isWhole(form)
+      ? 'whole numbers'
+      : `numbers with a decimal ${decimal === ',' ? 'comma' : 'point'}`
+    return { keys: { type: isWhole(form) ? 'integer' : 'float', ...notationKeysOf(form) }, what }
+  }
+  const moments = filled.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
+  const form = isMost(moments) ? momentForm(moments) : null
+  if (form === null || 'example' in form) return null
+  return { keys: momentKeys(form), what: `written ${writtenAs(form)}` }
+}
+
+/** Returns whether a text can be a number with this decimal separator, or with none. */
+function isWrittenWith(decimal: NumberForm['decimal'], form: ReturnType<typeof numberForm>): boolean {
+  if (form === null || isLossy(form)) return false
+  return isAmbiguous(form) || form.decimal === decimal || (form.scale === 0 && form.groups === null)
+}

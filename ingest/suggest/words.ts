@@ -1,0 +1,47 @@
+/** Texts that mean null in any column. */
+export const markedNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
+/** Texts that mean null, except in text columns, in which they may be names. */
+export const sureNulls = new Set([
+  '#NULO#',
+  '#NULO',
+  '#NE#',
+  '#NE',
+  '#N/A',
+  'NULL',
+  'null',
+  '\\N',
+  'N/A',
+  'n/a',
+  'NaN',
+  'nan',
+])
+/** Texts that mean null if all other values are numbers, dates or the like. */
+export const likelyNulls = new Set(
+  '- -- --- – — . .. ... … : * ** ? NA na None none NONE Null ND nd N/D n/d S/D s/d'.split(' '),
+)
+/** Words for yes and no of one language, in lower case. */
+const yesAndNo = [
+  ['true', 'false'],
+  ['sim', 'não'],
+  ['yes', 'no'],
+  ['sí', 'no'],
+  ['oui', 'non'],
+  ['ja', 'nein'],
+  ['verdadeiro', 'falso'],
+] as const
+const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
+
+/** Words for yes and no that may stand in a column together. */
+export const booleanWords: readonly (readonly [yes: string, no: string])[] = [
+  ...yesAndNo.flatMap(([yes, no]): [string, string][] => [
+    [yes, no],
+    [capitalized(yes), capitalized(no)],
+    [yes.toUpperCase(), no.toUpperCase()],
+  ]),
+  ['SIM', 'NAO'],
+  ['S', 'N'],
+  ['Y', 'N'],
+]
+/** Names of columns that say yes or no, so that S and N are these words and no directions. */
+export const yesNoName =
+  /^(is|has|in|fl|flag|st|sn|ind|indica|indicador|tem|teve|possui|foi|aceita|permite|optante)(_|$)|^(ativ|inativ|aprovad|cancelad|pag)[oa]s?(_|$)|_(ativ[oa]|sn|sim_nao)$/
