@@ -56,14 +56,17 @@ const kindsBelow: Readonly<Record<Kind, readonly Kind[]>> = {
 function differsFrom(first: readonly string[], rows: readonly (readonly string[])[]): boolean | null {
   const cells = first.map((cell) => cell.trim())
   const kinds = cells.map(kindOf)
-  const numbers = cells.filter((_, column) => ['year', 'number'].includes(kinds[column] ?? ''))
+  const numbersOf = (row: readonly string[]): string[] =>
+    row.filter((_, column) => ['year', 'number'].includes(kinds[column] ?? ''))
+  const numbers = numbersOf(cells)
   if (numbers.length === 0 && !kinds.includes('date')) return null
   const below = kinds.map((_, column) => {
     const all = new Set(rows.map((row) => kindOf((row[column] ?? '').trim())))
     all.delete('empty')
     return all.size === 1 ? [...all][0] : undefined
   })
-  if (kinds[0] === 'text' && areConsecutive(numbers)) return true
+  if (kinds[0] === 'text' && areConsecutive(numbers) && !rows.some((row) => areConsecutive(numbersOf(row))))
+    return true
   const isSame = kinds.some((kind, column) => ['year', 'date'].includes(kind) && below[column] === kind)
   if (isSame || (numbers.length > 1 && !areOrdered(numbers))) return false
   return (

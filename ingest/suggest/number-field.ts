@@ -30,9 +30,13 @@ const placeName = /^(lat|lon|lng|long)(_|$)|(^|_)(latitude|longitude)(_|$)/
 /** Maximum number of digits before the point of degrees. */
 const placeDigitsMax = 3
 
-/** Returns the decimal separator of the columns whose numbers can be read in one way only; null if they differ. */
+/**
+ * Returns the decimal separator of the columns whose numbers can be read in one way only; null if they differ.
+ * Degrees say nothing: they have a point in files of any country.
+ */
 export function decimalOf(columns: readonly SeenColumn[]): NumberForm['decimal'] | null {
-  const found = columns.flatMap(({ texts }): NumberForm['decimal'][] => {
+  const found = columns.flatMap(({ name, texts }): NumberForm['decimal'][] => {
+    if (placeName.test(name)) return []
     const values = [...texts.keys()].map((text) => text.trim()).filter((text) => /\d/.test(text))
     const form = values.length === 0 ? null : numberForm(values)
     if (form === null || isAmbiguous(form) || isLossy(form)) return []

@@ -454,6 +454,7 @@ test.each<[what: string, content: string, isHeader: boolean]>([
     'geo,2019,2020,2021\nA,1990,2010,2020\nB,1950,2030,2090\n',
     true,
   ],
+  ['numbers in order, as in other rows', 'A,1,2,3\nB,4,5,6\nC,7,8,9\n', false],
   ['numbers out of order', 'code,5,9,2\n3,4,5,6\n6,7,8,9\n', false],
   ['a text above texts, beside numbers', 'Ana,1,2\nBia,4,5\nCaio,7,8\n', false],
 ])('a first line with %s is a header, or a row', async (_what, content, isHeader) => {

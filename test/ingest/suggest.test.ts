@@ -288,6 +288,15 @@ test.each([
 })
 
 test.each([
+  ['a fraction beside others', 'a;b\n1.234;5.5\n6.789;7.5\n', ['decimal', 'decimal']],
+  ['groups beside a decimal comma', 'a;b\n1.234;5,5\n6.789;7,5\n', ['integer', 'decimal']],
+  ['groups beside degrees', 'a;latitude\n1.234;-5.5\n6.789;-7.5\n', ['string', 'decimal']],
+  ['a fraction beside both', 'a;b;c\n1.234;5,5;5.5\n6.789;7,5;7.5\n', ['string', 'decimal', 'decimal']],
+])('a number of two readings is %s', async (_what, content, types) => {
+  expect((await entryOf(content)).entry.fields.map(({ type }) => type)).toEqual(types)
+})
+
+test.each([
   ['times', 'times\n10:30\n11:20\n', 1],
   ['prose', 'The title of x\nline one here\nline two here\n', 1],
   ['names of two words', 'city name\nSanta Rita\nPorto Real\n', 1],
