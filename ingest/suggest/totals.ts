@@ -120,5 +120,5 @@ export function headingsIn(rows: readonly SampleRow[]): Pick<TotalRow, 'line' | 
     filled[at] === 1 && values[0]?.trim() !== '' ? [{ line, column: 0, label: values[0]?.trim() ?? '' }] : [],
   )
   const isTable = (rows[0]?.values.length ?? 0) > 2 && filled.every((count) => count !== 2)
-  return isTable && headings.length <= Math.min(headingsMax, rows.length / 3) ? headings : []
+  return isTable && headings.length <= Math.min(headingsMax, rows.length / 2) ? headings : []
 }
