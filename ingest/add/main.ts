@@ -85,11 +85,11 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     if (placing !== null) await place(placing)
     await replaced(file, after)
     const id = `${names.dataset}/${names.table}`
+    if (suggestion.refusal !== null) console.error(`${id}: REFUSED, ${suggestion.refusal}`)
     if (options.publish === false) {
       console.log(`${id} is in ${file}; \`acervo ingest ${id}\` publishes it`)
       return 0
     }
-    if (suggestion.refusal !== null) console.error(`${id}: REFUSED, ${suggestion.refusal}`)
     if (suggestion.refusal !== null || !(await runIngestProgram([id], stop.signal))) {
       if (!stop.signal.aborted && options.keepEntry !== false) {
         console.error(

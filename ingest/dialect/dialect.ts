@@ -28,6 +28,8 @@ export interface Dialect {
   readonly drop: ReadonlyMap<number, readonly string[]>
   readonly skipRepeatedHeaders: boolean
   readonly dropEmptyExtraCells: boolean
+  /** The line below the header if it may be a second header; null if it is a row. */
+  readonly labels: readonly string[] | null
   /** True if a person must choose the encoding, so names in the header may change. */
   readonly isEncodingOpen: boolean
   /** Reason to publish nothing before a person has changed the entry; null for none. */
@@ -71,13 +73,10 @@ export function dialectOf(
     drop: new Map(),
     skipRepeatedHeaders: false,
     dropEmptyExtraCells: hasEmptyColumns,
+    labels: best.labels,
     isEncodingOpen: question !== null,
     refusal,
-    questions: [
-      ...(question === null ? [] : [question]),
-      ...quoteQuestions(best, text),
-      ...labelQuestions(best),
-    ],
+    questions: [...(question === null ? [] : [question]), ...quoteQuestions(best, text)],
     evidence: [
       evidence,
       `${JSON.stringify(delimiter)} gives ${counted(firstLine.length, 'column')} in ${(100 * share).toFixed(1)} % of the sample`,
@@ -126,16 +125,6 @@ function quoteQuestions({ quote, delimiter, skipLines }: Candidate, text: Buffer
       ]
   }
   return []
-}
-
-function labelQuestions({ labels, skipLines, firstLine }: Candidate): string[] {
-  const column = labels?.findIndex((cell) => cell.trim() !== '') ?? -1
-  const drop = { [firstLine[column] ?? '']: [labels?.[column]?.trim() ?? ''] }
-  return labels === null
-    ? []
-    : [
-        `say whether line ${skipLines + 2} is a second header, as its texts above numbers suggest: source.drop: ${JSON.stringify(drop)} leaves it out`,
-      ]
 }
 
 /** Longest header, in characters, that is printed. */

@@ -20,9 +20,12 @@ const notesMax = 11
 /** First lines of each kind that an author should know of. */
 export class LineNotes {
   readonly all: LineNote[] = []
+  readonly #counts = new Map<LineNote['kind'], number>()
 
   add(line: number, kind: LineNote['kind']): void {
-    if (this.all.filter((one) => one.kind === kind).length < notesMax) this.all.push({ line, kind })
+    const count = (this.#counts.get(kind) ?? 0) + 1
+    this.#counts.set(kind, count)
+    if (count <= notesMax) this.all.push({ line, kind })
   }
 
   /**
@@ -30,11 +33,12 @@ export class LineNotes {
    * @param line number of the first line of `data`
    */
   addMisread(line: number, data: Buffer): void {
-    if (this.all.some(({ kind }) => kind === 'misread')) return
+    if (this.#counts.has('misread')) return
     for (const start of misreadStarts) {
-      const at = data.indexOf(start)
+      let at = data.indexOf(start)
       // `Ã` before a space that does not break is a common end of a word.
-      if (at === -1 || data[at + start.length] === noBreakSpace) continue
+      while (at !== -1 && data[at + start.length] === noBreakSpace) at = data.indexOf(start, at + 1)
+      if (at === -1) continue
       this.add(line + data.subarray(0, at).filter((byte) => byte === LF).length, 'misread')
       return
     }

@@ -311,10 +311,9 @@ export class CsvScanner {
       const cells = reason === null ? recordValues(data.subarray(start, end), this.#marks) : []
       this.#headerLines.push({ bytes: Buffer.from(data.subarray(start, end)), cells })
       const isLast = this.#headerLines.length === this.#options.headerLines
-      const joined = joinedHeader(this.#headerLines.map((one) => one.cells)).slice(
-        0,
-        this.#options.dropEmptyExtraCells ? cells.findLastIndex((cell) => cell.trim() !== '') + 1 : undefined,
-      )
+      const merged = joinedHeader(this.#headerLines.map((one) => one.cells))
+      const named = merged.findLastIndex((cell) => cell.trim() !== '') + 1
+      const joined = this.#options.dropEmptyExtraCells ? merged.slice(0, named) : merged
       const other =
         cells.length > columnsMax
           ? reasons.tooWide

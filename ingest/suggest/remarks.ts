@@ -42,6 +42,7 @@ export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remar
     ),
     ...dialect.evidence.map(toStatement),
     ...dialect.questions.map(toQuestion),
+    ...labelsAsked(finding).map(toQuestion),
     ...totalsAsked(finding).map(toQuestion),
     ...marksAsked(read.markLine).map(toQuestion),
     ...birthsAsked(days).map(toQuestion),
@@ -122,7 +123,7 @@ function lineNotesSaid({ lineNotes }: ReadSource): string[] {
 }
 
 /** Formats numbers of lines, such as `lines 3, 7, ...`. */
-function linesSaid(lines: readonly number[]): string {
+export function linesSaid(lines: readonly number[]): string {
   const more = lines.length > linesShown ? ', ...' : ''
   return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, linesShown).join(', ')}${more}`
 }
@@ -146,6 +147,15 @@ function totalsAsked(finding: Finding): string[] {
   )
   const rows = [...totals.map(({ line, ...total }) => ({ ...total, place: `line ${line}` })), ...last]
   return rows.length === 0 ? [] : [`say whether ${totalsSaid(finding, rows)}`]
+}
+
+/** Asks about a line of labels below the header. */
+function labelsAsked(finding: Finding): string[] {
+  const { labels, skipLines } = finding.dialect
+  const column = labels?.findIndex((cell) => cell.trim() !== '') ?? -1
+  if (column === -1) return []
+  const drop = dropSaid(finding, [{ column, label: labels?.[column]?.trim() ?? '' }])
+  return [`say whether line ${skipLines + 2} is a second header, as its texts above numbers suggest: ${drop}`]
 }
 
 /** Names rows that may be headings. */

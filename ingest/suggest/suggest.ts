@@ -18,9 +18,9 @@ import type { Dialect } from '../dialect/dialect.ts'
 import { withoutUnits } from '../dialect/header.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
-import { remarksOf, type Remark } from './remarks.ts'
+import { linesSaid, remarksOf, type Remark } from './remarks.ts'
 import { encodingOf, sampleOf, textsIn } from '../dialect/sample.ts'
-import { dropOf, headingsIn, isTotal, totalRowsIn } from './totals.ts'
+import { dropOf, headingsIn, isTotal, totalRowsIn, type TotalRow } from './totals.ts'
 import { tryEntry, type Misfit, type Trial } from './trial.ts'
 
 interface SuggestOptions {
@@ -99,7 +99,10 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   const { firstLine, hasHeader, headerLines, commentedHeader } = sample.dialect
   const header = commentedHeader ?? (headerLines > 1 ? withoutUnits(firstLine) : firstLine)
   const names = namesFor(header, hasHeader || commentedHeader !== null)
-  const totals = totalRowsIn(sample.rows ?? [])
+  // Rows are compared in one file only, so those of several files are left to a person.
+  const totals = totalRowsIn(sample.rows ?? []).map((row): TotalRow => {
+    return files.length > 1 && row.kind === 'sum' ? { ...row, kind: 'class' } : row
+  })
   const sums = totals.filter(({ kind }) => kind === 'sum')
   const dropped = new Set(sums.map(({ line }) => line))
   const texts =
@@ -315,7 +318,7 @@ class Draft {
   #hasRepeatedHeaders(rejects: readonly Reject[]): boolean {
     const repeated = rejects.filter(({ reason }) => reason === reasons.repeatedHeader)
     if (repeated.length === 0 || this.dialect.skipRepeatedHeaders) return false
-    const note = `${linesSaid(repeated)} ${repeated.length === 1 ? 'repeats the header, and is' : 'repeat the header, and are'} left out`
+    const note = `${rejectedLines(repeated)} ${repeated.length === 1 ? 'repeats the header, and is' : 'repeat the header, and are'} left out`
     this.dialect = { ...this.dialect, skipRepeatedHeaders: true, evidence: [...this.dialect.evidence, note] }
     return true
   }
@@ -323,7 +326,7 @@ class Draft {
   #hasExtraCells(rejects: readonly Reject[]): boolean {
     const extra = rejects.filter(({ reason }) => reason.endsWith(reasons.emptyExtraCells))
     if (extra.length === 0 || this.dialect.dropEmptyExtraCells) return false
-    const note = `${linesSaid(extra)} ${extra.length === 1 ? 'has' : 'have'} more cells than the header; the extra ones are empty, and are dropped`
+    const note = `${rejectedLines(extra)} ${extra.length === 1 ? 'has' : 'have'} more cells than the header; the extra ones are empty, and are dropped`
     this.dialect = { ...this.dialect, dropEmptyExtraCells: true, evidence: [...this.dialect.evidence, note] }
     return true
   }
@@ -338,7 +341,8 @@ class Draft {
     const { encoding, evidence, question = null } = await encodingOf(members.flat())
     if (encoding === this.dialect.encoding) return false
     const [, ...others] = this.dialect.evidence
-    const questions = question === null ? [] : [question]
+    const known = this.dialect.isEncodingOpen ? this.dialect.questions.slice(1) : this.dialect.questions
+    const questions = [...(question === null ? [] : [question]), ...known]
     this.dialect = {
       ...this.dialect,
       encoding,
@@ -350,13 +354,10 @@ class Draft {
   }
 }
 
-const linesListed = 10
-
-/** Formats the lines of rejects, such as `line 3` or `lines 3, 9`. */
-function linesSaid(rejects: readonly Reject[]): string {
+/** Formats the lines of rejects, such as `t.csv, lines 3, 9`. */
+function rejectedLines(rejects: readonly Reject[]): string {
   const file = rejects[0]?.file === undefined ? '' : `${rejects[0].file}, `
-  const lines = rejects.slice(0, linesListed).map(({ line }) => line)
-  return `${file}${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')}${rejects.length > linesListed ? ', ...' : ''}`
+  return file + linesSaid(rejects.map(({ line }) => line))
 }
 
 function isTextColumn(column: SeenColumn): boolean {

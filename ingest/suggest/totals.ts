@@ -1,13 +1,12 @@
 import type { SampleRow } from '../dialect/sample.ts'
 import { isAmbiguous, isLossy, numberForm } from './numbers.ts'
 
-/** Beginnings of a total line, in English, Portuguese, Spanish, French, German and Italian. */
-const totalPattern =
-  /^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)\b/i
-
+/** Words for totals in English, Portuguese, Spanish, French, German and Italian. */
+const totalWords =
+  '^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)'
+const totalPattern = new RegExp(String.raw`${totalWords}\b`, 'i')
 /** A total without a name, about which a person is asked; "Total Energies" may be a name. */
-const plainTotalPattern =
-  /^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)[ :]*$/i
+const plainTotalPattern = new RegExp(`${totalWords}[ :]*$`, 'i')
 
 /** Returns whether the first value of a row suggests that the row sums up others. */
 export function isTotal(text: string): boolean {
@@ -31,13 +30,20 @@ export interface TotalRow {
 const numbersMin = 2
 const rowsMin = 3
 
+const keyOf = (column: number, text: string): string => `${column} ${text.trim()}`
+
 /** Returns the rows of a file that seem to sum up others. */
 export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
   const columns = rows.map(({ values }) => values.findIndex((text) => totalPattern.test(text.trim())))
   const totals = new Set(columns.flatMap((column, at) => (column === -1 ? [] : [at])))
   if (rows.length - totals.size < 2) return []
   const sums = (rows[0]?.values ?? []).map((_, column) => runningSums(rows, totals, column))
-  return rows.flatMap(({ line, values }, at): TotalRow[] => {
+  const counts = new Map<string, number>()
+  for (const [at, { values }] of rows.entries())
+    for (const [column, text] of totals.has(at) ? [] : values.entries())
+      counts.set(keyOf(column, text), (counts.get(keyOf(column, text)) ?? 0) + 1)
+  let [previous, next] = [0, 0]
+  const found = rows.flatMap(({ line, values }, at): TotalRow[] => {
     const isEnd = at === 0 || at === rows.length - 1
     if (!totals.has(at) && !isEnd) return []
     const column = totals.has(at)
@@ -46,15 +52,13 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
     const label = values[column]?.trim() ?? ''
     const cells = values.flatMap((text, own) => (own === column || text.trim() === '' ? [] : [{ text, own }]))
     const numbers = cells.filter(({ own }) => sums[own] != null)
-    const isRepeated = rows.some(
-      (row, index) => index !== at && !totals.has(index) && row.values[column]?.trim() === label,
-    )
+    if (totals.has(at)) [previous, next] = [next, at]
+    const isRepeated = (counts.get(keyOf(column, label)) ?? 0) > (totals.has(at) ? 0 : 1)
     if (column === -1 || isRepeated || numbers.length === 0) return []
     const isSumOf = (from: number, to: number): boolean =>
       numbers.every(({ text, own }) =>
         isEqual((sums[own] as RunningSums).between(from, to, at), text, sums[own] as RunningSums),
       )
-    const previous = [...totals].findLast((one) => one < at) ?? 0
     const isAbove = isSumOf(previous, at) || isSumOf(previous + 1, at) || isSumOf(0, at)
     const hasTexts = numbers.length < cells.length
     if (!totals.has(at)) {
@@ -65,6 +69,13 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
     if (isSumOf(at + 1, rows.length)) return [{ line, column, label, kind: 'class' }]
     return isTotal(label) && !hasTexts ? [{ line, column, label, kind: 'open' }] : []
   })
+  // A text that some row has without being a sum leaves that row out too.
+  const open = new Set(
+    found.flatMap(({ column, label, kind }) => (kind === 'sum' ? [] : [keyOf(column, label)])),
+  )
+  return found.map((row) =>
+    row.kind === 'sum' && open.has(keyOf(row.column, row.label)) ? { ...row, kind: 'open' } : row,
+  )
 }
 
 function isEqual(sum: number, text: string, { valueOf, most }: RunningSums): boolean {

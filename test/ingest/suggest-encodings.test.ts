@@ -92,6 +92,7 @@ test.each([
 test.each([
   ['Ã£ for ã', 'reuniÃ£o', true],
   ['â€œ for a quote', 'â€œsimâ€', true],
+  ['both', 'AMANHÃ\u00a0CEDO e reuniÃ£o', true],
   ['capitals', 'SÃO JOÃO', false],
   ['a capital before a space that does not break', 'AMANHÃ\u00a0CEDO', false],
 ])('a text with %s is a warning, if UTF-8 gave it', async (_what, text, isMisread) => {

@@ -412,6 +412,12 @@ test.each<[what: string, content: string, drop: object | undefined, said: string
     'say whether line 8 sums up other rows, as "Total" suggests: source.drop: {"Region":["Total"]} leaves it out',
   ],
   [
+    'equal words for a sum and for another number',
+    'city,n\nAC,1\nAM,2\nTotal,3\nBA,4\nTotal,9\n',
+    undefined,
+    'say whether line 4, line 6 sum up other rows, as "Total" suggests: source.drop: {"city":["Total"]} leaves them out',
+  ],
+  [
     'a class of each year',
     'sex,year,n\nMen,2020,1\nWomen,2020,2\nTotal,2020,3\nMen,2021,4\nTotal,2021,7\n',
     undefined,

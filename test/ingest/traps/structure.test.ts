@@ -340,6 +340,12 @@ describe('structure', () => {
       ['a:string', 'b:integer', 'c:integer', 'd:integer', 'e:integer'],
     ],
     [
+      'a header of two lines, of which the last column is named in the first',
+      { header_lines: 2, drop_empty_extra_cells: true, rename: { '2023 M': 'b' } },
+      '2023,a,\nM,,\n1,x,\n2,y,\n',
+      rows(['x', 1], ['y', 2]),
+    ],
+    [
       'a header of two lines that `header` replaces',
       { header_lines: 2, header_in_file: ['n', 'n [cm]'], header: ['a', 'b'] },
       '\nn,n\n,[cm]\nx,1\n',
