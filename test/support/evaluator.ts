@@ -389,5 +389,5 @@ function decimalText({ scale }: Field, cell: bigint): string {
 }
 
 function quoted(text: string): string {
-  return /[",;[\](){}]|^\s|\s$|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return /[",;|[\](){}\r\n]|^\s|\s$|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
