@@ -22,7 +22,7 @@ const lineLengthMax = 64 * 1024
 const unread = {
   headerLines: 1,
   hasHeader: true,
-  hasEmptyColumns: false,
+  dropEmptyExtraCells: false,
   commentedHeader: null,
   labels: null,
   refusal: null,
@@ -241,7 +241,7 @@ function withHeader(text: Buffer, best: Candidate): Candidate {
   const hasHeader =
     commentedHeader === null && isHeader(joined, isTwoLines ? others : rows.slice(0, rowsCompared))
   const named = joined.findLastIndex((cell) => cell.trim() !== '') + 1
-  const hasEmptyColumns =
+  const dropEmptyExtraCells =
     hasHeader &&
     named > 1 &&
     named < joined.length &&
@@ -249,9 +249,9 @@ function withHeader(text: Buffer, best: Candidate): Candidate {
   return {
     ...best,
     hasHeader,
-    hasEmptyColumns,
+    dropEmptyExtraCells,
     headerLines: isTwoLines ? 2 : 1,
     labels: hasHeader && role === 'labels' ? second : null,
-    firstLine: hasEmptyColumns ? joined.slice(0, named) : joined,
+    firstLine: dropEmptyExtraCells ? joined.slice(0, named) : joined,
   }
 }

@@ -7,33 +7,14 @@ import type { EncodingWitness } from './encoding.ts'
 import type { Candidate } from './reading.ts'
 
 /** Dialect of a CSV file, as far as its bytes show. */
-export interface Dialect {
+export interface Dialect extends Candidate {
   readonly encoding: Encoding
-  readonly delimiter: string
-  readonly quote: string | null
   readonly lineTerminator: 'lf' | 'cr'
-  readonly skipLines: number
-  /** Number of lines of the header. */
-  readonly headerLines: number
-  /** Start of comment lines; null if there are none. */
-  readonly comment: string | null
-  /** Number of lines at the end of the file that are not rows, such as a footer. */
-  readonly skipLast: number
-  /** Values of the first line that is read. */
-  readonly firstLine: readonly string[]
-  readonly hasHeader: boolean
-  /** Names of the columns in a comment above rows without a header; null for none. */
-  readonly commentedHeader: readonly string[] | null
   /** Texts of rows to leave out, by column index. */
   readonly drop: ReadonlyMap<number, readonly string[]>
   readonly skipRepeatedHeaders: boolean
-  readonly dropEmptyExtraCells: boolean
-  /** The line below the header if it may be a second header; null if it is a row. */
-  readonly labels: readonly string[] | null
   /** True if a person must choose the encoding, so names in the header may change. */
   readonly isEncodingOpen: boolean
-  /** Reason to publish nothing before a person has changed the entry; null for none. */
-  readonly refusal: string | null
   /** Questions about the encoding and quotes. */
   readonly questions: readonly string[]
   /** Reasons for the detected dialect, as phrases for people. */
@@ -56,54 +37,38 @@ export function dialectOf(
   const text = lineTerminator === 'lf' ? decoded : decoderOf(encoding, 'the sample', 'cr').write(sample)
   const isOpen = isComplete && text.length > 0 && text.at(-1) !== LF
   const best = bestWay(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
-  const { delimiter, quote, skipLines, headerLines, comment, firstLine, lastLines, share } = best
-  const { hasHeader, hasEmptyColumns, commentedHeader, refusal } = best
   return {
-    delimiter,
-    quote,
-    lineTerminator,
-    skipLines,
-    headerLines,
-    comment,
-    skipLast: lastLines,
-    firstLine,
+    ...best,
     encoding,
-    hasHeader,
-    commentedHeader,
+    lineTerminator,
     drop: new Map(),
     skipRepeatedHeaders: false,
-    dropEmptyExtraCells: hasEmptyColumns,
-    labels: best.labels,
     isEncodingOpen: question !== null,
-    refusal,
     questions: [...(question === null ? [] : [question]), ...quoteQuestions(best, text)],
     evidence: [
       evidence,
-      `${JSON.stringify(delimiter)} gives ${counted(firstLine.length, 'column')} in ${(100 * share).toFixed(1)} % of the sample`,
-      ...quoteEvidence(best, text),
+      ...evidenceOf(best, text),
       ...(lineTerminator === 'cr' ? ['its lines end in carriage returns alone'] : []),
-      ...(skipLines > 0
-        ? [
-            skipLines === 1
-              ? 'line 1, before the header, is left out'
-              : `lines 1 to ${skipLines}, before the header, are left out`,
-          ]
-        : []),
-      ...(headerLines > 1
-        ? [`lines ${skipLines + 1} and ${skipLines + 2} are the header, and joined: ${firstLine.join(', ')}`]
-        : []),
-      ...(lastLines > 0
-        ? [
-            `${lastNumbers(text, lastLines)} at the end ${lastLines === 1 ? 'has one value, and is no row' : 'have one value each, and are no rows'}`,
-          ]
-        : []),
-      ...(commentedHeader === null ? [] : [`the last comment above the rows names the columns`]),
-      ...(hasEmptyColumns ? ['columns at the end without names and values are dropped'] : []),
-      ...(commentedHeader === null && refusal === null
-        ? headerEvidence(skipLines + 1, firstLine, hasHeader)
-        : []),
     ],
   }
+}
+
+function evidenceOf(best: Candidate, text: Buffer): string[] {
+  const { delimiter, skipLines, headerLines, firstLine, lastLines, share, commentedHeader } = best
+  const phrases: (string | false)[] = [
+    `${JSON.stringify(delimiter)} gives ${counted(firstLine.length, 'column')} in ${(100 * share).toFixed(1)} % of the sample`,
+    ...quoteEvidence(best, text),
+    skipLines === 1 && 'line 1, before the header, is left out',
+    skipLines > 1 && `lines 1 to ${skipLines}, before the header, are left out`,
+    headerLines > 1 &&
+      `lines ${skipLines + 1} and ${skipLines + 2} are the header, and joined: ${firstLine.join(', ')}`,
+    lastLines > 0 &&
+      `${lastNumbers(text, lastLines)} at the end ${lastLines === 1 ? 'has one value, and is no row' : 'have one value each, and are no rows'}`,
+    commentedHeader !== null && 'the last comment above the rows names the columns',
+    best.dropEmptyExtraCells && 'columns at the end without names and values are dropped',
+    ...(commentedHeader === null && best.refusal === null ? headerEvidence(best) : []),
+  ]
+  return phrases.filter((phrase) => phrase !== false)
 }
 
 function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
@@ -130,7 +95,8 @@ function quoteQuestions({ quote, delimiter, skipLines }: Candidate, text: Buffer
 /** Longest header, in characters, that is printed. */
 const headerShownMax = 400
 
-function headerEvidence(line: number, cells: readonly string[], hasHeader: boolean): string[] {
+function headerEvidence({ skipLines, firstLine: cells, hasHeader }: Candidate): string[] {
+  const line = skipLines + 1
   const hasNumbers = cells.some((cell) => /\d/.test(cell) && !/\p{L}/u.test(cell))
   if (hasHeader)
     return hasNumbers

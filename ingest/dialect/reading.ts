@@ -50,7 +50,7 @@ export interface Candidate extends SampleReading, QuoteSigns {
   /** True if the first line is a header. */
   readonly hasHeader: boolean
   /** True if the last columns have neither names nor values. */
-  readonly hasEmptyColumns: boolean
+  readonly dropEmptyExtraCells: boolean
   /** The line below the header if it may be a second header; null if it is a row. */
   readonly labels: readonly string[] | null
   /** Names of the columns in the last comment above the rows; null if it has none. */

@@ -124,7 +124,7 @@ function rowsIn(all: Buffer, isComplete: boolean, dialect: Dialect): SampleRow[]
     skipLines,
     headerLines,
     comment,
-    skipLast,
+    lastLines,
     hasHeader,
     firstLine,
   } = dialect
@@ -145,7 +145,7 @@ function rowsIn(all: Buffer, isComplete: boolean, dialect: Dialect): SampleRow[]
     maskOf: () => null,
     locate: { has: () => true },
   })
-  const last = new LastLines(skipLast, 'the sample')
+  const last = new LastLines(lastLines, 'the sample')
   const pieces = [scanner.push(last.push(decoder.write(all)))]
   if (isComplete && !scanner.stopped) pieces.push(scanner.push(last.push(decoder.end())), scanner.end())
   const records = recordsIn(Buffer.concat(pieces), delimiter, quote)
