@@ -4,7 +4,7 @@ import { momentField } from './moment-field.ts'
 import { numberField } from './number-field.ts'
 import { oddityOf } from './oddities.ts'
 import { isPadded, textField, trimmedField } from './text-field.ts'
-import { booleanWords, likelyNulls, markedNulls, sureNulls, yesNoName } from './words.ts'
+import { booleanWords, doubtfulYes, likelyNulls, markedNulls, sureNulls, yesNoName } from './words.ts'
 
 /** Returns the field that fits the sampled values of a column. */
 export function suggestField(column: SeenColumn): SuggestedField {
@@ -84,8 +84,8 @@ function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]):
   if (words === undefined || (!isUsual && values.length < 2)) return null
   if (isUsual) return typedField({ type: 'bool' }, words.join(' or '))
   const booleans = { true: [words[0]], false: [words[1]] }
-  if (words[0] === 'S' && isBesideYesNo !== true && !yesNoName.test(name.toLowerCase())) {
-    const evidence = `S and N may be yes and no, or a direction; for yes and no, declare type: bool, booleans: ${JSON.stringify(booleans)}`
+  if (doubtfulYes.includes(words[0]) && isBesideYesNo !== true && !yesNoName.test(name.toLowerCase())) {
+    const evidence = `${words.join(' and ')} may be yes and no, or have another meaning; for yes and no, declare type: bool, booleans: ${JSON.stringify(booleans)}`
     return { ...plainString(() => evidence), isNotable: true }
   }
   return {

@@ -39,9 +39,15 @@ export const booleanWords: readonly (readonly [yes: string, no: string])[] = [
     [yes.toUpperCase(), no.toUpperCase()],
   ]),
   ['SIM', 'NAO'],
-  ['S', 'N'],
   ['Y', 'N'],
+  ['S', 'N'],
+  ['t', 'f'],
 ]
-/** Names of columns that say yes or no, so that S and N are these words and no directions. */
+/** Letters for yes that have other meanings too, such as a direction. */
+export const doubtfulYes = ['S', 't']
+/**
+ * Names of columns that say yes or no, so that S and N are these words and no directions: prefixes, adjectives, and
+ * participles in Portuguese and Spanish, such as `aprovado`.
+ */
 export const yesNoName =
-  /^(is|has|in|fl|flag|st|sn|ind|indica|indicador|tem|teve|possui|foi|aceita|permite|optante)(_|$)|^(ativ|inativ|aprovad|cancelad|pag)[oa]s?(_|$)|_(ativ[oa]|sn|sim_nao)$/
+  /^(is|has|in|fl|flag|st|sn|ind|indica|indicador|tem|teve|possui|foi|aceita|permite|optante|fator)(_|$)|(^|_)(sn|sim_nao|((in)?ativ|obrigatori|valid)[oa]s?|regular|(?!(lado|estado|estrada|entrada|saida|sentido)s?(_|$))[a-z]+[ai]d[oa]s?)(_|$)/

@@ -413,8 +413,9 @@ describe('what is suggested of a column', () => {
       ['S', 'N', 'S'],
       { type: 'string' },
       null,
-      /S and N may be yes and no, or a direction/,
+      /S and N may be yes and no, or have another meaning/,
     ],
+    ['t and f beside nothing', ['t', 'f'], { type: 'string' }, null, /t and f may be yes and no/],
     ['Y and N', ['Y', 'N'], { type: 'bool', booleans: { true: ['Y'], false: ['N'] } }, [true, false]],
     ['letters of two languages', ['Sim', 'No'], { type: 'string' }, null],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
@@ -440,12 +441,16 @@ describe('what is suggested of a column', () => {
     ['a name of its own', 'n;v\n1;S\n2;N\n', 'string'],
     ['a name that says yes or no', 'n;ST_REELEICAO\n1;S\n2;N\n', 'bool'],
     ['a name with an adjective', 'n;Ativo\n1;S\n2;N\n', 'bool'],
+    ['a name with a participle', 'n;Contas aprovadas\n1;S\n2;N\n', 'bool'],
     ['the name of a direction', 'n;sentido\n1;S\n2;N\n', 'string'],
+    ['the name of a side', 'n;Lado da via\n1;S\n2;N\n', 'string'],
+    ['t and f, a name that says yes or no', 'n;is_open\n1;t\n2;f\n', 'bool'],
+    ['t and f, words for yes and no beside them', 'n;v;w\n1;t;Yes\n2;f;No\n', 'bool'],
     ['words for yes and no beside it', 'n;v;w\n1;S;Sim\n2;N;Não\n', 'bool'],
   ])('S and N with %s are a %s', async (_what, content, type) => {
     const { entry, told } = await entryOf(content)
     expect(entry.fields[1]).toMatchObject({ type })
-    expect(told).toMatch(type === 'bool' ? /which become true or false/ : /or a direction/)
+    expect(told).toMatch(type === 'bool' ? /which become true or false/ : /or have another meaning/)
   })
 
   test.each(sampled(cases))('%s is ingested as it was suggested', async (_what, texts, _keys, values) => {
