@@ -32,3 +32,9 @@ export async function* inOrder<T, R>(
     await Promise.allSettled(running)
   }
 }
+
+/** Waits until both end, then returns their results, or throws the error of the first one that has one. */
+export async function bothOf<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([one, other])
+  return Promise.all([one, other])
+}

@@ -50,7 +50,14 @@ test.each(isQuick ? [2] : [1, 2])(
       fetch(`http://127.0.0.1:${server.port}${address}`, { headers: { Connection: 'close' } })
     const statuses: number[] = []
     const began = performance.now()
-    for (const address of [rows, rows, `${rows}?page=9`, `${rows}?n=1`, '/nothing/', '/metrics']) {
+    for (const address of [
+      rows,
+      `${rows}?format=arrow`,
+      `${rows}?page=9`,
+      `${rows}?n=1`,
+      '/nothing/',
+      '/metrics',
+    ]) {
       const answer = await get(address)
       await answer.arrayBuffer()
       statuses.push(answer.status)

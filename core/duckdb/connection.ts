@@ -9,7 +9,7 @@ import {
 } from '@duckdb/node-api'
 import { messageOf } from '../errors.ts'
 import { OutOfMemory, QueryTimeout } from './errors.ts'
-import { itemsOf, listOf, parseNumbers, columnValues, type Items, type Value } from './vectors.ts'
+import { uintegersOf, listOf, parseNumbers, columnValues, type Items, type Value } from './vectors.ts'
 
 /** Parameter of a statement; an array is a list of texts. */
 export type Parameter = string | number | bigint | null | readonly string[]
@@ -108,41 +108,34 @@ export class Connection {
    * @throws QueryTimeout or OutOfMemory
    */
   async numbers(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint32Array> {
-    const [numbers = new Uint32Array()] = await this.#columns(sql, parameters, options, Uint32Array)
+    const [numbers = new Uint32Array()] = await this.numberColumns(sql, parameters, options)
     return numbers
   }
 
-  /** Returns the result as UINTEGER columns. */
-  async numberColumns(sql: string): Promise<Uint32Array[]> {
-    return this.#columns(sql, [], {}, Uint32Array)
-  }
-
-  /** Returns the result as DOUBLE columns. */
-  async doubleColumns(sql: string): Promise<Float64Array[]> {
-    return this.#columns(sql, [], {}, Float64Array)
-  }
-
-  async #columns<T extends Uint32Array | Float64Array>(
+  /**
+   * Returns the result as UINTEGER columns.
+   * @throws QueryTimeout or OutOfMemory
+   */
+  async numberColumns(
     sql: string,
-    parameters: readonly Parameter[],
-    options: RunOptions,
-    Items: new (length: number) => T,
-  ): Promise<T[]> {
+    parameters: readonly Parameter[] = [],
+    options: RunOptions = {},
+  ): Promise<Uint32Array[]> {
     return this.#run(sql, parameters, options, async (statement) => {
       const result = await statement.run()
-      const chunks: T[][] = []
+      const chunks: Uint32Array[][] = []
       for (;;) {
         const chunk = await result.fetchChunk()
         if (chunk === null || chunk.rowCount === 0) break
         chunks.push(
           Array.from({ length: chunk.columnCount }, (_, column) =>
-            itemsOf(chunk.getColumnVector(column), Items),
+            uintegersOf(chunk.getColumnVector(column)),
           ),
         )
       }
       return Array.from({ length: result.columnCount }, (_, column) => {
-        const pieces = chunks.map((columns) => columns[column] ?? new Items(0))
-        const all = new Items(pieces.reduce((sum, { length }) => sum + length, 0))
+        const pieces = chunks.map((columns) => columns[column] ?? new Uint32Array())
+        const all = new Uint32Array(pieces.reduce((sum, { length }) => sum + length, 0))
         let at = 0
         for (const piece of pieces) {
           all.set(piece, at)

@@ -2,7 +2,6 @@ import {
   DuckDBBlobValue,
   DuckDBBlobVector,
   DuckDBTypeId,
-  DuckDBDoubleVector,
   DuckDBUIntegerVector,
   DuckDBVarCharVector,
   type DuckDBValue,
@@ -117,15 +116,12 @@ function isValidity(value: unknown): value is { itemValid: (index: number) => bo
 }
 
 /**
- * Returns the items of a UINTEGER or DOUBLE vector without nulls as one array: reading them one by one takes
- * longer than many queries.
+ * Returns the items of a UINTEGER vector without nulls as one array: reading them one by one takes longer than
+ * many queries.
  */
-export function itemsOf<T extends Uint32Array | Float64Array>(
-  vector: DuckDBVector,
-  Items: new (length: number) => T,
-): T {
+export function uintegersOf(vector: DuckDBVector): Uint32Array {
   const items: unknown = Reflect.get(vector, 'items')
-  const isKnown = vector instanceof DuckDBUIntegerVector || vector instanceof DuckDBDoubleVector
-  if (!isKnown || !(items instanceof Items)) throw new TypeError(`expected a column of ${Items.name}`)
+  if (!(vector instanceof DuckDBUIntegerVector) || !(items instanceof Uint32Array))
+    throw new TypeError('expected a column of UINTEGER')
   return items
 }

@@ -61,8 +61,8 @@ export const fileNames = {
   dictionary: 'dictionary.index',
   /** Codes of the values in coded fields, row by row: see `format/codes.ts`. */
   codes: 'codes.bin',
-  /** All rows, for reading few at a time: see `format/row-store.ts`. */
-  rowStore: 'rows.bin',
+  /** Rows of a part, as they are sent: see `format/row-store.ts`. */
+  rowStore: (part: number): string => `rows-${digits(part)}.bin`,
   /** Positions of the rows in another order, and their codes. */
   orderPositions: (order: number): string => `order-${digits(order)}.bin`,
   orderCodes: (order: number): string => `order-${digits(order)}-codes.bin`,

@@ -121,8 +121,10 @@ const manifestShape = z.object({
   dictionary: dictionaryShape.optional(),
   /** Files of another container are ignored: DuckDB answers without them until the next ingest. */
   codes: codesShape.optional().catch(undefined),
-  /** All rows, for reading few at a time, unless the catalog omits it. */
-  row_store: piecewiseShape.optional().catch(undefined),
+  /** Rows as they are sent, in a file for each part, unless the catalog omits them. */
+  row_stores: z.array(piecewiseShape).optional().catch(undefined),
+  /** All rows in the form of earlier versions, which servers ignore. */
+  row_store: fileShape.optional().catch(undefined),
   orders: z.array(orderShape).optional().catch(undefined),
   /** Fields in declared order. */
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
@@ -237,9 +239,9 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
 
 /** Returns all files of a snapshot except its manifest. */
 export function filesOf({ parts, files, indexes = [], ...rest }: Manifest): StoredFile[] {
-  const { dictionary, codes, row_store: rowStore, orders = [] } = rest
+  const { dictionary, codes, row_stores: rowStores = [], row_store: rowStore, orders = [] } = rest
   const ordered = orders.flatMap((order) => [order.positions, order.codes])
-  const otherFiles = [dictionary, codes, rowStore, ...ordered].flatMap((file) => file ?? [])
+  const otherFiles = [dictionary, codes, ...rowStores, rowStore, ...ordered].flatMap((file) => file ?? [])
   return [...parts, ...files, ...indexes, ...otherFiles]
 }
 

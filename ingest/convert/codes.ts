@@ -1,18 +1,74 @@
 import zlib from 'node:zlib'
+import { inOrder } from '../../core/in-order.ts'
 import {
   countCodes,
   deflated,
   groupRows,
   packGroup,
+  sectionRows,
   unpackGroup,
   type Codes,
 } from '../../core/warehouse/format/codes.ts'
 import { ChunkWriter } from './chunk-writer.ts'
-import type { CodedField } from './dictionary.ts'
+import type { Work } from './convert.ts'
+import { codeSums, dueSums, readCodes, type CodedField, type DueSums } from './dictionary.ts'
 import { requireSame } from './proof.ts'
 
+/**
+ * Writes the file of codes of some fields, reading the sorted rows once.
+ * @throws TableFailure if a verification fails
+ */
+export async function writeCodes(
+  work: Work,
+  file: string,
+  rows: number,
+  fields: readonly CodedField[],
+): Promise<void> {
+  if (rows === 0 || fields.length === 0) return
+  const sections = Array.from(
+    { length: Math.ceil(rows / sectionRows) },
+    (_, section) => section * sectionRows,
+  )
+  const due = await dueSums(work, fields, rows)
+  const read = async (first: number): Promise<Codes[]> => {
+    const columns = await readCodes(work, fields, first, Math.min(sectionRows, rows - first))
+    for (const [place, field] of fields.entries())
+      requireDue(field, due.get(field.index), columns[place], first)
+    return columns
+  }
+  // A connection runs one statement at a time, so only one section is read while the one before is written.
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = async (first: number): Promise<Codes[]> => {
+    const columns = last.then(() => read(first))
+    last = columns.catch(() => undefined)
+    return columns
+  }
+  const codes = await CodesWriter.open(file, fields)
+  try {
+    for await (const columns of inOrder(sections, 2, inTurn)) await codes.add(columns)
+    await codes.finish()
+  } finally {
+    await codes.close()
+  }
+}
+
+/** @throws TableFailure if the codes of a field do not match the values of the sorted rows */
+function requireDue(
+  { name }: CodedField,
+  due: DueSums | undefined,
+  codes: Codes = new Uint8Array(),
+  first: number,
+): void {
+  if (due === undefined) throw new RangeError(`no sums are due of "${name}"`)
+  for (let from = 0; from < codes.length; from += groupRows) {
+    const group = (first + from) / groupRows
+    const sums = due.sums.subarray(2 * group, 2 * group + 2)
+    requireSame(`codes of "${name}"`, sums, codeSums(codes.subarray(from, from + groupRows), due))
+  }
+}
+
 /** Writes codes section by section: see `core/warehouse/format/codes.ts`. */
-export class CodesWriter {
+class CodesWriter {
   readonly #file: ChunkWriter
   readonly #fields: readonly CodedField[]
 

@@ -27,9 +27,9 @@ import { valuesSql } from './values.ts'
  * differently, so that unchanged sources are converted again. Version 1 lost a leading U+FEFF of values in
  * the profile. Version 3 omitted trailing zeros of decimals in the row store, and treated times of wide
  * tables as texts in the profile. Version 4 wrote downloads of several gzip members,
- * and folded case and accents alone in the words of searches.
+ * and folded case and accents alone in the words of searches. Version 5 packed the values of rows bit by bit.
  */
-export const converterVersion = 5
+export const converterVersion = 6
 
 /**
  * Rows of a part. A query must read the footer of each part, which is longer for more rows: see

@@ -3,15 +3,15 @@ import { isBisected } from '../../core/warehouse/format/positions.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { foldedSql } from '../../core/folding.ts'
 import { quotedText } from '../../core/sql.ts'
+import { writeCodes } from './codes.ts'
 import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
 import { writeOrders, type WrittenOrder } from './orders.ts'
 import { sortedRowsSql, type Work, type WrittenPart } from './convert.ts'
-import { writeRows } from './row-files.ts'
 import type { FieldProfile } from './profile.ts'
 import { readSql, requireSame, sumOf } from './proof.ts'
 
 /**
- * Writes files beside the parts for fast access: word indexes, dictionary, codes, row store and orders. A
+ * Writes files beside the parts for fast access: word indexes, dictionary, codes and orders. A
  * snapshot without them gives the same answers, more slowly.
  */
 /** Word index of a part: the folded search texts of each row, in the column `words`. */
@@ -30,7 +30,6 @@ export interface IndexFiles {
   readonly dictionary: WrittenDictionary | null
   /** Names of fields with codes; null for none. */
   readonly codes: readonly string[] | null
-  readonly hasRowStore: boolean
   readonly orders: readonly WrittenOrder[]
 }
 
@@ -49,34 +48,27 @@ export async function writeIndexes(
   codedDistinctMax: number,
 ): Promise<IndexFiles> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
-  const { indexes, search, hasRowStore: isDeclared } = work.table
+  const { indexes, search, hasRowStore } = work.table
   const indexedFields = new Set([...indexes.values, ...(indexes.words ? search : [])])
   const lowCardinalityFields = work.fields.flatMap(({ field }, index) => {
     const distinct = profiles[index]?.distinct_estimate ?? 0
     const isFew = distinct <= Math.min(codedDistinctMax, Math.max(distinctAlways, rows * codedShare))
-    return isFew && (isDeclared || indexedFields.has(field.name)) ? [index] : []
+    return isFew && indexedFields.has(field.name) ? [index] : []
   })
-  const fields = rows === 0 ? [] : await numberValues(work, lowCardinalityFields)
-  const coded = fields.filter(({ name }) => indexedFields.has(name))
-  const hasRowStore = isDeclared && rows > 0
-  if (fields.length > 0) await writeDictionary(work, folder, fields)
-  const files = {
-    codes: path.join(folder, fileNames.codes),
-    rowStore: hasRowStore ? path.join(folder, fileNames.rowStore) : null,
-  }
-  await writeRows(work, files, rows, fields, coded)
+  const coded = rows === 0 ? [] : await numberValues(work, lowCardinalityFields)
+  if (coded.length > 0) await writeDictionary(work, folder, coded)
+  await writeCodes(work, path.join(folder, fileNames.codes), rows, coded)
   const known = new Set(coded.map(({ name }) => name))
   const isAlone = parts.length < 2
   const isSorted = (name: string): boolean =>
     !known.has(name) && work.fields.some(({ field }) => field.name === name && isBisected(field))
   const sorted = isAlone || !hasRowStore ? [] : indexes.values.filter(isSorted)
   const orders = await writeOrders(work, folder, rows, coded, sorted)
-  await forgetValues(work, fields)
+  await forgetValues(work, coded)
   return {
     indexes: isAlone ? [] : await writeWords(work, folder, parts, existingFiles, known),
-    dictionary: fields.length === 0 ? null : fields.map(({ name, values }) => ({ name, values })),
+    dictionary: coded.length === 0 ? null : coded.map(({ name, values }) => ({ name, values })),
     codes: coded.length === 0 ? null : coded.map(({ name }) => name),
-    hasRowStore,
     orders,
   }
 }

@@ -6,11 +6,11 @@ import { fileNames } from '../../core/warehouse/layout.ts'
 import { chunkPositions, positionBytes } from '../../core/warehouse/format/positions.ts'
 import { orderTerm, quotedText } from '../../core/sql.ts'
 import { ChunkWriter } from './chunk-writer.ts'
+import { writeCodes } from './codes.ts'
 import { scratchGroupRows, sortedFile, sortedSql, type Work } from './convert.ts'
 import type { CodedField } from './dictionary.ts'
 import { requireSame, sumOf } from './proof.ts'
 import { countMisplaced } from './reconcile.ts'
-import { writeRows } from './row-files.ts'
 
 type DeclaredOrder = Table['orders'][number]
 
@@ -48,11 +48,7 @@ export async function writeOrders(
   for (const [number, order] of [...declared, ...filterOrders].entries()) {
     const sorted = await sortInto(work, path.join(work.scratch, `order-${number}`), order, order.coded)
     await writePositions(sorted, path.join(folder, fileNames.orderPositions(number)), rows)
-    const files = {
-      codes: path.join(folder, fileNames.orderCodes(number)),
-      rowStore: null,
-    }
-    await writeRows(sorted, files, rows, order.coded, order.coded)
+    await writeCodes(sorted, path.join(folder, fileNames.orderCodes(number)), rows, order.coded)
     await rm(sorted.scratch, { recursive: true })
     const names = order.coded.map(({ name }) => name)
     written.push({ keys: order.keys, codes: names.length === 0 ? null : names })

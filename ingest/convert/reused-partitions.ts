@@ -28,6 +28,8 @@ interface ReusablePart {
   readonly part: Part
   /** File with the folded search texts of the part; null if there is none. */
   readonly words: StoredFile | null
+  /** Row store of the part; null if there is none. */
+  readonly rowStore: StoredFile | null
   readonly section: GzipSection
   /** Offset of the section in the download, in bytes. */
   readonly sectionAt: number
@@ -118,7 +120,7 @@ function areUnique(files: readonly { readonly name: string }[]): boolean {
 
 /** Returns the parts of each partition, with their folded texts and download sections. */
 function partsOf(
-  { partitions = [], parts, indexes = [] }: Manifest,
+  { partitions = [], parts, indexes = [], row_stores: rowStores = [] }: Manifest,
   sections: readonly GzipSection[],
 ): ReusablePart[][] {
   let [next, sectionAt] = [0, sectionStart(sections, 1)]
@@ -130,7 +132,7 @@ function partsOf(
         throw new Error('the parts do not add up to their partitions')
       const number = next
       const words = indexes.find((index) => index.part === number) ?? null
-      own.push({ part, words, section, sectionAt })
+      own.push({ part, words, rowStore: rowStores[number] ?? null, section, sectionAt })
       sum += part.rows
       sectionAt += section[0]
     }
@@ -228,12 +230,13 @@ export function reusedFiles(
   const folder = layout.snapshot(table, reusable.before.snapshot)
   for (const [number, part] of parts.entries()) {
     if (!isReused(part)) continue
-    const { words, part: own } = part.reused
+    const { words, rowStore, part: own } = part.reused
     const addFile = (name: string, { file, bytes, sha256, sha512 }: StoredFile): void => {
       files.set(name, { file: name, bytes, sha256, sha512, key: `${folder}/${file}` })
     }
     addFile(part.file, own)
     if (words !== null) addFile(fileNames.wordIndex(number), words)
+    if (rowStore !== null) addFile(fileNames.rowStore(number), rowStore)
   }
   return files
 }
@@ -255,7 +258,7 @@ export function pinnedFiles(table: Table, reusable: Reusable): PinnedFile[] {
   const { snapshot } = reusable.before
   const folder = layout.snapshot(table, snapshot)
   const files = reusable.partitions.flatMap(({ parts }) =>
-    parts.flatMap(({ part, words }) => (words === null ? [part] : [part, words])),
+    parts.flatMap(({ part, words, rowStore }) => [part, words, rowStore].flatMap((file) => file ?? [])),
   )
   return [
     previousDownload(table, reusable),

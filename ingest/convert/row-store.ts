@@ -1,178 +1,201 @@
+import { open, rm } from 'node:fs/promises'
+import path from 'node:path'
+import zlib from 'node:zlib'
 import { typeRow } from '../../core/catalog/field-types.ts'
-import { groupRows, type Codes } from '../../core/warehouse/format/codes.ts'
-import { sectionChunks } from '../../core/warehouse/format/chunk-file.ts'
-import { chunkRows, type ChunkColumn } from '../../core/warehouse/format/row-store.ts'
+import { inAlphabet, rowJson } from '../../core/warehouse/format/row-json.ts'
+import {
+  chunkRows,
+  encodeIndex,
+  encodeText,
+  indexedChunks,
+  inflateTexts,
+  textBytesMax,
+  type IndexedText,
+} from '../../core/warehouse/format/row-store.ts'
+import { fileNames } from '../../core/warehouse/layout.ts'
+import { quotedName, quotedText } from '../../core/sql.ts'
+import { LF } from '../source/record.ts'
 import { ChunkWriter } from './chunk-writer.ts'
-import { numberOf, sortedRowsSql, sortedSql, type Work } from './convert.ts'
-import type { CodedField } from './dictionary.ts'
-import { encodeRows } from './encode-rows.ts'
+import type { Work, WrittenPart } from './convert.ts'
+import { requireSame } from './proof.ts'
 
-/** A field of the table in its stored form: codes, whole numbers, or texts. */
-interface StoredField {
-  readonly index: number
-  readonly kind: 'codes' | 'integers' | 'texts'
-  /** Decimal places of numbers. */
-  readonly digits: number
-  /** Number of rows that are read at a time; Infinity unless the field is stored as texts. */
-  readonly rowsAtOnce: number
-}
-
-/** Approximate maximum size of a field's texts in memory, in bytes. */
-const textBytesMax = 32_000_000
 /**
- * Limits of numbers that are stored as integers. Beyond either limit, a double is inexact, or JSON writes a
- * number otherwise than DuckDB.
+ * Writes the row store of each part that has none yet, and reads it back.
+ * @param existingFiles files that are in the folder already
+ * @returns the names of the files; null if the table has no row store
+ * @throws TableFailure if a verification fails
  */
-const integerMax = 1e15
-const digitsMax = 4
-
-/** Columns of consecutive rows, by the index of their field. */
-type Columns = ReadonlyMap<number, ChunkColumn>
-
-/** Writes the row store: see `core/warehouse/format/row-store.ts`. */
-export class RowStoreWriter {
-  readonly #work: Work
-  readonly #file: ChunkWriter
-  readonly #fields: readonly StoredField[]
-  #rows = 0
-
-  private constructor(work: Work, file: ChunkWriter, fields: readonly StoredField[]) {
-    this.#work = work
-    this.#file = file
-    this.#fields = fields
-  }
-
-  static async open(work: Work, file: string, coded: readonly CodedField[]): Promise<RowStoreWriter> {
-    const fields: StoredField[] = []
-    for (const index of work.fields.keys()) {
-      const isCoded = coded.some((one) => one.index === index)
-      const common = { index, digits: 0, rowsAtOnce: Infinity }
-      fields.push(isCoded ? { ...common, kind: 'codes' } : await storedField(work, index))
-    }
-    return new RowStoreWriter(work, await ChunkWriter.open(file), fields)
-  }
-
-  /**
-   * Reads the values without codes of some rows in advance; null if they do not fit into memory, so that
-   * `add` reads them in steps.
-   */
-  async read(first: number, rows: number): Promise<Columns | null> {
-    return rows > this.#rowsAtOnce ? null : this.#read(first, rows)
-  }
-
-  /**
-   * Adds the next rows: a multiple of 128, except at the end.
-   * @param codes codes of these rows, by the index of the field
-   * @param uncodedColumns result of `read` for these rows
-   */
-  async add(codes: ReadonlyMap<number, Codes>, uncodedColumns: Columns | null, rows: number): Promise<void> {
-    const atOnce = Math.min(rows, this.#rowsAtOnce)
-    for (let first = 0; first < rows; first += atOnce) {
-      const some = Math.min(atOnce, rows - first)
-      const read = uncodedColumns ?? (await this.#read(this.#rows + first, some))
-      const columns = this.#fields.map(({ index }): ChunkColumn => {
-        const own = codes.get(index)?.subarray(first, first + some)
-        return own === undefined ? (read.get(index) ?? { codes: new Uint8Array() }) : { codes: own }
-      })
-      await this.#file.add(encodeRows({ columns, rows: some }))
-    }
-    this.#rows += rows
-  }
-
-  /** @throws TableFailure if the file differs when it is read back */
-  async finish(): Promise<void> {
-    await this.#file.finish()
-  }
-
-  async close(): Promise<void> {
-    await this.#file.close()
-  }
-
-  get #rowsAtOnce(): number {
-    return Math.min(...this.#fields.map(({ rowsAtOnce }) => rowsAtOnce))
-  }
-
-  async #read(first: number, rows: number): Promise<Columns> {
-    const columns = new Map<number, ChunkColumn>()
-    const numbers = this.#fields.filter(({ kind }) => kind === 'integers')
-    const integers = numbers.length === 0 ? [] : await readIntegers(this.#work, numbers, first, rows)
-    for (const [place, { index, digits }] of numbers.entries())
-      columns.set(index, { integers: integers[place] ?? new Float64Array(), digits })
-    for (const { index, kind } of this.#fields)
-      if (kind === 'texts') columns.set(index, await readTexts(this.#work, index, first, rows))
-    return columns
-  }
-}
-
-async function storedField(work: Work, index: number): Promise<StoredField> {
-  const field = fieldAt(work, index)
-  const digits = field.type === 'integer' ? 0 : field.type === 'decimal' ? field.scale : Infinity
-  if (digits <= digitsMax) {
-    const [[max] = []] = await work.db.rows(
-      `select coalesce(max(abs(${integerSql(index, digits)})), 0) from ${sortedSql(work)}`,
-    )
-    if (numberOf(max) < integerMax) return { index, kind: 'integers', digits, rowsAtOnce: Infinity }
-  }
-  return { index, kind: 'texts', digits: 0, rowsAtOnce: await rowsAtOnceOf(work, index) }
-}
-
-function fieldAt({ fields }: Work, index: number) {
-  const field = fields[index]?.field
-  if (field === undefined) throw new RangeError(`the table has no field ${index}`)
-  return field
-}
-
-/** SQL: a value as a whole number, without its decimal point. */
-const integerSql = (index: number, digits: number): string =>
-  digits === 0 ? `f${index}::double` : `round(f${index}::double * ${10 ** digits})`
-
-/** SQL: the text of a value as it is stored; see `core/warehouse/format/row-store.ts`. */
-function textSql(work: Work, index: number): string {
-  const field = fieldAt(work, index)
-  const { json, wire } = typeRow(field.type)
-  const value = json(`f${index}`, field)
-  return wire.kind === 'text' || wire.kind === 'json' ? value : `to_json(${value})::varchar`
-}
-
-/** Returns the number of rows to read at a time, so that their texts fit into memory: a multiple of 128. */
-async function rowsAtOnceOf(work: Work, index: number): Promise<number> {
-  const [row = []] = await work.db.rows(
-    `select max(bytes)::double from (select sum(strlen(${textSql(work, index)})) as bytes from ${sortedSql(work)}
-      group by file_row_number // ${groupRows})`,
-  )
-  const chunks = Math.floor(((groupRows / chunkRows) * textBytesMax) / Math.max(1, Number(row[0])))
-  return chunkRows * Math.min(sectionChunks, Math.max(1, chunks))
-}
-
-/** Reads the values of fields as whole numbers without decimal points, in the order of the rows; NaN for null. */
-async function readIntegers(
+export async function writeRowStores(
   work: Work,
-  fields: readonly StoredField[],
-  first: number,
-  rows: number,
-): Promise<Float64Array[]> {
-  const values = fields.map(({ index, digits }) => `coalesce(${integerSql(index, digits)}, 'nan'::double)`)
-  const [positions = new Float64Array(), ...columns] = await work.db.doubleColumns(
-    `select ${[`(file_row_number - ${first})::double`, ...values].join(', ')} from ${sortedRowsSql(work, first, rows)}`,
-  )
-  return columns.map((column) => {
-    const placed = new Float64Array(rows).fill(Number.NaN)
-    for (let row = 0; row < column.length; row += 1) placed[positions[row] ?? 0] = column[row] ?? 0
-    return placed
-  })
+  folder: string,
+  parts: readonly WrittenPart[],
+  existingFiles: ReadonlySet<string>,
+): Promise<string[] | null> {
+  if (!work.table.hasRowStore || parts.length === 0) return null
+  const names = parts.map((_, number) => fileNames.rowStore(number))
+  for (const [number, part] of parts.entries()) {
+    const name = names[number] ?? ''
+    if (!existingFiles.has(name)) await writeRowStore(work, folder, part, name)
+  }
+  return names
 }
 
-async function readTexts(work: Work, index: number, first: number, rows: number): Promise<ChunkColumn> {
-  const [bytes, lengths] = await work.db.columns(
-    `select coalesce(encode(string_agg(text, '' order by row)), ''::blob),
-        list((coalesce(strlen(text) + 1, 0))::uinteger order by row)
-      from (select (file_row_number - ${first})::uinteger as row,
-        case when f${index} is not null then ${textSql(work, index)} end as text from ${sortedRowsSql(work, first, rows)})`,
-    [],
-    {},
+async function writeRowStore(work: Work, folder: string, part: WrittenPart, name: string): Promise<void> {
+  const writer = await ChunkWriter.open(path.join(folder, name))
+  try {
+    const indexes: Buffer[] = []
+    let [indexed, rows]: [IndexedText[], number] = [[], 0]
+    for await (const texts of textsIn(linesOf(work, path.join(folder, part.file), part))) {
+      await writer.add(packed(texts))
+      for (const { sum, ends } of texts) {
+        indexed.push({ sum, ends })
+        rows += ends.length
+        if (indexed.length < indexedChunks) continue
+        indexes.push(encodeIndex(indexed))
+        indexed = []
+      }
+    }
+    requireSame('number of rows in the row store', part.rows, rows)
+    if (indexed.length > 0) indexes.push(encodeIndex(indexed))
+    await writer.add(indexes)
+    await writer.finish()
+  } finally {
+    await writer.close()
+  }
+}
+
+/** Yields the rows of a part as JSON, each with a line feed at its end, in blocks as `blocksOf` does. */
+async function* linesOf(work: Work, part: string, { file }: WrittenPart): AsyncGenerator<Buffer> {
+  const fields = inAlphabet(work.fields.map(({ field }) => field))
+  const from = `read_parquet(${quotedText(part)}, file_row_number = true) as part`
+  const target = path.join(work.scratch, `${file}.json`)
+  for (const { first, end } of await spansOf(work, from)) {
+    await work.db
+      .rows(`copy (select ${rowJson(fields)} from ${from} where file_row_number between ${first} and ${end - 1})
+      to ${quotedText(target)} (format csv, header false, quote '', escape '')`)
+    yield* blocksOf(target)
+    await rm(target)
+  }
+}
+
+/** Rows of a vector, the unit in which a thread of DuckDB renders rows. */
+const vectorRows = 2048
+/** Approximate bytes of a value in JSON besides its text. */
+const valueBytes = 100
+/** Approximate memory for rendering rows, as a multiple of their bytes, with a margin for other statements. */
+const memoryFactor = 20
+
+/** Rows that one statement renders. */
+interface Span {
+  readonly first: number
+  end: number
+  /** True if all threads may render some of the rows at the same time. */
+  readonly isShort: boolean
+}
+
+/** Divides the rows of a part so that the memory of DuckDB suffices to render them. */
+async function spansOf(work: Work, from: string): Promise<Span[]> {
+  const texts = work.fields.flatMap(({ field }) =>
+    typeRow(field.type).stored(field) === 'VARCHAR' ? [`coalesce(strlen(${quotedName(field.name)}), 0)`] : [],
   )
-  const numbers = lengths === undefined || lengths instanceof Uint8Array ? null : lengths.values
-  if (!(bytes instanceof Uint8Array) || !(numbers instanceof Uint32Array))
-    throw new TypeError('expected texts and their lengths')
-  return { bytes, lengths: numbers }
+  const vectors = await work.db.rows(
+    `select min(file_row_number), count(*), sum(${['0', ...texts].join(' + ')})
+      from ${from} group by file_row_number // ${vectorRows} order by 1`,
+  )
+  const [[threads, memory] = []] = await work.db.rows(
+    `select current_setting('threads'), current_setting('memory_limit')`,
+  )
+  const most = bytesOf(String(memory)) / memoryFactor
+  const spans: Span[] = []
+  for (const vector of vectors) {
+    const [first = 0, rows = 0, textBytes = 0] = vector.map(Number)
+    const bytes = textBytes + rows * work.fields.length * valueBytes
+    if (bytes * Number(threads) <= most) {
+      const last = spans.at(-1)
+      if (last?.isShort === true) last.end = first + rows
+      else spans.push({ first, end: first + rows, isShort: true })
+      continue
+    }
+    // Fewer rows than a vector have one thread.
+    const atOnce = Math.max(1, Math.min(rows, Math.floor((rows * most) / bytes)))
+    for (let at = first; at < first + rows; at += atOnce)
+      spans.push({ first: at, end: Math.min(first + rows, at + atOnce), isShort: false })
+  }
+  return spans
+}
+
+/** Parses a size as DuckDB formats it, such as `524.4 MiB`. */
+function bytesOf(text: string): number {
+  const [size = '', unit = ''] = text.split(' ')
+  return Number(size) * 1024 ** Math.max(0, ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'].indexOf(unit))
+}
+
+/** Yields a file in blocks, of which each is overwritten by the next. */
+async function* blocksOf(file: string): AsyncGenerator<Buffer> {
+  const handle = await open(file)
+  try {
+    const block = Buffer.allocUnsafe(blockBytes)
+    for (;;) {
+      const { bytesRead } = await handle.read(block, 0, blockBytes)
+      if (bytesRead === 0) return
+      yield block.subarray(0, bytesRead)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+const blockBytes = 1024 * 1024
+
+/** Text of at most 32 rows; empty if it is too large for the row store. */
+interface RowsText extends IndexedText {
+  readonly text: Buffer
+}
+
+/** Compresses texts, and compares them with what is inflated again. */
+function packed(texts: readonly RowsText[]): Buffer[] {
+  const chunks = texts.map(({ text }) => (text.length === 0 ? text : encodeText(text)))
+  const bytes = texts.reduce((sum, { text }) => sum + text.length, 0)
+  const inflated = inflateTexts(Buffer.concat(chunks), bytes)
+  let at = 0
+  for (const { text } of texts) {
+    requireSame('row store', true, text.equals(inflated.subarray(at, at + text.length)))
+    at += text.length
+  }
+  return chunks
+}
+
+const comma = ','.charCodeAt(0)
+
+/** Divides blocks of lines into texts of 32 rows, with commas instead of line feeds. Yields the texts that end in a block. */
+async function* textsIn(blocks: AsyncIterable<Buffer>): AsyncGenerator<RowsText[]> {
+  let [pieces, bytes, ends]: [Buffer[], number, number[]] = [[], 0, []]
+  const take = (piece: Buffer): void => {
+    bytes += piece.length
+    // A text that is too large is only measured.
+    if (bytes > textBytesMax) pieces = []
+    else pieces.push(piece)
+  }
+  const finish = (): RowsText => {
+    const [first = Buffer.alloc(0), ...others] = pieces
+    const text = others.length === 0 ? first : Buffer.concat(pieces)
+    const finished = { text, sum: zlib.crc32(text), ends }
+    ;[pieces, bytes, ends] = [[], 0, []]
+    return finished
+  }
+  for await (const block of blocks) {
+    const texts: RowsText[] = []
+    let start = 0
+    for (let feed = block.indexOf(LF); feed !== -1; feed = block.indexOf(LF, feed + 1)) {
+      block[feed] = comma
+      ends.push(bytes + feed + 1 - start)
+      if (ends.length < chunkRows) continue
+      take(block.subarray(start, feed + 1))
+      start = feed + 1
+      texts.push(finish())
+    }
+    yield texts
+    take(Buffer.from(block.subarray(start)))
+  }
+  if (ends.length > 0) yield [finish()]
 }

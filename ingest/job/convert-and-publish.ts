@@ -7,14 +7,16 @@ import { clearFailure, clearRollbacks } from '../../core/warehouse/state-files.t
 import { filesOf } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/publish.ts'
 import { sort, writeParts, type DuePart, type Work } from '../convert/convert.ts'
-import { writeIndexes, type IndexFiles } from '../convert/indexes.ts'
+import { bothOf } from '../../core/in-order.ts'
+import { writeIndexes } from '../convert/indexes.ts'
+import { writeRowStores } from '../convert/row-store.ts'
 import { profile, type FieldProfile } from '../convert/profile.ts'
 import { reconcilePublished } from '../convert/reconcile.ts'
 import { driftSince, emptySourceProblem } from './drift.ts'
 import { isReused, planned, reusedFiles, copyReused, type ReusedFile } from '../convert/reused-partitions.ts'
 import { requireExpectations } from './expectations.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
-import { label, nameSnapshot } from '../publish/label.ts'
+import { label, nameSnapshot, type ServerFiles } from '../publish/label.ts'
 import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
 import { readPreviousReport, writeReport, type Outcome, type IngestReport } from './report.ts'
 import { sourceTotals, missingFiles, partitionsOf, warningsOf } from './source-totals.ts'
@@ -33,11 +35,15 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
     const drift = await requireLikeness(job, converted)
     const { work, folder, plan, profiles, reusedByName } = converted
     const reused = new Set(reusedByName.keys())
-    const indexFiles = await steps.time('indexing', () =>
-      writeIndexes(work, folder, plan.parts, reused, profiles, job.codedDistinctMax),
+    // Both leave a part of the machine idle, so they run at the same time.
+    const [indexFiles, rowStores] = await steps.time('indexing', () =>
+      bothOf(
+        writeIndexes(work, folder, plan.parts, reused, profiles, job.codedDistinctMax),
+        writeRowStores({ ...work, db: job.otherDb }, folder, plan.parts, reused),
+      ),
     )
     const packed = await steps.time('packing', () => pack(job, converted), 'own')
-    return publishAndReport(job, steps, { ...converted, indexFiles }, drift, packed)
+    return publishAndReport(job, steps, { ...converted, files: { ...indexFiles, rowStores } }, drift, packed)
   })
 }
 
@@ -140,12 +146,12 @@ export async function requireLikeness(job: Job, converted: Converted): Promise<s
 async function publishAndReport(
   job: Job,
   steps: Stopwatch,
-  converted: Converted & { readonly indexFiles: IndexFiles },
+  converted: Converted & { readonly files: ServerFiles },
   drift: readonly string[],
   { sections, sums }: PackedDownload,
 ): Promise<Outcome> {
   const { table, dataset, store, definition, before, previous, now } = job
-  const { work, folder, read, reusable, rejects, rows, plan, reusedByName, profiles, indexFiles, lacking } =
+  const { work, folder, read, reusable, rejects, rows, plan, reusedByName, profiles, files, lacking } =
     converted
   const all = sourceTotals(job, converted)
   const labelled = {
@@ -197,7 +203,7 @@ async function publishAndReport(
     tools: { node: process.version, duckdb: duckdbVersion },
   }
   await writeReport(folder, report)
-  const manifest = await label(labelled, named, folder, indexFiles)
+  const manifest = await label(labelled, named, folder, files)
   const existingKeys = new Map([...reusedByName].map(([file, { key }]) => [file, key]))
   const written = new Set(filesOf(manifest).map(({ file }) => file))
   // Remove reused files that are no longer needed, such as folded texts of fields that now have codes.

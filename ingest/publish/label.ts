@@ -67,6 +67,12 @@ export function definitionsUntil(table: Table, partRows: number, converter: numb
   return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
 }
 
+/** Files for the server beside the parts of a snapshot. */
+export interface ServerFiles extends IndexFiles {
+  /** Names of the row stores of the parts; null for none. */
+  readonly rowStores: readonly string[] | null
+}
+
 interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly dataset: Dataset
   readonly table: Table
@@ -112,13 +118,13 @@ export async function label(
   labelled: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
-  indexFiles: IndexFiles,
+  serverFiles: ServerFiles,
 ): Promise<Manifest> {
   const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = labelled
   const { reusedFiles, partitions, header, isLoaded, download } = labelled
   const report = await sumsOf(path.join(folder, fileNames.report))
   const indexes: Index[] = []
-  for (const index of indexFiles.indexes) {
+  for (const index of serverFiles.indexes) {
     const sums = await sumsOfFile(folder, index.file, reusedFiles)
     indexes.push({ ...index, ...sums, fields: [...index.fields] })
   }
@@ -139,7 +145,7 @@ export async function label(
     ...(partitions !== undefined && { partitions }),
     ...(header !== undefined && { header }),
     ...(indexes.length > 0 && { indexes }),
-    ...(await readApart(indexFiles, folder)),
+    ...(await readApart(serverFiles, folder, reusedFiles)),
     fields: storedFields(table),
     order: orderTerms(table),
     import_date: importDate.toISOString(),
@@ -156,15 +162,18 @@ export async function label(
 
 /** Describes files that only the server reads. */
 async function readApart(
-  { dictionary, codes, hasRowStore, orders }: IndexFiles,
+  { dictionary, codes, rowStores, orders }: ServerFiles,
   folder: string,
-): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'row_store' | 'orders'>> {
+  reusedByName: ReadonlyMap<string, ReusedFile>,
+): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'row_stores' | 'orders'>> {
   const piecewise = async (file: string): Promise<PiecewiseFile> => ({
     file,
-    ...(await sumsOf(path.join(folder, file))),
+    ...(await sumsOfFile(folder, file, reusedByName)),
     container: 2,
     directory_sum: await directorySum(path.join(folder, file)),
   })
+  const stores: PiecewiseFile[] = []
+  for (const file of rowStores ?? []) stores.push(await piecewise(file))
   const ordered: Order[] = []
   for (const [number, order] of orders.entries()) {
     ordered.push({
@@ -184,7 +193,7 @@ async function readApart(
       },
     }),
     ...(codes !== null && { codes: { ...(await piecewise(fileNames.codes)), fields: [...codes] } }),
-    ...(hasRowStore && { row_store: await piecewise(fileNames.rowStore) }),
+    ...(rowStores !== null && { row_stores: stores }),
     ...(ordered.length > 0 && { orders: ordered }),
   }
 }

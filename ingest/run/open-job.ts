@@ -1,6 +1,7 @@
 import os from 'node:os'
 import path from 'node:path'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import type { Connection } from '../../core/duckdb/connection.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
@@ -102,7 +103,9 @@ export async function withJob<Result>(
     folders: [scratch, ...new Set(folders)],
   })
   const db = await database.connect({ progress: true })
+  let otherDb: Connection | null = null
   try {
+    otherDb = await database.connect()
     await requirePatterns(db, table)
     return await work({
       ...own,
@@ -114,6 +117,7 @@ export async function withJob<Result>(
       store: options.store,
       referenced,
       db,
+      otherDb,
       partRows: options.partRows ?? partRowsDefault,
       definition: definitionFor(table, options),
       codedDistinctMax: options.codedDistinctMax ?? codedValuesMax,
@@ -124,6 +128,7 @@ export async function withJob<Result>(
     })
   } finally {
     db.close()
+    otherDb?.close()
     database.close()
     release()
   }

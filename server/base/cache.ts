@@ -54,7 +54,7 @@ export interface CacheStats {
 }
 
 /** A cached body, and the headers that belong to it. */
-interface CachedBody {
+export interface CachedBody {
   readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string>>
 }

@@ -1,8 +1,8 @@
 import type { Field } from '../../core/catalog/catalog.ts'
-import { typeRow } from '../../core/catalog/field-types.ts'
+import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import { quotedName } from '../../core/sql.ts'
-import type { LineFormat } from './format.ts'
-import { copiedJson } from './json.ts'
+import { csvOf } from './csv.ts'
+import { copiesAll, copiesNothing, type LineFormat } from './format.ts'
 import { quotedJson } from '../../core/text.ts'
 
 /** Each row as a JSON list of texts with all digits, for HTML pages; not available to clients. */
@@ -13,19 +13,28 @@ export const cellsFormat: LineFormat = {
   ending: 'json',
   savedAs: null,
   line: (fields) => `to_json([${fields.map(cell).join(', ')}])::varchar`,
-  written: {
-    key: 'cells',
-    valueForm: 'rendered',
-    before: () => '',
-    value: quotedJson,
-    copies: () => copiedJson,
-    null: 'null',
+  stored: {
+    isJson: false,
     around: { before: '[', between: ',', after: ']' },
+    before: () => '',
+    copies: ({ type }) => (isCopied(type) ? copiesAll : copiesNothing),
+    value: (json, field) => {
+      const { moment, wire } = typeRow(field.type)
+      if (moment === 'datetime') return json.replace('T', ' ')
+      return wire.kind === 'text' ? json : quotedJson(csvOf(json, field))
+    },
+    null: 'null',
   },
   separator: ',',
   repeatsNames: false,
   head: () => '[',
   tail: () => ']',
+}
+
+/** Returns whether the values of a type are texts in JSON that cells have too. */
+function isCopied(type: FieldType): boolean {
+  const { moment, wire } = typeRow(type)
+  return wire.kind === 'text' && moment !== 'datetime'
 }
 
 function cell(field: Field): string {

@@ -1,7 +1,7 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedCsv, quotedName, quotedText } from '../../core/sql.ts'
-import { csvFormat, csvText, csvValueText } from './csv.ts'
+import { csvFormat, csvOf, csvText, csvValueText } from './csv.ts'
 import { copiesNothing, type LineFormat } from './format.ts'
 
 const delimiter = ';'
@@ -42,20 +42,20 @@ export const csvExcelFormat: LineFormat = {
   hasColumns: true,
   savedAs: 'attachment',
   line: (fields) => `concat(${fields.map(valueSql).join(`, '${delimiter}', `)})`,
-  written: {
-    key: 'csv-excel',
-    valueForm: 'plain',
+  stored: {
+    isJson: false,
+    around: { before: '', between: delimiter, after: '' },
     before: () => '',
-    value: (text, field) => {
+    copies: () => copiesNothing,
+    value: (json, field) => {
+      const text = csvOf(json, field)
       const { dialect, isQuotedInCsv, isText, moment } = typeRow(field.type)
       if (dialect === 'number') return text.replace('.', ',')
       if (moment === 'datetime') return text.replace('T', ' ')
       const plain = isText ? guarded(text) : text
       return isQuotedInCsv ? csvValueText(plain, delimiter) : plain
     },
-    copies: () => copiesNothing,
     null: '',
-    around: { before: '', between: delimiter, after: '' },
   },
   separator: '\r\n',
   repeatsNames: false,

@@ -1,13 +1,11 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
+import { unchangedSql } from '../../core/catalog/types/field-type.ts'
 import { quotedCsv, quotedName } from '../../core/sql.ts'
-import { allBytesBut, type Copies, type LineFormat } from './format.ts'
+import { copiesNothing, copiesWithout, type LineFormat } from './format.ts'
 
 /** Rule that copies texts which need no quotes in CSV. */
-const copiedBare: Copies = {
-  isCopied: allBytesBut((byte) => ',"\r\n'.includes(String.fromCharCode(byte))),
-  quote: '',
-}
+const copiesBare = copiesWithout(',"')
 
 /**
  * RFC 4180, but lines end with LF, which tools of the command line expect. Null is empty, and an empty text
@@ -22,19 +20,28 @@ export const csvFormat: LineFormat = {
   savedAs: 'inline',
   // `concat` skips nulls, and takes half the time of a chain of `||`.
   line: (fields) => `concat(${fields.map(csvValue).join(`, ',', `)})`,
-  written: {
-    key: 'csv',
-    valueForm: 'plain',
-    before: () => '',
-    value: (text, { type }) => (typeRow(type).isQuotedInCsv ? csvValueText(text) : text),
-    copies: () => copiedBare,
-    null: '',
+  stored: {
+    isJson: false,
     around: { before: '', between: ',', after: '' },
+    before: () => '',
+    copies: ({ type }) => (typeRow(type).csvOfJson === unchangedSql ? copiesBare : copiesNothing),
+    value: (json, field) => {
+      const text = csvOf(json, field)
+      return typeRow(field.type).isQuotedInCsv ? csvValueText(text) : text
+    },
+    null: '',
   },
   separator: '\n',
   repeatsNames: false,
   head: (fields) => `${fields.map(({ name }) => csvText(name)).join(',')}\n`,
   tail: (rows) => (rows === 0 ? '' : '\n'),
+}
+
+/** Returns a value as in CSV, before quoting, from its JSON. */
+export function csvOf(json: string, field: Field): string {
+  const { csvOfJson, wire } = typeRow(field.type)
+  if (csvOfJson === null) throw new TypeError(`the JSON of ${field.name} does not determine its CSV`)
+  return csvOfJson(wire.kind === 'text' ? (JSON.parse(json) as string) : json, field)
 }
 
 function csvValue(field: Field): string {

@@ -22,15 +22,12 @@ interface AnyFormat {
   readonly savedAs: 'inline' | 'attachment' | null
 }
 
-/** Format that writes each row as a text: in DuckDB by `line`, or from the row store by `written`. */
+/** Format that writes each row as a text: in DuckDB by `line`, or from the row store by `stored`. */
 export interface LineFormat extends AnyFormat {
   /** SQL: a row as text, from the stored columns of `part`. */
   readonly line: (fields: readonly Field[]) => string
-  /**
-   * Writes the same bytes as `line` without DuckDB, from values that are already texts; absent if only DuckDB
-   * writes the format.
-   */
-  readonly written?: WrittenLine
+  /** Writes the same bytes as `line` from the JSON of a row. */
+  readonly stored: StoredLine
   readonly separator: string
   /** True if each row repeats the names of the fields, which are most of its bytes. */
   readonly repeatsNames: boolean
@@ -42,41 +39,48 @@ export interface LineFormat extends AnyFormat {
   readonly tail: (rows: number) => string
 }
 
-export interface WrittenLine {
-  /** Equal for formats that write the same bytes. */
-  readonly key: string
-  /**
-   * Form of the values that `value` takes: JSON, the same without quotes and escapes, or the output of
-   * `rendered`.
-   */
-  readonly valueForm: 'json' | 'plain' | 'rendered'
-  /** Returns the text before each value of a field. */
-  readonly before: (field: Field) => string
-  readonly value: (text: string, field: Field) => string
-  /**
-   * Returns the rule for copying texts of a field unchanged, with or without quotes. Empty texts are never
-   * copied.
-   */
-  readonly copies: (field: Field) => Copies
-  readonly null: string
+/** Describes how a line is written from the values of a row in JSON. */
+export interface StoredLine {
+  /** True if a line with all fields is the JSON of the row itself. */
+  readonly isJson: boolean
   /** Texts around and between the values of a row. */
   readonly around: { readonly before: string; readonly between: string; readonly after: string }
+  /** Returns the text before each value of a field. */
+  readonly before: (field: Field) => string
+  /** Returns the rule for values that are copied. */
+  readonly copies: (field: Field) => Copies
+  /** Writes another value, from its JSON. */
+  readonly value: (json: string, field: Field) => string
+  readonly null: string
 }
 
-/** Rule for copying texts without special bytes. */
+/** Rule for copying values in JSON as they are. */
 export interface Copies {
-  /** Flag for each byte value: 0 if a text with that byte is not copied. */
-  readonly isCopied: Uint8Array
-  readonly quote: string
+  /**
+   * Flag for each byte: 0 if a value with that byte, apart from the quotes around it, is not copied. Null to copy all
+   * values.
+   */
+  readonly isCopied: Uint8Array | null
+  /** True if the quotes around a text are copied too. Without them, an empty text is not copied. */
+  readonly hasQuotes: boolean
 }
 
-/** Returns `Copies.isCopied` for a rule that copies all texts without special bytes. */
-export function allBytesBut(isSpecial: (byte: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: 256 }, (_, byte) => (isSpecial(byte) ? 0 : 1))
+/** Rule that copies all values. */
+export const copiesAll: Copies = { isCopied: null, hasQuotes: true }
+
+/** Returns a rule that copies values without some bytes, and without quotes around them. */
+export function copiesWithout(special: string): Copies {
+  // Escapes begin with a backslash.
+  const isCopied = Uint8Array.from({ length: 256 }, (_, byte) =>
+    Number(byte !== backslash && !special.includes(String.fromCharCode(byte))),
+  )
+  return { isCopied, hasQuotes: false }
 }
 
-/** Rule that copies no text. */
-export const copiesNothing: Copies = { isCopied: allBytesBut(() => true), quote: '' }
+const backslash = '\\'.charCodeAt(0)
+
+/** Rule that copies no value. */
+export const copiesNothing: Copies = { isCopied: new Uint8Array(256), hasQuotes: false }
 
 /** Format that writes rows column by column, with typed values. */
 export interface ColumnFormat extends AnyFormat {

@@ -1,5 +1,6 @@
 import type { LineFormat } from './format.ts'
-import { jsonLine, writtenJson } from './json.ts'
+import { rowJson } from '../../core/warehouse/format/row-json.ts'
+import { storedJson } from './json.ts'
 
 /** One JSON object per line. */
 export const ndjsonFormat: LineFormat = {
@@ -8,8 +9,8 @@ export const ndjsonFormat: LineFormat = {
   contentType: 'application/x-ndjson',
   ending: 'ndjson',
   savedAs: null,
-  line: jsonLine,
-  written: writtenJson,
+  line: rowJson,
+  stored: storedJson,
   separator: '\n',
   repeatsNames: true,
   head: () => '',

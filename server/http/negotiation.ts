@@ -102,6 +102,7 @@ const offered: readonly ContentCoding[] = [
 
 const byName = new Map(offered.map((encoding) => [encoding.name, encoding]))
 const names = [...byName.keys()]
+const gzipFirst = ['gzip', ...names.filter((name) => name !== 'gzip')]
 
 /**
  * Maximum length of an Accept-Encoding header. Real clients send less, and a longer header would cost more to
@@ -116,11 +117,15 @@ type Preferring = Negotiator & {
 /**
  * Returns the codings that an `Accept-Encoding` allows, best first (RFC 9110, section 12.5.3). A client that
  * excludes all of them gets identity, which is better than nothing.
+ * @param prefersGzip true if gzip comes first among codings that the client accepts equally
  */
-export function acceptedEncodings(acceptEncoding: string | undefined): readonly ContentCoding[] {
+export function acceptedEncodings(
+  acceptEncoding: string | undefined,
+  prefersGzip = false,
+): readonly ContentCoding[] {
   if (acceptEncoding === undefined || acceptEncoding.length > headerLengthMax) return [identity]
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as Preferring
-  const accepted = negotiator.encodings(names, { preferred: names })
+  const accepted = negotiator.encodings(names, { preferred: prefersGzip ? gzipFirst : names })
   return accepted.length === 0 ? [identity] : accepted.flatMap((name) => byName.get(name) ?? [])
 }
 

@@ -12,7 +12,7 @@ import {
 import { rangeOf } from './range.ts'
 import { SingleFlight } from '../base/single-flight.ts'
 import { accountFor } from './limits.ts'
-import { type CacheStats, ResponseCache } from '../base/cache.ts'
+import { type CachedBody, type CacheStats, ResponseCache } from '../base/cache.ts'
 import { disconnectSignal, sendBytes, type SendBudget } from './send.ts'
 
 /** A response body in consecutive pieces. */
@@ -23,6 +23,8 @@ export interface Body {
   readonly serverTiming?: string
   /** Processor time of building the body, in ms, if the cost did not include it. */
   readonly work?: number
+  /** True if the pieces are a gzip file. */
+  readonly isGzip?: boolean
 }
 
 /** Builds a body and measures the processor time. */
@@ -45,8 +47,13 @@ export interface NamedResponse {
   readonly hasRanges?: boolean
   /** True if the body is already in memory, so that it costs neither work nor further memory. */
   readonly isAtHand: boolean
-  /** Builds the body; called only if it is not cached. The signal fires when no client waits any more. */
-  readonly body: (signal: () => AbortSignal) => Promise<Body> | Body
+  /** True if a body in gzip may cost less than one without, since most of it is stored in that form. */
+  readonly isStoredAsGzip?: boolean
+  /**
+   * Builds the body; called only if it is not cached. The signal fires when no client waits any more.
+   * @param mayBeGzip true if the body may be in gzip, with `isStoredAsGzip`
+   */
+  readonly body: (signal: () => AbortSignal, mayBeGzip: boolean) => Promise<Body> | Body
 }
 
 /** Hashes content into a name of 22 characters. */
@@ -76,7 +83,7 @@ const freeBytesMax = 500_000
 
 /**
  * Sends named responses: 304 if the client has the bytes, else cached bytes, else a new body. Bodies are
- * cached at their second request, and compressed forms always.
+ * cached at their second request, and forms that were compressed for a request always.
  */
 export class Responder {
   readonly #cache: ResponseCache
@@ -110,7 +117,7 @@ export class Responder {
     const encoding = this.#choose(response, accepted)
     const cached = this.#cache.get(keyOf(response, encoding))
     const { cost = smallCost } = response
-    const isKept = cached !== undefined || this.#cache.has(response.name)
+    const isKept = cached !== undefined || this.#reusable(response, encoding) !== undefined
     await (isKept ? account.count() : account.spend(cost))
     const form: Form = cached
       ? { encoding, pieces: [cached.bytes], headers: cached.headers }
@@ -151,7 +158,7 @@ export class Responder {
    */
   #choose(response: NamedResponse, accepted: readonly ContentCoding[]): ContentCoding {
     const isCheap = (encoding: ContentCoding): boolean =>
-      encoding.compress === null || this.#cache.has(keyOf(response, encoding))
+      encoding.compress === null || isStored(response, encoding) || this.#cache.has(keyOf(response, encoding))
     const [best = identity] = accepted
     if (!this.#gate.isFull) return best
     return accepted.find(isCheap) ?? best
@@ -163,27 +170,32 @@ export class Responder {
     res: ServerResponse,
     accepted: readonly ContentCoding[],
   ): Promise<Form> {
-    const cachedBody = this.#cache.getAgain(response.name)
+    const cachedBody = this.#reusable(response, encoding)
     if (cachedBody === undefined && !response.isAtHand) this.#budget.requireRoom()
     const signal = disconnectSignal(res)
     if (encoding.compress === null) {
       const body = await this.#body(response, signal)
-      this.#keepWanted(response, body)
+      this.#keepWanted(response.name, body)
       return { ...body, encoding }
     }
     // Clients that refuse uncompressed bodies share work only with each other: for other clients, a body may stay
     // uncompressed.
     const isStrict = !accepted.includes(identity)
     const key = keyOf(response, encoding)
+    const mayBeGzip = isStored(response, encoding)
     return this.#compressions.join(isStrict ? `${key} only` : key, signal(), async (stop) => {
       const body: Body =
         cachedBody === undefined
-          ? await this.#body(response, () => stop)
+          ? await this.#body(response, () => stop, mayBeGzip)
           : { pieces: [cachedBody.bytes], headers: cachedBody.headers }
+      if (body.isGzip === true) {
+        this.#keepWanted(key, body)
+        return { ...body, encoding }
+      }
       const bytes = joined(body.pieces)
       // Other requests may have filled the limit while this one waited for its rows.
       if (bytes.length < compressedMin || (this.#gate.isFull && !isStrict)) {
-        this.#keepWanted(response, { ...body, pieces: [bytes] })
+        this.#keepWanted(response.name, { ...body, pieces: [bytes] })
         return { ...body, pieces: [bytes], encoding: identity }
       }
       const compressed = await this.#gate.compress(bytes, encoding)
@@ -192,21 +204,40 @@ export class Responder {
     })
   }
 
-  /** Builds a body once for all concurrent requests of any coding. */
-  async #body(response: NamedResponse, signal: () => AbortSignal): Promise<Body> {
-    if (response.isAtHand) return response.body(signal)
-    return this.#making.join(response.name, signal(), async (stop) => response.body(() => stop))
+  /**
+   * Returns the cached body from which a form can be made. A body that is stored in gzip is not compressed
+   * again, since its bytes would differ.
+   */
+  #reusable(response: NamedResponse, encoding: ContentCoding): CachedBody | undefined {
+    const cached = this.#cache.getAgain(response.name)
+    const isOther = isStored(response, encoding) && (cached?.bytes.length ?? 0) >= compressedMin
+    return isOther ? undefined : cached
   }
 
-  #keepWanted({ name }: NamedResponse, { pieces, headers = {} }: Body): void {
+  /** Builds a body once for all concurrent requests of any coding, except for a stored one. */
+  async #body(response: NamedResponse, signal: () => AbortSignal, mayBeGzip = false): Promise<Body> {
+    if (response.isAtHand) return response.body(signal, mayBeGzip)
+    const name = mayBeGzip ? `${response.name} gzip` : response.name
+    return this.#making.join(name, signal(), async (stop) => response.body(() => stop, mayBeGzip))
+  }
+
+  #keepWanted(name: string, { pieces, headers = {} }: Body): void {
     if (this.#cache.isWanted(name, lengthOf(pieces)))
       this.#cache.keep(name, { bytes: joined(pieces), headers })
   }
 }
 
+/** Returns whether a response may be stored in a coding. */
+function isStored({ isStoredAsGzip }: NamedResponse, { name }: ContentCoding): boolean {
+  return isStoredAsGzip === true && name === 'gzip'
+}
+
 /** Returns the codings to choose from. A range refers to the uncompressed body, if the client accepts that. */
-function encodingsFor({ headers }: IncomingMessage, { hasRanges }: NamedResponse): readonly ContentCoding[] {
-  const accepted = acceptedEncodings(headers['accept-encoding'])
+function encodingsFor(
+  { headers }: IncomingMessage,
+  { hasRanges, isStoredAsGzip }: NamedResponse,
+): readonly ContentCoding[] {
+  const accepted = acceptedEncodings(headers['accept-encoding'], isStoredAsGzip)
   return hasRanges === true && headers.range !== undefined && accepted.includes(identity)
     ? [identity]
     : accepted

@@ -12,7 +12,6 @@ import type { Store } from '../../core/warehouse/stores/store.ts'
 import { createApp } from './app.ts'
 import type { ConcurrencyLimit, MemoryGate } from '../base/queue.ts'
 import type { Pool } from '../table/engine/pool.ts'
-import { RowStore } from '../table/reading/row-store.ts'
 import { fileAddresses, mixedFamilies } from '../http/addresses.ts'
 import { clientOf, type ClientOf } from '../http/client.ts'
 import { Responder } from '../http/responder.ts'
@@ -114,7 +113,6 @@ export async function publishCatalog(
     { ...settings, codesBytesMax: indexBytesMax },
     shared.clickHouse,
   )
-  const rowStore = new RowStore(dictionaries)
   const responder = new Responder({ ...settings, cachedBytesMax: settings.pageCacheBytes }, shared.sendBudget)
   number += 1
   const scratch = path.join(spill, `catalog-${number}`)
@@ -139,7 +137,7 @@ export async function publishCatalog(
     freshness: freshnessOf(settings.maxAgeSeconds),
     snapshots,
     readiness,
-    engine: { pool, rowStore, selections, memory: shared.memory },
+    engine: { pool, selections, memory: shared.memory },
     responder,
     views,
     scratch,
@@ -198,7 +196,7 @@ function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): 
   const older = tables.filter((table) => {
     const manifest = snapshots.current(table)?.manifest
     return (
-      table.hasRowStore && manifest !== undefined && manifest.rows > 0 && manifest.row_store === undefined
+      table.hasRowStore && manifest !== undefined && manifest.rows > 0 && manifest.row_stores === undefined
     )
   })
   if (older.length > 0)

@@ -85,11 +85,6 @@ function fieldFault(
   )
 }
 
-/** Sorts fields alphabetically, like the keys of a row (spec: Row). */
-export function inAlphabet(fields: readonly Field[]): Field[] {
-  return fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-}
-
 /** Returns whether these are all fields of a table, in their declared order. */
 export function areDeclared(table: Table, columns: readonly Field[]): boolean {
   return (

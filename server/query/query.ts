@@ -1,3 +1,4 @@
+import { inAlphabet } from '../../core/warehouse/format/row-json.ts'
 import type { Field, OrderKey, Table } from '../../core/catalog/catalog.ts'
 import { nearestName, shorten } from '../../core/text.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
@@ -8,7 +9,6 @@ import {
   areDeclared,
   formatFields,
   formatOrdering,
-  inAlphabet,
   pageSizeDefault,
   pageSizeMax,
   parseFields,

@@ -11,7 +11,7 @@ import { type Resource, pathOf } from '../http/resource.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { jsonFormat } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
-import { pageBody, pageOf, type Page } from '../table/representations/page.ts'
+import { isStoredAsGzip, pageBody, pageOf, type Page } from '../table/representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { fileNameOf } from './file-name.ts'
 import { findDataset, findTable, unavailable, pageLinks, requesterOf } from './find.ts'
@@ -76,14 +76,14 @@ export function tableRows(family: Family, service: Runtime): Resource {
         cost: costOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
         hasRanges: true,
         isAtHand: false,
-        body: (signal) =>
+        isStoredAsGzip: isStoredAsGzip(page),
+        body: (signal, mayBeGzip) =>
           snapshots.use(table, id, async (snapshot) => {
             orGone(snapshot)
-            return pageBody(page, engine, requesterOf(request, signal, pageBytesMax)).catch(
-              (error: unknown) => {
-                throw problemOf(error, downloadUrl)
-              },
-            )
+            const requester = requesterOf(request, signal, pageBytesMax)
+            return pageBody(page, engine, requester, mayBeGzip).catch((error: unknown) => {
+              throw problemOf(error, downloadUrl)
+            })
           }),
       }
     },

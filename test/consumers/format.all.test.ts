@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { promisify } from 'node:util'
+import { isDeepStrictEqual, promisify } from 'node:util'
 import { describeWith, pythonClients } from '../support/needs.ts'
 import { serve, walk } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
@@ -40,12 +40,7 @@ describeWith(clients !== '' && existsSync(clients), pythonClients)('format.py', 
     )
     expect(found.length).toBe(due.length)
     const different = found.flatMap((line, row) => {
-      const read = JSON.parse(line) as Record<string, string | null>
-      const isSame = Object.entries(due[row] ?? {}).every(
-        ([name, value]) =>
-          read[name] === value || (typeof value === 'number' && Number(read[name]) === value),
-      )
-      return isSame ? [] : [[line, due[row]]]
+      return isDeepStrictEqual(JSON.parse(line), due[row]) ? [] : [[line, due[row]]]
     })
     expect(different.slice(0, 3)).toEqual([])
   }, 120_000)

@@ -1,12 +1,10 @@
-"""Reads the rows of a table from rows.bin, as docs/reference/format.md says: python format.py FOLDER_OF_A_TABLE"""
+"""Reads the rows of a table from its row stores, as docs/reference/format.md says: python format.py FOLDER_OF_A_TABLE"""
 
 import json
 import struct
 import sys
 import zlib
 from pathlib import Path
-
-import duckdb
 
 
 def unpack(fmt, data, at):
@@ -40,70 +38,26 @@ class Container:
             at += length
 
 
-def numbers(data, at, width, rows):
-    """The numbers of some rows, and where they end."""
-    end = at + -(-width * rows // 8)
-    bits = int.from_bytes(data[at:end], "little")
-    return [(bits >> (width * row)) & ((1 << width) - 1) for row in range(rows)], end
-
-
-def decimal(integer, form):
-    digits = form - (101 if form >= 101 else 1)
-    if digits == 0:
-        return str(integer)
-    text = str(abs(integer)).rjust(digits + 1, "0")
-    whole, fraction = text[:-digits], text[-digits:]
-    if form < 101:
-        fraction = fraction[0] + fraction[1:].rstrip("0")
-    return ("-" if integer < 0 else "") + whole + "." + fraction
-
-
-def column(data, at, rows, values):
-    """The texts of a field in a chunk, and where it ends; values: of the dictionary, null last."""
-    if values is not None:
-        width, least = unpack("BH", data, at)
-        codes, end = numbers(data, at + 3, width, rows)
-        return [values[least + code] for code in codes], end
-    form, width = unpack("BB", data, at)
-    if form not in (0, 255):
-        (least,) = unpack("d", data, at + 2)
-        found, end = numbers(data, at + 10, width, rows)
-        return [None if n == 0 else decimal(n - 1 + int(least), form) for n in found], end
-    least, size = unpack("II", data, at + 2)
-    lengths, first = numbers(data, at + 10, width, rows)
-    stored = data[first : first + size]
-    texts = zlib.decompress(stored[4:], -15) if form == 255 else stored
-    found, start = [], 0
-    for length in (least + n for n in lengths):
-        found.append(None if length == 0 else texts[start : start + length - 1].decode())
-        start += max(0, length - 1)
-    return found, first + size
-
-
-def dictionary(folder, entry):
-    values = {field["name"]: [] for field in entry["fields"]} if entry else {}
-    if entry:
-        names = list(values)
-        query = "select field, value from read_parquet(?, file_row_number = true) order by file_row_number"
-        for field, value in duckdb.sql(query, params=[str(folder / entry["file"])]).fetchall():
-            values[names[field]].append(value)
-    return {name: [*found, None] for name, found in values.items()}
-
-
 def rows_of(table):
     manifest = json.loads((table / "current.json").read_text())
     folder = table / manifest["snapshot"]
-    values = dictionary(folder, manifest.get("dictionary"))
-    count = manifest["rows"]
-    for number, chunk in enumerate(Container(folder, manifest["row_store"], -(-count // 128))):
-        rows, at, columns = min(128, count - 128 * number), 0, {}
-        for field in manifest["fields"]:
-            columns[field["name"]], at = column(chunk, at, rows, values.get(field["name"]))
-        assert at == len(chunk)
-        for row in range(rows):
-            yield {name: found[row] for name, found in columns.items()}
+    for part, entry in zip(manifest["parts"], manifest["row_stores"], strict=True):
+        texts = -(-part["rows"] // 32)
+        chunks = list(Container(folder, entry, texts + -(-texts // 64)))
+        for first in range(0, texts, 64):
+            count = min(64, texts - first)
+            rows = min(2048, part["rows"] - 32 * first)
+            index = unpack(f"{count + rows}I", chunks[texts + first // 64], 0)
+            for number in range(count):
+                text, start = zlib.decompressobj(-15).decompress(chunks[first + number]), 0
+                assert zlib.crc32(text) == index[number]
+                for end in index[count + 32 * number : count + 32 * (number + 1)]:
+                    assert text[end - 1 : end] == b","
+                    yield text[start : end - 1].decode()
+                    start = end
+                assert start == len(text)
 
 
 if __name__ == "__main__":
     for row in rows_of(Path(sys.argv[1])):
-        print(json.dumps(row, ensure_ascii=False))
+        print(row)

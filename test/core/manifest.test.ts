@@ -50,13 +50,13 @@ test('files of a former version are ignored, and all else of its manifest is rea
   const own = JSON.parse(written) as Record<string, object>
   const {
     orders: _orders,
-    row_store: _rowStore,
+    row_stores: _rowStores,
     indexes: _indexes,
     ...known
   } = parseManifest(written, 'd/t/current.json')
   const former = {
     ...own,
-    row_store: { ...own['row_store'], container: undefined },
+    row_stores: (own['row_stores'] as unknown as object[]).map((file) => ({ ...file, container: undefined })),
     orders: [{ keys: [], positions: {} }],
     indexes: [{ kind: 'values', field: 's' }],
   }

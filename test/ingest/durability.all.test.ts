@@ -64,7 +64,7 @@ describeWith(hasStrace, strace)('by its system calls', () => {
         'sync /SCRATCH/work/snapshot/manifest.json',
         'sync /SCRATCH/work/snapshot/part-00000.parquet',
         'sync /SCRATCH/work/snapshot/report.json',
-        'sync /SCRATCH/work/snapshot/rows.bin',
+        'sync /SCRATCH/work/snapshot/rows-00000.bin',
         'sync /SCRATCH/work/snapshot',
       ]),
     )

@@ -24,8 +24,7 @@ describe('a job', () => {
       'part-00000.parquet',
       't.csv.gz',
       'report.json',
-      'dictionary.index',
-      'rows.bin',
+      'rows-00000.bin',
     ])
     expect(await noted()).toEqual(await now())
 

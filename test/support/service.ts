@@ -23,7 +23,6 @@ import { PublicViews } from '../../server/snapshots/public-views.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
 import type { CodedLimits } from '../../server/table/selection/codes/coded-selections.ts'
 import type { SelectionLimits } from '../../server/table/selection/duckdb/duckdb-selections.ts'
-import { RowStore } from '../../server/table/reading/row-store.ts'
 import { Dictionaries } from '../../server/table/indexes/dictionaries.ts'
 import { openSelections } from '../../server/table/selection/open.ts'
 import { SelectionCache, type Selections } from '../../server/table/selection/selections.ts'
@@ -151,7 +150,6 @@ export async function serve(
     ...options,
   }
   const dictionaries = new Dictionaries(pool, 10_000_000)
-  const rowStore = new RowStore(dictionaries)
   const selections = openSelections(
     scanConnections,
     dictionaries,
@@ -160,7 +158,7 @@ export async function serve(
     options.clickHouse ?? null,
   )
   const memory = new MemoryGate({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
-  const engine = { pool, rowStore, selections: options.otherSelections ?? selections, memory }
+  const engine = { pool, selections: options.otherSelections ?? selections, memory }
   const views = new PublicViews({
     catalog,
     snapshots,

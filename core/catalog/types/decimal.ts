@@ -46,7 +46,12 @@ export const decimal: FieldTypeRow = {
   // to_json would write 12.0 for a decimal without fraction.
   json: (column, { scale }) => (scale === 0 ? `${column}::hugeint` : column),
   wire: plainNumber,
-  isPlainInJson: false,
+  // JSON omits zeros at the end of decimals with few digits, and may write an exponent.
+  csvOfJson: (json, { scale }) => {
+    if (json.includes('e')) return Number(json).toFixed(scale)
+    const [whole = '', fraction = ''] = json.split('.')
+    return scale === 0 ? json : `${whole}.${fraction.padEnd(scale, '0')}`
+  },
   // Removes the point from the text, since a cast to an integer would round.
   arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },
   schema: { type: 'number' },

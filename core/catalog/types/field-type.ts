@@ -100,13 +100,13 @@ export interface FieldTypeRow {
     readonly kind: 'text' | 'number' | 'truth' | 'json'
     readonly text: (rendered: string) => string
   }
-  /**
-   * True if a value has the same digits in JSON and CSV, so that CSV can be written from the JSON in the row
-   * store.
-   */
-  readonly isPlainInJson: boolean
   /** SQL: value in the published CSV, before quoting. */
   readonly csv: (column: string) => string
+  /**
+   * The same value from its text in JSON, without the quotes and escapes of a text. Null for types that have the
+   * value `null`, which JSON does not tell from a missing one.
+   */
+  readonly csvOfJson: ((json: string, digits: Digits) => string) | null
   /** True if the value in CSV may contain characters that require quotes. */
   readonly isQuotedInCsv: boolean
   readonly arrow: ArrowMapping
@@ -209,8 +209,8 @@ export const plainType = {
   compare: compareAscii,
   json: unchangedSql,
   wire: plainText,
-  isPlainInJson: true,
   csv: unchangedSql,
+  csvOfJson: unchangedSql,
   isQuotedInCsv: false,
   arrow: { type: 'utf8', values: unchangedSql },
 } as const satisfies Partial<FieldTypeRow>

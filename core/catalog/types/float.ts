@@ -8,6 +8,26 @@ const significantMax = 17
 // Stores -0 as 0, since the dictionary of a Parquet column would keep only one of the two.
 const oneZero = (number: string): string => `case when ${number} = 0 then 0.0::double else ${number} end`
 
+/** Exponents from which, and below which, DuckDB writes a double with an exponent. */
+const [exponentMax, exponentMin] = [16, -4]
+
+/** Matches numbers that JSON and DuckDB write in the same way. */
+const plainDouble = /^-?(?:[1-9]\d{0,14}\.\d+|0\.(?:0|0{0,3}[1-9]\d*))$/
+
+/** Formats a JSON number as DuckDB formats a double: the fewest digits that identify it, as in `5.0` or `1e-07`. */
+function doubleText(json: string): string {
+  if (plainDouble.test(json)) return json
+  const number = Number(json)
+  if (number === 0) return '0.0'
+  const [mantissa = '', power = ''] = Math.abs(number).toExponential().split('e')
+  const [digits, exponent, sign] = [mantissa.replace('.', ''), Number(power), number < 0 ? '-' : '']
+  if (exponent < exponentMin || exponent >= exponentMax)
+    return `${sign}${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+  if (exponent < 0) return `${sign}0.${digits.padStart(digits.length - exponent - 1, '0')}`
+  const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')
+  return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`
+}
+
 /** Doubles, except for NaN and Infinity. */
 export const float: FieldTypeRow = {
   ...plainType,
@@ -40,7 +60,7 @@ export const float: FieldTypeRow = {
   // to_json writes a bare NaN or Infinity, which is not JSON.
   json: (column) => `case when isfinite(${column}) then ${column} end`,
   wire: plainNumber,
-  isPlainInJson: false,
+  csvOfJson: doubleText,
   arrow: { type: 'float64', values: unchangedSql },
   schema: { type: 'number', format: 'double' },
   operandSchema: () => ({ type: 'number', format: 'double' }),

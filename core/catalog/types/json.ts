@@ -29,6 +29,7 @@ export const json: FieldTypeRow = {
   expectsInQuery: `${expected}, written exactly as in the rows`,
   compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
   wire: plainJson,
+  csvOfJson: null,
   isQuotedInCsv: true,
   schema: {},
   operandSchema: () => ({

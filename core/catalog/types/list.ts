@@ -1,5 +1,5 @@
 import { parsedJson, quotedJson } from '../../text.ts'
-import { always, type FieldTypeRow } from './field-type.ts'
+import { always, unchangedSql, type FieldTypeRow } from './field-type.ts'
 import { json } from './json.ts'
 
 const expected = 'a list of texts as JSON, such as ["water", "soil, air"]'
@@ -30,6 +30,7 @@ export const list: FieldTypeRow = {
     const texts = items.filter((item) => typeof item === 'string')
     return texts.length === items.length ? `[${texts.map(quotedJson).join()}]` : null
   },
+  csvOfJson: unchangedSql,
   schema: { type: 'array', items: { type: 'string' } },
   operandSchema: () => ({
     type: 'string',

@@ -70,7 +70,7 @@ export const point: FieldTypeRow = {
   json: (column) =>
     `'{"lat":' || split_part(${column}, ',', 1) || ',"lon":' || split_part(${column}, ',', 2) || '}'`,
   wire: { kind: 'json', text: (rendered) => `{"lat":${rendered.replace(',', ',"lon":')}}` },
-  isPlainInJson: false,
+  csvOfJson: (text) => text.replaceAll(/[^\d.,-]/g, ''),
   schema: {
     type: 'object',
     properties: {

@@ -1,3 +1,5 @@
+import zlib from 'node:zlib'
+
 /**
  * A gzip file of one member (RFC 1952), whose deflate data consists of sections. A full flush ends each
  * section, so that sections can be compressed concurrently, inflated alone, and copied into another file.
@@ -26,16 +28,57 @@ export function sectionStart(sections: readonly GzipSection[], index: number): n
   return sections.slice(0, index).reduce((at, [packed]) => at + packed, gzipHeader.length)
 }
 
+/** Builds a gzip file from texts, and from deflate blocks that end in a full flush. */
+export class GzipBuilder {
+  readonly #pieces: Uint8Array[] = [gzipHeader]
+  readonly #sections: GzipSection[] = []
+  #texts: Uint8Array[] = []
+
+  /** Adds a text, which is compressed. */
+  addText(text: Uint8Array): void {
+    this.#texts.push(text)
+  }
+
+  /**
+   * Adds compressed bytes.
+   * @param bytes size of their text
+   * @param sum CRC-32 of their text
+   */
+  addBlocks(blocks: Uint8Array, bytes: number, sum: number): void {
+    this.#deflate()
+    this.#pieces.push(blocks)
+    this.#sections.push([blocks.length, bytes, sum])
+  }
+
+  /** Returns the file. */
+  build(): Buffer {
+    this.#deflate()
+    return Buffer.concat([...this.#pieces, gzipTrailer(this.#sections)])
+  }
+
+  #deflate(): void {
+    if (this.#texts.length === 0) return
+    const text = Buffer.concat(this.#texts)
+    this.#texts = []
+    const blocks = zlib.deflateRawSync(text, { level: 1, finishFlush: zlib.constants.Z_FULL_FLUSH })
+    this.#pieces.push(blocks)
+    this.#sections.push([blocks.length, text.length, zlib.crc32(text)])
+  }
+}
+
 /** Returns the CRC-32 of two texts after each other, of which only the sums are known. */
 function combinedCrc(first: number, second: number, secondBytes: number): number {
   // A checksum is a polynomial whose highest bit is x^0. Each further byte multiplies it by x^8.
-  let [shifted, power] = [first, 1 << 23]
-  for (let bytes = secondBytes; bytes > 0; bytes = Math.floor(bytes / 2)) {
-    if (bytes % 2 === 1) shifted = product(shifted, power)
-    power = product(power, power)
+  let shifted = first
+  for (let [bytes, bit] = [secondBytes, 0]; bytes > 0; bytes = Math.floor(bytes / 2), bit += 1) {
+    if (powers[bit] === undefined) powers.push(product(powers[bit - 1] ?? 0, powers[bit - 1] ?? 0))
+    if (bytes % 2 === 1) shifted = product(shifted, powers[bit] ?? 0)
   }
   return (shifted ^ second) >>> 0
 }
+
+/** The polynomials x^8, x^16, x^32 and so on. */
+const powers = [1 << 23]
 
 /** Multiplies two polynomials modulo that of CRC-32. */
 function product(one: number, other: number): number {

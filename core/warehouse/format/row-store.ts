@@ -1,445 +1,179 @@
 import zlib from 'node:zlib'
+import type { Field } from '../../catalog/catalog.ts'
+import { quotedJson } from '../../text.ts'
 
 /**
- * The layout of the row store, from which a few rows are read at little cost. Each chunk has 128 rows with
- * all their fields, in the order of declaration. For a field with a dictionary, a chunk has:
+ * The layout of a row store, a file of chunks (see `chunk-file.ts`) with the rows of a part as JSON, as pages have
+ * them: with all fields, in alphabetical order. A page is mostly copied from it.
  *
- * - width of a number in bits (UINT8), least number (UINT16)
- * - numbers: the code of each row
+ * - Text chunks: 32 rows each, the last one may have fewer. Each row is followed by a comma. The text is one or more
+ *   deflate blocks (RFC 1951) that end in a full flush, so that it can be inflated alone, and copied into any other
+ *   deflate stream, such as a gzip file.
+ * - Index chunks, one for every 64 text chunks: the CRC-32 of each text (UINT32), then for each row where it ends in
+ *   its text, after its comma (UINT32). All numbers are little endian.
  *
- * For other fields, it has the texts of the values in JSON; text fields are without quotes and escapes. If
- * all of these texts are decimals, a chunk has:
- *
- * - 1 + digits after the point (UINT8), width of a number in bits (UINT8), least number (DOUBLE)
- * - numbers: per row 0 for null, or 1 + the digits as an integer - the least number
- *
- * Zeros at the end are omitted, as in JSON, except one directly after the point. If each text has all digits
- * instead, the first byte is 101 + digits. For other texts, a chunk has:
- *
- * - 0 (UINT8), width of a number in bits (UINT8), least number (UINT32), size of the stored texts in bytes
- *   (UINT32)
- * - numbers: per row 0 for null, or 1 + the bytes of the text
- * - texts: in UTF-8, one after the other. If the first byte is 255 instead of 0, their size in bytes
- *   (UINT32), then the texts deflated (RFC 1951)
- *
- * A number is stored as its difference from the least one, bit after bit, the lowest bit first.
+ * A text of more than 16 MB is not stored: its chunk is empty, and its sum 0.
  */
 
-/** Number of rows in a chunk; the last chunk may have fewer. */
-export const chunkRows = 128
+/** Number of rows in a text chunk. */
+export const chunkRows = 32
+/** Number of text chunks that an index chunk describes. */
+export const indexedChunks = 64
+/** Number of rows that an index chunk describes. */
+export const indexedRows = indexedChunks * chunkRows
 
-/** Texts of consecutive rows. */
-export interface ColumnTexts {
-  /** In UTF-8, one after the other. */
-  readonly bytes: Uint8Array
-  /** Per row 0 for null, or 1 + the bytes of its text. */
-  readonly lengths: Uint32Array
+/** Maximum size of a stored text in bytes; DuckDB reads longer rows from the part. */
+export const textBytesMax = 16_000_000
+
+/** Returns the number of text chunks of a part; index chunks follow them. */
+export function textChunks(rows: number): number {
+  return Math.ceil(rows / chunkRows)
 }
 
-/** Decimals of consecutive rows, all with the same number of digits after the point. */
-export interface Integers {
-  /** Decimals without their points; NaN for null. */
-  readonly integers: Float64Array
-  /** Number of digits after the point. */
-  readonly digits: number
+/** Returns the number of all chunks of a part. */
+export function storeChunks(rows: number): number {
+  return textChunks(rows) + Math.ceil(rows / indexedRows)
 }
 
-/** The values of a field in some rows, to be stored in a chunk. */
-export type ChunkColumn = { readonly codes: Uint8Array | Uint16Array } | Integers | ColumnTexts
+/** Higher levels take twice the time, and make files only a tenth smaller, measured on tables of 8 and 18 fields. */
+const level = 3
 
-/** @param columns columns of the same rows, at most 128 */
-export function encodeChunk(columns: readonly ChunkColumn[]): Buffer {
-  return Buffer.concat(
-    columns.flatMap((column) => {
-      if ('codes' in column) return encodeCodes(column.codes)
-      if ('integers' in column) return encodeIntegers(column) ?? encodeTexts(textsOf(column))
-      return encodeDecimals(column) ?? encodeTexts(column)
-    }),
-  )
+/** Describes a text: its CRC-32, and where each row ends in it, after its comma. */
+export interface IndexedText {
+  readonly sum: number
+  readonly ends: readonly number[]
 }
 
-const codedHead = 3
-const otherHead = 10
-/** Maximum width of a packed number, in bits: wider ones would be inexact in a double. */
-const widthMax = 45
-const deflatedForm = 255
-const fixedForm = 101
-
-function encodeCodes(codes: ArrayLike<number>): Buffer[] {
-  const { min, width, bytes } = encodeNumbers(codes, codes.length)
-  const head = Buffer.alloc(codedHead)
-  head.writeUInt8(width)
-  head.writeUInt16LE(min, 1)
-  return [head, bytes]
+/** Returns the text chunk of at most 32 rows. */
+export function encodeText(text: Uint8Array): Buffer {
+  // A smaller window and less memory take less time; nothing in a short text is further away.
+  const windowBits = text.length > 2 ** 14 ? 15 : 14
+  const options = { level, windowBits, memLevel: 7, finishFlush: zlib.constants.Z_FULL_FLUSH }
+  return zlib.deflateRawSync(text, options)
 }
 
-/** The texts of a field in a chunk are deflated if they have at least this many bytes, and shrink to this share or less. */
-const deflatedBytesMin = 4096
-const deflatedShareMax = 3 / 4
-/** Size in bytes of the number that precedes deflated texts. */
-const sizeBytes = 4
-
-function encodeTexts({ bytes: texts, lengths }: ColumnTexts): Buffer[] {
-  const { min, width, bytes } = encodeNumbers(lengths, lengths.length)
-  const deflated = texts.length < deflatedBytesMin ? texts : zlib.deflateRawSync(texts, { level: 1 })
-  const isSmaller = deflated.length < texts.length * deflatedShareMax
-  const stored = isSmaller ? deflated : texts
-  const size = Buffer.alloc(isSmaller ? sizeBytes : 0)
-  if (isSmaller) size.writeUInt32LE(texts.length)
-  const head = Buffer.alloc(otherHead)
-  head.writeUInt8(isSmaller ? deflatedForm : 0)
-  head.writeUInt8(width, 1)
-  head.writeUInt32LE(min, 2)
-  head.writeUInt32LE(size.length + stored.length, 6)
-  return [head, bytes, size, Buffer.from(stored.buffer, stored.byteOffset, stored.length)]
-}
-
-const [minus, point, zero, nine] = [0x2d, 0x2e, 0x30, 0x39]
-const digitsMax = 15
-
-/** The decimals of a chunk, as integers without their point: shared, since one chunk is encoded at a time. */
-const integers = new Float64Array(chunkRows)
-const fractions = new Uint8Array(chunkRows)
-
-/** Returns null if a text is not a decimal, or would be read back differently. */
-function encodeDecimals({ bytes: texts, lengths }: ColumnTexts): Buffer[] | null {
-  let [start, digits, digitsMin, hasTrailingZero] = [0, 0, digitsMax, false]
-  for (let row = 0; row < lengths.length; row += 1) {
-    const length = (lengths[row] ?? 0) - 1
-    if (length < 0) continue
-    const fraction = readDecimal(texts, start, start + length, row)
-    start += length
-    if (fraction < 0) return null
-    fractions[row] = fraction
-    if (fraction > digits) digits = fraction
-    if (fraction < digitsMin) digitsMin = fraction
-    if (fraction > 1 && texts[start - 1] === zero) hasTrailingZero = true
+/** Returns the index chunk of at most 64 texts. */
+export function encodeIndex(texts: readonly IndexedText[]): Buffer {
+  const chunk = new DataView(new ArrayBuffer(4 * texts.reduce((sum, { ends }) => sum + 1 + ends.length, 0)))
+  let at = 0
+  const add = (number: number): void => {
+    chunk.setUint32(at, number, true)
+    at += 4
   }
-  const isFixed = digitsMin >= digits
-  if (!isFixed && (digitsMin === 0 || hasTrailingZero)) return null
-  for (let row = 0; row < lengths.length; row += 1) {
-    const integer = (integers[row] ?? 0) * 10 ** (digits - (fractions[row] ?? 0))
-    if (lengths[row] !== 0 && !Number.isSafeInteger(integer)) return null
-    integers[row] = lengths[row] === 0 ? Number.NaN : integer
-  }
-  return encodeIntegers({ integers: integers.subarray(0, lengths.length), digits }, isFixed)
-}
-
-/** Differences from the least integer: shared, since one chunk is encoded at a time. */
-const differences = new Float64Array(chunkRows)
-
-/** Encodes integers as differences from the least; null if a difference is too wide. */
-function encodeIntegers({ integers: all, digits }: Integers, isFixed = true): Buffer[] | null {
-  let min = Infinity
-  for (let row = 0; row < all.length; row += 1) if ((all[row] ?? 0) < min) min = all[row] ?? 0
-  if (min === Infinity) min = 0
-  for (let row = 0; row < all.length; row += 1) {
-    const integer = all[row] ?? 0
-    differences[row] = Number.isNaN(integer) ? 0 : 1 + integer - min
-  }
-  const { width, bytes } = encodeNumbers(differences, all.length, 0)
-  if (width > widthMax) return null
-  const head = Buffer.alloc(otherHead)
-  head.writeUInt8((isFixed ? fixedForm : 1) + digits)
-  head.writeUInt8(width, 1)
-  head.writeDoubleLE(min, 2)
-  return [head, bytes]
-}
-
-/** Returns decimals as texts, with all digits after the point. */
-export function textsOf({ integers: all, digits }: Integers): ColumnTexts {
-  const texts = Array.from(all, (integer) =>
-    Number.isNaN(integer) ? null : decimalText(integer, digits, true),
-  )
-  return {
-    bytes: Buffer.from(texts.map((text) => text ?? '').join('')),
-    lengths: Uint32Array.from(texts, (text) => (text === null ? 0 : 1 + text.length)),
-  }
+  for (const { sum } of texts) add(sum)
+  for (const { ends } of texts) for (const end of ends) add(end)
+  return Buffer.from(chunk.buffer)
 }
 
 /**
- * Parses a decimal into `integers` and returns its number of digits after the point; -1 if the text is no
- * decimal.
+ * Inflates consecutive text chunks at once.
+ * @param bytes size of their text in bytes
  */
-function readDecimal(texts: Uint8Array, start: number, end: number, row: number): number {
-  const isNegative = texts[start] === minus
-  const first = isNegative ? start + 1 : start
-  let [integer, pointAt] = [0, -1]
-  for (let at = first; at < end; at += 1) {
-    const byte = texts[at] ?? 0
-    if (byte === point && pointAt === -1 && at > first) {
-      pointAt = at
-      continue
-    }
-    if (byte < zero || byte > nine) return -1
-    integer = integer * 10 + (byte - zero)
-  }
-  const before = (pointAt === -1 ? end : pointAt) - first
-  const fraction = pointAt === -1 ? 0 : end - pointAt - 1
-  if (before === 0 || before > digitsMax || fraction > digitsMax || (pointAt !== -1 && fraction === 0))
-    return -1
-  if ((before > 1 && texts[first] === zero) || (isNegative && integer === 0)) return -1
-  integers[row] = isNegative ? -integer : integer
-  return fraction
+export function inflateTexts(chunks: Uint8Array, bytes: number): Buffer {
+  // A last block is missing, so the end is a flush. A larger buffer than needed saves a second call of zlib.
+  const options = { finishFlush: zlib.constants.Z_SYNC_FLUSH, chunkSize: Math.max(bytes + 1, 64) }
+  return zlib.inflateRawSync(chunks, options)
 }
 
-/**
- * @param digits number of digits after the point
- * @param isFixed false to omit zeros at the end, except one directly after the point
- */
-function decimalText(integer: number, digits: number, isFixed: boolean): string {
-  if (digits === 0) return String(integer)
-  const all = String(Math.abs(integer)).padStart(digits + 1, '0')
-  let end = all.length
-  const pointAt = end - digits
-  if (!isFixed) while (end > pointAt + 1 && all.charCodeAt(end - 1) === zero) end -= 1
-  return `${integer < 0 ? '-' : ''}${all.slice(0, pointAt)}.${all.slice(pointAt, end)}`
-}
-
-/**
- * Maximum width in bits for integer operators: with up to 7 bits of the byte before, such numbers fit into 32
- * bits.
- */
-const narrowMax = 24
-
-/**
- * Packs numbers as differences from the least.
- * @param known the least number, if it is known
- */
-function encodeNumbers(
-  numbers: ArrayLike<number>,
-  count: number,
-  known?: number,
-): { readonly min: number; readonly width: number; readonly bytes: Buffer } {
-  let [min, max] = [known ?? numbers[0] ?? 0, numbers[0] ?? 0]
-  for (let row = 0; row < count; row += 1) {
-    const number = numbers[row] ?? 0
-    if (number < min) min = number
-    if (number > max) max = number
-  }
-  const range = max - min
-  const width = range < 2 ** 31 ? 32 - Math.clz32(range) : range.toString(2).length
-  const bytes = Buffer.alloc(bytesOf(width, count))
-  if (width === 0) return { min, width, bytes }
-  // Bits of the incomplete byte, their number, and the index of the byte.
-  let [pending, filled, at] = [0, 0, 0]
-  if (width <= narrowMax) {
-    for (let row = 0; row < count; row += 1) {
-      pending |= ((numbers[row] ?? 0) - min) << filled
-      for (filled += width; filled >= 8; filled -= 8, at += 1) {
-        bytes[at] = pending & 255
-        pending >>>= 8
-      }
-    }
-  } else {
-    for (let row = 0; row < count; row += 1) {
-      pending += ((numbers[row] ?? 0) - min) * 2 ** filled
-      for (filled += width; filled >= 8; filled -= 8, at += 1) {
-        bytes[at] = pending % 256
-        pending = Math.floor(pending / 256)
-      }
-    }
-  }
-  if (filled > 0) bytes[at] = pending
-  return { min, width, bytes }
-}
-
-const bytesOf = (width: number, rows: number): number => Math.ceil((width * rows) / 8)
-
-/** Indexes of the numbers that describe a field of a chunk; an object per field would cost more than reading the field. */
-const head = {
-  width: 0,
-  least: 1,
-  /** Position of the first byte of the packed numbers, and of the byte after them. */
-  first: 2,
-  end: 3,
-  form: 4,
-} as const
-const headNumbers = 5
-
-/** Rows that were read from the row store. */
-export class RowChunk {
-  /** Size of its deflated texts after inflating, in bytes. */
-  readonly inflatedBytes: number
-  readonly #bytes: Buffer
+/** The index chunk of some rows. */
+export class RowIndex {
+  readonly #numbers: DataView
+  readonly #texts: number
   readonly #rows: number
-  readonly #areCoded: readonly boolean[]
-  readonly #heads: Float64Array
-  /** Texts by field, after the first one was read. */
-  readonly #texts: ({ readonly bytes: Uint8Array; readonly ends: Uint32Array } | undefined)[] = []
 
-  /**
-   * @param bytes a chunk from `encodeChunk`
-   * @param areCoded for each field, whether it has codes
-   */
-  constructor(bytes: Buffer, rows: number, areCoded: readonly boolean[]) {
-    this.#bytes = bytes
+  /** @param rows number of rows that the chunk describes */
+  constructor(chunk: Uint8Array, rows: number) {
+    this.#numbers = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    this.#texts = textChunks(rows)
     this.#rows = rows
-    this.#areCoded = areCoded
-    const heads = new Float64Array(headNumbers * areCoded.length)
-    let [at, inflated] = [0, 0]
-    for (let field = 0, to = 0; field < areCoded.length; field += 1, to += headNumbers) {
-      const isCoded = areCoded[field] === true
-      const form = isCoded ? 1 : (bytes[at] ?? 0)
-      const width = bytes[isCoded ? at : at + 1] ?? 0
-      const first = at + (isCoded ? codedHead : otherHead)
-      const end = first + bytesOf(width, rows)
-      const isText = isTextForm(form)
-      heads[to] = width
-      heads[to + head.least] = isCoded
-        ? (bytes[at + 1] ?? 0) | ((bytes[at + 2] ?? 0) << 8)
-        : isText
-          ? bytes.readUInt32LE(at + 2)
-          : bytes.readDoubleLE(at + 2)
-      heads[to + head.first] = first
-      heads[to + head.end] = end
-      heads[to + head.form] = form
-      if (form === deflatedForm) inflated += bytes.readUInt32LE(end)
-      at = isText ? end + bytes.readUInt32LE(at + 6) : end
-    }
-    this.#heads = heads
-    this.inflatedBytes = inflated
   }
 
-  /** Returns the code of a row, for a field with codes. */
-  code(field: number, row: number): number {
-    return this.#headValue(field, head.least) + this.#number(field, row)
+  /** Returns the CRC-32 of a text. */
+  sum(text: number): number {
+    return this.#numbers.getUint32(4 * text, true)
   }
 
-  /**
-   * Decodes a field in all rows: its codes, its decimals without their points (NaN for null), or the lengths
-   * of its texts (0 for null, else 1 + bytes).
-   * @returns numbers that the next call overwrites
-   */
-  decode(field: number): Float64Array {
-    const [width, min] = [this.#headValue(field, head.width), this.#headValue(field, head.least)]
-    const isDecimal = this.#isDecimal(field)
-    const from = isDecimal ? min - 1 : min
-    const numbers = decoded.subarray(0, this.#rows)
-    readNumbers(this.#bytes, this.#headValue(field, head.first), width, numbers)
-    for (let row = 0; row < numbers.length; row += 1) {
-      const number = numbers[row] ?? 0
-      numbers[row] = isDecimal && number === 0 ? Number.NaN : number + from
-    }
-    return numbers
+  /** Returns the size of a text in bytes. */
+  size(text: number): number {
+    return this.end(Math.min(this.#rows, (text + 1) * chunkRows) - 1)
   }
 
-  /** Returns whether a field without codes is stored as texts in this chunk. */
-  hasTexts(field: number): boolean {
-    return isTextForm(this.#headValue(field, head.form))
+  /** Returns where a row begins in its text. */
+  start(row: number): number {
+    return row % chunkRows === 0 ? 0 : this.end(row - 1)
   }
 
-  /** Returns the decimal of a row as text; null for null. Only for a field that this chunk stores as decimals. */
-  decimal(field: number, row: number): string | null {
-    const number = this.#number(field, row)
-    if (number === 0) return null
-    const form = this.#headValue(field, head.form)
-    const isFixed = form >= fixedForm
-    return decimalText(
-      number - 1 + this.#headValue(field, head.least),
-      form - (isFixed ? fixedForm : 1),
-      isFixed,
-    )
+  /** Returns where a row ends in its text, after its comma. */
+  end(row: number): number {
+    return this.#numbers.getUint32(4 * (this.#texts + row), true)
   }
+}
 
-  /** Returns the text of a row; null for null. Only for a field that this chunk stores as texts. */
-  text(field: number, row: number): string | null {
-    if (this.isNull(field, row)) return null
-    const { bytes, ends } = this.texts(field)
-    const from = row === 0 ? 0 : (ends[row - 1] ?? 0)
-    return Buffer.from(bytes.buffer, bytes.byteOffset + from, (ends[row] ?? 0) - from).toString()
-  }
+const [quote, backslash, comma, space] = [0x22, 0x5c, 0x2c, 0x20]
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-  /** Returns whether the text of a row is null. Only for a field that this chunk stores as texts. */
-  isNull(field: number, row: number): boolean {
-    return this.#headValue(field, head.least) + this.#number(field, row) === 0
+/** Finds the values of a row in its text, without parsing them, so that numbers keep their digits. */
+export class RowValues {
+  /** Offsets of the start and end of each value of the last row, by the index of its field. */
+  readonly starts: Uint32Array
+  readonly ends: Uint32Array
+  readonly #names: readonly number[]
+
+  /** @param fields in alphabetical order, as in the text */
+  constructor(fields: readonly Pick<Field, 'name'>[]) {
+    // Each name follows a brace or a comma, and a colon follows it.
+    this.#names = fields.map(({ name }) => Buffer.byteLength(quotedJson(name)) + 2)
+    this.starts = new Uint32Array(fields.length)
+    this.ends = new Uint32Array(fields.length)
   }
 
   /**
-   * Returns the texts of all rows, concatenated in UTF-8, and where each ends. A null ends where it begins.
-   * Only for a field that this chunk stores as texts.
+   * Finds the values of the row that begins at an offset of a text.
+   * @param count number of fields, the first ones, whose values are needed
    */
-  texts(field: number): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
-    const known = this.#texts[field]
-    if (known !== undefined) return known
-    const lengths = this.decode(field)
-    const ends = new Uint32Array(this.#rows)
-    let end = 0
-    for (let row = 0; row < ends.length; row += 1) {
-      end += Math.max(0, (lengths[row] ?? 0) - 1)
-      ends[row] = end
+  find(text: Uint8Array, row: number, count = this.#names.length): void {
+    let at = row
+    for (let field = 0; field < count; field += 1) {
+      at += this.#names[field] ?? 0
+      this.starts[field] = at
+      at = valueEnd(text, at)
+      this.ends[field] = at
     }
-    const start = this.#headValue(field, head.end)
-    const isDeflated = this.#headValue(field, head.form) === deflatedForm
-    const bytes = isDeflated
-      ? zlib.inflateRawSync(this.#bytes.subarray(start + sizeBytes, start + this.#storedBytes(field)))
-      : this.#bytes.subarray(start, start + end)
-    const texts = { bytes, ends }
-    this.#texts[field] = texts
-    return texts
   }
+}
 
-  /** Returns the size of the stored texts, from the four bytes before the packed numbers. */
-  #storedBytes(field: number): number {
-    return this.#bytes.readUInt32LE(this.#headValue(field, head.first) - 4)
-  }
-
-  #isDecimal(field: number): boolean {
-    return this.#areCoded[field] !== true && !this.hasTexts(field)
-  }
-
-  #headValue(field: number, what: number): number {
-    const found = this.#heads[headNumbers * field + what]
-    if (found === undefined) throw new RangeError(`there is no field ${field}`)
-    return found
-  }
-
-  /** Returns the packed number of a row, which is its difference from the least one. */
-  #number(field: number, row: number): number {
-    const width = this.#headValue(field, head.width)
-    if (width === 0) return 0
-    const bytes = this.#bytes
-    let at = this.#headValue(field, head.first) + ((width * row) >> 3)
-    const skip = (width * row) & 7
-    if (width <= 17) {
-      const three = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16)
-      return (three >> skip) & ((1 << width) - 1)
-    }
-    let [more, place] = [(bytes[at] ?? 0) >> skip, 8 - skip]
-    for (; place < width; place += 8) {
+function valueEnd(text: Uint8Array, start: number): number {
+  let at = skipSpaces(text, start)
+  const first = text[at]
+  // Most values are numbers or strings.
+  if (first === quote) return skipSpaces(text, stringEnd(text, at) + 1)
+  if (first !== openBrace && first !== openBracket) {
+    for (let byte = text[at]; byte !== comma && byte !== closeBrace && byte !== undefined; byte = text[at])
       at += 1
-      more += (bytes[at] ?? 0) * 2 ** place
-    }
-    return more % 2 ** width
+    return at
   }
+  for (let depth = 0; at < text.length; at += 1) {
+    const byte = text[at]
+    if (byte === quote) at = stringEnd(text, at)
+    else if (byte === openBrace || byte === openBracket) depth += 1
+    else if (byte === closeBrace || byte === closeBracket) {
+      depth -= 1
+      if (depth === 0) return skipSpaces(text, at + 1)
+    }
+  }
+  return at
 }
 
-const decoded = new Float64Array(chunkRows)
-
-function readNumbers(bytes: Uint8Array, first: number, width: number, numbers: Float64Array): void {
-  if (width === 0) {
-    numbers.fill(0)
-    return
-  }
-  let [pending, filled, at] = [0, 0, first]
-  if (width <= narrowMax) {
-    const mask = 2 ** width - 1
-    for (let row = 0; row < numbers.length; row += 1) {
-      for (; filled < width; filled += 8, at += 1) pending |= (bytes[at] ?? 0) << filled
-      numbers[row] = pending & mask
-      pending >>>= width
-      filled -= width
-    }
-    return
-  }
-  const range = 2 ** width
-  for (let row = 0; row < numbers.length; row += 1) {
-    for (; filled < width; filled += 8, at += 1) pending += (bytes[at] ?? 0) * 2 ** filled
-    const rest = Math.floor(pending / range)
-    numbers[row] = pending - rest * range
-    pending = rest
-    filled -= width
-  }
+function skipSpaces(text: Uint8Array, start: number): number {
+  let at = start
+  while (text[at] === space) at += 1
+  return at
 }
 
-const isTextForm = (form: number): boolean => form === 0 || form === deflatedForm
+/** Returns the offset of the quote that ends a string. */
+function stringEnd(text: Uint8Array, start: number): number {
+  let at = start + 1
+  for (let byte = text[at]; byte !== quote && byte !== undefined; byte = text[at])
+    at += byte === backslash ? 2 : 1
+  return at
+}

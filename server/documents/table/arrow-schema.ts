@@ -1,5 +1,5 @@
+import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
 import { arrowFormat } from '../../formats/arrow.ts'
-import { inAlphabet } from '../../query/parameters.ts'
 import type { TableDocument } from '../document.ts'
 
 /** The Arrow schema of the rows: an Arrow stream without rows. */

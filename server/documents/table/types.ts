@@ -1,6 +1,6 @@
+import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
-import { inAlphabet } from '../../query/parameters.ts'
 import type { TableDocument } from '../document.ts'
 import type { TableDescription } from '../description.ts'
 

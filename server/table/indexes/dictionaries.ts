@@ -11,8 +11,6 @@ import { DamagedTable } from '../engine/errors.ts'
 import type { Plan } from '../engine/plan.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
-import type { WrittenLine } from '../../formats/format.ts'
-import { quotedJson } from '../../../core/text.ts'
 import { Cache } from '../../base/cache.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import zlib from 'node:zlib'
@@ -28,16 +26,12 @@ import type { CodesFile } from '../../../core/warehouse/manifest.ts'
 import { ChunkFile } from './chunk-file.ts'
 
 /**
- * All distinct values of a field in some form. The code of a value is its index; the code of null is the
- * number of values.
+ * Distinct values of a field as canonical texts, which conditions compare. The code of a value is its index; the
+ * code of null is the number of values.
  */
-interface Entries {
+export interface Dictionary {
   /** Approximate size in memory, in bytes. */
   readonly bytes: number
-}
-
-/** Distinct values of a field as canonical texts, which conditions compare. */
-export interface Dictionary extends Entries {
   readonly field: Field
   /** Canonical texts of the values, in their order. */
   readonly values: readonly string[]
@@ -47,13 +41,6 @@ export interface Dictionary extends Entries {
   readonly rows: Float64Array
 }
 
-/** Values as bytes of an output format, concatenated in the order of their codes, null last. */
-interface Cells extends Entries {
-  readonly all: Uint8Array
-  /** Offset of each code's bytes in `all`, then the offset of the end. */
-  readonly starts: Uint32Array
-}
-
 /** Returns the number of distinct values of a field; 0 without a dictionary. */
 export function distinctValues({ manifest: { dictionary } }: Snapshot, field: string): number {
   return dictionary?.fields.find(({ name }) => name === field)?.values ?? 0
@@ -61,81 +48,31 @@ export function distinctValues({ manifest: { dictionary } }: Snapshot, field: st
 
 /** Dictionaries of snapshots, read on demand and cached. */
 export class Dictionaries {
-  /** Limit of the cache. */
-  readonly bytesMax: number
   readonly #pool: Pool
-  readonly #cache: Cache<Dictionary | Cells>
-  readonly #flights = new SingleFlight<Dictionary | Cells | null>()
+  readonly #cache: Cache<Dictionary>
+  readonly #flights = new SingleFlight<Dictionary | null>()
   readonly #verified = new WeakSet<Snapshot>()
 
+  /** @param bytesMax limit of the cache */
   constructor(pool: Pool, bytesMax: number) {
     this.#pool = pool
-    this.bytesMax = bytesMax
     this.#cache = new Cache(bytesMax, ({ bytes }) => bytes)
   }
 
   /** Returns null if the field has no dictionary, or a value that the server cannot compare. */
-  async values(snapshot: Snapshot, field: Field, requester: Requester): Promise<Dictionary | null> {
-    const text = typeRow(field.type).isText ? foldedSql('value') : 'null'
-    return this.#load(snapshot, field, requester, 'values', ['value', text, 'rows::double'], (answer) =>
-      dictionaryOf(field, answer, snapshot.manifest.rows),
-    )
-  }
-
-  /** Returns null if the field has no dictionary. */
-  async cells(
-    snapshot: Snapshot,
-    field: Field,
-    written: WrittenLine,
-    requester: Requester,
-  ): Promise<Cells | null> {
-    const { csv, json, stored, wire } = typeRow(field.type)
-    const typedValue = `value::${stored(field)}`
-    const value = json(typedValue, field)
-    const isQuoted = written.valueForm === 'json' && wire.kind === 'text'
-    const columns = {
-      json: isQuoted || wire.kind === 'json' ? value : `to_json(${value})`,
-      plain: csv(typedValue),
-      // The dictionary contains the values in this form.
-      rendered: 'value',
-    }
-    const before = written.before(field)
-    return this.#load(
-      snapshot,
-      field,
-      requester,
-      `cells ${written.key}`,
-      [`(${columns[written.valueForm]})::varchar`],
-      (answer) => {
-        const texts = answer.map(([text]) => {
-          const plain = String(text)
-          return before + written.value(isQuoted ? quotedJson(plain) : plain, field)
-        })
-        return cellsOf([...texts, before + written.null])
-      },
-    )
-  }
-
-  async #load<T extends Dictionary | Cells>(
-    snapshot: Snapshot,
-    field: Field,
-    { client, signal }: Requester,
-    what: string,
-    columns: readonly string[],
-    read: (answer: readonly (readonly unknown[])[]) => T | null,
-  ): Promise<T | null> {
-    const key = `${tableId(snapshot.table)}/${snapshot.manifest.snapshot} ${what} ${field.name}`
+  async values(snapshot: Snapshot, field: Field, { client, signal }: Requester): Promise<Dictionary | null> {
+    const key = `${tableId(snapshot.table)}/${snapshot.manifest.snapshot} ${field.name}`
     const cached = this.#cache.get(key)
-    if (cached !== undefined) return cached as T
-    const plan = planOf(snapshot, field, columns)
+    if (cached !== undefined) return cached
+    const plan = planOf(snapshot, field)
     if (plan === null) return null
     return this.#flights.join(key, signal(), async (stop) => {
       await this.#verify(snapshot)
       const { rows } = await this.#pool.rows(plan, client, stop)
-      const result = read(rows)
-      if (result !== null) this.#cache.set(key, result)
-      return result
-    }) as Promise<T | null>
+      const dictionary = dictionaryOf(field, rows, snapshot.manifest.rows)
+      if (dictionary !== null) this.#cache.set(key, dictionary)
+      return dictionary
+    })
   }
 
   /** Verifies the dictionary once per process, since a damaged value would appear in every page that has it. */
@@ -159,7 +96,7 @@ export class Dictionaries {
   }
 }
 
-function planOf(snapshot: Snapshot, { name }: Field, columns: readonly string[]): Plan | null {
+function planOf(snapshot: Snapshot, { name, type }: Field): Plan | null {
   const { folder, manifest } = snapshot
   const place = manifest.dictionary?.fields.findIndex((field) => field.name === name) ?? -1
   if (manifest.dictionary === undefined || place === -1) return null
@@ -167,7 +104,7 @@ function planOf(snapshot: Snapshot, { name }: Field, columns: readonly string[])
   const first = fields.slice(0, place).reduce((sum, { values }) => sum + values, 0)
   const end = first + (fields[place]?.values ?? 0)
   return {
-    sql: `select ${columns.join(', ')} from read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)
+    sql: `select value, ${typeRow(type).isText ? foldedSql('value') : 'null'}, rows::double from read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)
       where file_row_number between ${first} and ${end - 1} order by file_row_number`,
     parameters: [],
     reads: { snapshot, files: [file] },
@@ -188,13 +125,6 @@ function dictionaryOf(
   counts[values.length] = rows - counts.reduce((sum, count) => sum + count, 0)
   const bytes = counts.byteLength + bytesIn([...values, ...(folded ?? [])])
   return { field, values, folded, rows: counts, bytes }
-}
-
-function cellsOf(texts: readonly string[]): Cells {
-  const all = Buffer.from(texts.join(''))
-  const starts = new Uint32Array(texts.length + 1)
-  for (const [code, text] of texts.entries()) starts[code + 1] = (starts[code] ?? 0) + Buffer.byteLength(text)
-  return { all, starts, bytes: all.length + starts.byteLength }
 }
 
 /** Memory of a text besides its characters. */

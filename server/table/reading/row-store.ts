@@ -1,242 +1,280 @@
-import { tableId, type Field } from '../../../core/catalog/catalog.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
-import { unchangedSql } from '../../../core/catalog/types/field-type.ts'
-import { quotedJson } from '../../../core/text.ts'
-import { chunkRows, type RowChunk } from '../../../core/warehouse/format/row-store.ts'
+import { GzipBuilder } from '../../../core/warehouse/format/gzip-sections.ts'
+import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
+import { chunkRows, RowValues, textBytesMax } from '../../../core/warehouse/format/row-store.ts'
 import { EventLoopYielder } from '../../base/queue.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { Timing } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
-import type { LineForm, WrittenLine } from '../../formats/format.ts'
-import type { Dictionaries } from '../indexes/dictionaries.ts'
-import { StoredRows } from '../indexes/chunk-file.ts'
-import { Cache } from '../../base/cache.ts'
+import type { Copies, LineForm, StoredLine } from '../../formats/format.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { ByteBuilder } from './byte-builder.ts'
+import { StoredRows, type Slice, type Text } from './stored-rows.ts'
 
-/** Maximum number of rows read here; DuckDB reads larger pages in its own threads. */
-const rowsMax = 2000
-/** Approximate bytes of a value with its name. */
-const cellBytes = 50
+/** Reads rows from the row stores of a snapshot; cheap for small, scattered sets of rows. */
+
+/** Maximum number of rows that are written value by value; DuckDB writes more in its own threads. */
+const valuesRowsMax = 2000
 /** Rows between two checks of whether to yield to other requests. */
 const rowsOfTurn = 16
+/** Minimum size of a page in gzip, in bytes: smaller ones fit into one packet anyway. */
+const gzipBytesMin = 1000
+/** Maximum size of texts in bytes that are compressed anew, in the thread of all requests. */
+const anewBytesMax = 100_000
+/** Maximum number of pieces of an answer: more of them are joined, since a socket sends one faster. */
+const piecesMax = 8
 
 /** Rows, and the time it took to read them. */
 interface RowsRead {
-  readonly bytes: Uint8Array
+  readonly pieces: readonly Uint8Array[]
+  /** True if the pieces are a gzip file, with the texts around the rows. */
+  readonly isGzip: boolean
   readonly timing: Timing
 }
 
-/** Reads rows from the row store; cheap for small, scattered sets of rows. */
-export class RowStore {
-  readonly #dictionaries: Dictionaries
-  readonly #columns: Cache<Columns>
-
-  constructor(dictionaries: Dictionaries) {
-    this.#dictionaries = dictionaries
-    this.#columns = new Cache(dictionaries.bytesMax, ({ bytes }) => bytes)
-  }
-
-  /** Returns whether the row store can write these rows: few enough, and in a supported form. */
-  canRead(snapshot: Snapshot, form: LineForm, rows: number): boolean {
-    const { row_store: file, dictionary } = snapshot.manifest
-    // Dictionaries that exceed the cache would be read again for each request: DuckDB is cheaper then.
-    const values = dictionary?.fields.reduce((sum, field) => sum + field.values, 0) ?? 0
-    const fits = this.#dictionaries.bytesMax > 0 && values * cellBytes <= this.#dictionaries.bytesMax / 2
-    return file !== undefined && fits && rows <= rowsMax && isWritable(snapshot, form)
-  }
-
-  /**
-   * Returns rows for which `has` is true, in the order of their positions, as texts joined by the separator
-   * of the format.
-   * @returns null if their chunks are too large: DuckDB has to read the rows
-   * @throws DamagedTable, TooLarge, and the errors of statements
-   */
-  async read(
-    snapshot: Snapshot,
-    form: LineForm,
-    positions: Uint32Array,
-    requester: Requester,
-  ): Promise<RowsRead | null> {
-    const began = performance.now()
-    const file = snapshot.manifest.row_store
-    const { written, separator } = form.format
-    if (file === undefined || written === undefined) return null
-    const { columns } = await this.#columnsOf(snapshot, form, written, requester)
-    const yielder = new EventLoopYielder(requester.signal())
-    const release = await snapshot.pin([file.file])
-    const reader = new StoredRows(snapshot, file)
-    const { before, between, after } = written.around
-    const separators = { rows: Buffer.from(separator), values: Buffer.from(between) }
-    const [begin, end] = [Buffer.from(before), Buffer.from(after)]
-    const lines = new ByteBuilder()
-    try {
-      const chunks = await reader.read(positions, yielder)
-      if (chunks === null) return null
-      for (const [index, position] of positions.entries()) {
-        if (index % rowsOfTurn === 0) await yielder.next()
-        const chunk = chunks.get(Math.floor(position / chunkRows))
-        if (chunk === undefined) throw new RangeError(`the chunk of row ${position} was not read`)
-        if (lines.length > requester.pageBytesMax) throw new TooLarge()
-        if (index > 0) lines.add(separators.rows)
-        lines.add(begin)
-        for (let column = 0; column < columns.length; column += 1) {
-          if (column > 0) lines.add(separators.values)
-          columns[column]?.(chunk, position % chunkRows, lines)
-        }
-        lines.add(end)
-      }
-    } finally {
-      reader.close()
-      release()
-    }
-    return { bytes: lines.build(), timing: { queue: 0, query: performance.now() - began } }
-  }
-
-  async #columnsOf(
-    snapshot: Snapshot,
-    form: LineForm,
-    written: WrittenLine,
-    requester: Requester,
-  ): Promise<Columns> {
-    const key = `${tableId(snapshot.table)}/${snapshot.manifest.snapshot} ${form.key}`
-    const cached = this.#columns.get(key)
-    if (cached !== undefined) return cached
-    const columns: Column[] = []
-    let bytes = columnBytes * form.fields.length
-    for (const field of form.fields) {
-      const place = snapshot.manifest.fields.findIndex(({ name }) => name === field.name)
-      const cells = await this.#dictionaries.cells(snapshot, field, written, requester)
-      if (cells === null) {
-        columns.push(textColumn(place, field, written))
-        continue
-      }
-      const { all, starts } = cells
-      bytes += cells.bytes
-      columns.push((chunk, row, lines) => {
-        const code = chunk.code(place, row)
-        lines.copy(all, starts[code] ?? 0, starts[code + 1] ?? 0)
-      })
-    }
-    const entry = { columns, bytes }
-    this.#columns.set(key, entry)
-    return entry
-  }
+/** Returns whether the row stores have the rows of a page in a form that can be written from them. */
+export function canReadStored(snapshot: Snapshot, form: LineForm, rows: number): boolean {
+  if (!hasRowStores(snapshot)) return false
+  if (areJson(snapshot, form)) return true
+  const { stored } = form.format
+  const isKnown = stored.isJson || form.fields.every(({ type }) => typeRow(type).csvOfJson !== null)
+  return isKnown && rows <= valuesRowsMax
 }
 
-/** Writes a field of a row. */
-type Column = (chunk: RowChunk, row: number, lines: ByteBuilder) => void
-
-/** The columns of a form, and their size in memory. */
-interface Columns {
-  readonly columns: readonly Column[]
-  readonly bytes: number
+/** Returns whether every part of a snapshot has a row store. */
+export function hasRowStores({ manifest: { parts, row_stores: stores } }: Snapshot): boolean {
+  return stores?.length === parts.length
 }
 
-/** Approximate memory of a column, in bytes. */
-const columnBytes = 500
-
-/** Returns the writer of a field without codes. */
-function textColumn(place: number, field: Field, written: WrittenLine): Column {
-  const isText = typeRow(field.type).wire.kind === 'text'
-  const isQuoted = written.valueForm === 'json' && isText
-  const before = written.before(field)
-  const [nothing, start] = [Buffer.from(before + written.null), Buffer.from(before)]
-  const write = (text: string, lines: ByteBuilder): void => {
-    lines.add(start)
-    lines.text(written.value(isQuoted ? quotedJson(text) : text, field))
-  }
-  const { isCopied, quote } = written.copies(field)
-  const around = Buffer.from(quote)
-  return (chunk, row, lines) => {
-    if (!chunk.hasTexts(place)) {
-      const decimal = chunk.decimal(place, row)
-      if (decimal === null) lines.add(nothing)
-      else write(decimal, lines)
-      return
-    }
-    if (chunk.isNull(place, row)) {
-      lines.add(nothing)
-      return
-    }
-    const { bytes, ends } = chunk.texts(place)
-    const [from, to] = [row === 0 ? 0 : (ends[row - 1] ?? 0), ends[row] ?? 0]
-    if (!areCopied(bytes, from, to, isCopied)) {
-      write(Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString(), lines)
-      return
-    }
-    lines.add(start)
-    lines.add(around)
-    lines.copy(bytes, from, to)
-    lines.add(around)
-  }
+/** Returns whether rows are stored in a form. */
+export function areStored(snapshot: Snapshot, form: LineForm): boolean {
+  return hasRowStores(snapshot) && areJson(snapshot, form)
 }
 
-function areCopied(bytes: Uint8Array, from: number, to: number, isCopied: Uint8Array): boolean {
-  for (let at = from; at < to; at += 1) if (isCopied[bytes[at] ?? 0] === 0) return false
-  return to > from
+/** Returns whether the lines of a form are the JSON of the rows. */
+function areJson({ manifest }: Snapshot, { format, fields }: LineForm): boolean {
+  return format.stored.isJson && fields.length === manifest.fields.length
+}
+
+/** Returns the approximate size of the texts that have some rows, in bytes. */
+export function textBytesOf({ rowBytes }: Snapshot, positions: Uint32Array): number {
+  const chunks = new Set(Array.from(positions, (position) => Math.floor(position / chunkRows)))
+  return Math.min(textBytesMax, chunks.size * chunkRows * rowBytes)
 }
 
 /**
- * Returns whether the row store can write a form without DuckDB. It has values as JSON texts, which not all
- * formats can use.
+ * Returns rows in the order of their positions, as texts joined by the separator of the format.
+ * @param around texts around the rows if they may be in gzip: only for rows that are stored as they are sent
+ * @returns null if their texts are too large: DuckDB has to read the rows
+ * @throws DamagedTable or TooLarge
  */
-function isWritable({ manifest }: Snapshot, { format: { written }, fields }: LineForm): boolean {
-  if (written === undefined) return false
-  const coded = new Set(manifest.dictionary?.fields.map(({ name }) => name))
-  return fields.every(({ name, type }) => {
-    if (coded.has(name) || written.valueForm === 'json') return true
-    const { isPlainInJson, wire } = typeRow(type)
-    return isPlainInJson && (written.valueForm === 'plain' || wire.text === unchangedSql)
-  })
+export async function readStored(
+  snapshot: Snapshot,
+  form: LineForm,
+  positions: Uint32Array,
+  around: Around | null,
+  requester: Requester,
+): Promise<RowsRead | null> {
+  const began = performance.now()
+  const yielder = new EventLoopYielder(requester.signal())
+  const { row_stores: stores = [] } = snapshot.manifest
+  const rows = new StoredRows(snapshot, stores)
+  const slices = rows.slices(positions)
+  const release = await snapshot.pin([...new Set(slices.flatMap(({ part }) => stores[part]?.file ?? []))])
+  try {
+    if (!(await areFew(rows, slices, yielder))) return null
+    const bytes = sumOf(slices.map((slice) => rows.size(slice)))
+    const file = around === null || bytes < gzipBytesMin ? null : await gzipOf(rows, slices, around, yielder)
+    const pieces = file === null ? await piecesOf(snapshot, form, rows, slices, requester, yielder) : [file]
+    return { pieces, isGzip: file !== null, timing: { queue: 0, query: performance.now() - began } }
+  } finally {
+    rows.close()
+    release()
+  }
 }
 
-/** Builds bytes piece by piece. Copies short pieces in a loop, which is faster than a call per piece. */
-export class ByteBuilder {
-  #bytes = Buffer.allocUnsafe(64 * 1024)
-  #length = 0
+/** Texts before and after the rows of a page. */
+interface Around {
+  readonly head: string
+  readonly tail: string
+}
 
-  get length(): number {
-    return this.#length
+const sumOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0)
+
+/** Returns whether all texts of some slices together are small enough. */
+async function areFew(
+  rows: StoredRows,
+  slices: readonly Slice[],
+  yielder: EventLoopYielder,
+): Promise<boolean> {
+  const known = new Set<string>()
+  let bytes = 0
+  for (const slice of slices) {
+    const name = `${slice.part} ${slice.chunk}`
+    if (known.has(name)) continue
+    known.add(name)
+    bytes += rows.chunkSize(slice)
+    if (bytes > textBytesMax) return false
+    if (known.size % rowsOfTurn === 0) await yielder.next()
   }
+  return true
+}
 
-  /** Adds some bytes of another buffer. */
-  copy(from: Uint8Array, start: number, end: number): void {
-    this.#reserve(end - start)
-    if (end - start > longBytes) {
-      this.#bytes.set(from.subarray(start, end), this.#length)
-      this.#length += end - start
-      return
+/** Returns rows in gzip, most of it copied from the stored chunks; null if many of them would be compressed anew. */
+async function gzipOf(
+  rows: StoredRows,
+  slices: readonly Slice[],
+  { head, tail }: Around,
+  yielder: EventLoopYielder,
+): Promise<Buffer | null> {
+  // The last row has no comma, so its chunk is never copied.
+  const isText = (slice: Slice): boolean => !slice.isWhole || slice === slices.at(-1)
+  if (sumOf(slices.filter(isText).map((slice) => rows.size(slice))) > anewBytesMax) return null
+  await rows.load(slices, yielder, isText)
+  const file = new GzipBuilder()
+  file.addText(Buffer.from(head))
+  for (const slice of slices) {
+    if (isText(slice)) {
+      const { bytes, start, end } = rows.text(slice)
+      file.addText(bytes.subarray(start, slice === slices.at(-1) ? end - 1 : end))
+      continue
     }
-    const bytes = this.#bytes
-    let at = this.#length
-    for (let index = start; index < end; index += 1, at += 1) bytes[at] = from[index] ?? 0
-    this.#length = at
+    const { bytes, sum } = rows.stored(slice)
+    file.addBlocks(bytes, rows.size(slice), sum)
   }
-
-  add(bytes: Uint8Array): void {
-    this.copy(bytes, 0, bytes.length)
-  }
-
-  /** Adds a text in UTF-8. */
-  text(text: string): void {
-    this.#reserve(text.length * utf8BytesMax)
-    this.#length += this.#bytes.write(text, this.#length)
-  }
-
-  /** Returns all bytes; nothing may be added after. */
-  build(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length)
-  }
-
-  #reserve(more: number): void {
-    const requiredLength = this.#length + more
-    if (requiredLength <= this.#bytes.length) return
-    const grown = Buffer.allocUnsafe(Math.max(requiredLength, 2 * this.#bytes.length))
-    this.#bytes.copy(grown, 0, 0, this.#length)
-    this.#bytes = grown
-  }
+  file.addText(Buffer.from(tail))
+  return file.build()
 }
 
-const longBytes = 100
-/** Maximum number of UTF-8 bytes per code unit of UTF-16. */
-const utf8BytesMax = 3
+async function piecesOf(
+  snapshot: Snapshot,
+  form: LineForm,
+  rows: StoredRows,
+  slices: readonly Slice[],
+  requester: Requester,
+  yielder: EventLoopYielder,
+): Promise<readonly Uint8Array[]> {
+  await rows.load(slices, yielder)
+  if (!areJson(snapshot, form)) return writtenValues(snapshot, form, rows, slices, requester, yielder)
+  requireSize(sumOf(slices.map((slice) => rows.size(slice))), requester)
+  const { separator } = form.format
+  if (separator !== ',')
+    for (const slice of slices) replaceCommas(rows.text(slice).bytes, rows.ends(slice), separator)
+  const pieces = joined(slices.map((slice) => rows.text(slice)))
+  const some = pieces.length > piecesMax ? [Buffer.concat(pieces)] : pieces
+  return some.map((piece) => piece.subarray(0, -1))
+}
+
+/** @throws TooLarge */
+function requireSize(bytes: number, { pageBytesMax }: Requester): void {
+  if (bytes > pageBytesMax) throw new TooLarge()
+}
+
+/** Joins texts that follow each other in memory. */
+function joined(texts: readonly Text[]): Buffer[] {
+  const pieces: Buffer[] = []
+  for (let from = 0, to = 1; from < texts.length; from = to, to += 1) {
+    const first = texts[from]
+    if (first === undefined) break
+    let { end } = first
+    for (let next = texts[to]; next?.bytes === first.bytes && next.start === end; next = texts[to]) {
+      ;({ end } = next)
+      to += 1
+    }
+    pieces.push(first.bytes.subarray(first.start, end))
+  }
+  return pieces
+}
+
+function replaceCommas(bytes: Buffer, ends: readonly number[], separator: string): void {
+  const code = separator.charCodeAt(0)
+  for (const end of ends) bytes[end - 1] = code
+}
+
+/** A field of a form. */
+interface Column {
+  readonly field: Field
+  /** Index of the field among those of the row, in alphabetical order. */
+  readonly index: number
+  readonly before: Buffer
+  readonly nothing: Buffer
+  readonly copies: Copies
+  readonly write: StoredLine['value']
+}
+
+async function writtenValues(
+  { table }: Snapshot,
+  { format: { stored, separator }, fields }: LineForm,
+  rows: StoredRows,
+  slices: readonly Slice[],
+  requester: Requester,
+  yielder: EventLoopYielder,
+): Promise<Uint8Array[]> {
+  const all = inAlphabet(table.fields)
+  const values = new RowValues(all)
+  const columns = fields.map((field): Column => {
+    const before = stored.before(field)
+    const index = all.findIndex(({ name }) => name === field.name)
+    const nothing = Buffer.from(before + stored.null)
+    return {
+      field,
+      index,
+      before: Buffer.from(before),
+      nothing,
+      copies: stored.copies(field),
+      write: stored.value,
+    }
+  })
+  const needed = 1 + Math.max(...columns.map(({ index }) => index))
+  const { before, between, after } = stored.around
+  const [begin, middle, end] = [Buffer.from(before), Buffer.from(between), Buffer.from(after)]
+  const rowEnd = Buffer.from(after + separator + before)
+  const lines = new ByteBuilder()
+  let count = 0
+  for (const slice of slices) {
+    const { bytes, start } = rows.text(slice)
+    let row = start
+    for (const next of rows.ends(slice)) {
+      if (count % rowsOfTurn === 0) await yielder.next()
+      requireSize(lines.length, requester)
+      values.find(bytes, row, needed)
+      lines.add(count === 0 ? begin : rowEnd)
+      // Indexes, since iterators would take a third of the time.
+      for (let place = 0; place < columns.length; place += 1) {
+        if (place > 0) lines.add(middle)
+        const column = columns[place]
+        if (column !== undefined) writeValue(column, values, bytes, lines)
+      }
+      row = next
+      count += 1
+    }
+  }
+  if (count > 0) lines.add(end)
+  return [lines.build()]
+}
+
+/** The first letter of `null`. */
+const letterN = 'n'.charCodeAt(0)
+const quote = '"'.charCodeAt(0)
+
+function writeValue(column: Column, values: RowValues, bytes: Buffer, lines: ByteBuilder): void {
+  const { index, field, before, nothing, write, copies } = column
+  const [start, end] = [values.starts[index] ?? 0, values.ends[index] ?? 0]
+  // All formats that copy every value write null as JSON does.
+  if (bytes[start] === letterN && copies.isCopied !== null) {
+    lines.add(nothing)
+    return
+  }
+  lines.add(before)
+  const isBare = bytes[start] === quote && !copies.hasQuotes
+  const [from, to] = isBare ? [start + 1, end - 1] : [start, end]
+  if (areCopied(bytes, from, to, copies.isCopied)) lines.copy(bytes, from, to)
+  else lines.text(write(bytes.toString('utf8', start, end), field))
+}
+
+function areCopied(bytes: Buffer, from: number, to: number, isCopied: Uint8Array | null): boolean {
+  if (isCopied === null) return true
+  for (let at = from; at < to; at += 1) if (isCopied[bytes[at] ?? 0] === 0) return false
+  return to > from
+}

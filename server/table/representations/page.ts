@@ -7,7 +7,7 @@ import { InvalidPage } from '../../query/errors.ts'
 import type { RowQuery } from '../../query/query.ts'
 import type { Pool, Timing } from '../engine/pool.ts'
 import { rowForm, isLineForm, type Form, type LineForm, type RowFormat } from '../../formats/format.ts'
-import type { RowStore } from '../reading/row-store.ts'
+import { areStored, canReadStored, readStored, textBytesOf } from '../reading/row-store.ts'
 import { gather, gatherColumns, type Gathered } from '../reading/gather.ts'
 import { rowGroupsOf, valuesOfGroups } from '../reading/plan.ts'
 import { costOfRows, costOfScan } from '../../limits/costs.ts'
@@ -36,6 +36,8 @@ export interface Page {
 export interface PageBody {
   /** Consecutive pieces. */
   readonly pieces: readonly (string | Uint8Array)[]
+  /** True if the pieces are a gzip file. */
+  readonly isGzip: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
   readonly range: PageRange
@@ -59,13 +61,12 @@ interface PageRange {
 /** Components that read pages. */
 export interface RowEngine {
   readonly pool: Pool
-  readonly rowStore: RowStore
   readonly selections: Selections
   readonly memory: MemoryGate
 }
 
 /** Bump this when the serialization changes, so that cached bodies of the old format are not reused. */
-const representation = 5
+const representation = 6
 
 /**
  * Describes the page of a query before any statement runs.
@@ -110,11 +111,22 @@ function rangeOf(count: number, { page: requestedPage, pageSize }: RowQuery): Pa
   return { count, page, lastPage, first, rows: Math.min(pageSize, count - first) }
 }
 
+/** Returns whether the rows of a page are stored in gzip as they are sent. */
+export function isStoredAsGzip({ snapshot, form }: Page): boolean {
+  return isLineForm(form) && isEnveloped(form.format) && areStored(snapshot, form)
+}
+
 /**
  * Returns the bytes of a page, with its headers.
+ * @param mayBeGzip true to prefer gzip where most of it is stored
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
-export async function pageBody(page: Page, engine: RowEngine, requester: Requester): Promise<PageBody> {
+export async function pageBody(
+  page: Page,
+  engine: RowEngine,
+  requester: Requester,
+  mayBeGzip = false,
+): Promise<PageBody> {
   const { snapshot, query, form, links } = page
   const startedAt = performance.now()
   const selection = page.range === null ? await engine.selections.find(snapshot, query, requester) : null
@@ -123,7 +135,7 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
   if (bytes > requester.pageBytesMax) throw new TooLarge()
   const positions =
     selection === null ? consecutive(range) : await selection.slice(range.first, range.rows, requester)
-  const isStored = isLineForm(form) && engine.rowStore.canRead(snapshot, form, positions.length)
+  const isStored = isLineForm(form) && canReadStored(snapshot, form, positions.length)
   const decoded = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
     // The base cost, `costOfRows(0)`, was charged with the request. Small costs beyond it are free.
@@ -131,20 +143,26 @@ export async function pageBody(page: Page, engine: RowEngine, requester: Request
     if (more > costOfRows(0)) await requester.pay(more)
   }
   const selecting = { queue: 0, query: performance.now() - startedAt }
-  const read = async (): Promise<Gathered> => {
+  const read = async (): Promise<Gathered & { readonly isGzip?: boolean }> => {
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
-    const stored = isStored ? await engine.rowStore.read(snapshot, form, positions, requester) : null
-    if (stored !== null) return { pieces: [stored.bytes], timings: [stored.timing] }
+    const around = isStoredAsGzip(page) ? { head: envelopeHead(range, links), tail: envelopeTail } : null
+    const stored = isStored
+      ? await readStored(snapshot, form, positions, mayBeGzip ? around : null, requester)
+      : null
+    if (stored !== null) return { ...stored, timings: [stored.timing] }
     // The chunks are too large to read from the row store: charge the cost of reading with DuckDB.
     if (isStored && selection !== null) await requester.pay(costOfScan(decoded()))
     return gather(snapshot, form, positions, engine.pool, requester)
   }
-  const gathered = await engine.memory.during(bytes, requester.client, requester.signal(), read)
+  const memory = isStored ? textBytesOf(snapshot, positions) : bytes
+  const gathered = await engine.memory.during(memory, requester.client, requester.signal(), read)
+  const { isGzip = false } = gathered
   const began = performance.now()
-  const pieces = isLineForm(form) ? piecesOf(page, form, range, gathered.pieces) : gathered.pieces
+  const pieces = isLineForm(form) && !isGzip ? piecesOf(page, form, range, gathered.pieces) : gathered.pieces
   const timings = [selecting, ...gathered.timings]
   return {
     pieces,
+    isGzip,
     headers: { ...pageHeaders(range, links), ...hintHeader(selection?.hints) },
     serverTiming: timingOf(timings, performance.now() - began),
     range,

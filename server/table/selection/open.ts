@@ -18,7 +18,7 @@ export function openSelections(
   limits: SelectionLimits & CodedLimits & ClickHouseLimits,
   clickHouse: ClickHouse | null = null,
 ): Selections {
-  const duckdb = new DuckDbSelections(pool, dictionaries, found, limits)
+  const duckdb = new DuckDbSelections(pool, found, limits)
   const localSelections =
     limits.codesBytesMax === 0 ? duckdb : new CodedSelections(duckdb, pool, dictionaries, found, limits)
   const all =

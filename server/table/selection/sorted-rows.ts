@@ -1,7 +1,8 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { orderTerm } from '../../../core/sql.ts'
-import { chunkRows } from '../../../core/warehouse/format/row-store.ts'
+import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
+import { RowValues } from '../../../core/warehouse/format/row-store.ts'
 import { isBisected } from '../../../core/warehouse/format/positions.ts'
 import type { Order } from '../../../core/warehouse/manifest.ts'
 import type { Condition } from '../../query/conditions.ts'
@@ -9,9 +10,9 @@ import { compareValues, equalValues, readValue } from '../../query/operators.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { EventLoopYielder } from '../../base/queue.ts'
 import type { Requester } from '../engine/requester.ts'
-import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { OrderedTable } from '../indexes/ordered-table.ts'
-import { StoredRows } from '../indexes/chunk-file.ts'
+import { hasRowStores } from '../reading/row-store.ts'
+import { StoredRows } from '../reading/stored-rows.ts'
 
 /** Ranks from `from` up to, but not including, `to`. */
 export interface Span {
@@ -27,9 +28,10 @@ interface Sorted {
 }
 
 /** Returns the sequence that is sorted by a field, if its values can be compared; null if there is none. */
-export function sortedBy({ manifest, table }: Snapshot, name: string): Sorted | null {
+export function sortedBy(snapshot: Snapshot, name: string): Sorted | null {
+  const { manifest, table } = snapshot
   const field = table.fields.find((one) => one.name === name)
-  if (field === undefined || manifest.row_store === undefined || !isBisected(field)) return null
+  if (field === undefined || !hasRowStores(snapshot) || !isBisected(field)) return null
   for (const direction of ['asc', 'desc'] as const)
     if (manifest.order[0] === orderTerm({ field: name, direction })) return { field, order: null, direction }
   const order = manifest.orders?.find(({ keys: [key] }) => key?.field === name)
@@ -46,13 +48,12 @@ export async function spansOf(
   snapshot: Snapshot,
   sorted: Sorted,
   condition: Condition,
-  dictionaries: Dictionaries,
   requester: Requester,
 ): Promise<Span[] | null> {
   const { field, direction } = sorted
   const { operator, values } = condition
   const { rows } = snapshot.manifest
-  return reading(snapshot, sorted, dictionaries, requester, async (valueAt) => {
+  return reading(snapshot, sorted, async (valueAt) => {
     const isDescending = direction === 'desc'
     const first = (isAfter: (value: string) => boolean): number => {
       let [low, high] = [0, rows]
@@ -139,6 +140,9 @@ function placesIn(spans: readonly Span[]): Uint32Array {
   return places.subarray(0, filled)
 }
 
+/** A value cannot be read or compared here. */
+class Incomparable extends Error {}
+
 /**
  * Runs work with a function that reads the canonical values of a sequence by rank. Returns null if the values
  * cannot be compared.
@@ -146,30 +150,30 @@ function placesIn(spans: readonly Span[]): Uint32Array {
 async function reading<T>(
   snapshot: Snapshot,
   { field, order }: Sorted,
-  dictionaries: Dictionaries,
-  requester: Requester,
   work: (valueAt: (place: number) => string | null) => Promise<T>,
 ): Promise<T | null> {
-  const { manifest } = snapshot
-  const { row_store: file } = manifest
-  if (file === undefined) throw new TypeError('there is no row store')
-  const isCoded = manifest.dictionary?.fields.some(({ name }) => name === field.name) === true
-  const dictionary = isCoded ? await dictionaries.values(snapshot, field, requester) : null
-  if (isCoded && dictionary === null) return null
-  const place = manifest.fields.findIndex(({ name }) => name === field.name)
-  const { isText } = typeRow(field.type)
-  const read = (text: string): string => (isText ? text : (readValue(field, text) ?? text))
-  const release = await snapshot.pin([file.file, ...(order === null ? [] : [order.positions.file])])
+  const { row_stores: stores = [] } = snapshot.manifest
+  const fields = inAlphabet(snapshot.table.fields)
+  const index = fields.findIndex(({ name }) => name === field.name)
+  const values = new RowValues(fields)
+  const { isText, csvOfJson } = typeRow(field.type)
+  const files = [...stores.map(({ file }) => file), ...(order === null ? [] : [order.positions.file])]
+  const release = await snapshot.pin(files)
   const table = order === null ? null : new OrderedTable(snapshot, order)
-  const stored = new StoredRows(snapshot, file)
+  const stored = new StoredRows(snapshot, stores)
   try {
     const readAt = (at: number): string | null => {
       const position = table === null ? at : (table.positions(Uint32Array.of(at))[0] ?? 0)
-      const chunk = stored.chunk(Math.floor(position / chunkRows))
-      const row = position % chunkRows
-      if (isCoded) return dictionary?.values[chunk.code(place, row)] ?? null
-      const text = chunk.hasTexts(place) ? chunk.text(place, row) : chunk.decimal(place, row)
-      return text === null ? null : read(text)
+      const row = stored.row(position)
+      if (row === null) throw new Incomparable()
+      values.find(row.bytes, row.start, index + 1)
+      const json = row.bytes.toString('utf8', values.starts[index], values.ends[index])
+      const value = JSON.parse(json) as string | number | null
+      if (value === null) return null
+      if (isText) return String(value)
+      const text = readValue(field, typeof value === 'string' ? value : (csvOfJson?.(json, field) ?? json))
+      if (text === null) throw new Incomparable()
+      return text
     }
     // Bisections for several values start with the same ranks, so their values are cached.
     const known = new Map<number, string | null>()
@@ -180,6 +184,9 @@ async function reading<T>(
       known.set(at, value)
       return value
     })
+  } catch (error) {
+    if (error instanceof Incomparable) return null
+    throw error
   } finally {
     stored.close()
     table?.close()

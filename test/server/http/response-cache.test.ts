@@ -262,6 +262,37 @@ describe('compression', () => {
   })
 })
 
+test.each([
+  ['gzip', 'gzip'],
+  ['gzip, deflate, br, zstd', 'gzip'],
+  ['*', 'gzip'],
+  ['br, gzip;q=0.9', 'br'],
+  ['br', 'br'],
+  ['identity', undefined],
+])('rows that are stored in gzip are sent for "%s" in %s', async (acceptEncoding, encoding) => {
+  const lines = Array.from({ length: 500 }, (_, n) => `${n},${'text '.repeat(n % 60)}${n}`)
+  const packed = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
+    'd/t.csv': `n,s\n${lines.join('\n')}\n`,
+  })
+  await packed.ingest()
+  const [first, second] = [await serve(packed), await serve(packed, { compressionsMax: 0 })]
+  const target = `${rows}?page_size=150&page=2`
+  const identity = await rawGet(first.app, target)
+  const headers = { 'Accept-Encoding': acceptEncoding }
+  const answers = [
+    ...(await Promise.all([rawGet(first.app, target, headers), rawGet(first.app, target, headers)])),
+    await rawGet(first.app, target, headers),
+    // Other processes send the same bytes, even while they compress nothing.
+    ...(encoding === 'gzip' ? [await rawGet(second.app, target, headers)] : []),
+  ]
+  for (const { body, headers: own } of answers) {
+    const bytes = encoding === undefined ? body : plain[encoding]?.(body)
+    expect([own['content-encoding'], bytes?.toString()]).toEqual([encoding, identity.body.toString()])
+    expect([own['etag'], own['acervo-count']]).toEqual([answers[0]?.headers['etag'], '500'])
+    expect(body.equals(answers[0]?.body ?? Buffer.alloc(0))).toBe(true)
+  }
+})
+
 test('no more is compressed at the same time than is allowed, and what is kept is not made again', async () => {
   const service = await serve(shop, { compressionsMax: 1 })
   const gzip = { 'Accept-Encoding': 'gzip' }

@@ -66,7 +66,7 @@ test('files are led to where the warehouse itself is public, where an operator s
     0,
   ])
   // Private files have no address.
-  expect((await rawGet(app, `${base}/rows.bin`)).status).toBe(404)
+  expect((await rawGet(app, `${base}/rows-00000.bin`)).status).toBe(404)
 })
 
 test('the listings name every file, and the sums are those of its bytes', async () => {

@@ -363,7 +363,7 @@ test.each(
   sampled([
     ['a part', 'part-00001.parquet'],
     ['the download', 't.csv.gz'],
-    ['the row store', 'rows.bin'],
+    ['a row store', 'rows-00000.bin'],
     ['the report', 'report.json'],
   ]),
 )('a start does not serve a snapshot of which %s was damaged before', async (_what, file) => {

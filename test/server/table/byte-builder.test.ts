@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { ByteBuilder } from '../../../server/table/reading/row-store.ts'
+import { ByteBuilder } from '../../../server/table/reading/byte-builder.ts'
 import { seed } from '../../support/runs.ts'
 
 /** So much is there from the start; more is made as it is needed. */

@@ -4,7 +4,6 @@ import type { Condition } from '../../../query/conditions.ts'
 import type { Pool } from '../../engine/pool.ts'
 import type { Requester } from '../../engine/requester.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
-import type { Dictionaries } from '../../indexes/dictionaries.ts'
 import { blobBytes } from '../../../../core/duckdb/vectors.ts'
 import {
   costOf,
@@ -67,11 +66,9 @@ export class DuckDbSelections implements Selections {
   readonly #pool: Pool
   readonly #limits: SelectionLimits
   readonly #found: SelectionCache
-  readonly #dictionaries: Dictionaries
 
-  constructor(pool: Pool, dictionaries: Dictionaries, found: SelectionCache, limits: SelectionLimits) {
+  constructor(pool: Pool, found: SelectionCache, limits: SelectionLimits) {
     this.#pool = pool
-    this.#dictionaries = dictionaries
     this.#limits = limits
     this.#found = found
   }
@@ -189,7 +186,7 @@ export class DuckDbSelections implements Selections {
   ): Promise<Uint32Array | null> {
     const sorted = sortedBy(snapshot, condition.field.name)
     if (sorted?.order === null || sorted === null) return null
-    const spans = await spansOf(snapshot, sorted, condition, this.#dictionaries, requester)
+    const spans = await spansOf(snapshot, sorted, condition, requester)
     const rows = spans?.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0) ?? Infinity
     return spans === null || rows > indexedMax ? null : positionsIn(snapshot, sorted, spans)
   }
@@ -268,7 +265,7 @@ export class DuckDbSelections implements Selections {
     for (const condition of conditions) {
       const sorted = sortedBy(snapshot, condition.field.name)
       if (sorted === null || sorted.order !== null) continue
-      const spans = await spansOf(snapshot, sorted, condition, this.#dictionaries, requester)
+      const spans = await spansOf(snapshot, sorted, condition, requester)
       if (spans === null) continue
       const some = spans.filter(({ from, to }) => from < to)
       span = {

@@ -1,0 +1,223 @@
+import type { PiecewiseFile } from '../../../core/warehouse/manifest.ts'
+import {
+  chunkRows,
+  indexedChunks,
+  indexedRows,
+  inflateTexts,
+  RowIndex,
+  storeChunks,
+  textChunks,
+} from '../../../core/warehouse/format/row-store.ts'
+import type { EventLoopYielder } from '../../base/queue.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { ChunkFile } from '../indexes/chunk-file.ts'
+import { partOf } from './plan.ts'
+
+/** Maximum gap between chunks that are read together: a separate read costs as much as reading this gap. */
+const gapBytesMax = 4096
+/** Stored bytes that are read and inflated without yielding to other requests. */
+const runBytesMax = 100_000
+
+/** Maximum size of a text for reading rows one by one, in bytes. */
+const rowTextMax = 500_000
+/** Maximum number of index chunks in memory while rows are read one by one. */
+const indexesMax = 100
+
+/** Consecutive rows of one text chunk. */
+export interface Slice {
+  readonly part: number
+  /** Number of the chunk in the file of the part. */
+  readonly chunk: number
+  /** First row, and the row after the last one, by their numbers in the part. */
+  readonly from: number
+  readonly to: number
+  /** True if these are all rows of the chunk. */
+  readonly isWhole: boolean
+}
+
+/** Rows that are consecutive in memory, with a comma after each. */
+export interface Text {
+  readonly bytes: Buffer
+  readonly start: number
+  readonly end: number
+}
+
+/** The row stores of a snapshot, opened for one request. */
+export class StoredRows {
+  readonly #snapshot: Snapshot
+  readonly #stores: readonly PiecewiseFile[]
+  readonly #files: (ChunkFile | undefined)[] = []
+  readonly #indexes = new Map<number, RowIndex>()
+  /** Chunks as they are stored, and their texts. */
+  readonly #chunks = new Map<number, Buffer>()
+  readonly #texts = new Map<number, Text>()
+
+  constructor(snapshot: Snapshot, stores: readonly PiecewiseFile[]) {
+    this.#snapshot = snapshot
+    this.#stores = stores
+  }
+
+  /** Returns the slices of rows at some positions, in their order. */
+  slices(positions: Uint32Array): Slice[] {
+    const { parts } = this.#snapshot.manifest
+    const slices: Slice[] = []
+    for (let index = 0; index < positions.length;) {
+      const position = positions[index] ?? 0
+      const part = partOf(parts, position)
+      const { firstRow = 0, rows = 0 } = parts[part] ?? {}
+      const from = position - firstRow
+      const chunk = Math.floor(from / chunkRows)
+      const end = Math.min(rows, (chunk + 1) * chunkRows)
+      let to = from + 1
+      for (index += 1; to < end && positions[index] === firstRow + to; index += 1) to += 1
+      slices.push({ part, chunk, from, to, isWhole: from % chunkRows === 0 && to === end })
+    }
+    return slices
+  }
+
+  /**
+   * Reads the chunks of some slices. Chunks that are near each other are read together, and consecutive ones
+   * inflated together.
+   * @param isText returns true for slices whose text is needed
+   * @throws DamagedTable
+   */
+  async load(
+    slices: readonly Slice[],
+    yielder: EventLoopYielder,
+    isText: (slice: Slice) => boolean = () => true,
+  ): Promise<void> {
+    const texts = new Set(slices.filter(isText).map(keyOf))
+    const byChunk = new Map(slices.map((slice) => [keyOf(slice), slice]))
+    const chunks = [...byChunk.values()].toSorted((a, b) => keyOf(a) - keyOf(b))
+    for (let first = 0, end = 0; first < chunks.length; first = end) {
+      const { part = 0 } = chunks[first] ?? {}
+      const file = this.#file(part)
+      const located: ReturnType<ChunkFile['locate']>[] = []
+      for (; chunks[end]?.part === part; end += 1) {
+        const location = file.locate(chunks[end]?.chunk ?? 0)
+        const [start, last] = [located[0] ?? location, located.at(-1) ?? location]
+        const gap = location.start - last.start - last.length
+        if (gap > gapBytesMax || location.start - start.start > runBytesMax) break
+        located.push(location)
+      }
+      await yielder.next()
+      const read = file.readTogether(located)
+      let group: Slice[] = []
+      for (const [index, bytes] of read.entries()) {
+        const slice = chunks[first + index]
+        if (slice === undefined) break
+        this.#chunks.set(keyOf(slice), bytes)
+        if (!texts.has(keyOf(slice))) continue
+        const last = group.at(-1)
+        if (last !== undefined && slice.chunk !== last.chunk + 1) {
+          this.#inflate(group)
+          group = []
+        }
+        group.push(slice)
+      }
+      this.#inflate(group)
+    }
+  }
+
+  /** Returns the size of the rows of a slice in bytes. */
+  size(slice: Slice): number {
+    const [index, row] = this.#index(slice)
+    return index.end(row + slice.to - slice.from - 1) - index.start(row)
+  }
+
+  /** Returns the size of all rows of a chunk in bytes. */
+  chunkSize(slice: Slice): number {
+    return this.#index(slice)[0].size(slice.chunk % indexedChunks)
+  }
+
+  /** Returns the text of a slice that was loaded. */
+  text(slice: Slice): Text {
+    const text = this.#texts.get(keyOf(slice))
+    if (text === undefined) throw new RangeError('a text was not read')
+    const [index, row] = this.#index(slice)
+    const start = text.start + index.start(row)
+    return { bytes: text.bytes, start, end: start + this.size(slice) }
+  }
+
+  /** Returns where each row of a slice that was loaded ends in the bytes of its text, after its comma. */
+  ends(slice: Slice): number[] {
+    const [index, row] = this.#index(slice)
+    const shift = this.text(slice).start - index.start(row)
+    return Array.from({ length: slice.to - slice.from }, (_, place) => shift + index.end(row + place))
+  }
+
+  /** Returns a chunk that was loaded as it is stored, and the CRC-32 of its text. */
+  stored(slice: Slice): { readonly bytes: Buffer; readonly sum: number } {
+    const bytes = this.#chunks.get(keyOf(slice))
+    if (bytes === undefined) throw new RangeError('a chunk was not read')
+    return { bytes, sum: this.#index(slice)[0].sum(slice.chunk % indexedChunks) }
+  }
+
+  /**
+   * Returns the text of one row; null if it is not stored, or too large for reading many rows one by one. The
+   * text is not kept.
+   * @throws DamagedTable
+   */
+  row(position: number): Text | null {
+    const [slice] = this.slices(Uint32Array.of(position))
+    if (slice === undefined) return null
+    if (this.#indexes.size > indexesMax) this.#indexes.clear()
+    const size = this.chunkSize(slice)
+    if (size > rowTextMax) return null
+    const bytes = inflateTexts(this.#file(slice.part).read(slice.chunk), size)
+    const [index, row] = this.#index(slice)
+    return { bytes, start: index.start(row), end: index.end(row) }
+  }
+
+  close(): void {
+    for (const file of this.#files) file?.close()
+  }
+
+  /** @param group slices of consecutive chunks that were read together */
+  #inflate(group: readonly Slice[]): void {
+    const chunks = group.map((slice) => this.stored(slice).bytes)
+    const [first] = chunks
+    if (first === undefined) return
+    const sizes = group.map((slice) => this.chunkSize(slice))
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+    const bytes = inflateTexts(
+      Buffer.from(first.buffer, first.byteOffset, length),
+      sizes.reduce((sum, size) => sum + size, 0),
+    )
+    let start = 0
+    for (const [index, slice] of group.entries()) {
+      const end = start + (sizes[index] ?? 0)
+      this.#texts.set(keyOf(slice), { bytes, start, end })
+      start = end
+    }
+  }
+
+  #file(part: number): ChunkFile {
+    const store = this.#stores[part]
+    if (store === undefined) throw new RangeError(`there is no row store of part ${part}`)
+    return (this.#files[part] ??= new ChunkFile(this.#snapshot, store, storeChunks(this.#rows(part))))
+  }
+
+  /** Returns the index of a slice, and the number of its first row in it. */
+  #index({ part, chunk, from }: Slice): [index: RowIndex, row: number] {
+    const number = Math.floor(chunk / indexedChunks)
+    const key = keyOf({ part, chunk: number })
+    const row = from - number * indexedRows
+    const known = this.#indexes.get(key)
+    if (known !== undefined) return [known, row]
+    const rows = this.#rows(part)
+    const bytes = this.#file(part).read(textChunks(rows) + number)
+    const index = new RowIndex(bytes, Math.min(indexedRows, rows - number * indexedRows))
+    this.#indexes.set(key, index)
+    return [index, row]
+  }
+
+  #rows(part: number): number {
+    return this.#snapshot.manifest.parts[part]?.rows ?? 0
+  }
+}
+
+/** Unique number of a chunk of any part. */
+function keyOf({ part, chunk }: Pick<Slice, 'part' | 'chunk'>): number {
+  return part * 2 ** 32 + chunk
+}
