@@ -42,7 +42,7 @@ export interface Bench {
 export const requestsOf = ({ share }: Bench, most: number): number => Math.max(20, Math.round(share * most))
 
 const base = '/api/v1/dataset/bench'
-const pageOf = (table: string, page: number | 'last', size = 100): string =>
+export const pageOf = (table: string, page: number | 'last', size = 100): string =>
   `${base}/${table}/data/?page=${page}&page_size=${size}`
 const below = (limit: number): number => Math.floor(Math.random() * limit)
 const one = (): string => pageOf('large', 7)
@@ -51,7 +51,7 @@ export const noCaches = { CACHE_MB: '0' }
 /** Minimum of several runs: other work of the machine only adds to CPU time. */
 export const leastOf = (values: readonly number[]): number => Math.min(...values)
 
-function line(
+export function line(
   what: string,
   unit: string,
   ours: number,
@@ -321,7 +321,7 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
   ]
 }
 
-async function fetched(
+export async function fetched(
   { port }: Server,
   targets: readonly string[],
   headers: Readonly<Record<string, string>>,
@@ -340,7 +340,7 @@ async function fetched(
 }
 
 /** As the reference servers read it; headers that Node writes itself are left to it. */
-function asStored({ target, status, head, body }: Answer) {
+export function asStored({ target, status, head, body }: Answer) {
   const own = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding'])
   const headers = head
     .split('\r\n')

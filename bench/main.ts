@@ -13,6 +13,7 @@ import { engines } from './engines.ts'
 import { ingests } from './ingest.ts'
 import { atItsLimits } from './limits.ts'
 import { selections } from './selections.ts'
+import { storedPages } from './stored-pages.ts'
 import { partitions } from './partitions.ts'
 import { overload, refreshes } from './pressure.ts'
 import { twoWorkers } from './workers.ts'
@@ -67,6 +68,7 @@ async function main(): Promise<void> {
     ['engines', () => engines(bench, scale)],
     ['people', () => peoplesPages(bench)],
     ['kept', () => keptPages(bench)],
+    ['stored', () => storedPages(bench)],
     ['workers', () => twoWorkers(bench)],
     ['overload', () => overload(bench, 5 * seconds)],
     ['limits', () => atItsLimits(bench, 10 * seconds)],
