@@ -257,14 +257,19 @@ export class MemoryGate {
    * @param signal removes the request from the queue
    * @throws QueueFull after the timeout; the reason of the signal if it is aborted
    */
-  async during<T>(about: number, client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    signal.throwIfAborted()
+  async during<T>(
+    about: number,
+    client: string,
+    signal: () => AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T> {
     // Round up: sums of fractions would leave a rounding error that is never released, and a large answer
     // could never run alone.
     const bytes = Math.ceil(about)
     if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs
-      await waitIn(this.#queue, client, bytes, { signal, timeoutMs, refusal: crowded })
+      signal().throwIfAborted()
+      await waitIn(this.#queue, client, bytes, { signal: signal(), timeoutMs, refusal: crowded })
     } else this.#reservedBytes += bytes
     try {
       return await work()
@@ -303,10 +308,11 @@ let queue: Promise<unknown> = Promise.resolve()
  * pending work runs.
  */
 export class EventLoopYielder {
-  readonly #signal: AbortSignal
+  readonly #signal: () => AbortSignal
   #began = performance.now()
 
-  constructor(signal: AbortSignal) {
+  /** @param signal called only if the work takes longer than a slot, since a signal costs as much as a short page */
+  constructor(signal: () => AbortSignal) {
     this.#signal = signal
   }
 
@@ -316,7 +322,7 @@ export class EventLoopYielder {
     const slot = queue.then(() => setImmediate())
     queue = slot
     await slot
-    this.#signal.throwIfAborted()
+    this.#signal().throwIfAborted()
     this.#began = performance.now()
   }
 }

@@ -2,7 +2,8 @@ import { setMaxListeners } from 'node:events'
 
 interface Flight<T> {
   readonly result: Promise<T>
-  readonly stop: AbortController
+  /** Returns the controller that stops the work, which is created on demand. */
+  readonly stop: () => AbortController
   callerCount: number
 }
 
@@ -25,11 +26,15 @@ export class SingleFlight<T> {
   }
 
   /**
-   * @param signal makes the call throw the reason of the signal
+   * @param signal makes the call throw the reason of the signal; called only if the work outlasts a turn of the
+   *   event loop, since signals cost as much as a short piece of work
    * @param work starts unless work with this key is running
    */
-  async join(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    signal.throwIfAborted()
+  async join(
+    key: string,
+    signal: () => AbortSignal,
+    work: (signal: () => AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const flying = this.#flying.get(key)
     if (flying === undefined) return this.#follow(key, this.#begin(key, work), signal)
     try {
@@ -40,27 +45,37 @@ export class SingleFlight<T> {
     }
   }
 
-  async #follow(key: string, flight: Flight<T>, signal: AbortSignal): Promise<T> {
+  async #follow(key: string, flight: Flight<T>, signal: () => AbortSignal): Promise<T> {
     flight.callerCount += 1
     return new Promise((resolve, reject) => {
+      let watched: AbortSignal | null = null
       const onAbort = (): void => {
-        reject(signal.reason as Error)
+        reject(watched?.reason as Error)
         flight.callerCount -= 1
         if (flight.callerCount > 0) return
         // A new caller needs work that is not being stopped.
         this.#forget(key, flight)
-        flight.stop.abort(signal.reason)
+        flight.stop().abort(watched?.reason)
       }
-      // A page of long texts adds many listeners to one signal; by default, Node would warn of a leak.
-      setMaxListeners(0, signal)
-      signal.addEventListener('abort', onAbort, { once: true })
-      flight.result.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+      const turn = setImmediate(() => {
+        watched = signal()
+        // A page of long texts adds many listeners to one signal; by default, Node would warn of a leak.
+        setMaxListeners(0, watched)
+        if (watched.aborted) onAbort()
+        else watched.addEventListener('abort', onAbort, { once: true })
+      })
+      const end = (): void => {
+        clearImmediate(turn)
+        watched?.removeEventListener('abort', onAbort)
+      }
+      flight.result.then(resolve, reject).finally(end)
     })
   }
 
-  #begin(key: string, work: (signal: AbortSignal) => Promise<T>): Flight<T> {
-    const stop = new AbortController()
-    const flight: Flight<T> = { result: work(stop.signal), stop, callerCount: 0 }
+  #begin(key: string, work: (signal: () => AbortSignal) => Promise<T>): Flight<T> {
+    let controller: AbortController | null = null
+    const stop = (): AbortController => (controller ??= new AbortController())
+    const flight: Flight<T> = { result: work(() => stop().signal), stop, callerCount: 0 }
     this.#flying.set(key, flight)
     const forget = (): void => this.#forget(key, flight)
     flight.result.then(forget, forget)

@@ -183,10 +183,10 @@ export class Responder {
     const isStrict = !accepted.includes(identity)
     const key = keyOf(response, encoding)
     const mayBeGzip = isStored(response, encoding)
-    return this.#compressions.join(isStrict ? `${key} only` : key, signal(), async (stop) => {
+    return this.#compressions.join(isStrict ? `${key} only` : key, signal, async (stop) => {
       const body: Body =
         cachedBody === undefined
-          ? await this.#body(response, () => stop, mayBeGzip)
+          ? await this.#body(response, stop, mayBeGzip)
           : { pieces: [cachedBody.bytes], headers: cachedBody.headers }
       if (body.isGzip === true) {
         this.#keepWanted(key, body)
@@ -218,7 +218,7 @@ export class Responder {
   async #body(response: NamedResponse, signal: () => AbortSignal, mayBeGzip = false): Promise<Body> {
     if (response.isAtHand) return response.body(signal, mayBeGzip)
     const name = mayBeGzip ? `${response.name} gzip` : response.name
-    return this.#making.join(name, signal(), async (stop) => response.body(() => stop, mayBeGzip))
+    return this.#making.join(name, signal, async (stop) => response.body(stop, mayBeGzip))
   }
 
   #keepWanted(name: string, { pieces, headers = {} }: Body): void {

@@ -66,9 +66,9 @@ export class Dictionaries {
     if (cached !== undefined) return cached
     const plan = planOf(snapshot, field)
     if (plan === null) return null
-    return this.#flights.join(key, signal(), async (stop) => {
+    return this.#flights.join(key, signal, async (stop) => {
       await this.#verify(snapshot)
-      const { rows } = await this.#pool.rows(plan, client, stop)
+      const { rows } = await this.#pool.rows(plan, client, stop())
       const dictionary = dictionaryOf(field, rows, snapshot.manifest.rows)
       if (dictionary !== null) this.#cache.set(key, dictionary)
       return dictionary

@@ -77,7 +77,7 @@ export async function readStored(
   requester: Requester,
 ): Promise<RowsRead | null> {
   const began = performance.now()
-  const yielder = new EventLoopYielder(requester.signal())
+  const yielder = new EventLoopYielder(requester.signal)
   const { row_stores: stores = [] } = snapshot.manifest
   const rows = new StoredRows(snapshot, stores)
   const slices = rows.slices(positions)

@@ -65,11 +65,12 @@ export class FinishedExports {
     for (;;) {
       const known = this.find(name)
       if (known !== null) return known
-      const isTooLarge = await this.#making.join(name, signal, async (stop) => {
-        const finished = await this.#write(await chunks(stop))
+      const write = async (stop: () => AbortSignal): Promise<boolean> => {
+        const finished = await this.#write(await chunks(stop()))
         if (finished !== null) this.#cache.set(name, finished)
         return finished === null
-      })
+      }
+      const isTooLarge = await this.#making.join(name, () => signal, write)
       if (isTooLarge) return null
     }
   }

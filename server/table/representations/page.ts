@@ -155,7 +155,7 @@ export async function pageBody(
     return gather(snapshot, form, positions, engine.pool, requester)
   }
   const memory = isStored ? textBytesOf(snapshot, positions) : bytes
-  const gathered = await engine.memory.during(memory, requester.client, requester.signal(), read)
+  const gathered = await engine.memory.during(memory, requester.client, requester.signal, read)
   const { isGzip = false } = gathered
   const began = performance.now()
   const pieces = isLineForm(form) && !isGzip ? piecesOf(page, form, range, gathered.pieces) : gathered.pieces

@@ -165,7 +165,7 @@ export class SelectionCache {
   async #once(key: string, requester: Requester, work: Work<keyof Kinds>): Promise<Kinds[keyof Kinds]> {
     const cached = this.#cache.get(key)
     if (cached !== undefined) return cached
-    return this.#flights.join(key, requester.signal(), async (signal) => {
+    return this.#flights.join(key, requester.signal, async (signal) => {
       const result = await work(signal)
       this.#cache.set(key, result)
       return result
@@ -173,4 +173,4 @@ export class SelectionCache {
   }
 }
 
-type Work<Kind extends keyof Kinds> = (signal: AbortSignal) => Promise<Kinds[Kind]>
+type Work<Kind extends keyof Kinds> = (signal: () => AbortSignal) => Promise<Kinds[Kind]>

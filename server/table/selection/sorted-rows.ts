@@ -78,7 +78,7 @@ export async function spansOf(
     const below = (from: (value: string) => number, to: (value: string) => number): Span =>
       isDescending ? { from: from(one), to: nulls } : { from: 0, to: to(one) }
     const spansOfValues = async (all: readonly string[]): Promise<Span[]> => {
-      const yielder = new EventLoopYielder(requester.signal())
+      const yielder = new EventLoopYielder(requester.signal)
       const spans: Span[] = []
       for (const value of all) {
         await yielder.next()

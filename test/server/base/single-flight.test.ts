@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { ClientOnlyError, SingleFlight } from '../../../server/base/single-flight.ts'
 
 /** Work that ends when the test says so. */
 function workshopOf() {
-  const begun: { signal: AbortSignal; end: (value: string) => void; fail: (error: Error) => void }[] = []
-  const work = (signal: AbortSignal): Promise<string> =>
+  const begun: { signal: () => AbortSignal; end: (value: string) => void; fail: (error: Error) => void }[] =
+    []
+  const work = (signal: () => AbortSignal): Promise<string> =>
     new Promise((end, fail) => {
       begun.push({ signal, end, fail })
     })
@@ -14,7 +16,7 @@ const unstopped = (): AbortSignal => new AbortController().signal
 
 test('requests for one key at the same time run the work once, and all get its result', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
-  const all = [1, 2, 3].map(() => flights.join('key', unstopped(), work))
+  const all = [1, 2, 3].map(() => flights.join('key', unstopped, work))
   expect([begun.length, flights.has('key')]).toEqual([1, true])
   begun[0]?.end('rows')
   await expect(Promise.all(all)).resolves.toEqual(['rows', 'rows', 'rows'])
@@ -22,8 +24,8 @@ test('requests for one key at the same time run the work once, and all get its r
 
 test('other keys run on their own', () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
-  void flights.join('one', unstopped(), work)
-  void flights.join('two', unstopped(), work)
+  void flights.join('one', unstopped, work)
+  void flights.join('two', unstopped, work)
   expect(begun.length).toBe(2)
 })
 
@@ -32,18 +34,18 @@ test.each<[what: string, finish: (end: (value: string) => void, fail: (error: Er
   ['a failure', (_end, fail) => fail(new Error('disk'))],
 ])('%s is not remembered: the next request runs the work again', async (_what, finish) => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
-  const first = flights.join('key', unstopped(), work).catch((error: unknown) => error)
+  const first = flights.join('key', unstopped, work).catch((error: unknown) => error)
   if (begun[0] !== undefined) finish(begun[0].end, begun[0].fail)
   await first
   expect(flights.has('key')).toBe(false)
-  const second = flights.join('key', unstopped(), work)
+  const second = flights.join('key', unstopped, work)
   begun[1]?.end('new')
   await expect(second).resolves.toBe('new')
 })
 
 test('a failure reaches all who joined', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
-  const all = [1, 2].map(() => flights.join('key', unstopped(), work))
+  const all = [1, 2].map(() => flights.join('key', unstopped, work))
   begun[0]?.fail(new Error('disk'))
   for (const one of all) await expect(one).rejects.toThrow('disk')
 })
@@ -51,10 +53,13 @@ test('a failure reaches all who joined', async () => {
 test('one who leaves gets the reason, and the work goes on for the others', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const leaving = new AbortController()
-  const [left, stayed] = [flights.join('key', leaving.signal, work), flights.join('key', unstopped(), work)]
+  const [left, stayed] = [
+    flights.join('key', () => leaving.signal, work),
+    flights.join('key', unstopped, work),
+  ]
   leaving.abort(new Error('the client left'))
   await expect(left).rejects.toThrow('the client left')
-  expect(begun[0]?.signal.aborted).toBe(false)
+  expect(begun[0]?.signal().aborted).toBe(false)
   begun[0]?.end('rows')
   await expect(stayed).resolves.toBe('rows')
 })
@@ -62,24 +67,37 @@ test('one who leaves gets the reason, and the work goes on for the others', asyn
 test('the work stops when the last one leaves, and who comes then begins anew', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const stops = [new AbortController(), new AbortController()]
-  const all = stops.map(({ signal }) => flights.join('key', signal, work))
+  const all = stops.map(({ signal }) => flights.join('key', () => signal, work))
   for (const stop of stops) stop.abort(new Error('left'))
   for (const one of all) await expect(one).rejects.toThrow('left')
-  expect(begun[0]?.signal.aborted).toBe(true)
-  const next = flights.join('key', unstopped(), work)
+  expect(begun[0]?.signal().aborted).toBe(true)
+  const next = flights.join('key', unstopped, work)
   begun[1]?.end('rows')
   await expect(next).resolves.toBe('rows')
 })
 
-test('one who had left before asking begins nothing', async () => {
+test('work that was begun for one who had left stops', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
-  await expect(flights.join('key', AbortSignal.abort(new Error('left')), work)).rejects.toThrow('left')
-  expect(begun.length).toBe(0)
+  const left = AbortSignal.abort(new Error('left'))
+  await expect(flights.join('key', () => left, work)).rejects.toThrow('left')
+  expect([begun.length, begun[0]?.signal().aborted, flights.has('key')]).toEqual([1, true, false])
+})
+
+test('work that ends at once asks for no signal', async () => {
+  const flights = new SingleFlight<string>()
+  let signals = 0
+  const signal = (): AbortSignal => {
+    signals += 1
+    return new AbortController().signal
+  }
+  await expect(flights.join('key', signal, () => Promise.resolve('rows'))).resolves.toBe('rows')
+  await setImmediate()
+  expect(signals).toBe(0)
 })
 
 test('a refusal of the one who began is not that of the others: they begin anew', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
-  const [first, second] = [1, 2].map(() => flights.join('key', unstopped(), work))
+  const [first, second] = [1, 2].map(() => flights.join('key', unstopped, work))
   begun[0]?.fail(new ClientOnlyError('over the quota'))
   await expect(first).rejects.toThrow('over the quota')
   begun[1]?.end('rows')

@@ -125,11 +125,23 @@ describe('under pressure', () => {
         const memory = new MemoryGate({ makingBytesMax: 100, queueTimeoutMs: 10_000 })
         const { signal } = new AbortController()
         const all = made.map((bytes, client) =>
-          memory.during(bytes, String(client % 3), signal, () => scheduler.schedule(Promise.resolve())),
+          memory.during(
+            bytes,
+            String(client % 3),
+            () => signal,
+            () => scheduler.schedule(Promise.resolve()),
+          ),
         )
         await scheduler.waitFor(Promise.all(all))
         expect(memory.reservedBytes).toBe(0)
-        expect(await memory.during(1000, 'last', signal, () => Promise.resolve('made'))).toBe('made')
+        expect(
+          await memory.during(
+            1000,
+            'last',
+            () => signal,
+            () => Promise.resolve('made'),
+          ),
+        ).toBe('made')
       }),
     )
   })

@@ -14,7 +14,7 @@ test('between two turns of whoever works, all else has its turn', async () => {
   })()
   const seen: number[] = []
   const work = async (): Promise<void> => {
-    const turns = new EventLoopYielder(new AbortController().signal)
+    const turns = new EventLoopYielder(() => new AbortController().signal)
     for (let slice = 0; slice < 10; slice += 1) {
       const until = performance.now() + 2.5
       while (performance.now() < until);
@@ -31,13 +31,13 @@ test('between two turns of whoever works, all else has its turn', async () => {
 
 test('whoever is not wanted any longer stops at the next turn', async () => {
   const stop = new AbortController()
-  const turns = new EventLoopYielder(stop.signal)
+  const turns = new EventLoopYielder(() => stop.signal)
   const until = performance.now() + 2.5
   while (performance.now() < until);
   stop.abort(new Error('gone'))
   await expect(turns.next()).rejects.toThrow('gone')
   // Others go on.
-  const next = new EventLoopYielder(new AbortController().signal)
+  const next = new EventLoopYielder(() => new AbortController().signal)
   const later = performance.now() + 2.5
   while (performance.now() < later);
   await expect(next.next()).resolves.toBeUndefined()

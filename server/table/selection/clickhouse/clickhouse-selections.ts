@@ -228,7 +228,7 @@ export class ClickHouseSelections implements Selections {
           snapshot,
           requester,
         )
-        return this.#link.numbers(sql, values, { signal, timeoutMs: this.#limits.queryTimeoutMs })
+        return this.#link.numbers(sql, values, { signal: signal(), timeoutMs: this.#limits.queryTimeoutMs })
       })
     } catch (error) {
       const code = error instanceof ClickHouseError ? error.code : null

@@ -116,7 +116,7 @@ export class CodedSelections implements Selections {
             return sectionStarts(table, choice, new EventLoopYielder(signal))
           })
           const slice = { first, rows: Math.max(0, Math.min(some, choice.rows - first)) }
-          return sliceOf(table, choice, starts, slice, new EventLoopYielder(requester.signal()))
+          return sliceOf(table, choice, starts, slice, new EventLoopYielder(requester.signal))
         }),
     }
   }

@@ -138,7 +138,7 @@ export class DuckDbSelections implements Selections {
     scan: Scan,
     { conditions, words }: ScanFilter,
     requester: Requester,
-    signal: AbortSignal,
+    signal: () => AbortSignal,
   ): Promise<RowSet> {
     const { client } = requester
     const { parts } = snapshot.manifest
@@ -158,7 +158,7 @@ export class DuckDbSelections implements Selections {
     const files = isFew || words.length === 0 ? null : wordIndexes(snapshot, scan)
     if (files !== null) {
       await this.#checkBudget(costOfWords(scan, words), snapshot, requester)
-      const { rows } = await this.#pool.rows(planWords(snapshot, scan, files, words), client, signal)
+      const { rows } = await this.#pool.rows(planWords(snapshot, scan, files, words), client, signal())
       found.push(new RowSet(readBits(scan, rows)))
       wordsLeft = []
     }
@@ -169,7 +169,7 @@ export class DuckDbSelections implements Selections {
       const { rows } =
         narrowedScan.parts.length === 0
           ? { rows: [] }
-          : await this.#pool.rows(planBits(snapshot, narrowedScan, rest), client, signal)
+          : await this.#pool.rows(planBits(snapshot, narrowedScan, rest), client, signal())
       found.push(new RowSet(readBits(narrowedScan, rows)))
     }
     return intersect() ?? nothing
@@ -200,7 +200,7 @@ export class DuckDbSelections implements Selections {
     const cost = costOf(snapshot, scan, filter)
     const counts = await this.#numbers(`${filterKey(snapshot, filter)} counts`, requester, async (signal) => {
       await this.#checkBudget(cost, snapshot, requester)
-      const { rows } = await this.#pool.rows(planCounts(snapshot, scan, filter), requester.client, signal)
+      const { rows } = await this.#pool.rows(planCounts(snapshot, scan, filter), requester.client, signal())
       const found = new Uint32Array(scan.parts.length)
       for (const [index, count] of rows) found[Number(index)] = Number(count)
       return found
@@ -244,7 +244,7 @@ export class DuckDbSelections implements Selections {
       this.#numbers(`${key} ${name}`, requester, async (signal) => {
         await this.#checkBudget(cost, snapshot, requester)
         const plan = planOrdered(snapshot, scan, remainingFilter, limit)
-        const { numbers } = await this.#pool.numbers(plan, requester.client, signal)
+        const { numbers } = await this.#pool.numbers(plan, requester.client, signal())
         return isAsFound ? numbers : numbers.filter((position) => rowSet.has(position))
       })
     const end = slice.first + slice.rows
