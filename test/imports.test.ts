@@ -59,6 +59,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'rate-limit-redis': ['server/limits'],
   'lru-cache': [
     'server/base/cache.ts',
+    'server/base/open-files.ts',
     'server/http/client.ts',
     'server/limits/limiter.ts',
     'server/table/representations/finished-exports.ts',

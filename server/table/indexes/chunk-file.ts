@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { readSync } from 'node:fs'
 import path from 'node:path'
 import zlib from 'node:zlib'
 import { tableId } from '../../../core/catalog/catalog.ts'
@@ -13,6 +13,7 @@ import type { PiecewiseFile } from '../../../core/warehouse/manifest.ts'
 import { DamagedFile } from '../../../core/warehouse/verify-files.ts'
 import { DamagedTable } from '../engine/errors.ts'
 import { Cache } from '../../base/cache.ts'
+import { closeFile, descriptorOf } from '../../base/open-files.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
 /** Memory for the locations of chunks, in bytes: enough for 100 million rows. */
@@ -22,14 +23,13 @@ const locations = new Cache<ChunkLocations>(locationBytesMax, ({ bytes }) => byt
 /** Cached section tables of chunk files, by the entry of the file in the manifest. */
 const allSections = new WeakMap<PiecewiseFile, Sections>()
 
-/** A file of chunks of a snapshot, opened for one request. Verifies the CRC-32 of each chunk. */
+/** A file of chunks of a snapshot. Verifies the CRC-32 of each chunk. */
 export class ChunkFile {
   readonly #snapshot: Snapshot
   readonly #file: PiecewiseFile
   readonly #chunks: number
   /** Locations that this request has used, by section. */
   readonly #own = new Map<number, ChunkLocations>()
-  #descriptor: number | null = null
 
   /** @param chunks their number */
   constructor(snapshot: Snapshot, file: PiecewiseFile, chunks: number) {
@@ -74,12 +74,6 @@ export class ChunkFile {
     })
   }
 
-  /** Closes the file; each instance must be closed once. */
-  close(): void {
-    if (this.#descriptor !== null) closeSync(this.#descriptor)
-    this.#descriptor = null
-  }
-
   #locations(section: number): ChunkLocations {
     const key = `${this.#file.sha256} ${section}`
     const known = locations.get(key)
@@ -115,13 +109,14 @@ export class ChunkFile {
   #read(start: number, length: number): Buffer {
     const bytes = Buffer.allocUnsafe(length)
     try {
-      this.#descriptor ??= openSync(path.join(this.#snapshot.folder, this.#file.file), 'r')
+      const descriptor = descriptorOf(this.#path)
       for (let filled = 0; filled < length;) {
-        const read = readSync(this.#descriptor, bytes, filled, length - filled, start + filled)
+        const read = readSync(descriptor, bytes, filled, length - filled, start + filled)
         if (read === 0) throw this.#damaged('it is truncated')
         filled += read
       }
     } catch (error) {
+      closeFile(this.#path)
       if (error instanceof DamagedTable) throw error
       this.#snapshot.recheck(messageOf(error))
       throw new DamagedTable(tableId(this.#snapshot.table))
@@ -129,9 +124,15 @@ export class ChunkFile {
     return bytes
   }
 
+  get #path(): string {
+    return path.join(this.#snapshot.folder, this.#file.file)
+  }
+
   /** Withdraws the snapshot, and returns the error to throw. */
   #damaged(what: string): DamagedTable {
     const { withdraw, table } = this.#snapshot
+    // The file may be replaced.
+    closeFile(this.#path)
     withdraw(new DamagedFile(`${this.#file.file} is damaged: ${what}`))
     return new DamagedTable(tableId(table))
   }

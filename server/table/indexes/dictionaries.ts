@@ -138,8 +138,7 @@ function bytesIn(texts: readonly string[]): number {
 export type Unpacked = Codes | Uint32Array
 
 /**
- * A file of codes of a snapshot, in the order of the table or another one, opened for one request. Throws for
- * fields without codes.
+ * A file of codes of a snapshot, in the order of the table or another one. Throws for fields without codes.
  */
 export class CodedTable {
   readonly #snapshot: Snapshot
@@ -192,11 +191,6 @@ export class CodedTable {
       const planes = zlib.inflateRawSync(this.#file.read(number))
       return unpackGroup(planes, this.valuesOf(field))
     })
-  }
-
-  /** Closes the file; each instance must be closed once. */
-  close(): void {
-    this.#file.close()
   }
 
   #placeOf(field: string): number {

@@ -3,7 +3,7 @@ import type { Order } from '../../../core/warehouse/manifest.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { ChunkFile } from './chunk-file.ts'
 
-/** Positions of the rows of a snapshot in another order, opened for one request. */
+/** Positions of the rows of a snapshot in another order. */
 export class OrderedTable {
   readonly #file: ChunkFile
 
@@ -27,10 +27,5 @@ export class OrderedTable {
       }
       return chunk.readUInt32LE((place % chunkPositions) * positionBytes)
     })
-  }
-
-  /** Closes the file; each instance must be closed once. */
-  close(): void {
-    this.#file.close()
   }
 }

@@ -57,10 +57,15 @@ function areJson({ manifest }: Snapshot, { format, fields }: LineForm): boolean 
   return format.stored.isJson && fields.length === manifest.fields.length
 }
 
-/** Returns the approximate size of the texts that have some rows, in bytes. */
+/** Returns the approximate size of the texts that have some rows, in bytes; rows that are near each other share one. */
 export function textBytesOf({ rowBytes }: Snapshot, positions: Uint32Array): number {
-  const chunks = new Set(Array.from(positions, (position) => Math.floor(position / chunkRows)))
-  return Math.min(textBytesMax, chunks.size * chunkRows * rowBytes)
+  let [chunks, last] = [0, -1]
+  for (const position of positions) {
+    const chunk = Math.floor(position / chunkRows)
+    if (chunk !== last) chunks += 1
+    last = chunk
+  }
+  return Math.min(textBytesMax, chunks * chunkRows * rowBytes)
 }
 
 /**
@@ -89,7 +94,6 @@ export async function readStored(
     const pieces = file === null ? await piecesOf(snapshot, form, rows, slices, requester, yielder) : [file]
     return { pieces, isGzip: file !== null, timing: { queue: 0, query: performance.now() - began } }
   } finally {
-    rows.close()
     release()
   }
 }

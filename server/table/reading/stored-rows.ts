@@ -42,7 +42,7 @@ export interface Text {
   readonly end: number
 }
 
-/** The row stores of a snapshot, opened for one request. */
+/** The row stores of a snapshot, for one request. */
 export class StoredRows {
   readonly #snapshot: Snapshot
   readonly #stores: readonly PiecewiseFile[]
@@ -167,10 +167,6 @@ export class StoredRows {
     const bytes = inflateTexts(this.#file(slice.part).read(slice.chunk), size)
     const [index, row] = this.#index(slice)
     return { bytes, start: index.start(row), end: index.end(row) }
-  }
-
-  close(): void {
-    for (const file of this.#files) file?.close()
   }
 
   /** @param group slices of consecutive chunks that were read together */

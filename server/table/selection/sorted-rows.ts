@@ -120,11 +120,9 @@ export async function positionsIn(
   const sorted = placesIn(spans)
   if (order === null) return sorted
   const release = await snapshot.pin([order.positions.file])
-  const table = new OrderedTable(snapshot, order)
   try {
-    return table.positions(sorted).toSorted()
+    return new OrderedTable(snapshot, order).positions(sorted).toSorted()
   } finally {
-    table.close()
     release()
   }
 }
@@ -188,8 +186,6 @@ async function reading<T>(
     if (error instanceof Incomparable) return null
     throw error
   } finally {
-    stored.close()
-    table?.close()
     release()
   }
 }

@@ -227,11 +227,9 @@ export class CodedSelections implements Selections {
   ): Promise<T> {
     if (codes === undefined) throw new TypeError('there are no codes')
     const release = await snapshot.pin([codes.file])
-    const table = new CodedTable(snapshot, codes, this.#unpacked)
     try {
-      return await read(table)
+      return await read(new CodedTable(snapshot, codes, this.#unpacked))
     } finally {
-      table.close()
       release()
     }
   }
@@ -242,11 +240,9 @@ function inTable(snapshot: Snapshot, { order }: Sequence, places: Selection): Se
   if (order === null) return places
   const positionsOf = async (some: Uint32Array): Promise<Uint32Array> => {
     const release = await snapshot.pin([order.positions.file])
-    const table = new OrderedTable(snapshot, order)
     try {
-      return table.positions(some)
+      return new OrderedTable(snapshot, order).positions(some)
     } finally {
-      table.close()
       release()
     }
   }

@@ -1,0 +1,27 @@
+import { closeSync, openSync } from 'node:fs'
+import { LRUCache } from 'lru-cache'
+
+/** Time for which a file stays open, in ms: opening it for each request costs as much as reading a page. */
+const openMs = 1000
+const filesMax = 64
+
+const descriptors = new LRUCache<string, number>({
+  max: filesMax,
+  ttl: openMs,
+  ttlAutopurge: true,
+  dispose: (descriptor) => closeSync(descriptor),
+})
+
+/** Returns a descriptor for reading a file, which the caller must use before the next `await`. */
+export function descriptorOf(file: string): number {
+  const known = descriptors.get(file)
+  if (known !== undefined) return known
+  const descriptor = openSync(file, 'r')
+  descriptors.set(file, descriptor)
+  return descriptor
+}
+
+/** Closes a file that may have been replaced. */
+export function closeFile(file: string): void {
+  descriptors.delete(file)
+}
