@@ -5,23 +5,26 @@ import { LRUCache } from 'lru-cache'
 const openMs = 1000
 const filesMax = 64
 
-const descriptors = new LRUCache<string, number>({
+const descriptors = new LRUCache<object, number>({
   max: filesMax,
   ttl: openMs,
   ttlAutopurge: true,
   dispose: (descriptor) => closeSync(descriptor),
 })
 
-/** Returns a descriptor for reading a file, which the caller must use before the next `await`. */
-export function descriptorOf(file: string): number {
+/**
+ * Returns a descriptor for reading a file, which the caller must use before the next `await`.
+ * @param file identifies the file: another snapshot may have another file with the same path
+ */
+export function descriptorOf(file: object, path: string): number {
   const known = descriptors.get(file)
   if (known !== undefined) return known
-  const descriptor = openSync(file, 'r')
+  const descriptor = openSync(path, 'r')
   descriptors.set(file, descriptor)
   return descriptor
 }
 
 /** Closes a file that may have been replaced. */
-export function closeFile(file: string): void {
+export function closeFile(file: object): void {
   descriptors.delete(file)
 }

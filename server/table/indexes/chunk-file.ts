@@ -109,14 +109,14 @@ export class ChunkFile {
   #read(start: number, length: number): Buffer {
     const bytes = Buffer.allocUnsafe(length)
     try {
-      const descriptor = descriptorOf(this.#path)
+      const descriptor = descriptorOf(this.#file, path.join(this.#snapshot.folder, this.#file.file))
       for (let filled = 0; filled < length;) {
         const read = readSync(descriptor, bytes, filled, length - filled, start + filled)
         if (read === 0) throw this.#damaged('it is truncated')
         filled += read
       }
     } catch (error) {
-      closeFile(this.#path)
+      closeFile(this.#file)
       if (error instanceof DamagedTable) throw error
       this.#snapshot.recheck(messageOf(error))
       throw new DamagedTable(tableId(this.#snapshot.table))
@@ -124,15 +124,11 @@ export class ChunkFile {
     return bytes
   }
 
-  get #path(): string {
-    return path.join(this.#snapshot.folder, this.#file.file)
-  }
-
   /** Withdraws the snapshot, and returns the error to throw. */
   #damaged(what: string): DamagedTable {
     const { withdraw, table } = this.#snapshot
     // The file may be replaced.
-    closeFile(this.#path)
+    closeFile(this.#file)
     withdraw(new DamagedFile(`${this.#file.file} is damaged: ${what}`))
     return new DamagedTable(tableId(table))
   }
