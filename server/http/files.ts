@@ -5,7 +5,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Transform, type Readable, type TransformCallback } from 'node:stream'
 import { callbackify } from 'node:util'
 import send from 'send'
-import { costOfFile, smallCost } from '../limits/costs.ts'
 import { matchingTag, type EntityTag } from './negotiation.ts'
 import { accountFor } from './limits.ts'
 import type { ConcurrencyLimit, Slot } from '../base/queue.ts'
@@ -86,9 +85,8 @@ async function transmit(
   const size = served.bytes ?? (await sizeOf(path.join(served.folder, served.file), doubted))
   const range =
     isKnown || !isRangeMeant(req, tag, served.lastModified) ? null : requestedRange(req.headers.range, size)
-  const cost =
-    req.method === 'HEAD' ? smallCost : costOfFile(range === null ? size : range.end - range.start + 1)
-  if (!isKnown) await accountFor(res).spend(cost)
+  const fileBytes = range === null ? size : range.end - range.start + 1
+  if (!isKnown) await accountFor(res).spend(req.method === 'HEAD' ? {} : { fileBytes })
   const plainRequest = plain(req, range)
   sendBudget.requireRoom()
   const release = await served.hold?.()

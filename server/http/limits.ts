@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LimitClass } from '../../core/catalog/names.ts'
-import { smallCost, type Cost } from '../limits/costs.ts'
+import { costOfWork, type Cost } from '../limits/costs.ts'
+import type { RequestWork } from '../base/request-work.ts'
 import { ExceedsQuota, LimitReached, type Limiter, type RemainingQuota } from '../limits/limiter.ts'
 import { Problem, queryTooCostly, type WholeTable } from './problems.ts'
 
@@ -36,14 +37,21 @@ export class Account {
    * @throws LimitReached
    */
   async count(): Promise<void> {
-    if (!this.#isCounted) await this.spend(0)
+    if (!this.#isCounted) await this.#spend(0)
   }
 
   /**
-   * Takes a cost from the budget of the client. The first call also counts the request in its class.
+   * Takes the cost of work from the budget of the client. The first call also counts the request in its class.
+   * @param paid work whose cost was taken before; small costs beyond it are free
    * @throws LimitReached, or ExceedsQuota if waiting will not help; in both cases nothing is counted or taken
    */
-  async spend(cost: Cost): Promise<void> {
+  async spend(work: RequestWork = {}, paid?: RequestWork): Promise<void> {
+    if (paid === undefined) return this.#spend(costOfWork(work))
+    const more = costOfWork(work) - costOfWork(paid)
+    if (more > costOfWork(paid)) await this.#spend(more)
+  }
+
+  async #spend(cost: Cost): Promise<void> {
     if (this.#limiter === null) return
     if (this.#isCounted)
       this.#writeHeaders(await this.#limiter.spend(this.#client(this.#req), cost, this.countsAs))
@@ -54,9 +62,15 @@ export class Account {
     }
   }
 
-  /** Charges the client for work that is already done. */
-  async charge(cost: Cost): Promise<void> {
-    if (this.#limiter !== null) this.#writeHeaders(await this.#limiter.charge(this.#client(this.#req), cost))
+  /**
+   * Charges the client for time that it has already used.
+   * @param ms processor time
+   * @param paid work whose cost was taken before
+   */
+  async charge(ms: number, paid: RequestWork): Promise<void> {
+    const cost = Math.round(ms) - costOfWork(paid)
+    if (cost > 0 && this.#limiter !== null)
+      this.#writeHeaders(await this.#limiter.charge(this.#client(this.#req), cost))
   }
 
   /**
@@ -70,7 +84,7 @@ export class Account {
       return refusal(error, this.instead())
     }
     if (this.#isCounted) return error
-    return this.spend(smallCost).then(
+    return this.spend().then(
       () => error,
       (refused: unknown) => this.settle(refused),
     )

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { smallCost, type Cost } from '../limits/costs.ts'
+import type { RequestWork } from '../base/request-work.ts'
 import {
   CompressionGate,
   acceptedEncodings,
@@ -21,8 +21,8 @@ export interface Body {
   /** Headers that are known only after the body is built. */
   readonly headers?: Readonly<Record<string, string>>
   readonly serverTiming?: string
-  /** Processor time of building the body, in ms, if the cost did not include it. */
-  readonly work?: number
+  /** Processor time of building the body, in ms, if the work of the response did not include it. */
+  readonly ms?: number
   /** True if the pieces are a gzip file. */
   readonly isGzip?: boolean
 }
@@ -31,7 +31,7 @@ export interface Body {
 export function timed(write: () => string | Uint8Array): Body {
   const begin = performance.now()
   const text = write()
-  return { pieces: [text], work: performance.now() - begin }
+  return { pieces: [text], ms: performance.now() - begin }
 }
 
 /** A response with a name that is known before its body is built. */
@@ -41,8 +41,8 @@ export interface NamedResponse {
   readonly cacheControl: string
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
-  /** Cost of building the body, as far as it is known in advance; the rest is charged afterwards. */
-  readonly cost?: Cost
+  /** Work of building the body, as far as it is known in advance; the rest is charged afterwards. */
+  readonly work?: RequestWork
   /** True if clients may request ranges. */
   readonly hasRanges?: boolean
   /** True if the body is already in memory, so that it costs neither work nor further memory. */
@@ -116,14 +116,13 @@ export class Responder {
     }
     const encoding = this.#choose(response, accepted)
     const cached = this.#cache.get(keyOf(response, encoding))
-    const { cost = smallCost } = response
+    const { work = {} } = response
     const isKept = cached !== undefined || this.#reusable(response, encoding) !== undefined
-    await (isKept ? account.count() : account.spend(cost))
+    await (isKept ? account.count() : account.spend(work))
     const form: Form = cached
       ? { encoding, pieces: [cached.bytes], headers: cached.headers }
       : await this.#make(response, encoding, res, accepted)
-    const unpaid = Math.round(form.work ?? 0) - cost
-    if (unpaid > 0) await account.charge(unpaid)
+    if (form.ms !== undefined) await account.charge(form.ms, work)
     // Other slow clients may have filled the budget while this body was built. Cached bytes count too, since
     // they may be evicted while this response still holds them.
     const shared = cached?.bytes ?? form.pieces

@@ -1,3 +1,5 @@
+import type { RequestWork } from '../base/request-work.ts'
+
 /** Cost of a request: approximate time on one processor, in ms. */
 export type Cost = number
 
@@ -10,20 +12,10 @@ const filePieceCost = 20
 /** Cost of reading a million values, weighted as in `server/table/selection/duckdb/scan.ts`. */
 const millionCost = 20
 
-/** Cost of a response that needs little work, such as an error, a redirect, or the headers for HEAD. */
-export const smallCost: Cost = 1
-
-/** Cost of writing rows, as a page or an export of approximately this size. */
-export function costOfRows(bytes: number): Cost {
-  return pageCost + Math.ceil((bytes / pieceBytes) * pieceCost)
-}
-
-/** Cost of sending a file or a range of it. */
-export function costOfFile(bytes: number): Cost {
-  return 1 + Math.ceil((bytes / pieceBytes) * filePieceCost)
-}
-
-/** Cost of a scan that reads this many weighted values. */
-export function costOfScan(values: number): Cost {
-  return Math.ceil((values / 1_000_000) * millionCost)
+/** Returns the cost of work, at least 1. */
+export function costOfWork({ rowBytes, fileBytes, values = 0 }: RequestWork): Cost {
+  const rows = rowBytes === undefined ? 0 : pageCost + Math.ceil((rowBytes / pieceBytes) * pieceCost)
+  const file = fileBytes === undefined ? 0 : 1 + Math.ceil((fileBytes / pieceBytes) * filePieceCost)
+  const scan = Math.ceil((values / 1_000_000) * millionCost)
+  return Math.max(1, rows + file + scan)
 }

@@ -158,8 +158,8 @@ function pageOf(
     ...page,
     cacheControl: answer.cacheControl,
     headers: { ...answer.headers, ...page.headers },
-    // Charge the cost of the JSON, which the page needs too.
-    ...(answer.cost !== undefined && { cost: answer.cost }),
+    // Charge the work of the JSON, which the page needs too.
+    ...(answer.work !== undefined && { work: answer.work }),
     body: async (signal) => {
       const { pieces, headers, serverTiming } = await responder.bodyOf(answer, signal)
       const { text, isCut } = beginningOf(pieces)

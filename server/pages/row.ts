@@ -6,7 +6,6 @@ import { html, safeAddress, type Html, textOf } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import { isNumber, titleOf, rowsPage, viewOf } from './table/view.ts'
 import { withQuery } from '../http/addresses.ts'
-import { costOfRows } from '../limits/costs.ts'
 import type { Resource } from '../http/resource.ts'
 import { InvalidPage } from '../query/errors.ts'
 import { parseRowQuery } from '../query/query.ts'
@@ -88,7 +87,7 @@ export function rowPage(service: PageService): Resource {
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
           ...named(service, ['row', tableId(table), page.key]),
-          cost: costOfRows(query.pageSize * snapshot.rowBytes),
+          work: { rowBytes: query.pageSize * snapshot.rowBytes },
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
             const { range, rows } = view

@@ -10,7 +10,6 @@ import { fileAddresses, parsePartName, type FileAddresses } from '../http/addres
 import { sendFile, type ServedFile } from '../http/files.ts'
 import { accountFor } from '../http/limits.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
-import { smallCost } from '../limits/costs.ts'
 import { Problem } from '../http/problems.ts'
 import { absolutePath, sendRedirect } from '../http/redirect.ts'
 import { jsonType, sendText } from '../http/send.ts'
@@ -167,7 +166,7 @@ function listed(snapshot: Snapshot, addresses: FileAddresses) {
 function checkSums(service: FileService): RequestHandler {
   return async (req, res) => {
     const dataset = findDataset(service.catalog, req.params)
-    await accountFor(res).spend(smallCost)
+    await accountFor(res).spend()
     const lines = currentOf(service, dataset).flatMap((snapshot) => {
       const { table, manifest } = snapshot
       return publicFiles(snapshot).map(({ file, sha512 }) => {
@@ -184,7 +183,7 @@ function redirectToDownload(service: FileService): RequestHandler {
   const addresses = fileAddresses(service.publicUrl)
   return async (req, res) => {
     const table = findTable(findDataset(service.catalog, req.params), req.params)
-    await accountFor(res).spend(smallCost)
+    await accountFor(res).spend()
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     const address = addresses.file(table, snapshot.manifest.snapshot, fileNames.download(table))
@@ -203,7 +202,7 @@ function redirectToParquet(service: FileService): RequestHandler {
       count,
     } = dataset.tables.has(name) ? { table: name, index: 0, count: 1 } : parsePartName(name)
     const table = findTable(dataset, { table: called })
-    await accountFor(res).spend(smallCost)
+    await accountFor(res).spend()
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
     const { parts, snapshot: id } = snapshot.manifest
@@ -243,7 +242,7 @@ function fileOf(service: FileService): RequestHandler {
           current !== null && id < current.manifest.snapshot && !service.snapshots.isKept(table, id)
         // Do not redirect a request for a range: the client would combine bytes of two files.
         if (stable !== null && hasExpired && req.headers.range === undefined) {
-          await accountFor(res).spend(smallCost)
+          await accountFor(res).spend()
           res.setHeader(
             'Acervo-Moved',
             `the snapshot ${id} is no longer kept; this redirects to the current one`,
@@ -258,7 +257,7 @@ function fileOf(service: FileService): RequestHandler {
       if (found === undefined) throw unknownFile(table, addresses)
       const { filesUrl } = service
       if (filesUrl !== '') {
-        await accountFor(res).spend(smallCost)
+        await accountFor(res).spend()
         const key = `${layout.snapshot(table, id)}/${found.file}`
         // The bytes never change, but the address of the store may.
         sendRedirect(res, 302, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)

@@ -18,7 +18,7 @@ export function requesterOf(
   signal: () => AbortSignal,
   pageBytesMax: number,
 ): Requester {
-  return { client, pageBytesMax, signal, pay: (cost) => account.spend(cost) }
+  return { client, pageBytesMax, signal, pay: (work, paid) => account.spend(work, paid) }
 }
 
 /** Returns the download of a table, and SQL that reads the table with DuckDB; null for an unpublished table. */

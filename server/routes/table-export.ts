@@ -16,8 +16,7 @@ import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
 import { areDeclared } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
-import { costOfFile, smallCost } from '../limits/costs.ts'
-import { exportChunks, costOfExport, readAheadBytes } from '../table/representations/export.ts'
+import { exportChunks, workOfExport, readAheadBytes } from '../table/representations/export.ts'
 import { hintHeader, queryKey } from '../table/representations/page.ts'
 import { rowForm, type RowFormat } from '../formats/format.ts'
 import { csvFormat } from '../formats/csv.ts'
@@ -125,7 +124,7 @@ async function streamRows(
   const wantsLength = req.method === 'HEAD' || req.headers.range !== undefined
   if (wantsLength && service.finished.fits(selection.count * snapshot.rowBytes)) {
     const known = service.finished.find(tag)
-    if (known === null) await account.spend(costOfExport(exported))
+    if (known === null) await account.spend(workOfExport(exported))
     const finishedExport =
       known ??
       (await service.exports.during(client, paid.signal(), () =>
@@ -138,7 +137,7 @@ async function streamRows(
         describeRows()
         const { start, end } = rangeOf(req, res, tag, finishedExport.bytes)
         const isHead = req.method === 'HEAD'
-        if (known !== null) await account.spend(isHead ? smallCost : costOfFile(end + 1 - start))
+        if (known !== null) await account.spend(isHead ? {} : { fileBytes: end + 1 - start })
         if (isHead) res.end()
         else {
           const chunks = service.finished.read(finishedExport, start, end)
@@ -151,7 +150,7 @@ async function streamRows(
       }
       return
     }
-  } else await account.spend(req.method === 'HEAD' ? smallCost : costOfExport(exported))
+  } else await account.spend(req.method === 'HEAD' ? {} : workOfExport(exported))
   if (req.method === 'HEAD') {
     describeRows()
     res.end()
@@ -211,7 +210,7 @@ async function sendDownload(
     res.end()
     return
   }
-  await account.spend(req.method === 'HEAD' ? smallCost : costOfFile(manifest.textBytes))
+  await account.spend(req.method === 'HEAD' ? {} : { fileBytes: manifest.textBytes })
   if (sections === null) requireChunks(req)
   res.setHeader('Content-Type', served.mediaType)
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)

@@ -5,7 +5,6 @@ import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
 import { contentName } from '../http/responder.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
 import type { Problem } from '../http/problems.ts'
-import { costOfRows } from '../limits/costs.ts'
 import type { QueryParameters } from '../query/parameters.ts'
 import { type Resource, pathOf } from '../http/resource.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
@@ -73,7 +72,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
           }),
         },
         // The cost of rows whose number is still unknown is charged when the body is built.
-        cost: costOfRows(page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes),
+        work: { rowBytes: page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes },
         hasRanges: true,
         isAtHand: false,
         isStoredAsGzip: isStoredAsGzip(page),

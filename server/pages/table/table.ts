@@ -22,7 +22,6 @@ import {
 } from './view.ts'
 import { parameterFor, type Condition } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
-import { costOfRows } from '../../limits/costs.ts'
 import type { Resource } from '../../http/resource.ts'
 import { answerQuery } from './answer-query.ts'
 import { named, pageAt, type PageService } from '../service.ts'
@@ -106,7 +105,7 @@ export function tablePage(service: PageService): Resource {
         await responder.send(req, res, {
           ...named(service, ['table', tableId(queryView.table), page.key, [...query.parameters]]),
           // The rows of a filtered query are unknown here: their cost is charged once they are found.
-          cost: costOfRows((page.range?.rows ?? 0) * snapshot.rowBytes),
+          work: { rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes },
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
             return { pieces: [textOf(tableHtml(context, view))], serverTiming }

@@ -13,7 +13,6 @@ import { Problem } from '../../http/problems.ts'
 import type { ClientOf } from '../../http/client.ts'
 import type { Serving } from '../../http/resource.ts'
 import { disconnectSignal, jsonType, sendBytes } from '../../http/send.ts'
-import { smallCost } from '../../limits/costs.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import { datasetViews, documentResponse, type DocumentService } from './service.ts'
 
@@ -55,7 +54,7 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
       } catch (error) {
         if (!(error instanceof ActionError)) throw error
         const { status, type, message, more } = error
-        await accountFor(res).spend(smallCost)
+        await accountFor(res).spend()
         res.statusCode = status
         res.setHeader('Cache-Control', 'no-store')
         const errorDetails = { ...more, __type: type, message }

@@ -159,7 +159,7 @@ export function documentResponse(
         begin = performance.now()
         text = await text()
       }
-      return { pieces: [text], work: performance.now() - begin + compressionWork * text.length }
+      return { pieces: [text], ms: performance.now() - begin + compressionWork * text.length }
     },
   }
 }

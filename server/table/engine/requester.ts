@@ -1,4 +1,4 @@
-import type { Cost } from '../../limits/costs.ts'
+import type { RequestWork } from '../../base/request-work.ts'
 
 /** Client that waits for rows. */
 export interface Requester {
@@ -9,7 +9,8 @@ export interface Requester {
   readonly signal: () => AbortSignal
   /**
    * Called before expensive work that not every request needs, such as a scan.
+   * @param paid work that was paid before; small costs beyond it are free
    * @throws if the client may not spend that much
    */
-  readonly pay: (cost: Cost) => Promise<void>
+  readonly pay: (work: RequestWork, paid?: RequestWork) => Promise<void>
 }

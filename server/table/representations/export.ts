@@ -5,7 +5,7 @@ import { isLineForm, type ColumnForm, type Form, type LineForm } from '../../for
 import { gather, readColumns } from '../reading/gather.ts'
 import { columnsOf, rowGroupCount, valuesOfGroups, partOf } from '../reading/plan.ts'
 import type { RowEngine } from './page.ts'
-import { costOfRows, costOfScan, type Cost } from '../../limits/costs.ts'
+import type { RequestWork } from '../../base/request-work.ts'
 import { isInFileOrder, type Selection } from '../selection/selections.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
@@ -124,17 +124,17 @@ async function* batchesOf(
 }
 
 /**
- * Returns the cost of an export. Each batch decodes all row groups that contain its rows: possibly every one,
+ * Returns the work of an export. Each batch decodes all row groups that contain its rows: possibly every one,
  * if the order is not that of the table.
  */
-export function costOfExport({ snapshot, query, form, selection }: Export): Cost {
+export function workOfExport({ snapshot, query, form, selection }: Export): RequestWork {
   const { count } = selection
   const all = rowGroupCount(snapshot)
   const batches = Math.ceil(count / batchRowsOf(snapshot, form))
   const groups = isInFileOrder(snapshot, query)
     ? Math.min(count, all + batches)
     : Math.min(count, batches * all)
-  return costOfScan(valuesOfGroups(groups, form.fields.length)) + costOfRows(count * snapshot.rowBytes)
+  return { values: valuesOfGroups(groups, form.fields.length), rowBytes: count * snapshot.rowBytes }
 }
 
 function batchRowsOf(snapshot: Snapshot, form: Form): number {

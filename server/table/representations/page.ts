@@ -10,7 +10,6 @@ import { rowForm, isLineForm, type Form, type LineForm, type RowFormat } from '.
 import { areStored, canReadStored, readStored, textBytesOf } from '../reading/row-store.ts'
 import { gather, gatherColumns, type Gathered } from '../reading/gather.ts'
 import { rowGroupsOf, valuesOfGroups } from '../reading/plan.ts'
-import { costOfRows, costOfScan } from '../../limits/costs.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../../base/queue.ts'
 import { type Hint, type Selections, isWholeTable } from '../selection/selections.ts'
@@ -138,9 +137,8 @@ export async function pageBody(
   const isStored = isLineForm(form) && canReadStored(snapshot, form, positions.length)
   const decoded = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
-    // The base cost, `costOfRows(0)`, was charged with the request. Small costs beyond it are free.
-    const more = costOfScan(isStored ? 0 : decoded()) + costOfRows(bytes) - costOfRows(0)
-    if (more > costOfRows(0)) await requester.pay(more)
+    // The request was charged for a page of unknown size.
+    await requester.pay({ rowBytes: bytes, values: isStored ? 0 : decoded() }, { rowBytes: 0 })
   }
   const selecting = { queue: 0, query: performance.now() - startedAt }
   const read = async (): Promise<Gathered & { readonly isGzip?: boolean }> => {
@@ -151,7 +149,7 @@ export async function pageBody(
       : null
     if (stored !== null) return { ...stored, timings: [stored.timing] }
     // The chunks are too large to read from the row store: charge the cost of reading with DuckDB.
-    if (isStored && selection !== null) await requester.pay(costOfScan(decoded()))
+    if (isStored && selection !== null) await requester.pay({ values: decoded() })
     return gather(snapshot, form, positions, engine.pool, requester)
   }
   const memory = isStored ? textBytesOf(snapshot, positions) : bytes

@@ -1,6 +1,5 @@
 import { TooCostly } from '../engine/errors.ts'
 import type { Requester } from '../engine/requester.ts'
-import { costOfScan } from '../../limits/costs.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { orderTerm } from '../../../core/sql.ts'
@@ -16,7 +15,7 @@ export async function checkScanBudget(
   snapshot: Snapshot,
   requester: Requester,
 ): Promise<void> {
-  if (values <= max) return requester.pay(costOfScan(values))
+  if (values <= max) return requester.pay({ values })
   const [million, maxMillion] = [values, max].map((number) => Math.ceil(number / 1e6).toLocaleString('en'))
   const leadField = leadingField(snapshot)
   const advice =
