@@ -278,6 +278,8 @@ test.each([
   const [first, second] = [await serve(packed), await serve(packed, { compressionsMax: 0 })]
   const target = `${rows}?page_size=150&page=2`
   const identity = await rawGet(first.app, target)
+  // A cached plain body changes no byte of the stored form.
+  await rawGet(first.app, target)
   const headers = { 'Accept-Encoding': acceptEncoding }
   const answers = [
     ...(await Promise.all([rawGet(first.app, target, headers), rawGet(first.app, target, headers)])),

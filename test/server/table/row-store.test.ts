@@ -156,7 +156,13 @@ const longRow = (n: number) => ({ few: n % 13, n, text: long(n) })
 test('decimals of many values have all of their digits, zeros at the end too', async () => {
   const random = randomFrom(seed)
   const scales = [0, 1, 2, 4, 5]
-  const fields = ['n:integer', ...scales.map((scale) => `d${scale}:decimal:18:${scale}`), 'wide:decimal:38:2']
+  const fields = [
+    'n:integer',
+    ...scales.map((scale) => `d${scale}:decimal:18:${scale}`),
+    'wide:decimal:38:2',
+    'short:decimal:9:2',
+    'tiny:decimal:9:7',
+  ]
   const decimal = (scale: number, digits: number): string => {
     if (random() < 0.05) return ''
     const whole = BigInt(Math.floor(random() * 10 ** (random() * digits)))
@@ -165,7 +171,13 @@ test('decimals of many values have all of their digits, zeros at the end too', a
     return `${random() < 0.3 ? '-' : ''}${whole}${scale === 0 ? '' : `.${zeros}`}`
   }
   const lines = Array.from({ length: isQuick ? 1500 : 6000 }, (_, n) =>
-    [n, ...scales.map((scale) => decimal(scale, 9)), decimal(2, 30)].join(','),
+    [
+      n,
+      ...scales.map((scale) => decimal(scale, 9)),
+      decimal(2, 30),
+      decimal(2, 6),
+      `0.${'0'.repeat(n % 6)}10`,
+    ].join(','),
   )
   const csv = `${fields.map((field) => field.slice(0, field.indexOf(':'))).join(',')}\n${lines.join('\n')}\n`
   const services = await Promise.all(
