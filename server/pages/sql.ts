@@ -115,7 +115,7 @@ export function sqlPage(service: PageService): Resource {
           ...named(service, ['sql', ...key], consolePolicy),
           body: async (signal) => {
             const requester = requesterOf(request, signal, pageBytesMax)
-            const { count } = await engine.selections.find(snapshot, query, requester)
+            const { count } = await engine.selections.find({ snapshot, filter: query, requester })
             const exported = new URL(rowAddresses(service).export(dataset, table)).pathname
             const rowsAddress = withQuery(
               exported,

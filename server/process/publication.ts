@@ -23,8 +23,8 @@ import type { CacheStats } from '../base/cache.ts'
 import type { Log } from '../base/log.ts'
 import type { Meter } from '../base/meter.ts'
 import type { FinishedExports } from '../table/representations/finished-exports.ts'
-import { openSelections } from '../table/selection/open.ts'
-import { SelectionCache } from '../table/selection/selections.ts'
+import { PlannedSelections } from '../table/selection/planned-selections.ts'
+import { SelectionCache } from '../table/selection/selection-cache.ts'
 import type { FittedCatalog } from '../snapshots/fitted-catalog.ts'
 import { PublicViews } from '../snapshots/public-views.ts'
 import { Readiness } from '../snapshots/readiness.ts'
@@ -106,7 +106,7 @@ export async function publishCatalog(
   const indexBytesMax = settings.indexBytesMax / 2
   const dictionaries = new Dictionaries(pool, indexBytesMax)
   const found = new SelectionCache(settings.selectionBytesMax)
-  const selections = openSelections(
+  const selections = new PlannedSelections(
     scanPool,
     dictionaries,
     found,

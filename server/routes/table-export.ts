@@ -104,9 +104,11 @@ async function streamRows(
     res.end()
     return
   }
-  const selection = await engine.selections.find(snapshot, query, requester).catch((error: unknown) => {
-    throw problemOf(error, downloadUrl)
-  })
+  const selection = await engine.selections
+    .find({ snapshot, filter: query, requester })
+    .catch((error: unknown) => {
+      throw problemOf(error, downloadUrl)
+    })
   if (selection.count > table.exportRowsMax) throw tooMany(table, selection.count, downloadUrl)
   const describeRows = (): void => {
     describe()

@@ -111,7 +111,7 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
     if (snapshot === null) throw new Error('expected a snapshot')
     const before = own.scans.statements
     const filter = parseRowQuery(table, '?city__contains=a&state=SP&ordering=-date', ['page'])
-    const selection = await own.engine.selections.find(snapshot, filter, asking)
+    const selection = await own.engine.selections.find({ snapshot, filter, requester: asking })
     await selection.slice(0, 10, asking)
     expect(own.scans.statements).toBe(before)
   })
@@ -272,7 +272,7 @@ describeWithClickHouse('a walk', () => {
       [one, other].map(async ({ engine, snapshots }) => {
         const snapshot = snapshots.current(long)
         if (snapshot === null) throw new Error('expected a snapshot')
-        const selection = await engine.selections.find(snapshot, filter, asking)
+        const selection = await engine.selections.find({ snapshot, filter, requester: asking })
         const found: number[][] = []
         for (const [first, some] of [
           [0, 20],

@@ -2,7 +2,13 @@ import path from 'node:path'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Condition } from '../../server/query/conditions.ts'
 import type { RowFilter } from '../../server/query/query.ts'
-import type { Group, Grouping, Selection, Selections } from '../../server/table/selection/selections.ts'
+import type {
+  Group,
+  Grouping,
+  Search,
+  Selection,
+  Selections,
+} from '../../server/table/selection/selections.ts'
 import type { Snapshot } from '../../server/snapshots/snapshot.ts'
 import { cellOf, evaluate, readRows, textOf, type Asked, type Row } from './evaluator.ts'
 
@@ -10,7 +16,7 @@ import { cellOf, evaluate, readRows, textOf, type Asked, type Row } from './eval
 export class LinearSelections implements Selections {
   readonly #rows = new WeakMap<Snapshot, Promise<Row[]>>()
 
-  async find(snapshot: Snapshot, filter: RowFilter): Promise<Selection> {
+  async find({ snapshot, filter }: Omit<Search, 'requester'>): Promise<Selection> {
     const { rows, found } = await this.#found(snapshot, filter)
     const places = new Map(rows.map((row, position) => [row, position]))
     const positions = Uint32Array.from(found, (row) => places.get(row) ?? 0)
@@ -20,7 +26,7 @@ export class LinearSelections implements Selections {
     }
   }
 
-  async groups(snapshot: Snapshot, filter: RowFilter, grouping: Grouping): Promise<Group[]> {
+  async groups({ snapshot, filter }: Omit<Search, 'requester'>, grouping: Grouping): Promise<Group[]> {
     const { by, length, measure } = grouping
     const { fields } = snapshot.table
     const at = (name: string): number => fields.findIndex((field) => field.name === name)

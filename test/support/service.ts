@@ -21,11 +21,12 @@ import { FinishedExports } from '../../server/table/representations/finished-exp
 import type { RowEngine } from '../../server/table/representations/page.ts'
 import { PublicViews } from '../../server/snapshots/public-views.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
-import type { CodedLimits } from '../../server/table/selection/codes/coded-selections.ts'
-import type { SelectionLimits } from '../../server/table/selection/duckdb/duckdb-selections.ts'
+import type { CodedLimits } from '../../server/table/selection/access/codes.ts'
+import type { SelectionLimits } from '../../server/table/selection/access/duckdb.ts'
 import { Dictionaries } from '../../server/table/indexes/dictionaries.ts'
-import { openSelections } from '../../server/table/selection/open.ts'
-import { SelectionCache, type Selections } from '../../server/table/selection/selections.ts'
+import { PlannedSelections } from '../../server/table/selection/planned-selections.ts'
+import { SelectionCache } from '../../server/table/selection/selection-cache.ts'
+import type { Selections } from '../../server/table/selection/selections.ts'
 import { Readiness } from '../../server/snapshots/readiness.ts'
 import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { AnswerChecks } from './answers.ts'
@@ -150,7 +151,7 @@ export async function serve(
     ...options,
   }
   const dictionaries = new Dictionaries(pool, 10_000_000)
-  const selections = openSelections(
+  const selections = new PlannedSelections(
     scanConnections,
     dictionaries,
     new SelectionCache(limits.selectionBytesMax),

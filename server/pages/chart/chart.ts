@@ -303,7 +303,10 @@ export function chartPage(service: PageService): Resource {
         const groupsFor = async (requester: Requester): Promise<readonly Group[]> =>
           drawn === null || (measure !== null && mixedTotal(queryView, drawn.field) !== null)
             ? []
-            : engine.selections.groups(snapshot, query, { by: drawn.field, length, measure }, requester)
+            : engine.selections.groups(
+                { snapshot, filter: query, requester },
+                { by: drawn.field, length, measure },
+              )
         await responder.send(req, res, {
           ...named(service, ['chart', ...key]),
           body: async (signal) => {

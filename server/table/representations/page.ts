@@ -128,7 +128,8 @@ export async function pageBody(
 ): Promise<PageBody> {
   const { snapshot, query, form, links } = page
   const startedAt = performance.now()
-  const selection = page.range === null ? await engine.selections.find(snapshot, query, requester) : null
+  const selection =
+    page.range === null ? await engine.selections.find({ snapshot, filter: query, requester }) : null
   const range = page.range ?? rangeOf(selection?.count ?? 0, query)
   const bytes = range.rows * snapshot.rowBytes
   if (bytes > requester.pageBytesMax) throw new TooLarge()
@@ -162,7 +163,7 @@ export async function pageBody(
     pieces,
     isGzip,
     headers: { ...pageHeaders(range, links), ...hintHeader(selection?.hints) },
-    serverTiming: timingOf(timings, performance.now() - began),
+    serverTiming: timingOf(timings, performance.now() - began, selection?.plan ?? 'table'),
     range,
     positions,
     hints: selection?.hints ?? [],
@@ -191,11 +192,14 @@ function piecesOf(
   return pieces
 }
 
-/** Server-Timing: the longest wait in the queue, the time of all queries, and of assembling the answer. */
-function timingOf(read: readonly Timing[], send: number): string {
+/**
+ * Server-Timing: the longest wait in the queue, the time of all queries, and of assembling the answer; and how the
+ * rows were found.
+ */
+function timingOf(read: readonly Timing[], send: number, plan: string): string {
   const queue = read.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
   const query = read.reduce((sum, timing) => sum + timing.query, 0)
-  return `queue;dur=${queue.toFixed(2)}, query;dur=${query.toFixed(2)}, send;dur=${send.toFixed(2)}`
+  return `queue;dur=${queue.toFixed(2)}, query;dur=${query.toFixed(2)}, send;dur=${send.toFixed(2)}, plan;desc="${plan}"`
 }
 
 /** Links of a page. */

@@ -1,22 +1,25 @@
-import { type Field, tableId } from '../../../core/catalog/catalog.ts'
-import type { Requester } from '../engine/requester.ts'
-import { type CacheStats, Cache } from '../../base/cache.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { orderTerm, quotedName } from '../../../core/sql.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { RowFilter } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { orderTerm, quotedName } from '../../../core/sql.ts'
-import { SingleFlight } from '../../base/single-flight.ts'
-import { RowSet } from './row-set.ts'
+import type { Requester } from '../engine/requester.ts'
+
+/** A query for rows of a snapshot, and the client that waits for them. */
+export interface Search {
+  readonly snapshot: Snapshot
+  readonly filter: RowFilter
+  readonly requester: Requester
+}
 
 /**
- * Finds which rows of a snapshot match a query, and in which order. Every engine, such as DuckDB or
- * ClickHouse, implements this. Rules:
+ * Finds which rows of a snapshot match a query, and in which order. Rules for every access path:
  *
  * - Every condition holds in each matching row, and some search field contains each word, ignoring case and
  *   accents. Operators compare as `query/operators.ts` defines; null satisfies only `isnull` and `ne`.
  * - Rows are sorted by the keys of the order, nulls last, ties by position; without an order, by position.
  * - A snapshot never changes, so a query has the same result in every process, and results may be cached.
- * - Files of a snapshot may become damaged during a call. An engine then calls `withdraw` if the damage is
+ * - Files of a snapshot may become damaged during a call. A path then calls `withdraw` if the damage is
  *   certain, or else `recheck`, and throws DamagedTable. Files are not removed while a request uses their
  *   snapshot.
  * - Calls run concurrently; each ends soon after the signal of its requester fires.
@@ -26,19 +29,14 @@ export interface Selections {
    * @throws TooCostly if it would exceed the limits of a query, QueueFull if it may succeed later,
    *   QueryTimeout, or DamagedTable
    */
-  find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection>
+  find(search: Search): Promise<Selection>
   /**
    * Groups matching rows by the values of a field: returns the number of rows, and the exact sum of a
    * measure.
    * @returns groups sorted by the bytes of their keys, null last
    * @throws the errors of `find`, and TooCostly for more than `groupsMax`
    */
-  groups(
-    snapshot: Snapshot,
-    filter: RowFilter,
-    grouping: Grouping,
-    requester: Requester,
-  ): Promise<readonly Group[]>
+  groups(search: Search, grouping: Grouping): Promise<readonly Group[]>
 }
 
 export interface Grouping {
@@ -75,6 +73,8 @@ export interface Hint {
 export interface Selection {
   /** Operands that no row has. */
   readonly hints?: readonly Hint[]
+  /** Description of the plan, such as `codes`; see `describePlan`. */
+  readonly plan?: string
   /** Exact number of rows. */
   readonly count: number
   /**
@@ -84,7 +84,19 @@ export interface Selection {
    * @returns positions in the snapshot, from 0, in the order of the selection
    * @throws the errors of `find`
    */
-  readonly slice: (first: number, rows: number, requester: Requester) => Promise<Uint32Array>
+  slice(first: number, rows: number, requester: Requester): Uint32Array | Promise<Uint32Array>
+}
+
+/** Returns the first `count` positions, in their order. */
+export function firstPositions(count: number): Selection {
+  return { count, slice: (first, rows) => consecutive(first, Math.min(rows, count - first)) }
+}
+
+/** Returns consecutive numbers from `first` on; none if `rows` is negative. */
+export function consecutive(first: number, rows: number): Uint32Array {
+  const numbers = new Uint32Array(Math.max(0, rows))
+  for (let row = 0; row < numbers.length; row += 1) numbers[row] = first + row
+  return numbers
 }
 
 /** Returns whether a filter matches all rows. */
@@ -111,66 +123,11 @@ export function fixedFields({ conditions }: Pick<RowFilter, 'conditions'>): Set<
  * value are ignored in both.
  */
 export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
-  const settled = fixedFields({ conditions })
-  const isSettled = (term: string): boolean =>
-    [...settled].some((name) => term.startsWith(`${quotedName(name)} `))
-  const lying = manifest.order.filter((term) => !isSettled(term))
+  const fixed = fixedFields({ conditions })
+  const isFixed = (term: string): boolean =>
+    [...fixed].some((name) => term.startsWith(`${quotedName(name)} `))
+  const terms = manifest.order.filter((term) => !isFixed(term))
   return ordering
-    .filter(({ field }) => !settled.has(field))
-    .every(({ field, direction }, index) => lying[index] === orderTerm({ field, direction }))
+    .filter(({ field }) => !fixed.has(field))
+    .every(({ field, direction }, index) => terms[index] === orderTerm({ field, direction }))
 }
-
-/** Cached results: rows in the order of the table, or numbers such as sorted positions. */
-type Kinds = { readonly rows: RowSet; readonly numbers: Uint32Array }
-
-/** Cache key: equal for filters that match the same rows of a snapshot. */
-export function filterKey({ table, manifest }: Snapshot, { key }: RowFilter): string {
-  return `${tableId(table)}/${manifest.snapshot} ${key}`
-}
-
-/** Caches results of selections of all kinds, and computes each once for concurrent requests. */
-export class SelectionCache {
-  readonly #cache: Cache<RowSet | Uint32Array>
-  readonly #flights = new SingleFlight<RowSet | Uint32Array>()
-
-  /** @param bytesMax limit for all together; 0 disables the cache */
-  constructor(bytesMax: number) {
-    this.#cache = new Cache(bytesMax, (found) =>
-      Math.max(1, found instanceof RowSet ? found.bytes : found.byteLength),
-    )
-  }
-
-  get stats(): CacheStats {
-    return this.#cache.stats
-  }
-
-  /** Returns cached numbers without counting a miss. */
-  numbersAtHand(key: string): Uint32Array | undefined {
-    const cached = this.#cache.getAgain(key)
-    return cached instanceof Uint32Array ? cached : undefined
-  }
-
-  async rows(key: string, requester: Requester, work: Work<'rows'>): Promise<RowSet> {
-    const found = await this.#once(key, requester, work)
-    if (!(found instanceof RowSet)) throw new TypeError('expected a row set')
-    return found
-  }
-
-  async numbers(key: string, requester: Requester, work: Work<'numbers'>): Promise<Uint32Array> {
-    const found = await this.#once(key, requester, work)
-    if (!(found instanceof Uint32Array)) throw new TypeError('expected numbers')
-    return found
-  }
-
-  async #once(key: string, requester: Requester, work: Work<keyof Kinds>): Promise<Kinds[keyof Kinds]> {
-    const cached = this.#cache.get(key)
-    if (cached !== undefined) return cached
-    return this.#flights.join(key, requester.signal, async (signal) => {
-      const result = await work(signal)
-      this.#cache.set(key, result)
-      return result
-    })
-  }
-}
-
-type Work<Kind extends keyof Kinds> = (signal: () => AbortSignal) => Promise<Kinds[Kind]>

@@ -40,7 +40,7 @@ describe('headers', () => {
       ...others
     } = headers as Record<string, string>
     expect([typeof date, etag]).toEqual(['string', expect.stringMatching(/^"[\w-]{22}"$/)])
-    expect(timing).toMatch(/^queue;dur=[\d.]+, query;dur=[\d.]+, send;dur=[\d.]+$/)
+    expect(timing).toMatch(/^queue;dur=[\d.]+, query;dur=[\d.]+, send;dur=[\d.]+, plan;desc="table"$/)
     expect(id).toMatch(/^[0-9a-f-]{36}$/)
     expect(others).toEqual({
       'acervo-count': '3',

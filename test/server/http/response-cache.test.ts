@@ -387,7 +387,8 @@ test('Server-Timing has the time of a live page, and is absent from a cached one
     timings.push(headers['server-timing']?.toString())
   }
   const [live = '', , cached] = timings
-  const [, query] = /^queue;dur=[\d.]+, query;dur=([\d.]+), send;dur=[\d.]+$/.exec(live) ?? []
+  const [, query] =
+    /^queue;dur=[\d.]+, query;dur=([\d.]+), send;dur=[\d.]+, plan;desc="table"$/.exec(live) ?? []
   expect(Number(query)).toBeGreaterThan(0)
   expect(cached).toBeUndefined()
 })

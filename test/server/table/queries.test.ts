@@ -73,8 +73,8 @@ test('rows by the values of a field are counted and summed as a second reading d
       const length = random() < 0.5 ? null : 1 + Math.floor(random() * 8)
       if (by === undefined) continue
       const grouping = { by, measure, length }
-      const found = await service.engine.selections.groups(snapshot, filter, grouping, requester)
-      const due = await linear.groups(snapshot, filter, grouping)
+      const found = await service.engine.selections.groups({ snapshot, filter, requester }, grouping)
+      const due = await linear.groups({ snapshot, filter }, grouping)
       const [got, want] = [JSON.stringify(found), JSON.stringify(due)]
       if (got !== want)
         differences.push(`${tableId(table)} ${by.name}: ${got.slice(0, 300)} / ${want.slice(0, 300)}`)

@@ -362,8 +362,12 @@ test('a reader who goes away stops the scan, unless another wants it', async () 
   const stop = new AbortController()
   const reader = { client: 'c', pageBytesMax: 1e6, signal: () => stop.signal, pay: async () => undefined }
   const filter = { conditions: [], words: ['paulo'], ordering: [], key: 'k' }
-  const gone = selections.find(snapshot, filter, reader)
-  const stays = selections.find(snapshot, filter, { ...reader, signal: () => new AbortController().signal })
+  const gone = selections.find({ snapshot, filter, requester: reader })
+  const stays = selections.find({
+    snapshot,
+    filter,
+    requester: { ...reader, signal: () => new AbortController().signal },
+  })
   stop.abort()
   await expect(gone).rejects.toThrow('aborted')
   expect((await stays).count).toBeGreaterThan(0)

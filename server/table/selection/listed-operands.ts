@@ -8,11 +8,10 @@ import { distinctValues, type Dictionaries } from '../indexes/dictionaries.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { InvalidQuery } from '../../query/errors.ts'
 import { formatList } from '../../query/list.ts'
-import type { RowFilter } from '../../query/query.ts'
 import { equalValues, periodUnit, trimBlanks, type Operator } from '../../query/operators.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { foldedText } from './folding.ts'
-import type { Grouping, Hint, Selection, Selections } from './selections.ts'
+import type { Hint, Search } from './selections.ts'
 
 /** Maximum number of values of a field that are compared one by one; a field with more gives no hints. */
 const listedMax = 20_000
@@ -25,46 +24,20 @@ const hintLengthMax = 60
 
 /**
  * Looks up the texts of a query among the values of their fields, as far as a dictionary or report has them.
- * Operands of `=`, `__ne` and `__in` that are no values get hints. A list without quotes is refused if it is one
- * value that contains commas.
  */
-export class ListedSelections implements Selections {
-  readonly #next: Selections
+export class ListedOperands {
   readonly #dictionaries: Dictionaries
   readonly #pool: Pool
 
   /** @param pool folds texts */
-  constructor(next: Selections, dictionaries: Dictionaries, pool: Pool) {
-    this.#next = next
+  constructor(dictionaries: Dictionaries, pool: Pool) {
     this.#dictionaries = dictionaries
     this.#pool = pool
   }
 
-  async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
-    await this.#requireSeparateValues(snapshot, filter, requester)
-    const selection = await this.#next.find(snapshot, filter, requester)
-    // Hints are optional: an error must not fail the response.
-    const hints = await this.#hints(snapshot, filter, selection.count === 0, requester).catch(() => [])
-    return hints.length === 0 ? selection : { ...selection, hints }
-  }
-
-  async groups(
-    snapshot: Snapshot,
-    filter: RowFilter,
-    grouping: Grouping,
-    requester: Requester,
-  ): ReturnType<Selections['groups']> {
-    await this.#requireSeparateValues(snapshot, filter, requester)
-    return this.#next.groups(snapshot, filter, grouping, requester)
-  }
-
   /** @throws InvalidQuery if a list without quotes is a single value, and not all of its items are values */
-  async #requireSeparateValues(
-    snapshot: Snapshot,
-    { conditions }: RowFilter,
-    requester: Requester,
-  ): Promise<void> {
-    for (const { field, values, unquoted } of conditions) {
+  async requireSeparateValues({ snapshot, filter, requester }: Search): Promise<void> {
+    for (const { field, values, unquoted } of filter.conditions) {
       if (unquoted === undefined) continue
       const listed = await this.#listed({ snapshot, field, requester })
       if (listed === null) continue
@@ -76,14 +49,13 @@ export class ListedSelections implements Selections {
     }
   }
 
-  async #hints(
-    snapshot: Snapshot,
-    { conditions }: RowFilter,
-    isEmpty: boolean,
-    requester: Requester,
-  ): Promise<readonly Hint[]> {
+  /**
+   * Returns hints for operands of `=`, `__ne` and `__in` that are no values.
+   * @param isEmpty true if no row matches
+   */
+  async hints({ snapshot, filter, requester }: Search, isEmpty: boolean): Promise<readonly Hint[]> {
     const hints: Hint[] = []
-    for (const condition of conditions) {
+    for (const condition of filter.conditions) {
       const { field, operator, values } = condition
       // A row of the result has the value of each `=`. A month stands for days that need not all exist.
       const canMiss = operator === 'in' || operator === 'ne' ? periodUnit(field) === null || isEmpty : isEmpty

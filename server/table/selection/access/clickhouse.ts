@@ -1,7 +1,6 @@
-import { QueryTimeout } from '../../../../core/duckdb/errors.ts'
 import {
-  ClickHouseUnreachable,
   ClickHouseError,
+  ClickHouseUnreachable,
   type ClickHouse,
   type NamedValues,
 } from '../../../../core/clickhouse/link.ts'
@@ -11,31 +10,21 @@ import {
   quotedTable,
   rowColumn,
 } from '../../../../core/clickhouse/tables.ts'
+import type { Field } from '../../../../core/catalog/catalog.ts'
+import { QueryTimeout } from '../../../../core/duckdb/errors.ts'
 import { orderTerm } from '../../../../core/sql.ts'
 import { QueueFull } from '../../../base/queue.ts'
+import { operatorRow } from '../../../query/operators.ts'
+import { searchTerm } from '../../../query/search-terms.ts'
 import { TooCostly } from '../../engine/errors.ts'
 import type { Pool } from '../../engine/pool.ts'
-import type { Requester } from '../../engine/requester.ts'
-import { operatorRow } from '../../../query/operators.ts'
-import type { RowFilter } from '../../../query/query.ts'
-import { searchTerm } from '../../../query/search-terms.ts'
-import type { Snapshot } from '../../../snapshots/snapshot.ts'
-import { checkScanBudget } from '../scan-budget.ts'
 import { foldedText } from '../folding.ts'
-import {
-  filterKey,
-  type SelectionCache,
-  type Group,
-  type Grouping,
-  type Selection,
-  type Selections,
-  isUnfiltered,
-  isInFileOrder,
-  isWholeTable,
-  fixedFields,
-} from '../selections.ts'
+import { checkScanBudget } from '../scan-budget.ts'
+import type { CachedKind, SelectionCache } from '../selection-cache.ts'
+import { fixedFields, isInFileOrder, isUnfiltered, type Search, type Selection } from '../selections.ts'
 import { conditionSql, wordSql } from '../where.ts'
-import { clickHouseDialect, NamedParameters } from './dialect.ts'
+import type { AccessPath } from '../access-path.ts'
+import { clickHouseDialect, NamedParameters } from './clickhouse/dialect.ts'
 
 export interface ClickHouseLimits {
   readonly queryTimeoutMs: number
@@ -55,10 +44,10 @@ const windowRows = 65_536
 const firstRows = 4096
 
 /** Returns the window of a selection that contains the row with an index. */
-function windowOf(position: number): { readonly start: number; readonly rows: number } {
-  if (position < firstRows) return { start: 0, rows: firstRows }
-  const start = Math.max(firstRows, position - (position % windowRows))
-  return { start, rows: windowRows - (start % windowRows) }
+function windowOf(index: number): { readonly first: number; readonly limit: number } {
+  if (index < firstRows) return { first: 0, limit: firstRows }
+  const first = Math.max(firstRows, index - (index % windowRows))
+  return { first, limit: windowRows - (first % windowRows) }
 }
 
 /**
@@ -73,6 +62,12 @@ const noTable = new Set([60, 81])
 /** A column does not exist, for instance one of a field that became filterable after the snapshot was loaded. */
 const noColumn = new Set([10, 16, 47])
 
+/** Columns of the table in ClickHouse, and the fields that a search compares. */
+export interface ClickHouseStep {
+  readonly columns: ReturnType<typeof clickHouseColumns>
+  readonly searched: readonly Field[]
+}
+
 /** A query of a snapshot in the SQL of ClickHouse. */
 interface ClickHouseQuery {
   readonly from: string
@@ -80,62 +75,60 @@ interface ClickHouseQuery {
   readonly order: string
 }
 
+/** ClickHouse lacks the table or a column. */
+export class NotInClickHouse extends Error {}
+
 /**
- * Finds rows with ClickHouse, in tables that the catalog assigns to it. Leaves other tables, and conditions
- * that it does not support, such as items of lists, to the next selections.
+ * Finds rows with ClickHouse, in tables that the catalog assigns to it, but for conditions that it does not
+ * support, such as items of lists.
  */
-export class ClickHouseSelections implements Selections {
-  readonly #next: Selections
+export class ClickHouseScan implements AccessPath<ClickHouseStep> {
   readonly #link: ClickHouse
   readonly #pool: Pool
-  readonly #found: SelectionCache
+  readonly #cache: SelectionCache
   readonly #limits: ClickHouseLimits
 
   /** @param pool folds search texts */
-  constructor(
-    next: Selections,
-    link: ClickHouse,
-    pool: Pool,
-    found: SelectionCache,
-    limits: ClickHouseLimits,
-  ) {
-    this.#next = next
+  constructor(link: ClickHouse, pool: Pool, cache: SelectionCache, limits: ClickHouseLimits) {
     this.#link = link
     this.#pool = pool
-    this.#found = found
+    this.#cache = cache
     this.#limits = limits
   }
 
-  async find(snapshot: Snapshot, filter: RowFilter, requester: Requester): Promise<Selection> {
-    const fallBack = (): Promise<Selection> => this.#next.find(snapshot, filter, requester)
-    if (snapshot.manifest.clickhouse === undefined || isWholeTable(snapshot, filter)) return fallBack()
-    const query = await this.#buildQuery(snapshot, filter, requester)
-    if (query === null) return fallBack()
-    const key = `${filterKey(snapshot, filter)} clickhouse`
+  plan({ snapshot: { table, manifest }, filter }: Search): ClickHouseStep | null {
+    if (manifest.clickhouse === undefined) return null
+    const columns = clickHouseColumns(table)
+    const { conditions, words, ordering } = filter
+    const searched = words.length > 0 ? table.fields.filter(({ name }) => table.search.includes(name)) : []
+    const fields = [...conditions.map(({ field }) => field), ...searched].map(({ name }) => name)
+    const areKnown = [...fields, ...ordering.map(({ field }) => field)].every((name) => columns.has(name))
+    const areSupported = conditions.every(({ operator }) => operator !== 'has' && operator !== 'within')
+    return areKnown && areSupported ? { columns, searched } : null
+  }
+
+  /** @throws NotInClickHouse, also when reading a slice */
+  async find(search: Search, step: ClickHouseStep): Promise<Selection> {
+    const query = await this.#queryOf(search, step)
+    const { from, values, order } = query
+    const { snapshot, filter } = search
+    const countSql = `select toUInt32(count()) ${from}`
     const counted = isUnfiltered(filter)
-      ? Uint32Array.of(snapshot.manifest.rows)
-      : await this.#numbers(
-          snapshot,
-          filter,
-          `${key} count`,
-          requester,
-          `select toUInt32(count()) ${query.from}`,
-          query.values,
-        )
-    if (counted === null) return fallBack()
+      ? [snapshot.manifest.rows]
+      : await this.#numbers(search, { name: 'count' }, countSql, values)
     const [count = 0] = counted
-    const name = `${key} by ${JSON.stringify(filter.ordering)}`
+    const sql = `select ${rowColumn} ${from} order by ${order} limit {rows:UInt32} offset {first:UInt32}`
     return {
       count,
-      slice: async (first, rows, reading) => {
-        const end = Math.min(first + rows, count)
-        const positions = new Uint32Array(Math.max(0, end - first))
+      slice: async (first, rows, requester) => {
+        const positions = new Uint32Array(Math.max(0, Math.min(first + rows, count) - first))
         let filled = 0
         while (filled < positions.length) {
           const window = windowOf(first + filled)
-          const within = first + filled - window.start
-          const found = await this.#window(snapshot, filter, name, reading, query, window)
-          if (found === null) return (await fallBack()).slice(first, rows, reading)
+          const kind = { name: 'positions', order: filter.ordering, ...window } as const
+          const bounds = { first: String(window.first), rows: String(window.limit) }
+          const found = await this.#numbers({ ...search, requester }, kind, sql, { ...values, ...bounds })
+          const within = first + filled - window.first
           const some = found.subarray(within, within + positions.length - filled)
           if (some.length === 0)
             throw new Error(`ClickHouse returned fewer rows than the ${count} that it counted`)
@@ -147,29 +140,12 @@ export class ClickHouseSelections implements Selections {
     }
   }
 
-  async groups(
-    snapshot: Snapshot,
-    filter: RowFilter,
-    grouping: Grouping,
-    requester: Requester,
-  ): Promise<readonly Group[]> {
-    return this.#next.groups(snapshot, filter, grouping, requester)
-  }
-
-  /** Returns null if ClickHouse cannot answer. */
-  async #buildQuery(
-    snapshot: Snapshot,
-    filter: RowFilter,
-    requester: Requester,
-  ): Promise<ClickHouseQuery | null> {
+  async #queryOf(
+    { snapshot, filter, requester }: Search,
+    { columns, searched }: ClickHouseStep,
+  ): Promise<ClickHouseQuery> {
     const { table, manifest } = snapshot
-    const columns = clickHouseColumns(table)
     const { conditions, words, ordering } = filter
-    const searched = words.length > 0 ? table.fields.filter(({ name }) => table.search.includes(name)) : []
-    const named = [...conditions.map(({ field }) => field.name), ...ordering.map(({ field }) => field)]
-    const areKnown = [...named, ...searched.map(({ name }) => name)].every((name) => columns.has(name))
-    if (!areKnown || conditions.some(({ operator }) => operator === 'has' || operator === 'within'))
-      return null
     const folded = new Map<string, string>()
     for (const { operator, values } of conditions)
       if (operatorRow(operator).operandKind === 'part')
@@ -179,8 +155,8 @@ export class ClickHouseSelections implements Selections {
     const parameters = new NamedParameters()
     const dialect = clickHouseDialect(columns, parameters, (part) => folded.get(part) ?? part)
     // Neither the order of the file nor a field that the filter fixes to one value needs a sort.
-    const settled = fixedFields(filter)
-    const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !settled.has(field))
+    const fixed = fixedFields(filter)
+    const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !fixed.has(field))
     const terms = [
       ...conditions.map((condition) => conditionSql(condition, dialect)),
       ...words.map((word) => wordSql(searched.map(dialect.folded), word, dialect)),
@@ -196,31 +172,12 @@ export class ClickHouseSelections implements Selections {
     }
   }
 
-  /** Returns the positions in a window; null if ClickHouse lacks the table or a column. */
-  async #window(
-    snapshot: Snapshot,
-    filter: RowFilter,
-    name: string,
-    requester: Requester,
-    { from, order, values }: ClickHouseQuery,
-    { start, rows }: ReturnType<typeof windowOf>,
-  ): Promise<Uint32Array | null> {
-    const sql = `select ${rowColumn} ${from} order by ${order} limit {rows:UInt32} offset {first:UInt32}`
-    const own = { ...values, first: String(start), rows: String(rows) }
-    return this.#numbers(snapshot, filter, `${name} from ${start}`, requester, sql, own)
-  }
-
-  /** Returns the numbers of a statement; null if ClickHouse lacks the table or a column. */
-  async #numbers(
-    snapshot: Snapshot,
-    { conditions, words, ordering }: RowFilter,
-    key: string,
-    requester: Requester,
-    sql: string,
-    values: NamedValues,
-  ): Promise<Uint32Array | null> {
+  /** Returns the numbers of a statement. */
+  async #numbers(search: Search, kind: CachedKind, sql: string, values: NamedValues): Promise<Uint32Array> {
+    const { snapshot, filter, requester } = search
+    const { conditions, words, ordering } = filter
     try {
-      return await this.#found.numbers(key, requester, async (signal) => {
+      return await this.#cache.numbers(search, kind, async (signal) => {
         const fields = conditions.length + words.length * snapshot.table.search.length + ordering.length
         await checkScanBudget(
           Math.max(1, fields) * snapshot.manifest.rows * valueWeight,
@@ -237,7 +194,7 @@ export class ClickHouseSelections implements Selections {
           cause: error,
         })
       if (code === null) throw error
-      if (noTable.has(code) || noColumn.has(code)) return null
+      if (noTable.has(code) || noColumn.has(code)) throw new NotInClickHouse()
       if (timeIsOver.has(code))
         throw Object.assign(new QueryTimeout(this.#limits.queryTimeoutMs), { cause: error })
       if (tooCostly.has(code))

@@ -1,11 +1,11 @@
-import { typeRow } from '../../../../core/catalog/field-types.ts'
-import { quotedJson } from '../../../../core/text.ts'
-import { foldedSql } from '../../../../core/folding.ts'
-import { quotedName } from '../../../../core/sql.ts'
-import type { Parameters } from '../../engine/plan.ts'
-import { blanks } from '../../../query/operators.ts'
-import { wordStart } from '../../../query/search-terms.ts'
-import type { SqlDialect } from '../where.ts'
+import { typeRow } from '../../../../../core/catalog/field-types.ts'
+import { quotedJson } from '../../../../../core/text.ts'
+import { foldedSql } from '../../../../../core/folding.ts'
+import { quotedName } from '../../../../../core/sql.ts'
+import type { Parameters } from '../../../engine/plan.ts'
+import { blanks } from '../../../../query/operators.ts'
+import { wordStart } from '../../../../query/search-terms.ts'
+import type { SqlDialect } from '../../where.ts'
 
 /**
  * Dialect of DuckDB, over the columns of the parts, or of another file.

@@ -1,7 +1,7 @@
-import { quotedJson } from '../../../../core/text.ts'
-import type { Dictionary } from '../../indexes/dictionaries.ts'
-import type { Condition } from '../../../query/conditions.ts'
-import { compareValues, equalValues, trimBlanks } from '../../../query/operators.ts'
+import { quotedJson } from '../../../../../core/text.ts'
+import type { Dictionary } from '../../../indexes/dictionaries.ts'
+import type { Condition } from '../../../../query/conditions.ts'
+import { compareValues, equalValues, trimBlanks } from '../../../../query/operators.ts'
 
 /** A field with selected values. */
 export interface Choice {

@@ -1,8 +1,8 @@
-import type { ClickHouseColumn } from '../../../../core/clickhouse/tables.ts'
-import type { Field } from '../../../../core/catalog/catalog.ts'
-import { blanks } from '../../../query/operators.ts'
-import { wordStart } from '../../../query/search-terms.ts'
-import type { SqlDialect } from '../where.ts'
+import type { ClickHouseColumn } from '../../../../../core/clickhouse/tables.ts'
+import type { Field } from '../../../../../core/catalog/catalog.ts'
+import { blanks } from '../../../../query/operators.ts'
+import { wordStart } from '../../../../query/search-terms.ts'
+import type { SqlDialect } from '../../where.ts'
 
 /** Values as parameters of a ClickHouse statement: the SQL contains only their names and types. */
 export class NamedParameters {

@@ -3,17 +3,12 @@ import {
   groupCount,
   sectionGroups,
   sectionCount,
-} from '../../../../core/warehouse/format/codes.ts'
-import type { OrderKey } from '../../../../core/catalog/catalog.ts'
-import type { EventLoopYielder } from '../../../base/queue.ts'
-import { RowSet, type PartRows } from '../row-set.ts'
+} from '../../../../../core/warehouse/format/codes.ts'
+import type { OrderKey } from '../../../../../core/catalog/catalog.ts'
+import type { EventLoopYielder } from '../../../../base/queue.ts'
+import { RowSet, type PartRows } from '../../row-set.ts'
 import type { Choice, Clause } from './clauses.ts'
-import type { CodedTable } from '../../indexes/dictionaries.ts'
-import { orderTerm } from '../../../../core/sql.ts'
-import type { CodesFile, Order } from '../../../../core/warehouse/manifest.ts'
-import type { RowFilter } from '../../../query/query.ts'
-import type { Snapshot } from '../../../snapshots/snapshot.ts'
-import { isInFileOrder, fixedFields } from '../selections.ts'
+import type { CodedTable } from '../../../indexes/dictionaries.ts'
 
 /**
  * Returns the number of rows with a selected value before each section, then the number in all sections.
@@ -194,42 +189,4 @@ function sortedBy(ranks: Uint16Array, order: Uint32Array, width: number): Uint32
     ends[rank] = (ends[rank] ?? 0) + 1
   }
   return sorted
-}
-
-/** Rows of a snapshot in the order of the table or another one, with their codes. */
-export interface Sequence {
-  /** Null for the order of the table. */
-  readonly order: Order | null
-  readonly codes: CodesFile | undefined
-  /** True if the sequence has the requested order; else the rows that it finds must be sorted. */
-  readonly isInOrder: boolean
-}
-
-/** Returns the sequence to search: in the requested order if possible. */
-export function sequenceFor(snapshot: Snapshot, filter: RowFilter): Sequence {
-  const { codes, orders = [] } = snapshot.manifest
-  if (isInFileOrder(snapshot, filter)) return { order: null, codes, isInOrder: true }
-  const settled = fixedFields(filter)
-  const remainingTerms = (keys: Order['keys'] | RowFilter['ordering']): string =>
-    keys
-      .filter(({ field }) => !settled.has(field))
-      .map((key) => orderTerm(key))
-      .join()
-  const order = orders.find(({ keys }) => remainingTerms(keys) === remainingTerms(filter.ordering))
-  if (order === undefined) return { order: null, codes, isInOrder: false }
-  return { order, codes: order.codes, isInOrder: true }
-}
-
-/** Returns whether all needed fields of a sequence have codes. */
-export function areCoded(
-  { codes, isInOrder }: Sequence,
-  { table }: Snapshot,
-  { conditions, words, ordering }: RowFilter,
-): boolean {
-  const neededFields = [
-    ...conditions.map(({ field }) => field.name),
-    ...(words.length > 0 ? table.search : []),
-    ...(isInOrder ? [] : ordering.map(({ field }) => field)),
-  ]
-  return neededFields.every((name) => codes?.fields.includes(name) === true)
 }

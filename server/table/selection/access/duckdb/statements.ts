@@ -1,19 +1,18 @@
 import path from 'node:path'
-import { blobBytes, type Value } from '../../../../core/duckdb/vectors.ts'
-import type { Part } from '../../../../core/warehouse/manifest.ts'
-import { orderTerm, quotedName, quotedText } from '../../../../core/sql.ts'
-import type { RowFilter } from '../../../query/query.ts'
-import { typeRow } from '../../../../core/catalog/field-types.ts'
-import { Parameters, type Plan } from '../../engine/plan.ts'
-import type { Snapshot } from '../../../snapshots/snapshot.ts'
-import type { Grouping } from '../selections.ts'
-import type { PartRows } from '../row-set.ts'
-import { conditionSql, wordSql } from '../where.ts'
+import { blobBytes, type Value } from '../../../../../core/duckdb/vectors.ts'
+import type { Part } from '../../../../../core/warehouse/manifest.ts'
+import { orderTerm, quotedName, quotedText } from '../../../../../core/sql.ts'
+import type { RowFilter } from '../../../../query/query.ts'
+import { typeRow } from '../../../../../core/catalog/field-types.ts'
+import { Parameters, type Plan } from '../../../engine/plan.ts'
+import type { Snapshot } from '../../../../snapshots/snapshot.ts'
+import type { Grouping } from '../../selections.ts'
+import type { PartRows } from '../../row-set.ts'
+import { conditionSql, wordSql } from '../../where.ts'
 import { duckDbDialect } from './dialect.ts'
-import type { Span } from '../sorted-rows.ts'
-import { duckdbVersion } from '../../../../core/duckdb/database.ts'
-import type { Table } from '../../../../core/catalog/catalog.ts'
-import { operatorRow } from '../../../query/operators.ts'
+import type { Span } from '../order.ts'
+import type { Table } from '../../../../../core/catalog/catalog.ts'
+import { operatorRow } from '../../../../query/operators.ts'
 
 /** Parts of a snapshot that can have matching rows, and the span of positions to scan. */
 export interface Scan {
@@ -104,14 +103,14 @@ export function planOrdered(
   snapshot: Snapshot,
   scan: Scan,
   filter: RowFilter,
-  slice: { readonly first: number; readonly rows: number } | null,
+  { first, limit }: { readonly first: number; readonly limit: number | null },
 ): Plan {
   const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   const starts = scan.parts.map(({ firstRow }) => firstRow).join(', ')
-  const limit = slice === null ? '' : ` limit ${slice.rows} offset ${slice.first}`
+  const window = limit === null ? '' : ` limit ${limit} offset ${first}`
   return {
     sql: `select ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position from ${from}
-      where ${where} order by ${[...filter.ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')}${limit}`,
+      where ${where} order by ${[...filter.ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')}${window}`,
     parameters,
     reads,
   }
@@ -176,21 +175,6 @@ function filtered(
     parameters: parameters.values,
     reads: { snapshot, files: parts.map(({ file }) => file) },
   }
-}
-
-/**
- * Returns the word indexes of all parts of a scan; null if a part has none for the current search fields.
- * Also null if another version of DuckDB wrote them: it may fold some characters differently than this
- * version folds the query.
- */
-export function wordIndexes({ manifest, table }: Snapshot, { parts }: Scan): string[] | null {
-  if (manifest.tools['duckdb'] !== duckdbVersion) return null
-  const files = parts.flatMap((part) => {
-    const number = manifest.parts.indexOf(part)
-    const index = manifest.indexes?.find((one) => one.part === number)
-    return index?.fields.join('\n') === table.search.join('\n') ? [index.file] : []
-  })
-  return files.length === parts.length && files.length > 0 ? files : null
 }
 
 /** Cost of a value that is folded before a comparison, relative to one that is not; measured on names. */

@@ -1,18 +1,21 @@
-import type { Field } from '../../../core/catalog/catalog.ts'
-import { typeRow } from '../../../core/catalog/field-types.ts'
-import { orderTerm } from '../../../core/sql.ts'
-import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
-import { RowValues } from '../../../core/warehouse/format/row-store.ts'
-import { isBisected } from '../../../core/warehouse/format/positions.ts'
-import type { Order } from '../../../core/warehouse/manifest.ts'
-import type { Condition } from '../../query/conditions.ts'
-import { compareValues, equalValues, readValue } from '../../query/operators.ts'
-import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { EventLoopYielder } from '../../base/queue.ts'
-import type { Requester } from '../engine/requester.ts'
-import { OrderedTable } from '../indexes/ordered-table.ts'
-import { hasRowStores } from '../reading/row-store.ts'
-import { StoredRows } from '../reading/stored-rows.ts'
+import type { Field } from '../../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../../core/catalog/field-types.ts'
+import { orderTerm } from '../../../../core/sql.ts'
+import { inAlphabet } from '../../../../core/warehouse/format/row-json.ts'
+import { RowValues } from '../../../../core/warehouse/format/row-store.ts'
+import { isBisected } from '../../../../core/warehouse/format/positions.ts'
+import type { Order } from '../../../../core/warehouse/manifest.ts'
+import type { Condition } from '../../../query/conditions.ts'
+import { compareValues, equalValues, readValue, type Operator } from '../../../query/operators.ts'
+import type { Snapshot } from '../../../snapshots/snapshot.ts'
+import { EventLoopYielder } from '../../../base/queue.ts'
+import type { Requester } from '../../engine/requester.ts'
+import { OrderedTable } from '../../indexes/ordered-table.ts'
+import { hasRowStores } from '../../reading/row-store.ts'
+import { StoredRows } from '../../reading/stored-rows.ts'
+import { RowSet } from '../row-set.ts'
+import type { Search } from '../selections.ts'
+import type { AccessPath } from '../access-path.ts'
 
 /** Ranks from `from` up to, but not including, `to`. */
 export interface Span {
@@ -27,11 +30,67 @@ interface Sorted {
   readonly direction: 'asc' | 'desc'
 }
 
-/** Returns the sequence that is sorted by a field, if its values can be compared; null if there is none. */
-export function sortedBy(snapshot: Snapshot, name: string): Sorted | null {
-  const { manifest, table } = snapshot
-  const field = table.fields.find((one) => one.name === name)
-  if (field === undefined || !hasRowStores(snapshot) || !isBisected(field)) return null
+/** Maximum number of positions that one condition may select from an order: sorting them delays other requests. */
+const positionsMax = 200_000
+
+/** A condition on a field that rows are sorted by. */
+export interface OrderStep {
+  readonly condition: Condition
+  readonly sorted: Sorted
+}
+
+/** Finds the rows of a single condition by bisection in a stored order; null if they are too many. */
+export const orderBisection = {
+  plan({ snapshot, filter: { conditions } }): OrderStep | null {
+    const [condition, other] = conditions
+    if (condition === undefined || other !== undefined) return null
+    const sorted = sortedFor(snapshot, condition)
+    return sorted === null || sorted.order === null ? null : { condition, sorted }
+  },
+  async find({ snapshot, requester }, { condition, sorted }) {
+    const spans = await spansOf(snapshot, sorted, condition, requester)
+    const rows = spans?.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0) ?? Infinity
+    if (spans === null || rows > positionsMax) return null
+    return RowSet.fromPositions(await positionsIn(snapshot, sorted, spans), snapshot.manifest.parts)
+  },
+} satisfies AccessPath<OrderStep, RowSet | null>
+
+/**
+ * Returns the span of positions that can satisfy the conditions on the leading field of the table's order.
+ * @throws DamagedTable
+ */
+export async function leadingSpan({ snapshot, filter: { conditions }, requester }: Search): Promise<Span> {
+  let span: Span = { from: 0, to: snapshot.manifest.rows }
+  for (const condition of conditions) {
+    const sorted = sortedFor(snapshot, condition)
+    if (sorted === null || sorted.order !== null) continue
+    const spans = await spansOf(snapshot, sorted, condition, requester)
+    if (spans === null) continue
+    const some = spans.filter(({ from, to }) => from < to)
+    span = {
+      from: Math.max(span.from, Math.min(...some.map(({ from }) => from))),
+      to: Math.min(span.to, Math.max(0, ...some.map(({ to }) => to))),
+    }
+  }
+  return span
+}
+
+const bisectedOperators: ReadonlySet<Operator> = new Set([
+  'eq',
+  'in',
+  'range',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'isnull',
+])
+
+/** Returns a sequence in which bisection finds the rows of a condition; null if there is none. */
+export function sortedFor(snapshot: Snapshot, { field, operator }: Condition): Sorted | null {
+  const { manifest } = snapshot
+  const { name } = field
+  if (!bisectedOperators.has(operator) || !hasRowStores(snapshot) || !isBisected(field)) return null
   for (const direction of ['asc', 'desc'] as const)
     if (manifest.order[0] === orderTerm({ field: name, direction })) return { field, order: null, direction }
   const order = manifest.orders?.find(({ keys: [key] }) => key?.field === name)
@@ -41,10 +100,10 @@ export function sortedBy(snapshot: Snapshot, name: string): Sorted | null {
 
 /**
  * Returns the spans of a sequence whose rows satisfy a condition on its field, found by bisection; null if
- * bisection cannot answer the condition.
+ * a value cannot be compared.
  * @throws DamagedTable
  */
-export async function spansOf(
+async function spansOf(
   snapshot: Snapshot,
   sorted: Sorted,
   condition: Condition,
@@ -103,7 +162,7 @@ export async function spansOf(
       case 'isnull':
         return [values[0] === 'true' ? { from: nulls, to: rows } : { from: 0, to: nulls }]
       default:
-        return null
+        throw new TypeError(`no bisection for ${operator}`)
     }
   })
 }
@@ -112,7 +171,7 @@ export async function spansOf(
  * Returns the positions of the rows of some spans, ascending.
  * @throws DamagedTable
  */
-export async function positionsIn(
+async function positionsIn(
   snapshot: Snapshot,
   { order }: Sorted,
   spans: readonly Span[],

@@ -1,0 +1,257 @@
+import type { CodesFile, Order } from '../../../../core/warehouse/manifest.ts'
+import { orderTerm } from '../../../../core/sql.ts'
+import { Cache } from '../../../base/cache.ts'
+import { EventLoopYielder } from '../../../base/queue.ts'
+import { operatorRow } from '../../../query/operators.ts'
+import type { RowFilter } from '../../../query/query.ts'
+import { matcher, searchTerm } from '../../../query/search-terms.ts'
+import type { Snapshot } from '../../../snapshots/snapshot.ts'
+import type { Pool } from '../../engine/pool.ts'
+import { CodedTable, type Dictionaries, type Dictionary, type Unpacked } from '../../indexes/dictionaries.ts'
+import { OrderedTable } from '../../indexes/ordered-table.ts'
+import { foldedText } from '../folding.ts'
+import { RowSet } from '../row-set.ts'
+import { checkScanBudget } from '../scan-budget.ts'
+import type { SelectionCache } from '../selection-cache.ts'
+import {
+  consecutive,
+  firstPositions,
+  fixedFields,
+  isInFileOrder,
+  type Search,
+  type Selection,
+} from '../selections.ts'
+import type { AccessPath } from '../access-path.ts'
+import { Clauses, codesMatching, maxRows, selectedCodes, type Choice, type Clause } from './codes/clauses.ts'
+import { scanRows, sectionStarts, sliceOf, sortPositions } from './codes/ranks.ts'
+
+export interface CodedLimits {
+  /** Limit of decompressed codes in memory, in bytes; 0 disables codes. */
+  readonly codesBytesMax: number
+  /** Maximum number of values that a query may read. */
+  readonly scanValuesMax: number
+}
+
+/** Maximum number of rows sorted here, since a sort blocks other requests. */
+const sortedMax = 500_000
+/** In larger tables DuckDB's threads scan fields faster. */
+const scannedRowsMax = 32_000_000
+/** This many counts are added up without a charge. */
+const countsAlways = 1_000_000
+/** Measured cost of a code relative to a value that DuckDB reads. */
+const codeWeight = 1 / 4
+
+/** Rows of a snapshot in the order of the table or another one, with their codes. */
+interface Sequence {
+  /** Null for the order of the table. */
+  readonly order: Order | null
+  readonly codes: CodesFile | undefined
+  /** True if the sequence has the requested order; else the rows that it finds must be sorted. */
+  readonly isInOrder: boolean
+}
+
+/** Clauses that hold in each matching row, and the sequence to search for these rows. */
+export interface CodesStep {
+  readonly sequence: Sequence
+  readonly clauses: readonly Clause[]
+}
+
+/**
+ * Finds rows whose conditions and orders use only fields with codes. Counts of codes give the number of rows,
+ * and the groups that contain a page.
+ */
+export class CodeScan implements AccessPath<CodesStep> {
+  readonly #pool: Pool
+  readonly #limits: CodedLimits
+  readonly #cache: SelectionCache
+  readonly #unpacked: Cache<Unpacked>
+  readonly #dictionaries: Dictionaries
+
+  /** @param pool folds search texts */
+  constructor(pool: Pool, dictionaries: Dictionaries, cache: SelectionCache, limits: CodedLimits) {
+    this.#pool = pool
+    this.#limits = limits
+    this.#cache = cache
+    this.#dictionaries = dictionaries
+    this.#unpacked = new Cache(limits.codesBytesMax, ({ byteLength }) => byteLength)
+  }
+
+  async plan(search: Search): Promise<CodesStep | null> {
+    const { snapshot, filter } = search
+    const sequence = sequenceFor(snapshot, filter)
+    if (this.#limits.codesBytesMax === 0 || !areCoded(sequence, snapshot, filter)) return null
+    const clauses = await this.#clauses(search)
+    if (clauses === null) return null
+    const { rows } = snapshot.manifest
+    const [first, second] = clauses
+    const rowsMax = first === undefined ? rows : maxRows(first)
+    const isCounted = first === undefined || (first.length === 1 && second === undefined)
+    const needsScan = !sequence.isInOrder || !isCounted
+    const isLarge = rows > scannedRowsMax || (!sequence.isInOrder && rowsMax > sortedMax)
+    return rowsMax > 0 && needsScan && isLarge ? null : { sequence, clauses }
+  }
+
+  async find(search: Search, { sequence, clauses }: CodesStep): Promise<Selection> {
+    const { rows } = search.snapshot.manifest
+    const [first, second] = clauses
+    if (first !== undefined && maxRows(first) === 0) return firstPositions(0)
+    if (!sequence.isInOrder) return this.#sorted(search, sequence, clauses)
+    const ranks = (): Promise<Selection> | Selection => {
+      if (first === undefined) return firstPositions(rows)
+      if (first.length === 1 && second === undefined) return this.#counted(search, sequence, first[0])
+      return this.#rowSet(search, sequence, clauses)
+    }
+    return inTable(search.snapshot, sequence, await ranks())
+  }
+
+  /** Returns the ranks of the rows of a single choice, located by counts of its codes. */
+  #counted(search: Search, { order, codes }: Sequence, choice: Choice): Selection {
+    const { snapshot } = search
+    const kind = { name: 'section starts', order: order?.keys ?? null } as const
+    return {
+      count: choice.rows,
+      slice: (first, some, requester) =>
+        this.#reading(snapshot, codes, async (table) => {
+          const starts = await this.#cache.numbers({ ...search, requester }, kind, async (signal) => {
+            const counts = table.countsOf(choice.field)
+            if (counts > countsAlways)
+              await checkScanBudget(counts * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+            return sectionStarts(table, choice, new EventLoopYielder(signal))
+          })
+          const slice = { first, rows: Math.max(0, Math.min(some, choice.rows - first)) }
+          return sliceOf(table, choice, starts, slice, new EventLoopYielder(requester.signal))
+        }),
+    }
+  }
+
+  async #sorted(search: Search, { codes }: Sequence, clauses: readonly Clause[]): Promise<Selection> {
+    const found = await this.#rowSet(search, { order: null, codes, isInOrder: true }, clauses)
+    return {
+      count: found.count,
+      slice: async (first, some, requester) => {
+        const all = await this.#ordered({ ...search, requester }, codes, found)
+        return all.subarray(first, first + some)
+      },
+    }
+  }
+
+  /** Returns the clauses of a filter; null if a field has no codes. */
+  async #clauses({ snapshot, filter: { conditions, words }, requester }: Search): Promise<Clause[] | null> {
+    const { fields, search } = snapshot.table
+    const searched = words.length > 0 ? fields.filter(({ name }) => search.includes(name)) : []
+    const dictionaries = new Map<string, Dictionary>()
+    for (const field of new Set([...conditions.map((condition) => condition.field), ...searched])) {
+      const dictionary = await this.#dictionaries.values(snapshot, field, requester)
+      if (dictionary === null) return null
+      dictionaries.set(field.name, dictionary)
+    }
+    const dictionaryOf = (name: string): Dictionary => dictionaries.get(name) ?? never(name)
+    const clauses = new Clauses(new Map([...dictionaries].map(([name, { rows }]) => [name, rows])))
+    for (const condition of conditions) {
+      const { name } = condition.field
+      const isPart = operatorRow(condition.operator).operandKind === 'part'
+      const part = isPart ? await foldedText(condition.values[0] ?? '', this.#pool, requester) : ''
+      clauses.add([{ field: name, chosen: selectedCodes(dictionaryOf(name), condition, part) }])
+    }
+    for (const word of words) {
+      const term = searchTerm(word)
+      const matches = matcher(term, await foldedText(term.text, this.#pool, requester))
+      clauses.add(
+        searched.map(({ name }) => ({
+          field: name,
+          chosen: codesMatching(dictionaryOf(name), matches),
+        })),
+      )
+    }
+    return clauses.simplified(snapshot.manifest.rows)
+  }
+
+  /** Returns the ranks of the rows in which all clauses hold. */
+  async #rowSet(search: Search, { order, codes }: Sequence, clauses: readonly Clause[]): Promise<RowSet> {
+    const { snapshot, requester } = search
+    const { rows, parts } = snapshot.manifest
+    if (clauses.length === 0) return RowSet.fromPositions(consecutive(0, rows), parts)
+    return this.#cache.rows(search, order?.keys ?? null, async (signal) => {
+      const values = clauses.reduce((sum, clause) => sum + clause.length, 0) * rows
+      await checkScanBudget(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+      return this.#reading(snapshot, codes, (table) => scanRows(table, clauses, new EventLoopYielder(signal)))
+    })
+  }
+
+  async #ordered(search: Search, codes: CodesFile | undefined, rows: RowSet): Promise<Uint32Array> {
+    const { snapshot, filter, requester } = search
+    const kind = { name: 'positions', order: filter.ordering, first: 0, limit: null } as const
+    return this.#cache.numbers(search, kind, async (signal) => {
+      const values = rows.count * filter.ordering.length
+      await checkScanBudget(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+      const positions = rows.slice(0, rows.count)
+      return this.#reading(snapshot, codes, (table) =>
+        sortPositions(table, positions, filter.ordering, new EventLoopYielder(signal)),
+      )
+    })
+  }
+
+  /** Opens the file of codes while `read` runs. */
+  async #reading<T>(
+    snapshot: Snapshot,
+    codes: CodesFile | undefined,
+    read: (table: CodedTable) => Promise<T>,
+  ): Promise<T> {
+    if (codes === undefined) throw new TypeError('there are no codes')
+    const release = await snapshot.pin([codes.file])
+    try {
+      return await read(new CodedTable(snapshot, codes, this.#unpacked))
+    } finally {
+      release()
+    }
+  }
+}
+
+/** Returns the sequence to search: in the requested order if possible. */
+function sequenceFor(snapshot: Snapshot, filter: RowFilter): Sequence {
+  const { codes, orders = [] } = snapshot.manifest
+  if (isInFileOrder(snapshot, filter)) return { order: null, codes, isInOrder: true }
+  const fixed = fixedFields(filter)
+  const remainingTerms = (keys: Order['keys'] | RowFilter['ordering']): string =>
+    keys
+      .filter(({ field }) => !fixed.has(field))
+      .map((key) => orderTerm(key))
+      .join()
+  const order = orders.find(({ keys }) => remainingTerms(keys) === remainingTerms(filter.ordering))
+  if (order === undefined) return { order: null, codes, isInOrder: false }
+  return { order, codes: order.codes, isInOrder: true }
+}
+
+/** Returns whether all needed fields of a sequence have codes. */
+function areCoded(
+  { codes, isInOrder }: Sequence,
+  { table }: Snapshot,
+  { conditions, words, ordering }: RowFilter,
+): boolean {
+  const neededFields = [
+    ...conditions.map(({ field }) => field.name),
+    ...(words.length > 0 ? table.search : []),
+    ...(isInOrder ? [] : ordering.map(({ field }) => field)),
+  ]
+  return neededFields.every((name) => codes?.fields.includes(name) === true)
+}
+
+/** Converts ranks of a sequence into positions in the table. */
+function inTable(snapshot: Snapshot, { order }: Sequence, ranks: Selection): Selection {
+  if (order === null) return ranks
+  return {
+    count: ranks.count,
+    slice: async (...some) => {
+      const release = await snapshot.pin([order.positions.file])
+      try {
+        return new OrderedTable(snapshot, order).positions(await ranks.slice(...some))
+      } finally {
+        release()
+      }
+    },
+  }
+}
+
+function never(name: string): never {
+  throw new Error(`the dictionary of ${name} was not read`)
+}

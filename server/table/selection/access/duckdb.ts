@@ -1,0 +1,285 @@
+import { blobBytes } from '../../../../core/duckdb/vectors.ts'
+import type { Condition } from '../../../query/conditions.ts'
+import type { RowFilter } from '../../../query/query.ts'
+import type { Snapshot } from '../../../snapshots/snapshot.ts'
+import { TooCostly, TooLarge } from '../../engine/errors.ts'
+import type { Pool } from '../../engine/pool.ts'
+import { RowSet } from '../row-set.ts'
+import { checkScanBudget } from '../scan-budget.ts'
+import type { SelectionCache } from '../selection-cache.ts'
+import {
+  firstPositions,
+  groupsMax,
+  isInFileOrder,
+  isUnfiltered,
+  type Group,
+  type Grouping,
+  type Search,
+  type Selection,
+} from '../selections.ts'
+import type { AccessPath } from '../access-path.ts'
+import {
+  costOf,
+  planBits,
+  planCounts,
+  planGroups,
+  planOrdered,
+  readBits,
+  restrictTo,
+  rowsOf,
+  scanOf,
+  type Scan,
+  type ScanFilter,
+} from './duckdb/statements.ts'
+import { leadingSpan, orderBisection, sortedFor, type OrderStep } from './order.ts'
+import { WordSearch, type WordsStep } from './words.ts'
+
+export interface SelectionLimits {
+  /** Limit of all cached selections together, in bytes; 0 disables the cache. */
+  readonly selectionBytesMax: number
+  /** Maximum number of values that a query may read. */
+  readonly scanValuesMax: number
+}
+
+/** Steps that find rows, least work first. A row must be found by each of them. */
+export interface ScanStep {
+  readonly orders: readonly OrderStep[]
+  /** Null to scan for the words, or without words. */
+  readonly words: WordsStep | null
+  /** The part of the filter that remains for a scan of the columns. */
+  readonly rest: ScanFilter
+}
+
+/** Maximum number of candidates that are checked one by one. */
+const candidatesMax = 2000
+/** First rows of an order that are found without sorting all others. */
+const prefixRows = 5000
+/** Maximum depth of a page in an order that is too large to cache: DuckDB holds all rows before it in memory. */
+const uncachedDepthMax = 1_000_000
+
+/**
+ * Finds rows with DuckDB, from the needed columns alone, after bisection in stored orders and the indexes of
+ * words have narrowed them. A snapshot never changes, so cached positions are evicted only to make room.
+ */
+export class DuckDbScan implements AccessPath<ScanStep> {
+  readonly #pool: Pool
+  readonly #limits: SelectionLimits
+  readonly #cache: SelectionCache
+  readonly #wordSearch: WordSearch
+
+  constructor(pool: Pool, cache: SelectionCache, limits: SelectionLimits) {
+    this.#pool = pool
+    this.#limits = limits
+    this.#cache = cache
+    this.#wordSearch = new WordSearch(pool, limits)
+  }
+
+  plan(search: Search): ScanStep {
+    const { filter } = search
+    const orders: OrderStep[] = []
+    const conditions: Condition[] = []
+    for (const condition of filter.conditions) {
+      const step = orderBisection.plan({ ...search, filter: { ...filter, conditions: [condition] } })
+      if (step === null) conditions.push(condition)
+      else orders.push(step)
+    }
+    const words = this.#wordSearch.plan(search)
+    return { orders, words, rest: { conditions, words: words === null ? filter.words : [] } }
+  }
+
+  async find(search: Search, step: ScanStep): Promise<Selection> {
+    const { snapshot, filter } = search
+    const { rows } = snapshot.manifest
+    const isLarge = rows / 8 > this.#limits.selectionBytesMax
+    const find = (): Promise<Selection> | Selection => {
+      if (isUnfiltered(filter)) return firstPositions(rows)
+      if (isLarge && !isSelective(snapshot, filter)) return this.#counted(search)
+      return orTooCostly(() =>
+        this.#cache.rows(search, null, (signal) =>
+          this.#rowSet({ ...search, requester: { ...search.requester, signal } }, step),
+        ),
+      )
+    }
+    const found = await find()
+    if (isInFileOrder(snapshot, filter)) return found
+    const { count } = found
+    return {
+      count,
+      slice: async (first, some, requester) => {
+        const slice = { first, rows: Math.min(some, count - first) }
+        return this.#orderedSlice({ ...search, requester }, found, slice)
+      },
+    }
+  }
+
+  async groups(search: Search, grouping: Grouping): Promise<readonly Group[]> {
+    const { snapshot, filter, requester } = search
+    const scan = scanOf(snapshot, await leadingSpan(search))
+    if (scan.parts.length === 0) return []
+    const { by, measure } = grouping
+    const fields = measure === null ? 1 : 2
+    await this.#checkBudget(costOf(snapshot, scan, filter) + fields * rowsOf(scan), search)
+    const plan = planGroups(snapshot, scan, { ...filter, ordering: [] }, grouping, groupsMax)
+    const { rows } = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
+    if (rows.length > groupsMax) {
+      throw new TooCostly(
+        `There are more than ${groupsMax.toLocaleString('en')} different values of "${by.name}": add a condition.`,
+      )
+    }
+    return rows.map(([key, count, sum]) => ({
+      key: key === null || key === undefined ? null : Buffer.from(blobBytes(key)).toString(),
+      rows: Number(count),
+      sum: typeof sum === 'string' ? sum : null,
+    }))
+  }
+
+  /** Returns the rows that every step finds. */
+  async #rowSet(search: Search, { orders, words, rest }: ScanStep): Promise<RowSet> {
+    const found: RowSet[] = []
+    const conditions = [...rest.conditions]
+    for (const step of orders) {
+      const rows = await orderBisection.find(search, step)
+      // Scanning the parts is faster than very many rows of an order.
+      if (rows === null) conditions.push(step.condition)
+      else found.push(rows)
+    }
+    const candidates = intersectionOf(found)
+    const isFew = candidates !== null && candidates.count <= candidatesMax
+    if (words !== null && !isFew) found.push(await this.#wordSearch.find(search, words))
+    const remaining = { conditions, words: words !== null && isFew ? words.words : rest.words }
+    if (!isUnfiltered(remaining)) found.push(await this.#scan(search, remaining, isFew ? candidates : null))
+    return intersectionOf(found) ?? new RowSet([])
+  }
+
+  /** Scans the columns of a filter, in all parts or for some candidates. */
+  async #scan(search: Search, filter: ScanFilter, candidates: RowSet | null): Promise<RowSet> {
+    const { snapshot, requester } = search
+    const everything = scanOf(snapshot, await leadingSpan(search))
+    const scan =
+      candidates === null ? everything : restrictTo(everything, candidates.slice(0, candidates.count))
+    await this.#checkBudget(costOf(snapshot, scan, filter), search)
+    if (scan.parts.length === 0) return new RowSet([])
+    const plan = planBits(snapshot, scan, filter)
+    const { rows } = await this.#pool.rows(plan, requester.client, requester.signal())
+    return new RowSet(readBits(scan, rows))
+  }
+
+  /**
+   * Selects from a table with too many rows to cache their positions. Caches the number of matching rows per
+   * part; a slice scans the parts that contain it.
+   */
+  async #counted(search: Search): Promise<Selection> {
+    const { snapshot, filter } = search
+    const scan = scanOf(snapshot, await leadingSpan(search))
+    if (scan.parts.length === 0) return firstPositions(0)
+    const counts = await this.#numbers(search, { name: 'part counts' }, async (signal) => {
+      await this.#checkBudget(costOf(snapshot, scan, filter), search)
+      const plan = planCounts(snapshot, scan, filter)
+      const { rows } = await this.#pool.rows(plan, search.requester.client, signal())
+      const found = new Uint32Array(scan.parts.length)
+      for (const [index, count] of rows) found[Number(index)] = Number(count)
+      return found
+    })
+    return {
+      count: counts.reduce((sum, count) => sum + count, 0),
+      slice: async (first, rows, requester) => {
+        if (rows <= 0) return new Uint32Array()
+        const { parts, before } = partsOf(scan, counts, first, rows)
+        const some = { ...scan, parts }
+        await this.#checkBudget(costOf(snapshot, some, filter), { snapshot, requester })
+        const plan = planBits(snapshot, some, filter)
+        const answer = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
+        return new RowSet(readBits(some, answer.rows)).slice(first - before, rows)
+      },
+    }
+  }
+
+  /** @param found matching rows in the order of the table; a RowSet unless all match, or too many to cache */
+  async #orderedSlice(
+    search: Search,
+    found: Selection,
+    slice: { readonly first: number; readonly rows: number },
+  ): Promise<Uint32Array> {
+    if (slice.rows <= 0) return new Uint32Array()
+    const { snapshot, filter, requester } = search
+    const { count } = found
+    const rowSet = found instanceof RowSet ? found : null
+    const { ordering: order } = filter
+    const all = { name: 'positions', order, first: 0, limit: null } as const
+    const cut = (positions: Uint32Array, from: number): Uint32Array =>
+      positions.subarray(from, from + slice.rows)
+    const allPositions = this.#cache.cachedNumbers(search, all)
+    if (allPositions !== undefined) return cut(allPositions, slice.first)
+    const everything = scanOf(snapshot, await leadingSpan(search))
+    const isFew = rowSet !== null && rowSet.count <= candidatesMax
+    const scan = isFew ? restrictTo(everything, rowSet.slice(0, count)) : everything
+    // `rowSet` has only rows with these words, so DuckDB need not test words.
+    const remainingFilter = rowSet === null ? filter : { ...filter, words: [] }
+    const cost = costOf(snapshot, scan, remainingFilter, order)
+    const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
+    // When `rowSet` filters the result, all rows that are read must be sorted first.
+    const readMax = isAsFound || isFew ? count : rowsOf(scan)
+    const read = (kind: { first: number; limit: number | null }): Promise<Uint32Array> =>
+      this.#numbers(search, { ...all, ...kind }, async (signal) => {
+        await this.#checkBudget(cost, search)
+        const plan = planOrdered(snapshot, scan, remainingFilter, kind)
+        const { numbers } = await this.#pool.numbers(plan, requester.client, signal())
+        return isAsFound ? numbers : numbers.filter((position) => rowSet.has(position))
+      })
+    const end = slice.first + slice.rows
+    if (isAsFound && end <= prefixRows) return cut(await read({ first: 0, limit: prefixRows }), slice.first)
+    if (isFew || readMax * 4 <= this.#limits.selectionBytesMax) return cut(await read(all), slice.first)
+    if (isAsFound && end <= uncachedDepthMax) return read({ first: slice.first, limit: slice.rows })
+    throw new TooCostly(
+      `In this order, rows past the first ${uncachedDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
+        'add a condition, or use the order of the table.',
+    )
+  }
+
+  async #checkBudget(values: number, { snapshot, requester }: Omit<Search, 'filter'>): Promise<void> {
+    return checkScanBudget(values, this.#limits.scanValuesMax, snapshot, requester)
+  }
+
+  #numbers: SelectionCache['numbers'] = (...args) => orTooCostly(() => this.#cache.numbers(...args))
+}
+
+function intersectionOf(sets: readonly RowSet[]): RowSet | null {
+  return sets.length === 0 ? null : sets.reduce((one, other) => one.and(other))
+}
+
+/** Replaces TooLarge by TooCostly: a selection needs the same memory for any page size. */
+async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error
+    throw new TooCostly('The query needs more memory than it may use: add a condition.')
+  }
+}
+
+/** Returns whether an equality condition is on a field that rows are sorted by, so that few match. */
+function isSelective(snapshot: Snapshot, { conditions }: Pick<RowFilter, 'conditions'>): boolean {
+  return conditions.some(
+    (condition) => ['eq', 'in'].includes(condition.operator) && sortedFor(snapshot, condition) !== null,
+  )
+}
+
+/** Returns the parts that contain a slice of the selection, and the number of its rows before them. */
+function partsOf(
+  { parts }: Scan,
+  counts: Uint32Array,
+  first: number,
+  rows: number,
+): { parts: Scan['parts']; before: number } {
+  let [begin, sum] = [0, 0]
+  while (begin < parts.length && sum + (counts[begin] ?? 0) <= first) {
+    sum += counts[begin] ?? 0
+    begin += 1
+  }
+  let [end, reached] = [begin, sum]
+  while (end < parts.length && reached < first + rows) {
+    reached += counts[end] ?? 0
+    end += 1
+  }
+  return { parts: parts.slice(begin, end), before: sum }
+}

@@ -1,0 +1,57 @@
+import { isInFileOrder, isUnfiltered, isWholeTable, type Search } from './selections.ts'
+import type { ClickHouseScan, ClickHouseStep } from './access/clickhouse.ts'
+import type { CodeScan, CodesStep } from './access/codes.ts'
+import type { DuckDbScan, ScanStep } from './access/duckdb.ts'
+
+/** Access paths to choose from; ClickHouse is null without a connection. */
+export interface AccessPaths {
+  readonly clickHouse: ClickHouseScan | null
+  readonly codes: CodeScan
+  readonly duckDb: DuckDbScan
+}
+
+/** A plan of how to find the rows of a search. */
+export type SelectionPlan =
+  | { readonly by: 'table' }
+  | { readonly by: 'clickhouse'; readonly scan: ClickHouseScan; readonly step: ClickHouseStep }
+  | { readonly by: 'codes'; readonly step: CodesStep }
+  | { readonly by: 'duckdb'; readonly step: ScanStep }
+
+/**
+ * Plans how to find the rows of a search. ClickHouse finds all rows of the tables that are assigned to it. Codes
+ * cost less than DuckDB, which narrows a scan by orders and indexes of words.
+ * @throws QueueFull, QueryTimeout or DamagedTable when reading dictionaries
+ */
+export async function planOf(search: Search, paths: AccessPaths): Promise<SelectionPlan> {
+  if (isWholeTable(search.snapshot, search.filter)) return { by: 'table' }
+  const scan = paths.clickHouse
+  const remote = scan?.plan(search) ?? null
+  if (scan !== null && remote !== null) return { by: 'clickhouse', scan, step: remote }
+  const codes = await paths.codes.plan(search)
+  if (codes !== null) return { by: 'codes', step: codes }
+  return { by: 'duckdb', step: paths.duckDb.plan(search) }
+}
+
+/**
+ * Describes a plan in the order of its steps, for people who read headers and logs: `codes`, `codes in -date`,
+ * `order city + words + engine duckdb`.
+ */
+export function describePlan({ snapshot, filter }: Search, plan: SelectionPlan): string {
+  if (plan.by === 'table') return 'table'
+  if (plan.by === 'clickhouse') return 'engine clickhouse'
+  if (plan.by === 'codes') {
+    const { sequence, clauses } = plan.step
+    const { order, isInOrder } = sequence
+    if (order === null) return isInOrder ? 'codes' : 'codes + sort'
+    const keys = order.keys.map(({ field, direction }) => (direction === 'desc' ? `-${field}` : field))
+    return `${clauses.length === 0 ? 'order' : 'codes in'} ${keys.join(',')}`
+  }
+  const { orders, words, rest } = plan.step
+  const isSorted = !isInFileOrder(snapshot, filter)
+  return [
+    ...orders.map(({ condition }) => `order ${condition.field.name}`),
+    ...(words === null ? [] : ['words']),
+    ...(isUnfiltered(rest) ? [] : ['engine duckdb']),
+    ...(isSorted ? ['sort'] : []),
+  ].join(' + ')
+}

@@ -1,0 +1,81 @@
+import { tableId, type OrderKey } from '../../../core/catalog/catalog.ts'
+import { Cache, type CacheStats } from '../../base/cache.ts'
+import { SingleFlight } from '../../base/single-flight.ts'
+import { RowSet } from './row-set.ts'
+import type { Search } from './selections.ts'
+
+/**
+ * Kind of a cached result of a filter. Results of the same kind are equal for all access paths.
+ *
+ * - `rows`: a set of positions, or of ranks in an order
+ * - `section starts`: number of rows before each section of codes, in the table or an order
+ * - `part counts`: number of rows in each part
+ * - `count`: number of rows
+ * - `positions`: sorted positions, from an index on; `limit` is null for all
+ */
+export type CachedKind =
+  | { readonly name: 'rows' | 'section starts'; readonly order: readonly OrderKey[] | null }
+  | { readonly name: 'part counts' | 'count' }
+  | {
+      readonly name: 'positions'
+      readonly order: readonly OrderKey[]
+      readonly first: number
+      readonly limit: number | null
+    }
+
+/** Caches results of selections of all kinds, and computes each once for concurrent requests. */
+export class SelectionCache {
+  readonly #cache: Cache<RowSet | Uint32Array>
+  readonly #flights = new SingleFlight<RowSet | Uint32Array>()
+
+  /** @param bytesMax limit for all together; 0 disables the cache */
+  constructor(bytesMax: number) {
+    this.#cache = new Cache(bytesMax, (result) =>
+      Math.max(1, result instanceof RowSet ? result.bytes : result.byteLength),
+    )
+  }
+
+  get stats(): CacheStats {
+    return this.#cache.stats
+  }
+
+  /** Returns cached numbers without counting a miss. */
+  cachedNumbers(search: Search, kind: CachedKind): Uint32Array | undefined {
+    const cached = this.#cache.getAgain(keyOf(search, kind))
+    return cached instanceof Uint32Array ? cached : undefined
+  }
+
+  async rows(search: Search, order: readonly OrderKey[] | null, work: Work<RowSet>): Promise<RowSet> {
+    const rows = await this.#once(search, { name: 'rows', order }, work)
+    if (!(rows instanceof RowSet)) throw new TypeError('expected a row set')
+    return rows
+  }
+
+  async numbers(search: Search, kind: CachedKind, work: Work<Uint32Array>): Promise<Uint32Array> {
+    const numbers = await this.#once(search, kind, work)
+    if (!(numbers instanceof Uint32Array)) throw new TypeError('expected numbers')
+    return numbers
+  }
+
+  async #once(
+    search: Search,
+    kind: CachedKind,
+    work: Work<RowSet | Uint32Array>,
+  ): Promise<RowSet | Uint32Array> {
+    const key = keyOf(search, kind)
+    const cached = this.#cache.get(key)
+    if (cached !== undefined) return cached
+    return this.#flights.join(key, search.requester.signal, async (signal) => {
+      const result = await work(signal)
+      this.#cache.set(key, result)
+      return result
+    })
+  }
+}
+
+type Work<Result> = (signal: () => AbortSignal) => Promise<Result>
+
+/** Cache key: equal for results of one kind whose filters match the same rows of a snapshot. */
+function keyOf({ snapshot: { table, manifest }, filter }: Search, kind: CachedKind): string {
+  return `${tableId(table)}/${manifest.snapshot} ${filter.key} ${JSON.stringify(kind)}`
+}
