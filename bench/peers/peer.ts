@@ -4,16 +4,37 @@ import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { cpuMsOf } from './processes.ts'
 
-/** Addresses for each peer: 100 rows, or a single row for a count. */
+/** A request: an address to get, or to post JSON to. */
+type PeerRequest = string | { readonly address: string; readonly json: object }
+
+/** Requests for each peer: 100 rows, or a single row for a count. */
 export interface Asks {
   /** A page of the whole table, from its start (0) to its end (1). */
-  readonly page: (share: number) => string
-  readonly first: (state: string) => string
+  readonly page: (share: number) => PeerRequest
+  readonly first: (state: string) => PeerRequest
   /** In the middle of its rows. */
-  readonly deep: (state: string, middle: Middle) => string
-  readonly ordered: (state: string) => string
-  readonly contains: (text: string) => string
-  readonly count: (state: string) => string
+  readonly deep: (state: string, middle: Middle) => PeerRequest
+  readonly ordered: (state: string) => PeerRequest
+  readonly contains: (text: string) => PeerRequest
+  readonly count: (state: string) => PeerRequest
+}
+
+/**
+ * Sends a request to a peer and parses the JSON of its response.
+ * @throws if the status is not a success
+ */
+export async function responseOf(request: PeerRequest): Promise<unknown> {
+  const { address, json } = typeof request === 'string' ? { address: request, json: undefined } : request
+  // Not every peer compresses, so none does.
+  const headers = { 'Accept-Encoding': 'identity' }
+  const post = { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' } }
+  const response = await fetch(
+    address,
+    json === undefined ? { headers } : { ...post, body: JSON.stringify(json) },
+  )
+  const body: unknown = await response.json()
+  if (!response.ok) throw new Error(`${address} responded with status ${response.status}`)
+  return body
 }
 
 /** The middle row of a state. */
@@ -61,6 +82,7 @@ export async function startProgram(
     if (answer?.ok === true) return child
     await setTimeout(100)
   }
+  child.kill()
   throw new Error(`${program} does not answer at ${address}`)
 }
 
