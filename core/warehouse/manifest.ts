@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
+import { chunkRows } from './format/row-store.ts'
 import { isSnapshotId, type SnapshotId } from './layout.ts'
 import { orderTerm, quotedName } from '../sql.ts'
 
@@ -24,6 +25,12 @@ const piecewiseShape = fileShape.extend({
   container: z.literal(2),
   /** Last four bytes of the file: CRC-32 of the sections before them. */
   directory_sum: positions,
+})
+
+/** Rows as they are sent: see `format/row-store.ts`. */
+const rowStoreShape = piecewiseShape.extend({
+  /** Number of rows in a chunk; files with another one are ignored. */
+  chunk_rows: z.literal(chunkRows),
 })
 
 const partShape = fileShape.extend({
@@ -122,7 +129,7 @@ const manifestShape = z.object({
   /** Files of another container are ignored: DuckDB answers without them until the next ingest. */
   codes: codesShape.optional().catch(undefined),
   /** Rows as they are sent, in a file for each part, unless the catalog omits them. */
-  row_stores: z.array(piecewiseShape).optional().catch(undefined),
+  row_stores: z.array(rowStoreShape).optional().catch(undefined),
   /** All rows in the form of earlier versions, which servers ignore. */
   row_store: fileShape.optional().catch(undefined),
   orders: z.array(orderShape).optional().catch(undefined),
@@ -151,6 +158,7 @@ export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
 export type Partition = z.infer<typeof partitionShape>
 export type Index = z.infer<typeof indexShape>
+export type RowStoreFile = z.infer<typeof rowStoreShape>
 export type CodesFile = z.infer<typeof codesShape>
 export type Order = z.infer<typeof orderShape>
 export type StoredFile = z.infer<typeof fileShape>

@@ -28,14 +28,16 @@ import { valuesSql } from './values.ts'
  * the profile. Version 3 omitted trailing zeros of decimals in the row store, and treated times of wide
  * tables as texts in the profile. Version 4 wrote downloads of several gzip members,
  * and folded case and accents alone in the words of searches. Version 5 packed the values of rows bit by bit.
+ * Version 6 had 32 rows in a chunk of the row store.
  */
-export const converterVersion = 6
+export const converterVersion = 7
 
 /**
  * Rows of a part. A query must read the footer of each part, which is longer for more rows: see
- * docs/explanation/performance.md for tables of 3, 18 and 45 fields.
+ * docs/explanation/performance.md for tables of 3, 18 and 45 fields. A multiple of 1,000, so that in every part
+ * chunks of the row store begin at the rows where pages begin.
  */
-export const partRowsDefault = 16 * rowGroupRows
+export const partRowsDefault = 250_000
 /** Row group size of temporary files, where fewer and larger groups are cheaper. */
 export const scratchGroupRows = 131_072
 

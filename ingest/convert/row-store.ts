@@ -147,7 +147,7 @@ async function* blocksOf(file: string): AsyncGenerator<Buffer> {
 
 const blockBytes = 1024 * 1024
 
-/** Text of at most 32 rows; empty if it is too large for the row store. */
+/** Text of at most 25 rows; empty if it is too large for the row store. */
 interface RowsText extends IndexedText {
   readonly text: Buffer
 }
@@ -167,7 +167,7 @@ function packed(texts: readonly RowsText[]): Buffer[] {
 
 const comma = ','.charCodeAt(0)
 
-/** Divides blocks of lines into texts of 32 rows, with commas instead of line feeds. Yields the texts that end in a block. */
+/** Divides blocks of lines into texts of 25 rows, with commas instead of line feeds. Yields the texts that end in a block. */
 async function* textsIn(blocks: AsyncIterable<Buffer>): AsyncGenerator<RowsText[]> {
   let [pieces, bytes, ends]: [Buffer[], number, number[]] = [[], 0, []]
   const take = (piece: Buffer): void => {
@@ -179,7 +179,7 @@ async function* textsIn(blocks: AsyncIterable<Buffer>): AsyncGenerator<RowsText[
   const finish = (): RowsText => {
     const [first = Buffer.alloc(0), ...others] = pieces
     const text = others.length === 0 ? first : Buffer.concat(pieces)
-    const finished = { text, sum: zlib.crc32(text), ends }
+    const finished = { text, sum: zlib.crc32(text.subarray(0, -1)), ends }
     ;[pieces, bytes, ends] = [[], 0, []]
     return finished
   }

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import path from 'node:path'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
+import { chunkRows } from '../../core/warehouse/format/row-store.ts'
 import { sumsOf, type Sums } from '../../core/warehouse/hash.ts'
 import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
@@ -14,6 +15,7 @@ import {
   type Order,
   type Part,
   type PiecewiseFile,
+  type RowStoreFile,
   type Source,
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
@@ -172,8 +174,8 @@ async function readApart(
     container: 2,
     directory_sum: await directorySum(path.join(folder, file)),
   })
-  const stores: PiecewiseFile[] = []
-  for (const file of rowStores ?? []) stores.push(await piecewise(file))
+  const stores: RowStoreFile[] = []
+  for (const file of rowStores ?? []) stores.push({ ...(await piecewise(file)), chunk_rows: chunkRows })
   const ordered: Order[] = []
   for (const [number, order] of orders.entries()) {
     ordered.push({

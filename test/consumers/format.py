@@ -42,16 +42,18 @@ def rows_of(table):
     manifest = json.loads((table / "current.json").read_text())
     folder = table / manifest["snapshot"]
     for part, entry in zip(manifest["parts"], manifest["row_stores"], strict=True):
-        texts = -(-part["rows"] // 32)
+        size = entry["chunk_rows"]
+        texts = -(-part["rows"] // size)
         chunks = list(Container(folder, entry, texts + -(-texts // 64)))
         for first in range(0, texts, 64):
             count = min(64, texts - first)
-            rows = min(2048, part["rows"] - 32 * first)
+            rows = min(64 * size, part["rows"] - size * first)
             index = unpack(f"{count + rows}I", chunks[texts + first // 64], 0)
             for number in range(count):
                 text, start = zlib.decompressobj(-15).decompress(chunks[first + number]), 0
-                assert zlib.crc32(text) == index[number]
-                for end in index[count + 32 * number : count + 32 * (number + 1)]:
+                assert zlib.crc32(text[:-1]) == index[number]
+                assert chunks[first + number].endswith(b"\x00\x01\x00\xfe\xff,")
+                for end in index[count + size * number : count + size * (number + 1)]:
                     assert text[end - 1 : end] == b","
                     yield text[start : end - 1].decode()
                     start = end

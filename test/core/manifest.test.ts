@@ -56,7 +56,7 @@ test('files of a former version are ignored, and all else of its manifest is rea
   } = parseManifest(written, 'd/t/current.json')
   const former = {
     ...own,
-    row_stores: (own['row_stores'] as unknown as object[]).map((file) => ({ ...file, container: undefined })),
+    row_stores: (own['row_stores'] as unknown as object[]).map((file) => ({ ...file, chunk_rows: 32 })),
     orders: [{ keys: [], positions: {} }],
     indexes: [{ kind: 'values', field: 's' }],
   }

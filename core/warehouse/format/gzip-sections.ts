@@ -28,13 +28,24 @@ export function sectionStart(sections: readonly GzipSection[], index: number): n
   return sections.slice(0, index).reduce((at, [packed]) => at + packed, gzipHeader.length)
 }
 
+/** Returns a deflate block that has some bytes as they are, at most 65,535. */
+export function storedBlock(bytes: Uint8Array): Buffer {
+  const header = Buffer.alloc(5)
+  header.writeUInt16LE(bytes.length, 1)
+  header.writeUInt16LE(0xffff - bytes.length, 3)
+  return Buffer.concat([header, bytes])
+}
+
+/** Maximum size of a text that is not compressed, in bytes: zlib takes longer to begin than to compress it. */
+const storedTextMax = 500
+
 /** Builds a gzip file from texts, and from deflate blocks that end in a full flush. */
 export class GzipBuilder {
   readonly #pieces: Uint8Array[] = [gzipHeader]
   readonly #sections: GzipSection[] = []
   #texts: Uint8Array[] = []
 
-  /** Adds a text, which is compressed. */
+  /** Adds a text, which is compressed unless it is short. */
   addText(text: Uint8Array): void {
     this.#texts.push(text)
   }
@@ -60,14 +71,15 @@ export class GzipBuilder {
     if (this.#texts.length === 0) return
     const text = Buffer.concat(this.#texts)
     this.#texts = []
-    const blocks = zlib.deflateRawSync(text, { level: 1, finishFlush: zlib.constants.Z_FULL_FLUSH })
+    const options = { level: 1, finishFlush: zlib.constants.Z_FULL_FLUSH }
+    const blocks = text.length <= storedTextMax ? storedBlock(text) : zlib.deflateRawSync(text, options)
     this.#pieces.push(blocks)
     this.#sections.push([blocks.length, text.length, zlib.crc32(text)])
   }
 }
 
 /** Returns the CRC-32 of two texts after each other, of which only the sums are known. */
-function combinedCrc(first: number, second: number, secondBytes: number): number {
+export function combinedCrc(first: number, second: number, secondBytes: number): number {
   // A checksum is a polynomial whose highest bit is x^0. Each further byte multiplies it by x^8.
   let shifted = first
   for (let [bytes, bit] = [secondBytes, 0]; bytes > 0; bytes = Math.floor(bytes / 2), bit += 1) {

@@ -1,22 +1,24 @@
 import zlib from 'node:zlib'
 import type { Field } from '../../catalog/catalog.ts'
 import { quotedJson } from '../../text.ts'
+import { storedBlock } from './gzip-sections.ts'
 
 /**
  * The layout of a row store, a file of chunks (see `chunk-file.ts`) with the rows of a part as JSON, as pages have
  * them: with all fields, in alphabetical order. A page is mostly copied from it.
  *
- * - Text chunks: 32 rows each, the last one may have fewer. Each row is followed by a comma. The text is one or more
+ * - Text chunks: 25 rows each, the last one may have fewer. Each row is followed by a comma. The text is one or more
  *   deflate blocks (RFC 1951) that end in a full flush, so that it can be inflated alone, and copied into any other
- *   deflate stream, such as a gzip file.
- * - Index chunks, one for every 64 text chunks: the CRC-32 of each text (UINT32), then for each row where it ends in
- *   its text, after its comma (UINT32). All numbers are little endian.
+ *   deflate stream, such as a gzip file. The last comma is a block of its own, which the last chunk of a page leaves
+ *   out.
+ * - Index chunks, one for every 64 text chunks: the CRC-32 of each text without its last comma (UINT32), then for each
+ *   row where it ends in its text, after its comma (UINT32). All numbers are little endian.
  *
  * A text of more than 16 MB is not stored: its chunk is empty, and its sum 0.
  */
 
-/** Number of rows in a text chunk. */
-export const chunkRows = 32
+/** Number of rows in a text chunk: a divisor of the usual page sizes, whose pages then consist of complete chunks. */
+export const chunkRows = 25
 /** Number of text chunks that an index chunk describes. */
 export const indexedChunks = 64
 /** Number of rows that an index chunk describes. */
@@ -38,18 +40,21 @@ export function storeChunks(rows: number): number {
 /** Higher levels take twice the time, and make files only a tenth smaller, measured on tables of 8 and 18 fields. */
 const level = 3
 
-/** Describes a text: its CRC-32, and where each row ends in it, after its comma. */
+/** The last block of a text chunk: a comma, not compressed. */
+export const commaBlock = storedBlock(Buffer.from(','))
+
+/** Describes a text: its CRC-32 without the last comma, and where each row ends in it, after its comma. */
 export interface IndexedText {
   readonly sum: number
   readonly ends: readonly number[]
 }
 
-/** Returns the text chunk of at most 32 rows. */
+/** Returns the text chunk of at most 25 rows, each with a comma after it. */
 export function encodeText(text: Uint8Array): Buffer {
   // A smaller window and less memory take less time; nothing in a short text is further away.
   const windowBits = text.length > 2 ** 14 ? 15 : 14
   const options = { level, windowBits, memLevel: 7, finishFlush: zlib.constants.Z_FULL_FLUSH }
-  return zlib.deflateRawSync(text, options)
+  return Buffer.concat([zlib.deflateRawSync(text.subarray(0, -1), options), commaBlock])
 }
 
 /** Returns the index chunk of at most 64 texts. */
@@ -88,7 +93,7 @@ export class RowIndex {
     this.#rows = rows
   }
 
-  /** Returns the CRC-32 of a text. */
+  /** Returns the CRC-32 of a text without its last comma. */
   sum(text: number): number {
     return this.#numbers.getUint32(4 * text, true)
   }

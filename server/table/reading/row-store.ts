@@ -1,8 +1,9 @@
+import zlib from 'node:zlib'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
-import { GzipBuilder } from '../../../core/warehouse/format/gzip-sections.ts'
+import { combinedCrc, GzipBuilder } from '../../../core/warehouse/format/gzip-sections.ts'
 import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
-import { chunkRows, RowValues, textBytesMax } from '../../../core/warehouse/format/row-store.ts'
+import { chunkRows, commaBlock, RowValues, textBytesMax } from '../../../core/warehouse/format/row-store.ts'
 import { EventLoopYielder } from '../../base/queue.ts'
 import { TooLarge } from '../engine/errors.ts'
 import type { Timing } from '../engine/pool.ts'
@@ -22,8 +23,8 @@ const rowsOfTurn = 16
 const gzipBytesMin = 1000
 /** Maximum size of texts in bytes that are compressed anew, in the thread of all requests. */
 const anewBytesMax = 100_000
-/** Maximum number of pieces of an answer: more of them are joined, since a socket sends one faster. */
-const piecesMax = 8
+/** Minimum average size of the pieces of a response in bytes: smaller ones are joined, since a socket sends one faster. */
+const pieceBytesMin = 16_384
 
 /** Rows, and the time it took to read them. */
 interface RowsRead {
@@ -125,6 +126,13 @@ async function areFew(
   return true
 }
 
+const commaSum = zlib.crc32(',')
+
+/** Returns whether some rows of a slice's chunk are not in the page, so that it cannot be copied. */
+function isText({ isWhole }: Slice): boolean {
+  return !isWhole
+}
+
 /** Returns rows in gzip, most of it copied from the stored chunks; null if many of them would be compressed anew. */
 async function gzipOf(
   rows: StoredRows,
@@ -132,20 +140,22 @@ async function gzipOf(
   { head, tail }: Around,
   yielder: EventLoopYielder,
 ): Promise<Buffer | null> {
-  // The last row has no comma, so its chunk is never copied.
-  const isText = (slice: Slice): boolean => !slice.isWhole || slice === slices.at(-1)
   if (sumOf(slices.filter(isText).map((slice) => rows.size(slice))) > anewBytesMax) return null
   await rows.load(slices, yielder, isText)
   const file = new GzipBuilder()
   file.addText(Buffer.from(head))
   for (const slice of slices) {
+    // No comma follows the last row.
+    const isLast = slice === slices.at(-1)
     if (isText(slice)) {
       const { bytes, start, end } = rows.text(slice)
-      file.addText(bytes.subarray(start, slice === slices.at(-1) ? end - 1 : end))
+      file.addText(bytes.subarray(start, isLast ? end - 1 : end))
       continue
     }
     const { bytes, sum } = rows.stored(slice)
-    file.addBlocks(bytes, rows.size(slice), sum)
+    const size = rows.size(slice)
+    if (isLast) file.addBlocks(bytes.subarray(0, -commaBlock.length), size - 1, sum)
+    else file.addBlocks(bytes, size, combinedCrc(sum, commaSum, 1))
   }
   file.addText(Buffer.from(tail))
   return file.build()
@@ -161,12 +171,13 @@ async function piecesOf(
 ): Promise<readonly Uint8Array[]> {
   await rows.load(slices, yielder)
   if (!areJson(snapshot, form)) return writtenValues(snapshot, form, rows, slices, requester, yielder)
-  requireSize(sumOf(slices.map((slice) => rows.size(slice))), requester)
+  const bytes = sumOf(slices.map((slice) => rows.size(slice)))
+  requireSize(bytes, requester)
   const { separator } = form.format
   if (separator !== ',')
     for (const slice of slices) replaceCommas(rows.text(slice).bytes, rows.ends(slice), separator)
   const pieces = joined(slices.map((slice) => rows.text(slice)))
-  const some = pieces.length > piecesMax ? [Buffer.concat(pieces)] : pieces
+  const some = bytes < pieces.length * pieceBytesMin ? [Buffer.concat(pieces)] : pieces
   return some.map((piece) => piece.subarray(0, -1))
 }
 

@@ -17,6 +17,11 @@ import { partOf } from './plan.ts'
 const gapBytesMax = 4096
 /** Stored bytes that are read and inflated without yielding to other requests. */
 const runBytesMax = 100_000
+/**
+ * Maximum size of texts that are inflated together, in bytes. A larger buffer comes from the system, which takes as
+ * long to clear its memory as zlib to fill it.
+ */
+const inflatedBytesMax = 128_000
 
 /** Maximum size of a text for reading rows one by one, in bytes. */
 const rowTextMax = 500_000
@@ -102,18 +107,23 @@ export class StoredRows {
       }
       await yielder.next()
       const read = file.readTogether(located)
-      let group: Slice[] = []
+      let [group, bytesOfGroup]: [Slice[], number] = [[], 0]
       for (const [index, bytes] of read.entries()) {
         const slice = chunks[first + index]
         if (slice === undefined) break
         this.#chunks.set(keyOf(slice), bytes)
         if (!texts.has(keyOf(slice))) continue
         const last = group.at(-1)
-        if (last !== undefined && slice.chunk !== last.chunk + 1) {
+        const size = this.chunkSize(slice)
+        if (
+          last !== undefined &&
+          (slice.chunk !== last.chunk + 1 || bytesOfGroup + size > inflatedBytesMax)
+        ) {
           this.#inflate(group)
-          group = []
+          ;[group, bytesOfGroup] = [[], 0]
         }
         group.push(slice)
+        bytesOfGroup += size
       }
       this.#inflate(group)
     }
@@ -146,7 +156,7 @@ export class StoredRows {
     return Array.from({ length: slice.to - slice.from }, (_, place) => shift + index.end(row + place))
   }
 
-  /** Returns a chunk that was loaded as it is stored, and the CRC-32 of its text. */
+  /** Returns a chunk that was loaded as it is stored, and the CRC-32 of its text without its last comma. */
   stored(slice: Slice): { readonly bytes: Buffer; readonly sum: number } {
     const bytes = this.#chunks.get(keyOf(slice))
     if (bytes === undefined) throw new RangeError('a chunk was not read')
