@@ -124,3 +124,22 @@ export function parsedJson(text: string): unknown {
     return undefined
   }
 }
+
+/**
+ * Compares two texts by their bytes in UTF-8, as DuckDB does; `<` compares UTF-16.
+ * @returns a negative number if `a` is before `b`, 0 if they are equal, else a positive number
+ */
+export function compareBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let at = 0; at < length; at += 1) {
+    const [one, other] = [a.charCodeAt(at), b.charCodeAt(at)]
+    if (one !== other) return rankOf(one) - rankOf(other)
+  }
+  return a.length - b.length
+}
+
+/** Returns the rank of a code unit: surrogates are last, since they stand for the highest code points. */
+function rankOf(unit: number): number {
+  if (unit < 0xd800) return unit
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+}

@@ -1,4 +1,4 @@
-import { parsedJson } from '../../text.ts'
+import { compareBytes, parsedJson } from '../../text.ts'
 import { plainJson, plainType, unchangedSql, type FieldTypeRow } from './field-type.ts'
 
 const expected = 'JSON (RFC 8259), such as {"name": "Ana", "scores": [1, 2.50]}'
@@ -27,7 +27,7 @@ export const json: FieldTypeRow = {
   isOrdered: false,
   parse: (text) => (parsedJson(text) === undefined ? null : text.replaceAll(/[\t\n\r]/g, ' ')),
   expectsInQuery: `${expected}, written exactly as in the rows`,
-  compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  compare: compareBytes,
   wire: plainJson,
   csvOfJson: null,
   isQuotedInCsv: true,

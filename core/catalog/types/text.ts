@@ -1,4 +1,5 @@
 import { plainType, unchangedSql, type FieldTypeRow } from './field-type.ts'
+import { compareBytes } from '../../text.ts'
 
 const words = ['Água', 'Boa Vista', 'Caçador', 'Ilhéus', 'Jaú', 'Mossoró', 'São Paulo', 'Três Corações']
 
@@ -11,8 +12,7 @@ export const string: FieldTypeRow = {
   stored: () => 'VARCHAR',
   rendered: unchangedSql,
   parse: unchangedSql,
-  // Compares the bytes of UTF-8, as DuckDB does; `<` would compare UTF-16.
-  compare: (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  compare: compareBytes,
   isQuotedInCsv: true,
   schema: { type: 'string' },
   operandSchema: () => ({ type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }),

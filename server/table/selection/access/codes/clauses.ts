@@ -7,6 +7,8 @@ import { compareValues, equalValues, trimBlanks } from '../../../../query/operat
 export interface Choice {
   readonly field: string
   readonly chosen: Chosen
+  /** Selected codes, ascending. */
+  readonly codes: readonly number[]
   /** Number of rows with a selected value. */
   readonly rows: number
 }
@@ -54,8 +56,10 @@ export class Clauses {
   }
 
   #choice(field: string, chosen: Chosen): Choice {
-    const counts = this.#rows.get(field) ?? new Float64Array()
-    return { field, chosen, rows: counts.reduce((sum, count, code) => sum + count * (chosen[code] ?? 0), 0) }
+    const counts = this.#rows.get(field)
+    const codes: number[] = []
+    for (let code = 0; code < chosen.length; code += 1) if (chosen[code] === 1) codes.push(code)
+    return { field, chosen, codes, rows: codes.reduce((sum, code) => sum + (counts?.[code] ?? 0), 0) }
   }
 }
 

@@ -21,11 +21,10 @@ export async function sectionStarts(
 ): Promise<Uint32Array> {
   const sections = sectionCount(table.rows)
   const starts = new Uint32Array(sections + 1)
-  const codes = codesOf(choice)
   for (let section = 0; section < sections; section += 1) {
     await yielder.next()
     let inSection = 0
-    for (const count of countsIn(table, choice.field, section, codes)) inSection += count
+    for (const count of countsIn(table, choice.field, section, choice.codes)) inSection += count
     starts[section + 1] = (starts[section] ?? 0) + inSection
   }
   return starts
@@ -43,10 +42,9 @@ export async function sliceOf(
   slice: { readonly first: number; readonly rows: number },
   yielder: EventLoopYielder,
 ): Promise<Uint32Array> {
-  const { field, chosen } = choice
+  const { field, chosen, codes: codesChosen } = choice
   const found = new Uint32Array(slice.rows)
   if (slice.rows === 0) return found
-  const codesChosen = codesOf(choice)
   let section = starts.findLastIndex((start) => start <= slice.first)
   let [filled, skip] = [0, slice.first - (starts[section] ?? 0)]
   for (; section < sectionCount(table.rows) && filled < slice.rows; section += 1) {
@@ -78,10 +76,6 @@ export async function sliceOf(
 
 function groupsOf({ rows }: CodedTable, section: number): number {
   return Math.min(sectionGroups, groupCount(rows) - section * sectionGroups)
-}
-
-function codesOf({ chosen }: Choice): number[] {
-  return Array.from(chosen.keys()).filter((code) => chosen[code] === 1)
 }
 
 /** Returns the number of rows with a selected code: of each group of a section, or of the whole section. */
