@@ -1,6 +1,7 @@
 import { tableId, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
+import { baseOf, daysOfPart, partTerm, partsOf, type Term } from './date-parts.ts'
 import { Invalid } from './errors.ts'
 import { formatList, parseList, quotedList, correctedList } from './list.ts'
 import {
@@ -8,6 +9,8 @@ import {
   operatorRow,
   operatorsOf,
   type Operator,
+  dayEnd,
+  dayStart,
   daysIn,
   parsePeriod,
   periodText,
@@ -21,7 +24,8 @@ import { readTruth } from '../../core/catalog/types/bool.ts'
 
 /** A condition on the value of a field. */
 export interface Condition {
-  readonly field: Field
+  /** A field, or a part of its dates. */
+  readonly field: Term
   readonly operator: Operator
   /**
    * Operands in canonical form. `in` has sorted, unique values, `isnull` has true or false, and `ne` has one
@@ -40,7 +44,7 @@ export const listLengthMax = 500
 
 /** A field and an operator, as the name of a parameter states them. */
 export interface Target {
-  readonly field: Field
+  readonly field: Term
   /** Operator as written, perhaps unknown; null if the parameter has only the name of the field. */
   readonly operator: string | null
 }
@@ -51,8 +55,17 @@ export function targetOf(table: Table, parameter: string): Target | null {
   const exactField = named(parameter)
   if (exactField !== undefined) return { field: exactField, operator: null }
   const end = parameter.lastIndexOf('__')
-  const field = end === -1 ? undefined : named(parameter.slice(0, end))
-  return field === undefined ? null : { field, operator: parameter.slice(end + 2) }
+  if (end === -1) return null
+  const [start, last] = [parameter.slice(0, end), parameter.slice(end + 2)]
+  const field = named(start)
+  if (field !== undefined) {
+    const part = partTerm(field, last)
+    return part === undefined ? { field, operator: last } : { field: part, operator: null }
+  }
+  const middle = start.lastIndexOf('__')
+  const base = middle === -1 ? undefined : named(start.slice(0, middle))
+  const part = base === undefined ? undefined : partTerm(base, start.slice(middle + 2))
+  return part === undefined ? null : { field: part, operator: last }
 }
 
 /** Returns whether the type of the field has the operator. */
@@ -71,22 +84,23 @@ export function parseCondition(
     const what = isOperator(operator)
       ? `has no operator "${operator}", since its type is ${field.type}`
       : `has no operator "${shorten(operator)}"`
+    const parts = field.part === undefined ? partsOf(field) : []
+    const others = parts.length === 0 ? '' : `; its parts: ${parts.join(', ')}`
     return new Invalid(
-      `The field "${field.name}" ${what}${didYouMean(operator, known)}; its operators: ${known.join(', ')}.`,
+      `The field "${field.name}" ${what}${didYouMean(operator, [...known, ...parts])}; its operators: ${known.join(', ')}${others}.`,
     )
   }
-  if (!table.filters.includes(field.name)) {
+  const { name } = baseOf(field)
+  if (!table.filters.includes(name)) {
     const filterNames = table.filters.join(', ') || 'none'
-    return new Invalid(
-      `The field "${field.name}" of ${tableId(table)} is not a filter; filters: ${filterNames}.`,
-    )
+    return new Invalid(`The field "${name}" of ${tableId(table)} is not a filter; filters: ${filterNames}.`)
   }
   // Brasil.IO writes null this way.
   if (written === null && text === 'None') return { field, operator: 'isnull', values: ['true'] }
   return parseValues(field, operator, text)
 }
 
-function parseValues(field: Field, operator: Operator, text: string): Condition | Invalid {
+function parseValues(field: Term, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
   switch (operatorRow(operator).operandKind) {
     case 'value': {
@@ -145,7 +159,7 @@ function parseBox(text: string): string[] | null {
   return isRight ? numbers.map((number) => String(number === 0 ? 0 : number)) : null
 }
 
-function parseSeveral(field: Field, operator: Operator, text: string): Condition | Invalid {
+function parseSeveral(field: Term, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
   const suggestion = correctedList(text)
   if (suggestion !== null) {
@@ -175,12 +189,13 @@ function parseSeveral(field: Field, operator: Operator, text: string): Condition
   if (read.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
   const list = { field, operator, values: [...new Set(read)].toSorted() }
-  const mayBeOne = texts.length > 1 && !text.includes('"') && typeRow(field.type).isText
+  const isText = typeRow(field.type).isText && field.part === undefined
+  const mayBeOne = texts.length > 1 && !text.includes('"') && isText
   return mayBeOne ? { ...list, unquoted: text.trim() } : list
 }
 
 /** Returns the values that an item of a list means, such as all days of a month; null if it is invalid. */
-function valuesOf(field: Field, operator: Operator, text: string): readonly string[] | null {
+function valuesOf(field: Term, operator: Operator, text: string): readonly string[] | null {
   const unit = periodUnit(field)
   if (unit === null) {
     const value = readValue(field, text)
@@ -214,13 +229,13 @@ function periodCondition(field: Field, operator: Operator, text: string): Condit
  * Returns the type that an operand must have, for error messages; undefined for texts, which only have a
  * maximum length.
  */
-function operandType(field: Field): FieldType | undefined {
+function operandType(field: Term): FieldType | undefined {
   if (periodUnit(field) === 'day') return 'date'
-  return typeRow(field.type).isText ? undefined : field.type
+  return typeRow(field.type).isText || field.part !== undefined ? undefined : field.type
 }
 
 /** Describes an operand of a comparison, as the end of a sentence. */
-function expectedOperand(field: Field): string {
+function expectedOperand(field: Term): string {
   const unit = periodUnit(field)
   const expected = expectedValue(unit === 'day' ? { ...field, type: 'date' } : field)
   return unit === 'microsecond' && field.reading.timezone === null
@@ -234,6 +249,32 @@ function expectedOperand(field: Field): string {
  */
 export function unquotedIn({ conditions }: { readonly conditions: readonly Condition[] }): string[] {
   return conditions.flatMap(({ unquoted }) => unquoted ?? [])
+}
+
+/**
+ * Returns conditions on fields that hold where conditions on their parts do, for indexes and statistics of the
+ * fields.
+ */
+export function impliedBy({ field, operator, values }: Condition): Condition[] {
+  const days = daysOfPart(field, values)
+  const base = baseOf(field)
+  if (days === null || (operator === 'in' && values.length > 1)) return []
+  const [first, last] = base.type === 'datetime' ? [`${days[0]} ${dayStart}`, `${days[1]} ${dayEnd}`] : days
+  switch (operator) {
+    case 'eq':
+    case 'in':
+    case 'range':
+      return [{ field: base, operator: 'range', values: [first, last] }]
+    case 'gte':
+      return [{ field: base, operator, values: [first] }]
+    case 'gt':
+    case 'lte':
+      return [{ field: base, operator, values: [last] }]
+    case 'lt':
+      return [{ field: base, operator, values: [first] }]
+    default:
+      return []
+  }
 }
 
 /** Returns whether two conditions have the same parameter. */
@@ -261,7 +302,8 @@ export function parameterFor(
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)
   // Without quotes the whole list could be read as a single value.
-  if (operator === 'in' && unquoted === undefined && values.length > 1 && typeRow(field.type).isText)
+  const isText = typeRow(field.type).isText && field.part === undefined
+  if (operator === 'in' && unquoted === undefined && values.length > 1 && isText)
     return [name, quotedList(values)]
   return [
     name,

@@ -1,4 +1,5 @@
 import type { Field } from '../../core/catalog/catalog.ts'
+import { expectedPart, parsePart, type Term } from './date-parts.ts'
 import { fieldTypeNames, typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import { dateOf } from '../../core/catalog/types/date.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
@@ -59,17 +60,21 @@ export function operatorRow(operator: Operator): OperatorRow {
   return operators[operator]
 }
 
-/** Returns the operators of a field, by its type. */
-export function operatorsOf({ type }: Pick<Field, 'type'>): readonly Operator[] {
-  return names.filter((name) => operatorRow(name).types.includes(type))
+/** Returns the operators of a field, by its type; those of parts compare values. */
+export function operatorsOf({ type, part }: Pick<Term, 'type' | 'part'>): readonly Operator[] {
+  return names.filter((name) => {
+    const { types, operandKind } = operatorRow(name)
+    return types.includes(type) && (part === undefined || operandKind !== 'part')
+  })
 }
 
 /** Maximum length of an operand, in characters; no table has longer values. */
 export const valueLengthMax = 1000
 
 /** Parses a value of a field from an address into its canonical text; null if it is no value of the type. */
-export function readValue(field: Field, text: string): string | null {
-  return isTextValue(text) ? typeRow(field.type).parse(text, field) : null
+export function readValue(field: Term, text: string): string | null {
+  if (!isTextValue(text)) return null
+  return field.part === undefined ? typeRow(field.type).parse(text, field) : parsePart(field, text)
 }
 
 /** Returns whether a text can be an operand. */
@@ -78,7 +83,9 @@ export function isTextValue(text: string): boolean {
 }
 
 /** Describes valid operands of `readValue`, as the end of a sentence. */
-export function expectedValue(field: Field): string {
+export function expectedValue(field: Term): string {
+  const expectedOfPart = expectedPart(field)
+  if (expectedOfPart !== null) return expectedOfPart
   const { isText, expectsInQuery, expects } = typeRow(field.type)
   if (isText) return `a text of at most ${valueLengthMax} characters, none of them NUL`
   return expectsInQuery ?? expects(field)
@@ -122,14 +129,15 @@ interface Period {
 
 type PeriodUnit = 'day' | 'microsecond'
 
-/** Returns the unit of a field of dates or moments; null for all other fields. */
-export function periodUnit({ type, kind }: Pick<Field, 'type' | 'kind'>): PeriodUnit | null {
+/** Returns the unit of a field of dates or moments; null for all other fields, and for parts. */
+export function periodUnit({ type, kind, part }: Pick<Term, 'type' | 'kind' | 'part'>): PeriodUnit | null {
+  if (part !== undefined) return null
   if (type === 'datetime') return 'microsecond'
   return type === 'date' || (kind === 'date' && typeRow(type).isText) ? 'day' : null
 }
 
 /** First and last time of a day, in canonical form. */
-const [dayStart, dayEnd] = ['00:00:00', '23:59:59.999999']
+export const [dayStart, dayEnd] = ['00:00:00', '23:59:59.999999']
 
 /**
  * Parses a year, a month, a day or a moment: `2020`, `2020-05`, `05/2020`, `2020-5-1`, `1/5/2020`,

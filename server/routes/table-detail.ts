@@ -11,6 +11,7 @@ import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
 import { parameterRows } from '../query/query.ts'
 import { exampleQueries } from '../query/examples.ts'
+import { partsOf } from '../query/date-parts.ts'
 import { operatorRow, operatorsOf } from '../query/operators.ts'
 import { rowFormats } from '../formats/registry.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -115,6 +116,7 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
     // Parsing JSON values would round large numbers in them.
     choices: field.type === 'json' ? null : (found?.choices?.map(toJsonValue) ?? null),
     operators: table.filters.includes(field.name) ? operatorsOf(field) : [],
+    parts: table.filters.includes(field.name) ? partsOf(field) : [],
     ordering: orderable(table).includes(field.name),
     search: table.search.includes(field.name),
   }

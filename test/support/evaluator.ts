@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { parse } from 'csv-parse'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { dateParts, partTerm, partsOf, type DatePart, type Term } from '../../server/query/date-parts.ts'
 import { operatorsOf } from '../../server/query/operators.ts'
 
 /**
@@ -64,7 +65,7 @@ export async function readRows(file: string, table: Table): Promise<Row[]> {
 
 /** A condition as a reader means it. */
 export interface Asked {
-  readonly field: Field
+  readonly field: Term
   readonly operator: string
   readonly values: readonly Cell[]
 }
@@ -83,10 +84,13 @@ export function evaluate(
 ): Row[] {
   const terms = words.map(fold)
   const search = table.search.map((name) => indexOf(table, name))
-  const placed = conditions.map((condition) => ({ condition, at: indexOf(table, condition.field.name) }))
+  const placed = conditions.map((condition) => ({
+    condition,
+    at: indexOf(table, condition.field.part?.base.name ?? condition.field.name),
+  }))
   const found = rows.filter(
     (row) =>
-      placed.every(({ condition, at }) => holds(row[at] ?? null, condition)) &&
+      placed.every(({ condition, at }) => holds(termCell(condition.field, row[at] ?? null), condition)) &&
       terms.every((term) =>
         search.some((at) => {
           const cell = row[at]
@@ -95,6 +99,55 @@ export function evaluate(
       ),
   )
   return ordering.length === 0 ? found : ordered(table, found, ordering)
+}
+
+/** The value of a part of a date, counted from the first of January. */
+function termCell({ part }: Term, cell: Cell): Cell {
+  if (part === undefined || cell === null) return cell
+  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d\d)-(\d\d)(?:T.*)?$/.exec(String(cell)) ?? []
+  const lengths = [31, isLeap(Number(year)) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+  const length = lengths[Number(month) - 1] ?? 0
+  if (Number(year) === 0 || Number(day) < 1 || Number(day) > length) return null
+  if (part.base.type !== 'datetime' && String(cell).length > 10) return null
+  const ordinal = lengths.slice(0, Number(month) - 1).reduce((sum, days) => sum + days, Number(day))
+  const weekday = weekdayIn(Number(year), ordinal)
+  switch (part.name) {
+    case 'year':
+      return BigInt(year)
+    case 'quarter':
+      return `${year}-Q${'111222333444'.charAt(Number(month) - 1)}`
+    case 'month':
+      return `${year}-${month}`
+    case 'day':
+      return `${year}-${month}-${day}`
+    case 'weekday':
+      return BigInt(weekday)
+    case 'week': {
+      const week = Math.floor((ordinal - weekday + 10) / 7)
+      if (week < 1) return weekText(Number(year) - 1, weeksIn(Number(year) - 1))
+      return week > weeksIn(Number(year)) ? weekText(Number(year) + 1, 1) : weekText(Number(year), week)
+    }
+  }
+}
+
+function isLeap(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+}
+
+/** From 1 for Monday; the first of January of year 1 was one. */
+function weekdayIn(year: number, ordinal: number): number {
+  const before = year - 1
+  const days = 365 * before + Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400)
+  return ((days + ordinal - 1) % 7) + 1
+}
+
+function weeksIn(year: number): number {
+  const first = weekdayIn(year, 1)
+  return first === 4 || (first === 3 && isLeap(year)) ? 53 : 52
+}
+
+function weekText(year: number, week: number): string {
+  return `${String(year).padStart(4, '0')}-W${String(week).padStart(2, '0')}`
 }
 
 /** Tests a folded text for a search term; `*` at its end means that a word starts with it. */
@@ -296,14 +349,33 @@ function mangled(random: Random, word: string): string {
   )
 }
 
+/** A condition as a parameter, and as what it means. */
+interface RandomCondition {
+  readonly name: string
+  readonly text: string
+  readonly asked: Asked
+}
+
+/** A condition on a part of some date of a table; null if the chosen value has no such condition. */
+export function randomPartCondition(
+  random: Random,
+  table: Table,
+  rows: readonly Row[],
+): RandomCondition | null {
+  const terms = table.fields.flatMap((base) => partsOf(base).flatMap((part) => partTerm(base, part) ?? []))
+  return randomCondition(random, table, pick(random, terms), rows)
+}
+
 function randomCondition(
   random: Random,
   table: Table,
-  field: Field,
+  own: Term,
   rows: readonly Row[],
-): { name: string; text: string; asked: Asked } | null {
-  const at = indexOf(table, field.name)
-  const value = (): Cell => pick(random, rows)[at] ?? null
+): RandomCondition | null {
+  const isPart = own.part === undefined && partsOf(own).length > 0 && random() < 0.4
+  const field: Term = (isPart ? partTerm(own, pick<DatePart>(random, dateParts)) : undefined) ?? own
+  const at = indexOf(table, field.part?.base.name ?? field.name)
+  const value = (): Cell => termCell(field, pick(random, rows)[at] ?? null)
   // Only names of operators come from the service; their meaning is implemented again here.
   const operator = pick(random, ['eq', 'eq', ...operatorsOf(field)])
   const name = operator === 'eq' && random() < 0.7 ? field.name : `${field.name}__${operator}`

@@ -1,8 +1,9 @@
 import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
-import type { Field, Table } from '../../../core/catalog/catalog.ts'
+import type { Table } from '../../../core/catalog/catalog.ts'
 import { fieldTypeNames, typeRow } from '../../../core/catalog/field-types.ts'
 import { rowFormats } from '../../formats/registry.ts'
 import { exampleQueries } from '../../query/examples.ts'
+import { dateParts, partTerm, partSchemaOf, type Term } from '../../query/date-parts.ts'
 import { formatList, parseList } from '../../query/list.ts'
 import { listLengthMax } from '../../query/conditions.ts'
 import { operatorRow, operatorsOf, type Operator, periodUnit } from '../../query/operators.ts'
@@ -60,13 +61,15 @@ const list = { style: 'form', explode: false } as const
 /** One parameter per value, since values may contain commas. */
 const repeated = { style: 'form', explode: true } as const
 
-function valueSchema(field: Field): Json {
+function valueSchema(field: Term): Json {
+  const schema = partSchemaOf(field)
+  if (schema !== null) return schema
   if (typeRow(field.type).hasDigits) return typeRow(field.type).operandSchema(field)
   return ref(schemaName(periodUnit(field) === 'day' ? 'date' : field.type))
 }
 
 /** Returns the schema of an operand. */
-function operandSchema(field: Field, operator: Operator): Json {
+function operandSchema(field: Term, operator: Operator): Json {
   switch (operatorRow(operator).operandKind) {
     case 'value':
       return { schema: valueSchema(field) }
@@ -94,12 +97,20 @@ function isArray(operator: Operator): boolean {
   return ['list', 'pair'].includes(operatorRow(operator).operandKind)
 }
 
+/** Operators of parts in the document, which would be long with all of them. */
+const operatorsOfParts: readonly Operator[] = ['in', 'gte', 'lte']
+
 /** Returns the conditions of a table as parameters. */
 export function conditionParameters({ table, report }: TableDescription): Named[] {
   const examples = exampleValues(table, report)
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
-  return filtered.flatMap((field) => {
+  const terms = filtered.flatMap((field): Term[] => [
+    field,
+    ...dateParts.flatMap((part) => partTerm(field, part) ?? []),
+  ])
+  return terms.flatMap((field) => {
     const { name } = field
+    const operators = field.part === undefined ? operatorsOf(field) : operatorsOfParts
     const about = (parameterName: string, operator: Operator): string => {
       const meaning = `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
       return isArray(operator)
@@ -118,7 +129,7 @@ export function conditionParameters({ table, report }: TableDescription): Named[
     ]
     return [
       ...(isParameterName(name) ? [] : [parameter(name, 'eq')]),
-      ...operatorsOf(field).map((operator) => parameter(`${name}__${operator}`, operator)),
+      ...operators.map((operator) => parameter(`${name}__${operator}`, operator)),
     ]
   })
 }

@@ -1,5 +1,6 @@
 import { dueFrequencies, limitClasses } from '../../../core/catalog/names.ts'
 import { fieldTypeNames } from '../../../core/catalog/field-types.ts'
+import { dateParts } from '../../query/date-parts.ts'
 import { operators } from '../../query/operators.ts'
 import { parameterRows } from '../../query/query.ts'
 import type { Json } from '../description.ts'
@@ -72,10 +73,11 @@ const field: Json = {
     max: value,
     choices: { type: ['array', 'null'], items: value, description: 'All values, if there are few.' },
     operators: listOf({ type: 'string', enum: Object.keys(operators) }),
+    parts: listOf({ type: 'string', enum: dateParts }),
     ordering: { type: 'boolean', description: 'Whether rows may be ordered by it.' },
     search: { type: 'boolean', description: 'Whether a search includes it.' },
   },
-  required: ['name', 'type', 'title', 'description', 'nullable', 'operators', 'ordering', 'search'],
+  required: ['name', 'type', 'title', 'description', 'nullable', 'operators', 'parts', 'ordering', 'search'],
   additionalProperties: false,
 }
 

@@ -1,5 +1,6 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Condition } from '../../query/conditions.ts'
+import type { Term } from '../../query/date-parts.ts'
 import { isParameterName } from '../../query/query.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { formatWords } from '../../query/search-terms.ts'
@@ -45,7 +46,8 @@ export function chipsPart(
 }
 
 export function describeCondition({ field, operator, values }: Condition, words: Words): string {
-  const name = titleOf(field)
+  const name =
+    field.part === undefined ? titleOf(field) : words.parts[field.part.name](titleOf(field.part.base))
   if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
   const { list } = writtenIn(words)
   const [first = '', last = first] = values
@@ -181,7 +183,9 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
 }
 
 /** Formats a value as in the rows of the page. */
-function valueText(field: Field, value: string, words: Words): string {
+function valueText(field: Term, value: string, words: Words): string {
+  if (field.part?.name === 'weekday') return words.weekdays[Number(value) - 1] ?? value
+  if (field.part !== undefined) return value
   return isNumber(field) ? writtenIn(words).digits(value) : value
 }
 

@@ -2,6 +2,7 @@ import type { Frequency, Kind, LimitClass } from '../../../core/catalog/names.ts
 import type { FieldType } from '../../../core/catalog/field-types.ts'
 import type { SourceCheck } from '../../../core/warehouse/state-files.ts'
 import type { ProblemCode } from '../../http/problems.ts'
+import type { DatePart } from '../../query/date-parts.ts'
 import type { Operator } from '../../query/operators.ts'
 import type { ParameterName } from '../../query/query.ts'
 import type { Aspect } from '../../documents/page-addresses.ts'
@@ -203,6 +204,15 @@ export const en = {
   } satisfies Record<Operator, (field: string, value: string) => string>,
   isNull: (field: string) => `${field} has no value`,
   isNotNull: (field: string) => `${field} has a value`,
+  parts: {
+    year: (field) => `year of ${field}`,
+    quarter: (field) => `quarter of ${field}`,
+    month: (field) => `month of ${field}`,
+    week: (field) => `week of ${field}`,
+    day: (field) => `day of ${field}`,
+    weekday: (field) => `weekday of ${field}`,
+  } satisfies Record<DatePart, (field: string) => string>,
+  weekdays: ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'],
 
   fields: 'Fields',
   field: 'Field',

@@ -168,6 +168,15 @@ export const pt: Words = {
   },
   isNull: (field) => `${field} não tem valor`,
   isNotNull: (field) => `${field} tem valor`,
+  parts: {
+    year: (field) => `ano de ${field}`,
+    quarter: (field) => `trimestre de ${field}`,
+    month: (field) => `mês de ${field}`,
+    week: (field) => `semana de ${field}`,
+    day: (field) => `dia de ${field}`,
+    weekday: (field) => `dia da semana de ${field}`,
+  },
+  weekdays: ['segunda', 'terça', 'quarta', 'quinta', 'sexta', 'sábado', 'domingo'],
 
   fields: 'Campos',
   field: 'Campo',

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../../core/clickhouse/link.ts'
+import { impliedBy } from '../../query/conditions.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { ListedOperands } from './listed-operands.ts'
@@ -38,7 +39,7 @@ export class PlannedSelections implements Selections {
 
   async find(search: Search): Promise<Selection> {
     await this.#operands.requireSeparateValues(search)
-    const selection = await this.#find(search, this.#paths)
+    const selection = await this.#find(withImplied(search), this.#paths)
     // Hints are optional: an error must not fail the response.
     const hints = await this.#operands.hints(search, selection.count === 0).catch(() => [])
     return hints.length === 0 ? selection : { ...selection, hints }
@@ -46,7 +47,7 @@ export class PlannedSelections implements Selections {
 
   async groups(search: Search, grouping: Grouping): Promise<readonly Group[]> {
     await this.#operands.requireSeparateValues(search)
-    return this.#paths.duckDb.groups(search, grouping)
+    return this.#paths.duckDb.groups(withImplied(search), grouping)
   }
 
   async #find(search: Search, paths: AccessPaths): Promise<Selection> {
@@ -95,4 +96,12 @@ export class PlannedSelections implements Selections {
     }
     return orElsewhere(find, (local) => local)
   }
+}
+
+/** Adds conditions on fields that follow from conditions on their parts, since indexes have fields. */
+function withImplied(search: Search): Search {
+  const { filter } = search
+  const implied = filter.conditions.flatMap((condition) => impliedBy(condition))
+  if (implied.length === 0) return search
+  return { ...search, filter: { ...filter, conditions: [...filter.conditions, ...implied] } }
 }

@@ -1,15 +1,15 @@
-import type { Field } from '../../../core/catalog/catalog.ts'
+import type { Term } from '../../query/date-parts.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { type Operator, equalValues } from '../../query/operators.ts'
 import { searchTerm } from '../../query/search-terms.ts'
 
 /** The SQL of an engine for the parts of conditions; values become parameters. */
 export interface SqlDialect {
-  /** Column of a field. */
-  readonly column: (field: Field) => string
+  /** Column of a field, or the SQL of a part of its dates. */
+  readonly column: (field: Term) => string
   /** Column folded in case and accents, for text fields. */
-  readonly folded: (field: Field) => string
-  readonly value: (field: Field, value: string) => string
+  readonly folded: (field: Term) => string
+  readonly value: (field: Term, value: string) => string
   /** Folded search text. */
   readonly part: (part: string) => string
   readonly isNull: (column: string) => string

@@ -82,15 +82,21 @@ test('a table is told with just the parameters that it takes', async () => {
     const at = `/api/v1/dataset/${tableId(table)}/`
     const document = await documentAt(`${at}openapi.json`)
     const { body } = (await request(service.app).get(at)) as unknown as {
-      body: { fields: { name: string; operators: string[] }[]; parameters: Record<string, string> }
+      body: {
+        fields: { name: string; operators: string[]; parts: string[] }[]
+        parameters: Record<string, string>
+      }
     }
-    const conditions = body.fields.flatMap(({ name, operators }) =>
+    const conditions = body.fields.flatMap(({ name, operators, parts }) =>
       operators.length === 0
         ? []
         : [
             name,
             ...operators.map(
               (operator) => `${name}__${operator}${/^(in|range)$/.test(operator) ? '[]' : ''}`,
+            ),
+            ...parts.flatMap((part) =>
+              ['', '__in[]', '__gte', '__lte'].map((end) => `${name}__${part}${end}`),
             ),
           ],
     )

@@ -29,6 +29,8 @@ const plansWithCodes = sampled([
   ['?ordering=n', 'table'],
   ['?state=SP', 'codes'],
   ['?state=SP&day__gte=2020-01-20', 'codes'],
+  ['?day__month=2020-01', 'codes'],
+  ['?day__weekday=1&code=c7', 'order code + engine duckdb'],
   ['?state=SP&ordering=n', 'codes'],
   ['?ordering=-day', 'order -day'],
   ['?state=SP&ordering=-day', 'codes in -day'],

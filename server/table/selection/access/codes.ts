@@ -2,6 +2,7 @@ import type { CodesFile, Order } from '../../../../core/warehouse/manifest.ts'
 import { orderTerm } from '../../../../core/sql.ts'
 import { Cache } from '../../../base/cache.ts'
 import { EventLoopYielder } from '../../../base/queue.ts'
+import { baseOf } from '../../../query/date-parts.ts'
 import { operatorRow } from '../../../query/operators.ts'
 import type { RowFilter } from '../../../query/query.ts'
 import { matcher, searchTerm } from '../../../query/search-terms.ts'
@@ -140,7 +141,7 @@ export class CodeScan implements AccessPath<CodesStep> {
     const { fields, search } = snapshot.table
     const searched = words.length > 0 ? fields.filter(({ name }) => search.includes(name)) : []
     const dictionaries = new Map<string, Dictionary>()
-    for (const field of new Set([...conditions.map((condition) => condition.field), ...searched])) {
+    for (const field of new Set([...conditions.map((condition) => baseOf(condition.field)), ...searched])) {
       const dictionary = await this.#dictionaries.values(snapshot, field, requester)
       if (dictionary === null) return null
       dictionaries.set(field.name, dictionary)
@@ -148,7 +149,7 @@ export class CodeScan implements AccessPath<CodesStep> {
     const dictionaryOf = (name: string): Dictionary => dictionaries.get(name) ?? never(name)
     const clauses = new Clauses(new Map([...dictionaries].map(([name, { rows }]) => [name, rows])))
     for (const condition of conditions) {
-      const { name } = condition.field
+      const { name } = baseOf(condition.field)
       const isPart = operatorRow(condition.operator).operandKind === 'part'
       const part = isPart ? await foldedText(condition.values[0] ?? '', this.#pool, requester) : ''
       clauses.add([{ field: name, chosen: selectedCodes(dictionaryOf(name), condition, part) }])
@@ -229,7 +230,7 @@ function areCoded(
   { conditions, words, ordering }: RowFilter,
 ): boolean {
   const neededFields = [
-    ...conditions.map(({ field }) => field.name),
+    ...conditions.map(({ field }) => baseOf(field).name),
     ...(words.length > 0 ? table.search : []),
     ...(isInOrder ? [] : ordering.map(({ field }) => field)),
   ]

@@ -4,6 +4,7 @@ import { foldedSql } from '../../../../../core/folding.ts'
 import { quotedName } from '../../../../../core/sql.ts'
 import type { Parameters } from '../../../engine/plan.ts'
 import { blanks } from '../../../../query/operators.ts'
+import { baseOf, termSql } from '../../../../query/date-parts.ts'
 import { wordStart } from '../../../../query/search-terms.ts'
 import type { SqlDialect } from '../../where.ts'
 
@@ -12,7 +13,7 @@ import type { SqlDialect } from '../../where.ts'
  * @param column used for every field; by default the field's own
  */
 export function duckDbDialect(parameters: Parameters, column: string | null = null): SqlDialect {
-  const columnOf: SqlDialect['column'] = ({ name }) => column ?? quotedName(name)
+  const columnOf: SqlDialect['column'] = (field) => column ?? termSql(field, quotedName(baseOf(field).name))
   return {
     column: columnOf,
     folded: (field) => foldedSql(columnOf(field)),
