@@ -34,7 +34,7 @@ export async function planOf(search: Search, paths: AccessPaths): Promise<Select
 
 /**
  * Describes a plan in the order of its steps, for people who read headers and logs: `codes`, `codes in -date`,
- * `order city + words + engine duckdb`.
+ * `order city + words + engine duckdb`. Names are percent-encoded.
  */
 export function describePlan({ snapshot, filter }: Search, plan: SelectionPlan): string {
   if (plan.by === 'table') return 'table'
@@ -43,13 +43,15 @@ export function describePlan({ snapshot, filter }: Search, plan: SelectionPlan):
     const { sequence, clauses } = plan.step
     const { order, isInOrder } = sequence
     if (order === null) return isInOrder ? 'codes' : 'codes + sort'
-    const keys = order.keys.map(({ field, direction }) => (direction === 'desc' ? `-${field}` : field))
-    return `${clauses.length === 0 ? 'order' : 'codes in'} ${keys.join(',')}`
+    const keys = order.keys.map(
+      ({ field, direction }) => `${direction === 'desc' ? '-' : ''}${encodeURIComponent(field)}`,
+    )
+    return `${clauses.length === 0 ? 'in' : 'codes in'} ${keys.join(',')}`
   }
   const { orders, words, rest } = plan.step
   const isSorted = !isInFileOrder(snapshot, filter)
   return [
-    ...orders.map(({ condition }) => `order ${condition.field.name}`),
+    ...orders.map(({ condition }) => `order ${encodeURIComponent(condition.field.name)}`),
     ...(words === null ? [] : ['words']),
     ...(isUnfiltered(rest) ? [] : ['engine duckdb']),
     ...(isSorted ? ['sort'] : []),
