@@ -84,7 +84,7 @@ export function parseCondition(
     const what = isOperator(operator)
       ? `has no operator "${operator}", since its type is ${field.type}`
       : `has no operator "${shorten(operator)}"`
-    const parts = field.part === undefined ? partsOf(field) : []
+    const parts = field.part === undefined ? partsOf(table, field) : []
     const others = parts.length === 0 ? '' : `; its parts: ${parts.join(', ')}`
     return new Invalid(
       `The field "${field.name}" ${what}${didYouMean(operator, [...known, ...parts])}; its operators: ${known.join(', ')}${others}.`,
@@ -109,7 +109,7 @@ function parseValues(field: Term, operator: Operator, text: string): Condition |
       // (`equalValues`).
       const isEqual = operator === 'eq' || operator === 'ne'
       const value =
-        isEqual && text === emptyText && typeRow(field.type).isText
+        isEqual && text === emptyText && isText(field)
           ? ''
           : readValue(field, isEqual ? text : text.normalize('NFC'))
       if (value === null)
@@ -189,8 +189,7 @@ function parseSeveral(field: Term, operator: Operator, text: string): Condition 
   if (read.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
   const list = { field, operator, values: [...new Set(read)].toSorted() }
-  const isText = typeRow(field.type).isText && field.part === undefined
-  const mayBeOne = texts.length > 1 && !text.includes('"') && isText
+  const mayBeOne = texts.length > 1 && !text.includes('"') && isText(field)
   return mayBeOne ? { ...list, unquoted: text.trim() } : list
 }
 
@@ -231,7 +230,7 @@ function periodCondition(field: Field, operator: Operator, text: string): Condit
  */
 function operandType(field: Term): FieldType | undefined {
   if (periodUnit(field) === 'day') return 'date'
-  return typeRow(field.type).isText || field.part !== undefined ? undefined : field.type
+  return isText(field) || field.part !== undefined ? undefined : field.type
 }
 
 /** Describes an operand of a comparison, as the end of a sentence. */
@@ -264,7 +263,11 @@ export function impliedBy({ field, operator, values }: Condition): Condition[] {
     case 'eq':
     case 'in':
     case 'range':
-      return [{ field: base, operator: 'range', values: [first, last] }]
+      return [
+        first === last
+          ? { field: base, operator: 'eq', values: [first] }
+          : { field: base, operator: 'range', values: [first, last] },
+      ]
     case 'gte':
       return [{ field: base, operator, values: [first] }]
     case 'gt':
@@ -291,7 +294,7 @@ export function parameterFor(
   const isWhole = operator === 'eq' || operator === 'ne'
   // Write the value `""` as a list, since `=""` would mean the empty text.
   if (operator === 'eq' && first === emptyText) return [`${field.name}__in`, formatList(values)]
-  if (isWhole && first === '' && typeRow(field.type).isText && values.length === 1)
+  if (isWhole && first === '' && isText(field) && values.length === 1)
     return [
       operator === 'eq' && !isReserved(field.name) ? field.name : parameterOf(field, operator),
       emptyText,
@@ -302,13 +305,17 @@ export function parameterFor(
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)
   // Without quotes the whole list could be read as a single value.
-  const isText = typeRow(field.type).isText && field.part === undefined
-  if (operator === 'in' && unquoted === undefined && values.length > 1 && isText)
+  if (operator === 'in' && unquoted === undefined && values.length > 1 && isText(field))
     return [name, quotedList(values)]
   return [
     name,
     ['list', 'pair', 'box'].includes(operatorRow(operator).operandKind) ? formatList(values) : value,
   ]
+}
+
+/** Returns whether a field has any texts; texts of parts have few forms. */
+function isText({ type, part }: Term): boolean {
+  return typeRow(type).isText && part === undefined
 }
 
 function parameterOf(field: Field, operator: Operator): string {

@@ -1,4 +1,4 @@
-import type { Field } from '../../core/catalog/catalog.ts'
+import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import { dateOf } from '../../core/catalog/types/date.ts'
 
@@ -130,21 +130,26 @@ function isDay(text: string): boolean {
 }
 
 /** Returns the parts of a field: of dates, of moments, and of texts that the catalog declares as dates. */
-export function partsOf({ type, kind }: Pick<Field, 'type' | 'kind'>): readonly DatePart[] {
+function allPartsOf({ type, kind }: Pick<Field, 'type' | 'kind'>): readonly DatePart[] {
   const isDated = type === 'date' || type === 'datetime' || (kind === 'date' && typeRow(type).isText)
   return isDated ? dateParts : []
+}
+
+/** Returns the parts of a field of a table, except those with the name of another field. */
+export function partsOf({ fields }: Pick<Table, 'fields'>, field: Field): readonly DatePart[] {
+  return allPartsOf(field).filter((part) => fields.every(({ name }) => name !== `${field.name}__${part}`))
 }
 
 const terms = new WeakMap<Field, ReadonlyMap<DatePart, Term>>()
 
 /** Returns a part of a field by its name, such as `date__month`; undefined if the field has no such part. */
 export function partTerm(base: Field, name: string): Term | undefined {
-  const part = partsOf(base).find((one) => one === name)
+  const part = allPartsOf(base).find((one) => one === name)
   if (part === undefined) return undefined
   const parts =
     terms.get(base) ??
     new Map(
-      partsOf(base).map((one): [DatePart, Term] => [
+      allPartsOf(base).map((one): [DatePart, Term] => [
         one,
         {
           ...base,

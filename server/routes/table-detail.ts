@@ -116,7 +116,7 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
     // Parsing JSON values would round large numbers in them.
     choices: field.type === 'json' ? null : (found?.choices?.map(toJsonValue) ?? null),
     operators: table.filters.includes(field.name) ? operatorsOf(field) : [],
-    parts: table.filters.includes(field.name) ? partsOf(field) : [],
+    parts: table.filters.includes(field.name) ? partsOf(table, field) : [],
     ordering: orderable(table).includes(field.name),
     search: table.search.includes(field.name),
   }

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { parse } from 'csv-parse'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
-import { dateParts, partTerm, partsOf, type DatePart, type Term } from '../../server/query/date-parts.ts'
+import { partTerm, partsOf, type Term } from '../../server/query/date-parts.ts'
 import { operatorsOf } from '../../server/query/operators.ts'
 
 /**
@@ -362,7 +362,9 @@ export function randomPartCondition(
   table: Table,
   rows: readonly Row[],
 ): RandomCondition | null {
-  const terms = table.fields.flatMap((base) => partsOf(base).flatMap((part) => partTerm(base, part) ?? []))
+  const terms = table.fields.flatMap((base) =>
+    partsOf(table, base).flatMap((part) => partTerm(base, part) ?? []),
+  )
   return randomCondition(random, table, pick(random, terms), rows)
 }
 
@@ -372,8 +374,9 @@ function randomCondition(
   own: Term,
   rows: readonly Row[],
 ): RandomCondition | null {
-  const isPart = own.part === undefined && partsOf(own).length > 0 && random() < 0.4
-  const field: Term = (isPart ? partTerm(own, pick<DatePart>(random, dateParts)) : undefined) ?? own
+  const parts = own.part === undefined ? partsOf(table, own) : []
+  const derived = parts.length > 0 && random() < 0.4 ? partTerm(own, pick(random, parts)) : undefined
+  const field: Term = derived ?? own
   const at = indexOf(table, field.part?.base.name ?? field.name)
   const value = (): Cell => termCell(field, pick(random, rows)[at] ?? null)
   // Only names of operators come from the service; their meaning is implemented again here.

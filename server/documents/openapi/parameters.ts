@@ -3,7 +3,7 @@ import type { Table } from '../../../core/catalog/catalog.ts'
 import { fieldTypeNames, typeRow } from '../../../core/catalog/field-types.ts'
 import { rowFormats } from '../../formats/registry.ts'
 import { exampleQueries } from '../../query/examples.ts'
-import { dateParts, partTerm, partSchemaOf, type Term } from '../../query/date-parts.ts'
+import { partTerm, partsOf, partSchemaOf, type Term } from '../../query/date-parts.ts'
 import { formatList, parseList } from '../../query/list.ts'
 import { listLengthMax } from '../../query/conditions.ts'
 import { operatorRow, operatorsOf, type Operator, periodUnit } from '../../query/operators.ts'
@@ -106,7 +106,7 @@ export function conditionParameters({ table, report }: TableDescription): Named[
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   const terms = filtered.flatMap((field): Term[] => [
     field,
-    ...dateParts.flatMap((part) => partTerm(field, part) ?? []),
+    ...partsOf(table, field).flatMap((part) => partTerm(field, part) ?? []),
   ])
   return terms.flatMap((field) => {
     const { name } = field

@@ -53,7 +53,10 @@ export function describeCondition({ field, operator, values }: Condition, words:
   const [first = '', last = first] = values
   const valueTexts = values.map((value) => valueText(field, value, words))
   if (operator === 'ne')
-    return words.conditions.ne(name, periodText(field, { first, last }) ?? valueText(field, first, words))
+    return words.conditions.ne(
+      name,
+      first === last ? valueText(field, first, words) : (periodText(field, { first, last }) ?? first),
+    )
   if (operator === 'within') return words.conditions.within(name, valueTexts.join(', '))
   return words.conditions[operator](
     name,

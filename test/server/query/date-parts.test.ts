@@ -2,7 +2,9 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { allTables } from '../../../core/catalog/catalog.ts'
+import { impliedBy } from '../../../server/query/conditions.ts'
 import { daysOfPart, partTerm, termValue } from '../../../server/query/date-parts.ts'
+import type { Operator } from '../../../server/query/operators.ts'
 import { evaluate, randomPartCondition, readRows } from '../../support/evaluator.ts'
 import { randomFrom, rowTexts } from '../../support/random-queries.ts'
 import { isQuick, sampled, seed } from '../../support/runs.ts'
@@ -102,6 +104,66 @@ test.each(
   expect(decodeURIComponent(String(next))).toContain(`?${canonical}&page=2&page_size=1`)
 })
 
+const implied: [operator: Operator, values: string[], conditions: unknown[]][] = [
+  ['eq', ['2020-02'], [['range', '2020-02-01 00:00:00', '2020-02-29 23:59:59.999999']]],
+  ['in', ['2020-02'], [['range', '2020-02-01 00:00:00', '2020-02-29 23:59:59.999999']]],
+  ['in', ['2020-02', '2020-04'], []],
+  ['range', ['2020-02', '2020-04'], [['range', '2020-02-01 00:00:00', '2020-04-30 23:59:59.999999']]],
+  ['gte', ['2020-02'], [['gte', '2020-02-01 00:00:00']]],
+  ['gt', ['2020-02'], [['gt', '2020-02-29 23:59:59.999999']]],
+  ['lte', ['2020-02'], [['lte', '2020-02-29 23:59:59.999999']]],
+  ['lt', ['2020-02'], [['lt', '2020-02-01 00:00:00']]],
+  ['ne', ['2020-02'], []],
+  ['isnull', ['true'], []],
+]
+test.each(sampled(implied))(
+  'a month that is %s %j implies conditions on moments',
+  (operator, values, conditions) => {
+    const [table] = allTables(shop.catalog)
+    const field = table?.fields.find(({ name }) => name === 'at')
+    const term = field === undefined ? undefined : partTerm(field, 'month')
+    if (term === undefined) throw new Error('no month')
+    const found = impliedBy({ field: term, operator, values })
+    expect(found.map((one) => [one.field === field, one.operator, ...one.values])).toEqual(
+      conditions.map((one) => [true, ...(one as string[])]),
+    )
+  },
+)
+
+test('a day implies the day, and a day of the week nothing', () => {
+  const [table] = allTables(shop.catalog)
+  const field = table?.fields.find(({ name }) => name === 'day')
+  if (field === undefined) throw new Error('no day')
+  const terms = (['day', 'weekday'] as const).flatMap((part) => partTerm(field, part) ?? [])
+  const found = terms.map((term, index) =>
+    impliedBy({ field: term, operator: 'eq', values: [['2020-05-01', '5'][index] ?? ''] }),
+  )
+  expect(found).toEqual([[{ field, operator: 'eq', values: ['2020-05-01'] }], []])
+})
+
+test('a field with the name of a part replaces it', async () => {
+  const table = {
+    name: 't',
+    order: ['date asc'],
+    filters: ['date', 'date__year'],
+    fields: ['date:date', 'date__year:integer'].map(fieldOf),
+  }
+  const other = await workshop(catalogAround([table]), {
+    'd/t.csv': 'date,date__year\n2020-01-01,7\n2021-01-01,2020\n',
+  })
+  await other.ingest()
+  const { app } = await serve(other)
+  expect((await getPage(app, `${address}?date__year=2020`)).results).toEqual([
+    { date: '2021-01-01', date__year: 2020 },
+  ])
+  expect((await getPage(app, `${address}?date__month=2020-01`)).count).toBe(1)
+  const { body } = await rawGet(app, '/api/v1/dataset/d/t/')
+  const { fields } = JSON.parse(body.toString()) as { fields: { parts: string[] }[] }
+  expect(fields.map((one) => one.parts)).toEqual([['quarter', 'month', 'week', 'day', 'weekday'], []])
+  const document = await rawGet(app, '/api/v1/dataset/d/t/openapi.json')
+  expect(document.body.toString().match(/"name":\s*"date__year"/g)).toHaveLength(1)
+})
+
 const isBefore = 'The field "day" has no operator "'
 const operators = 'eq, ne, gt, gte, lt, lte, in, range, isnull'
 const parts = 'year, quarter, month, week, day, weekday'
@@ -110,6 +172,7 @@ test.each(
     ['day__month=2020-13', 'The parameter "day__month__eq" must be a month such as 2020-05.'],
     ['day__quarter=2020-Q5', 'The parameter "day__quarter__eq" must be a quarter such as 2020-Q2.'],
     ['day__week=2019-W53', 'The parameter "day__week__eq" must be a week of ISO 8601 such as 2020-W21.'],
+    ['day__month=%22%22', 'The parameter "day__month__eq" must be a month such as 2020-05.'],
     ['day__year__gt=0', 'The parameter "day__year__gt" must be a year from 1 to 9999, such as 2020.'],
     ['day__day=2020-05', 'The parameter "day__day__eq" must be a day such as 2020-05-01.'],
     [

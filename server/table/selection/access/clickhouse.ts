@@ -80,7 +80,7 @@ export class NotInClickHouse extends Error {}
 
 /**
  * Finds rows with ClickHouse, in tables that the catalog assigns to it, but for conditions that it does not
- * support, such as items of lists.
+ * support, such as items of lists and parts of dates.
  */
 export class ClickHouseScan implements AccessPath<ClickHouseStep> {
   readonly #link: ClickHouse

@@ -4,16 +4,17 @@ import { foldedSql } from '../../../../../core/folding.ts'
 import { quotedName } from '../../../../../core/sql.ts'
 import type { Parameters } from '../../../engine/plan.ts'
 import { blanks } from '../../../../query/operators.ts'
-import { baseOf, termSql } from '../../../../query/date-parts.ts'
+import { baseOf, termSql, type Term } from '../../../../query/date-parts.ts'
 import { wordStart } from '../../../../query/search-terms.ts'
 import type { SqlDialect } from '../../where.ts'
 
-/**
- * Dialect of DuckDB, over the columns of the parts, or of another file.
- * @param column used for every field; by default the field's own
- */
-export function duckDbDialect(parameters: Parameters, column: string | null = null): SqlDialect {
-  const columnOf: SqlDialect['column'] = (field) => column ?? termSql(field, quotedName(baseOf(field).name))
+/** SQL: the value of a field, or of a part of its dates. */
+function columnOf(term: Term): string {
+  return termSql(term, quotedName(baseOf(term).name))
+}
+
+/** Dialect of DuckDB, over the columns of the parts. */
+export function duckDbDialect(parameters: Parameters): SqlDialect {
   return {
     column: columnOf,
     folded: (field) => foldedSql(columnOf(field)),
