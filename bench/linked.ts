@@ -9,7 +9,7 @@ import { openStore } from '../core/warehouse/stores/open.ts'
 import { recordVerified, versionsIn } from '../core/warehouse/state-files.ts'
 import type { Bench } from './cases.ts'
 
-/** Tables of any size on little disk: the parts of the large table, of 262,144 rows each, linked again and again. */
+/** Tables of any size on little disk: the parts of the large table, of 250,000 rows each, linked again and again. */
 export interface LinkedTable {
   readonly name: string
   readonly rows: number

@@ -35,7 +35,7 @@ export const converterVersion = 7
 /**
  * Rows of a part. A query must read the footer of each part, which is longer for more rows: see
  * docs/explanation/performance.md for tables of 3, 18 and 45 fields. A multiple of 1,000, so that in every part
- * chunks of the row store begin at the rows where pages begin.
+ * of a table without partitions, chunks of the row store begin at the rows where pages begin.
  */
 export const partRowsDefault = 250_000
 /** Row group size of temporary files, where fewer and larger groups are cheaper. */

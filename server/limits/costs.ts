@@ -9,7 +9,7 @@ const pageCost = 8
 const pieceCost = 110
 /** Cost of 4 MB of a file, which is hashed as it is sent. */
 const filePieceCost = 20
-/** Cost of reading a million values, weighted as in `server/table/selection/duckdb/scan.ts`. */
+/** Cost of reading a million values, weighted as in `server/table/selection/access/duckdb/statements.ts`. */
 const millionCost = 20
 
 /** Returns the cost of work, at least 1. */

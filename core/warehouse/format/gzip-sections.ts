@@ -1,8 +1,8 @@
 import zlib from 'node:zlib'
 
 /**
- * A gzip file of one member (RFC 1952), whose deflate data consists of sections. A full flush ends each
- * section, so that sections can be compressed concurrently, inflated alone, and copied into another file.
+ * A gzip file of one member (RFC 1952), whose deflate data consists of sections. Each section ends with
+ * a byte and refers to nothing before it, so that sections can be compressed concurrently, inflated alone, and copied into another file.
  */
 
 /** Compressed bytes, uncompressed bytes, and CRC-32 of the uncompressed bytes. */
@@ -39,7 +39,7 @@ export function storedBlock(bytes: Uint8Array): Buffer {
 /** Maximum size of a text that is not compressed, in bytes: zlib takes longer to begin than to compress it. */
 const storedTextMax = 500
 
-/** Builds a gzip file from texts, and from deflate blocks that end in a full flush. */
+/** Builds a gzip file from texts, and from deflate blocks that end with a byte and refer to nothing before them. */
 export class GzipBuilder {
   readonly #pieces: Uint8Array[] = [gzipHeader]
   readonly #sections: GzipSection[] = []

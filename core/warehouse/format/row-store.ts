@@ -7,10 +7,10 @@ import { storedBlock } from './gzip-sections.ts'
  * The layout of a row store, a file of chunks (see `chunk-file.ts`) with the rows of a part as JSON, as pages have
  * them: with all fields, in alphabetical order. A page is mostly copied from it.
  *
- * - Text chunks: 25 rows each, the last one may have fewer. Each row is followed by a comma. The text is one or more
- *   deflate blocks (RFC 1951) that end in a full flush, so that it can be inflated alone, and copied into any other
- *   deflate stream, such as a gzip file. The last comma is a block of its own, which the last chunk of a page leaves
- *   out.
+ * - Text chunks: 25 rows each, the last one may have fewer. Each row is followed by a comma. The text is some
+ *   deflate blocks (RFC 1951) that end with a byte and refer to nothing before them. So it can be inflated alone, and
+ *   copied into any other deflate stream, such as a gzip file. The last comma is a block of its own, which the last
+ *   chunk of a page leaves out.
  * - Index chunks, one for every 64 text chunks: the CRC-32 of each text without its last comma (UINT32), then for each
  *   row where it ends in its text, after its comma (UINT32). All numbers are little endian.
  *
@@ -37,7 +37,7 @@ export function storeChunks(rows: number): number {
   return textChunks(rows) + Math.ceil(rows / indexedRows)
 }
 
-/** Higher levels take twice the time, and make files only a tenth smaller, measured on tables of 8 and 18 fields. */
+/** Higher levels take up to twice the time, and make files only a tenth smaller; see docs/explanation/performance.md. */
 const level = 3
 
 /** The last block of a text chunk: a comma, not compressed. */

@@ -12,7 +12,7 @@ import { gather, gatherColumns, type Gathered } from '../reading/gather.ts'
 import { rowGroupsOf, valuesOfGroups } from '../reading/plan.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { MemoryGate } from '../../base/queue.ts'
-import { type Hint, type Selections, isWholeTable } from '../selection/selections.ts'
+import { consecutive, type Hint, type Selections, isWholeTable } from '../selection/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { jsonFormat } from '../../formats/json.ts'
 
@@ -134,7 +134,9 @@ export async function pageBody(
   const bytes = range.rows * snapshot.rowBytes
   if (bytes > requester.pageBytesMax) throw new TooLarge()
   const positions =
-    selection === null ? consecutive(range) : await selection.slice(range.first, range.rows, requester)
+    selection === null
+      ? consecutive(range.first, range.rows)
+      : await selection.slice(range.first, range.rows, requester)
   const isStored = isLineForm(form) && canReadStored(snapshot, form, positions.length)
   const decoded = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
@@ -168,12 +170,6 @@ export async function pageBody(
     positions,
     hints: selection?.hints ?? [],
   }
-}
-
-function consecutive({ first, rows }: PageRange): Uint32Array {
-  const positions = new Uint32Array(rows)
-  for (let row = 0; row < rows; row += 1) positions[row] = first + row
-  return positions
 }
 
 function piecesOf(
