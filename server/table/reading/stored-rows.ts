@@ -81,8 +81,8 @@ export class StoredRows {
   }
 
   /**
-   * Reads the chunks of some slices. Chunks that are near each other are read together, and consecutive ones
-   * inflated together.
+   * Reads the chunks of some slices. Chunks that are near each other are read together, and any are inflated
+   * together, since zlib takes longer to begin than to inflate one.
    * @param isText returns true for slices whose text is needed
    * @throws DamagedTable
    */
@@ -94,6 +94,7 @@ export class StoredRows {
     const texts = new Set(slices.filter(isText).map(keyOf))
     const byChunk = new Map(slices.map((slice) => [keyOf(slice), slice]))
     const chunks = [...byChunk.values()].toSorted((a, b) => keyOf(a) - keyOf(b))
+    let [group, bytesOfGroup]: [Slice[], number] = [[], 0]
     for (let first = 0, end = 0; first < chunks.length; first = end) {
       const { part = 0 } = chunks[first] ?? {}
       const file = this.#file(part)
@@ -107,26 +108,21 @@ export class StoredRows {
       }
       await yielder.next()
       const read = file.readTogether(located)
-      let [group, bytesOfGroup]: [Slice[], number] = [[], 0]
       for (const [index, bytes] of read.entries()) {
         const slice = chunks[first + index]
         if (slice === undefined) break
         this.#chunks.set(keyOf(slice), bytes)
         if (!texts.has(keyOf(slice))) continue
-        const last = group.at(-1)
         const size = this.chunkSize(slice)
-        if (
-          last !== undefined &&
-          (slice.chunk !== last.chunk + 1 || bytesOfGroup + size > inflatedBytesMax)
-        ) {
+        if (bytesOfGroup + size > inflatedBytesMax) {
           this.#inflate(group)
           ;[group, bytesOfGroup] = [[], 0]
         }
         group.push(slice)
         bytesOfGroup += size
       }
-      this.#inflate(group)
     }
+    this.#inflate(group)
   }
 
   /** Returns the size of the rows of a slice in bytes. */
@@ -179,15 +175,12 @@ export class StoredRows {
     return { bytes, start: index.start(row), end: index.end(row) }
   }
 
-  /** @param group slices of consecutive chunks that were read together */
+  /** @param group slices of chunks that were read */
   #inflate(group: readonly Slice[]): void {
-    const chunks = group.map((slice) => this.stored(slice).bytes)
-    const [first] = chunks
-    if (first === undefined) return
+    if (group.length === 0) return
     const sizes = group.map((slice) => this.chunkSize(slice))
-    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
     const bytes = inflateTexts(
-      Buffer.from(first.buffer, first.byteOffset, length),
+      Buffer.concat(group.map((slice) => this.stored(slice).bytes)),
       sizes.reduce((sum, size) => sum + size, 0),
     )
     let start = 0
