@@ -155,13 +155,10 @@ describeWith(hasPrlimit, 'prlimit of util-linux')('without descriptors', () => {
     const server = await startWorkers(table.settings, 2)
     const limit = (descriptors: number): unknown =>
       execFileSync(prlimit, ['--pid', String(server.pid), `--nofile=${descriptors}:`])
-    const open = (): number => readdirSync(`/proc/${server.pid}/fd`).length
-    limit(open() + 2)
+    limit(readdirSync(`/proc/${server.pid}/fd`).length + 2)
     process.kill(server.pid, 'SIGHUP')
     await server.says('new worker failed to start; the old ones stay')
     const [first = 0, second = 0] = workersOf(server.pid)
-    // The channel of a dead worker is free again, and a new one needs more than that.
-    limit(open())
     process.kill(second, 'SIGKILL')
     // The place of the one that died, and that of the one that could not take it.
     await until(() => server.log().split('worker died; starting another').length > 2)
