@@ -34,8 +34,8 @@ export const converterVersion = 7
 
 /**
  * Rows of a part. A query must read the footer of each part, which is longer for more rows: see
- * docs/explanation/performance.md for tables of 3, 18 and 45 fields. A multiple of 1,000, so that in every part
- * of a table without partitions, chunks of the row store begin at the rows where pages begin.
+ * docs/explanation/performance.md for tables of 3, 18 and 45 fields. A multiple of 1,000: in a
+ * table without partitions, pages then begin where chunks of the row store begin.
  */
 export const partRowsDefault = 250_000
 /** Row group size of temporary files, where fewer and larger groups are cheaper. */

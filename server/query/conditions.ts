@@ -313,7 +313,7 @@ export function parameterFor(
   ]
 }
 
-/** Returns whether a field has any texts; texts of parts have few forms. */
+/** Returns whether any text can be a value; not so for parts such as months, although their type is string. */
 function isText({ type, part }: Term): boolean {
   return typeRow(type).isText && part === undefined
 }

@@ -1,8 +1,9 @@
 import zlib from 'node:zlib'
 
 /**
- * A gzip file of one member (RFC 1952), whose deflate data consists of sections. Each section ends with
- * a byte and refers to nothing before it, so that sections can be compressed concurrently, inflated alone, and copied into another file.
+ * A gzip file of one member (RFC 1952), whose deflate data consists of sections. Each section ends at the end of
+ * a byte, and refers to nothing before it. So sections can be compressed concurrently, inflated alone, and copied
+ * into another file.
  */
 
 /** Compressed bytes, uncompressed bytes, and CRC-32 of the uncompressed bytes. */
