@@ -100,7 +100,8 @@ export function parseCondition(
   return parseValues(field, operator, text)
 }
 
-function parseValues(field: Term, operator: Operator, text: string): Condition | Invalid {
+/** Parses the operand of a condition. */
+export function parseValues(field: Term, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
   switch (operatorRow(operator).operandKind) {
     case 'value': {

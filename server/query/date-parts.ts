@@ -223,3 +223,25 @@ export function daysOfPart(term: Term, values: readonly string[]): readonly [str
   const [from, to] = [rowOf(term)?.days(first), rowOf(term)?.days(last)]
   return from === undefined || to === undefined || from === null || to === null ? null : [from[0], to[1]]
 }
+
+/** Days of each part, at the least. */
+const daysOf: Readonly<Record<DatePart, number>> = {
+  year: 365,
+  quarter: 90,
+  month: 28,
+  week: 7,
+  day: 1,
+  weekday: 1,
+}
+
+/**
+ * Returns the maximum number of values that a part has between two values of its field; infinite for a field.
+ * @param min least value as text; null if it is unknown
+ */
+export function partsBetween(term: Term, min: string | null, max: string | null): number {
+  if (term.part === undefined) return Infinity
+  if (term.part.name === 'weekday') return 7
+  const [first, last] = [min, max].map((text) => timeOfDay((text ?? '').slice(0, 'YYYY-MM-DD'.length)))
+  const days = ((last ?? Number.NaN) - (first ?? Number.NaN)) / dayMs
+  return Number.isNaN(days) ? Infinity : Math.floor(days / daysOf[term.part.name]) + 2
+}

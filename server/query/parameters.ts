@@ -32,6 +32,17 @@ export function parseSnapshot(text: string): SnapshotId | 'current' | Invalid {
 }
 
 export function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Invalid {
+  return readOrderKeys(parameter, text, (field) =>
+    fieldFault(table, parameter, field, orderable(table), 'ordered by'),
+  )
+}
+
+/** @param fault returns why a name cannot be ordered by; null if it can */
+export function readOrderKeys(
+  parameter: string,
+  text: string,
+  fault: (name: string) => Invalid | null,
+): OrderKey[] | Invalid {
   const keys: OrderKey[] = []
   const terms = parseList(text)
   if (terms === null) return notAList(parameter)
@@ -41,8 +52,8 @@ export function parseOrdering(table: Table, parameter: string, text: string): Or
       .trim()
       .slice(isDescending ? 1 : 0)
       .trim()
-    const fault = fieldFault(table, parameter, field, orderable(table), 'ordered by')
-    if (fault !== null) return fault
+    const found = fault(field)
+    if (found !== null) return found
     if (keys.some((key) => key.field === field)) {
       return new Invalid(`The parameter "${parameter}" names the field "${field}" twice.`)
     }

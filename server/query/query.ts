@@ -97,9 +97,35 @@ export function parseRowQuery(
   pageSizeUnasked = pageSizeDefault,
 ): RowQuery {
   const offered = parameterNames.filter((name) => !without.some((other) => other === name))
+  const { given, conditions, errors } = readGiven(table, withLists(table, parametersOf(target)), offered)
+  const read = readParameters(table, given, pageSizeUnasked, errors)
+  if (errors.length > 0) throw new InvalidQuery(errors)
+  const query = buildRowQuery(table, given, conditions, read, pageSizeUnasked)
+  requireShort(query)
+  return query
+}
+
+/** Parameters of an address by kind. */
+interface Given {
+  /** Texts of the parameters that are not conditions. */
+  readonly given: Map<string, string>
+  readonly conditions: Condition[]
+  readonly errors: ParameterError[]
+}
+
+/**
+ * Separates conditions from the other parameters of an address.
+ * @param pairs names and texts of the parameters, in their order
+ * @param offered names of the parameters that are not conditions
+ */
+export function readGiven(
+  table: Table,
+  pairs: readonly (readonly [name: string, text: string])[],
+  offered: readonly string[],
+): Given {
   const [given, conditions, errors] = [new Map<string, string>(), [] as Condition[], [] as ParameterError[]]
   const seen = new Set<string>()
-  for (const [name, text] of withLists(table, parametersOf(target))) {
+  for (const [name, text] of pairs) {
     const aim = offered.includes(name) ? null : targetOf(table, name)
     // Web forms of Brasil.IO's clients send every field, most of them empty; those are ignored.
     if (text === '' && (offered.includes(name) || (aim !== null && isAllowed(aim)))) continue
@@ -120,11 +146,7 @@ export function parseRowQuery(
     const message = `There are more than ${conditionsMax} conditions.`
     errors.push(...conditions.slice(conditionsMax).map((one) => ({ parameter: one.field.name, message })))
   }
-  const read = readParameters(table, given, pageSizeUnasked, errors)
-  if (errors.length > 0) throw new InvalidQuery(errors)
-  const query = buildRowQuery(table, given, conditions, read, pageSizeUnasked)
-  requireShort(query)
-  return query
+  return { given, conditions, errors }
 }
 
 /** Parameters that are not conditions and whose values are lists. */
@@ -134,13 +156,17 @@ const listNames: ReadonlySet<string> = new Set(['fields', 'ordering', 'order-by'
  * Joins the values of each list parameter into one text. Generated clients may repeat a parameter, or append
  * `[]` to its name. Then each value is one item, even if it contains commas.
  */
-function withLists(table: Table, given: readonly [string, string][]): [name: string, text: string][] {
+export function withLists(
+  table: Table,
+  given: readonly [string, string][],
+  names: ReadonlySet<string> = listNames,
+): [name: string, text: string][] {
   const items = new Map<string, string[]>()
   const single: [string, string][] = []
   const arrays = new Set<string>()
   for (const [written, text] of given) {
     const name = written.endsWith('[]') ? written.slice(0, -2) : written
-    if (!isList(table, name)) single.push([written, text])
+    if (!names.has(name) && !isListOperand(table, name)) single.push([written, text])
     else if (items.get(name)?.push(text) === undefined) items.set(name, [text])
     if (name !== written) arrays.add(name)
   }
@@ -151,8 +177,7 @@ function withLists(table: Table, given: readonly [string, string][]): [name: str
   return [...single, ...lists]
 }
 
-function isList(table: Table, name: string): boolean {
-  if (listNames.has(name)) return true
+function isListOperand(table: Table, name: string): boolean {
   const operator = targetOf(table, name)?.operator
   return (
     typeof operator === 'string' &&
@@ -165,7 +190,7 @@ function isList(table: Table, name: string): boolean {
 const parametersLengthMax = 7500
 
 /** @throws QueryTooLong if the address of another page, with percent-encoded parameters, would be too long */
-function requireShort({ parameters }: RowQuery): void {
+export function requireShort({ parameters }: Pick<RowQuery, 'parameters'>): void {
   if (new URLSearchParams([...parameters]).toString().length <= parametersLengthMax) return
   throw new QueryTooLong(
     `The parameters are longer than ${parametersLengthMax} characters when they are percent-encoded.`,
@@ -250,9 +275,8 @@ function buildRowQuery(
   { page, pageSize, snapshot, words, ordering, columns }: ReadParameters,
   pageSizeUnasked: number,
 ): RowQuery {
-  const rows = new Map(conditions.map((condition) => parameterFor(condition, isParameterName)))
-  if (words.length > 0) rows.set('search', formatWords(words))
-  const parameters = new Map(rows)
+  const { parameters: filterParameters, ...filter } = filterOf(conditions, words, isParameterName)
+  const parameters = new Map(filterParameters)
   if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
   if (!areDeclared(table, columns)) parameters.set('fields', formatFields(columns))
   if (pageSize !== pageSizeUnasked) parameters.set('page_size', String(pageSize))
@@ -267,11 +291,29 @@ function buildRowQuery(
     format: given.get('format'),
     fields: inAlphabet(columns),
     columns,
+    ...filter,
+    ordering,
+    parameters,
+  }
+}
+
+/**
+ * Returns a filter without an order, and its canonical parameters.
+ * @param isReserved returns whether a parameter with the name of a field would mean something else
+ */
+export function filterOf(
+  conditions: readonly Condition[],
+  words: readonly string[],
+  isReserved: (name: string) => boolean,
+): RowFilter & { readonly parameters: QueryParameters } {
+  const rows = new Map(conditions.map((condition) => parameterFor(condition, isReserved)))
+  if (words.length > 0) rows.set('search', formatWords(words))
+  return {
     conditions: conditions.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
     words,
-    ordering,
+    ordering: [],
     key: JSON.stringify([...rows].toSorted(([a], [b]) => (a < b ? -1 : 1))),
-    parameters,
+    parameters: rows,
   }
 }
 

@@ -1,0 +1,264 @@
+import type { OrderKey, Table } from '../../core/catalog/catalog.ts'
+import { didYouMean, shorten } from '../../core/text.ts'
+import { isAllowed, isAlike, parameterFor, parseValues, targetOf, type Condition } from './conditions.ts'
+import { dateParts, partsOf, partTerm, type Term } from './date-parts.ts'
+import { Invalid, InvalidQuery } from './errors.ts'
+import { formatList, parseList } from './list.ts'
+import { measureOf, noMeasure, rowsName, type Measure } from './measures.ts'
+import {
+  formatOrdering,
+  pageSizeDefault,
+  parametersOf,
+  parsePageSize,
+  parseSnapshot,
+  readOrderKeys,
+} from './parameters.ts'
+import {
+  filterOf,
+  isParameterName,
+  parameterRows,
+  parsePage,
+  readGiven,
+  requireShort,
+  withLists,
+  type RowFilter,
+  type RowQuery,
+} from './query.ts'
+import { parseWords } from './search-terms.ts'
+
+/** Which groups of rows are requested, and in which order. */
+export interface Aggregation {
+  /** Selects the rows to group. */
+  readonly filter: RowFilter
+  readonly terms: readonly Term[]
+  readonly measures: readonly Measure[]
+  /** Conditions on measures that every group satisfies; their fields are columns of the measures. */
+  readonly conditions: readonly Condition[]
+  /** Order of the groups by names of terms and measures; ties by the terms. */
+  readonly ordering: readonly OrderKey[]
+}
+
+/** A parsed query for groups of the rows of a table. */
+export type AggregateQuery = Aggregation &
+  Pick<RowQuery, 'page' | 'pageSize' | 'snapshot' | 'format' | 'parameters'>
+
+const groupOperators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'range'] as const
+
+/** Limits of a query: each term and measure adds to its cost. */
+export const termsMax = 4
+export const measuresMax = 20
+
+/** Parameters of aggregates that are no conditions, and their descriptions. */
+export const aggregateParameterRows = {
+  group: `up to ${termsMax} fields, or parts of dates, separated by commas; without any, all rows form one group`,
+  measure: `up to ${measuresMax} measures, separated by commas; \`rows\` by default`,
+  page: parameterRows.page,
+  page_size: parameterRows.page_size.replace('rows', 'groups'),
+  snapshot: parameterRows.snapshot,
+  format: parameterRows.format,
+  search: parameterRows.search,
+  ordering:
+    'terms and measures to order by, separated by commas; `-` before one for descending. Nulls come last',
+  'order-by': parameterRows['order-by'],
+} as const satisfies Record<string, string>
+
+const names: readonly string[] = Object.keys(aggregateParameterRows)
+const listNames: ReadonlySet<string> = new Set(['group', 'measure', 'ordering', 'order-by'])
+
+function isReserved(name: string): boolean {
+  return isParameterName(name) || names.includes(name)
+}
+
+/**
+ * @param target path and query as received
+ * @throws InvalidQuery naming each invalid parameter, InvalidPage, QueryTooLong or MalformedQuery
+ */
+export function parseAggregateQuery(table: Table, target: string): AggregateQuery {
+  const ofGroups: { name: string; text: string; aim: GroupTarget }[] = []
+  const others: [string, string][] = []
+  for (const [name, text] of withLists(table, parametersOf(target), listNames)) {
+    const aim = isOfRows(table, name) ? null : groupTarget(table, name)
+    if (aim === null) others.push([name, text])
+    else if (text !== '') ofGroups.push({ name, text, aim })
+  }
+  const { given, conditions: ofRows, errors } = readGiven(table, others, names)
+  const read = <T>(parameter: string, missing: T, parse: (text: string) => T | Invalid): T => {
+    const text = given.get(parameter)
+    const value = text === undefined ? missing : parse(text)
+    if (!(value instanceof Invalid)) return value
+    errors.push({ parameter, message: value.message })
+    return missing
+  }
+  const terms = read<Term[]>('group', [], (text) => parseTerms(table, text))
+  const measures = read<Measure[]>('measure', [rowsMeasure(table)], (text) => parseMeasures(table, text))
+  const keys = [...terms, ...measures].map(({ name }) => name)
+  if (given.has('ordering') && given.has('order-by')) {
+    const message = 'The parameters "ordering" and "order-by" mean the same: use one of them.'
+    errors.push({ parameter: 'order-by', message })
+  }
+  const orderedBy = (parameter: string, missing: OrderKey[]): OrderKey[] =>
+    read(parameter, missing, (text) => (errors.length > 0 ? [] : parseGroupOrder(parameter, text, keys)))
+  const ordering = orderedBy('ordering', orderedBy('order-by', []))
+  const conditions: Condition[] = []
+  for (const { name, text, aim } of ofGroups) {
+    const condition = errors.length > 0 ? null : parseGroupCondition(aim, text, measures)
+    if (condition instanceof Invalid) errors.push({ parameter: name, message: condition.message })
+    else if (condition !== null && conditions.some((other) => isAlike(other, condition)))
+      errors.push({ parameter: name, message: `The parameter "${name}" repeats a condition: remove it.` })
+    else if (condition !== null) conditions.push(condition)
+  }
+  const words = read('search', [], (text) => parseWords(table, text))
+  const pageSize = read('page_size', pageSizeDefault, parsePageSize)
+  const snapshot = read('snapshot', null, parseSnapshot)
+  if (errors.length > 0) throw new InvalidQuery(errors)
+  const { parameters: filterParameters, ...filter } = filterOf(ofRows, words, isReserved)
+  const parameters = new Map(filterParameters)
+  for (const condition of conditions) parameters.set(...groupParameter(condition))
+  if (terms.length > 0) parameters.set('group', formatList(terms.map(({ name }) => name)))
+  if (measures.length > 1 || measures[0]?.of !== 'rows')
+    parameters.set('measure', formatList(measures.map(({ name }) => name)))
+  if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
+  if (pageSize !== pageSizeDefault) parameters.set('page_size', String(pageSize))
+  for (const name of ['snapshot', 'format']) {
+    const text = given.get(name)
+    if (text !== undefined) parameters.set(name, text)
+  }
+  const page = parsePage(given.get('page'))
+  const query = { filter, terms, measures, conditions, ordering, page, pageSize, snapshot, parameters }
+  requireShort(query)
+  return { ...query, format: given.get('format') }
+}
+
+/** Returns whether a parameter is one of all queries, or a condition on rows. */
+function isOfRows(table: Table, name: string): boolean {
+  const aim = targetOf(table, name)
+  return names.includes(name) || (aim !== null && isAllowed(aim))
+}
+
+interface GroupTarget {
+  readonly measure: Measure
+  /** Operator as written; null if the parameter has only the name of the measure. */
+  readonly operator: string | null
+}
+
+function groupTarget(table: Table, name: string): GroupTarget | null {
+  const exact = measureOf(table, name)
+  if (exact !== null) return { measure: exact, operator: null }
+  const end = name.lastIndexOf('__')
+  const measure = end === -1 ? null : measureOf(table, name.slice(0, end))
+  return measure === null ? null : { measure, operator: name.slice(end + 2) }
+}
+
+function parseGroupCondition(
+  { measure: { name }, operator: written }: GroupTarget,
+  text: string,
+  measures: readonly Measure[],
+): Condition | Invalid {
+  const measure = measures.find((one) => one.name === name)
+  if (measure === undefined)
+    return new Invalid(`The condition on "${name}" needs the measure: add it to the parameter "measure".`)
+  const operator = groupOperators.find((one) => one === (written ?? 'eq'))
+  if (operator === undefined) {
+    const hint = didYouMean(written ?? '', groupOperators)
+    return new Invalid(
+      `The measure "${name}" has no operator "${shorten(written ?? '')}"${hint}; its operators: ${groupOperators.join(', ')}.`,
+    )
+  }
+  const { column } = measure
+  // As in conditions on rows.
+  if (written === null && text === 'None') return { field: column, operator: 'isnull', values: ['true'] }
+  return parseValues(column, operator, text)
+}
+
+/** Returns the canonical parameter of a condition on groups, whose null has no operator of its own. */
+function groupParameter(condition: Condition): [name: string, text: string] {
+  const { field, operator } = condition
+  return operator === 'isnull' ? [field.name, 'None'] : parameterFor(condition, () => false)
+}
+
+function rowsMeasure(table: Table): Measure {
+  const rows = measureOf(table, rowsName(table))
+  if (rows === null) throw new TypeError('table has no fields')
+  return rows
+}
+
+function parseTerms(table: Table, text: string): Term[] | Invalid {
+  return parseNames('group', text, termsMax, (name) => termOf(table, name))
+}
+
+function parseMeasures(table: Table, text: string): Measure[] | Invalid {
+  return parseNames('measure', text, measuresMax, (name) => measureOf(table, name) ?? noMeasure(table, name))
+}
+
+/** Parses a list of names without repetition. */
+function parseNames<T extends { readonly name: string }>(
+  parameter: string,
+  text: string,
+  max: number,
+  parse: (name: string) => T | Invalid,
+): T[] | Invalid {
+  const written = parseList(text)
+  if (written === null) return new Invalid(`The parameter "${parameter}" must be names separated by commas.`)
+  if (written.length > max) return new Invalid(`The parameter "${parameter}" names more than ${max}.`)
+  const found: T[] = []
+  for (const name of written) {
+    const one = parse(name)
+    if (one instanceof Invalid) return one
+    if (found.some((other) => other.name === name))
+      return new Invalid(`The parameter "${parameter}" names "${name}" twice.`)
+    found.push(one)
+  }
+  return found
+}
+
+/** Types whose values form no groups. */
+const ungrouped: ReadonlySet<string> = new Set(['json', 'list', 'point'])
+
+/** Returns all terms of a table: fields whose values form groups, and parts of their dates. */
+export function termsOf(table: Table): Term[] {
+  return table.fields
+    .filter(({ type }) => !ungrouped.has(type))
+    .flatMap((field): Term[] => [
+      field,
+      ...partsOf(table, field).flatMap((part) => partTerm(field, part) ?? []),
+    ])
+}
+
+/** Returns a field, or a part of its dates, by which rows can be grouped. */
+function termOf(table: Table, name: string): Term | Invalid {
+  const { fields } = table
+  const end = name.lastIndexOf('__')
+  const exact = fields.find((field) => field.name === name)
+  const base = exact ?? fields.find((field) => end !== -1 && field.name === name.slice(0, end))
+  if (base !== undefined && ungrouped.has(base.type))
+    return new Invalid(`The parameter "group" names "${base.name}", whose type ${base.type} forms no groups.`)
+  if (exact !== undefined) return exact
+  const part = base === undefined ? undefined : partTerm(base, name.slice(end + 2))
+  if (part !== undefined) return part
+  if (base !== undefined) {
+    const parts = partsOf(table, base)
+    const known = parts.map((one) => `${base.name}__${one}`)
+    const what =
+      parts.length === 0
+        ? `"${base.name}" has no parts, since it has no dates`
+        : `its parts are ${known.join(', ')}`
+    return new Invalid(
+      `The parameter "group" names "${shorten(name)}", which is not a field${didYouMean(name, known)}; ${what}.`,
+    )
+  }
+  const grouping = fields.filter(({ type }) => !ungrouped.has(type)).map((field) => field.name)
+  return new Invalid(
+    `The parameter "group" names "${shorten(name)}", which is not a field${didYouMean(name, grouping)}; fields: ${grouping.join(', ')}; dates have parts: ${dateParts.join(', ')}.`,
+  )
+}
+
+/** Parses an order of groups by keys of the answer. */
+function parseGroupOrder(parameter: string, text: string, known: readonly string[]): OrderKey[] | Invalid {
+  return readOrderKeys(parameter, text, (name) =>
+    known.includes(name)
+      ? null
+      : new Invalid(
+          `The parameter "${parameter}" names "${shorten(name)}", which is not in the answer${didYouMean(name, known)}; it has ${known.join(', ')}.`,
+        ),
+  )
+}

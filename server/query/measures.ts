@@ -1,0 +1,123 @@
+import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { didYouMean, shorten } from '../../core/text.ts'
+import { Invalid } from './errors.ts'
+
+/** Measures of a group of rows: `rows`, and functions of the values of a field, such as `new_deaths__sum`. */
+
+/** Functions of the values of a group, which all ignore nulls. */
+const functions = {
+  count: { isNumeric: false, meaning: 'number of values' },
+  distinct: { isNumeric: false, meaning: 'exact number of different values' },
+  min: { isNumeric: false, meaning: 'least value' },
+  max: { isNumeric: false, meaning: 'greatest value' },
+  sum: { isNumeric: true, meaning: 'exact sum' },
+  avg: { isNumeric: true, meaning: 'average' },
+  median: { isNumeric: true, meaning: 'middle value, or the mean of the two in the middle' },
+} as const satisfies Record<string, { readonly isNumeric: boolean; readonly meaning: string }>
+
+type MeasureFunction = keyof typeof functions
+
+export const measureFunctions = Object.keys(functions) as readonly MeasureFunction[]
+
+export function measureMeaning(name: MeasureFunction): string {
+  return functions[name].meaning
+}
+
+/** Number of rows, or a function of the values of a field. */
+export type Measure = {
+  readonly name: string
+  /** Describes the values of the measure. */
+  readonly column: Field
+} & ({ readonly of: 'rows'; readonly field: null } | { readonly of: MeasureFunction; readonly field: Field })
+
+/** Digits after the point of averages and medians, beyond those of the field. */
+const furtherDigits = 6
+/** Digits of sums and averages of any number of decimals, which have at most 38. */
+const precisionMax = 80
+
+function isNumeric({ type }: Pick<Field, 'type'>): boolean {
+  return typeRow(type).wire.kind === 'number'
+}
+
+/** Returns the functions of a field, except those whose name is that of another field. */
+export function functionsOf({ fields }: Pick<Table, 'fields'>, field: Field): MeasureFunction[] {
+  return measureFunctions.filter(
+    (one) =>
+      (isNumeric(field) || !functions[one].isNumeric) &&
+      fields.every(({ name }) => name !== `${field.name}__${one}`),
+  )
+}
+
+/** Returns the name of the number of rows: `rows`, unless that is the name of a field. */
+export function rowsName({ fields }: Pick<Table, 'fields'>): string {
+  let name = 'rows'
+  while (fields.some((field) => field.name === name)) name = `_${name}`
+  return name
+}
+
+/** Returns whether values are rounded, and written without zeros at the end. */
+export function isRounded({ of, column }: Measure): boolean {
+  return (of === 'avg' || of === 'median') && column.type === 'decimal'
+}
+
+function columnOf(field: Field, of: MeasureFunction, name: string): Field {
+  const column = { ...field, name, kind: null }
+  switch (of) {
+    case 'count':
+    case 'distinct':
+      return { ...column, type: 'integer' }
+    case 'min':
+    case 'max':
+      return { ...field, name }
+    default: {
+      if (field.type === 'float') return column
+      const scale = field.type === 'decimal' ? field.scale : 0
+      const further = of === 'sum' ? 0 : furtherDigits
+      return { ...column, type: 'decimal', precision: precisionMax, scale: scale + further }
+    }
+  }
+}
+
+/** Returns the measure with a name; null if there is none. */
+export function measureOf(table: Table, name: string): Measure | null {
+  const [first] = table.fields
+  if (name === rowsName(table) && first !== undefined)
+    return { name, of: 'rows', field: null, column: { ...first, name, type: 'integer', kind: null } }
+  const end = name.lastIndexOf('__')
+  const field = table.fields.find((one) => end !== -1 && one.name === name.slice(0, end))
+  const of = field && functionsOf(table, field).find((one) => one === name.slice(end + 2))
+  return field === undefined || of === undefined
+    ? null
+    : { name, of, field, column: columnOf(field, of, name) }
+}
+
+/** Explains why there is no measure with a name. */
+export function noMeasure(table: Table, name: string): Invalid {
+  const { fields } = table
+  const shown = shorten(name)
+  const rows = rowsName(table)
+  const isTaken = fields.some((field) => field.name === name)
+  const end = name.lastIndexOf('__')
+  const base = fields.find((field) => field.name === (isTaken || end === -1 ? name : name.slice(0, end)))
+  if (base === undefined) {
+    const known = [
+      rows,
+      ...fields.flatMap((one) => functionsOf(table, one).map((of) => `${one.name}__${of}`)),
+    ]
+    return new Invalid(
+      `The parameter "measure" names "${shown}", which is not a measure${didYouMean(name, known)}; measures are ${rows} and <field>__<function>.`,
+    )
+  }
+  const list = functionsOf(table, base).map((of) => `${base.name}__${of}`)
+  const instead =
+    name === 'rows' ? `the number of rows is "${rows}", and measures of the field are` : 'its measures are'
+  const what =
+    isTaken && (name === 'rows' || end !== -1)
+      ? `"${shown}", which is a field`
+      : isTaken
+        ? `the field "${shown}" without a function`
+        : `"${shown}", but the field "${base.name}" of type ${base.type} has no such function`
+  const hint = isTaken ? '' : didYouMean(name, list)
+  return new Invalid(`The parameter "measure" names ${what}${hint}; ${instead} ${list.join(', ')}.`)
+}
