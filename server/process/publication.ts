@@ -110,7 +110,7 @@ export async function publishCatalog(
     scanPool,
     dictionaries,
     found,
-    { ...settings, codesBytesMax: indexBytesMax },
+    { ...settings, codesBytesMax: indexBytesMax, groupBytesMax: settings.indexBytesMax },
     shared.clickHouse,
   )
   const responder = new Responder({ ...settings, cachedBytesMax: settings.pageCacheBytes }, shared.sendBudget)

@@ -102,7 +102,7 @@ export function evaluate(
 }
 
 /** The value of a part of a date, counted from the first of January. */
-function termCell({ part }: Term, cell: Cell): Cell {
+export function termCell({ part }: Term, cell: Cell): Cell {
   if (part === undefined || cell === null) return cell
   const [, year = '', month = '', day = ''] = /^(\d{4})-(\d\d)-(\d\d)(?:T.*)?$/.exec(String(cell)) ?? []
   const lengths = [31, isLeap(Number(year)) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -170,17 +170,17 @@ function holds(cell: Cell, { operator, values }: Asked): boolean {
     case 'eq':
       return isSame(cell, first)
     case 'gt':
-      return order(cell, first) > 0
+      return compareCells(cell, first) > 0
     case 'gte':
-      return order(cell, first) >= 0
+      return compareCells(cell, first) >= 0
     case 'lt':
-      return order(cell, first) < 0
+      return compareCells(cell, first) < 0
     case 'lte':
-      return order(cell, first) <= 0
+      return compareCells(cell, first) <= 0
     case 'in':
       return values.some((value) => isSame(cell, value))
     case 'range':
-      return order(cell, first) >= 0 && order(cell, second) <= 0
+      return compareCells(cell, first) >= 0 && compareCells(cell, second) <= 0
     case 'iexact':
       return trimmed(fold(String(cell))) === trimmed(fold(String(first)))
     case 'contains':
@@ -204,7 +204,7 @@ function holds(cell: Cell, { operator, values }: Asked): boolean {
 }
 
 /** Returns whether two texts look the same: they may be in any normal form. */
-function isSame(one: Cell, other: Cell): boolean {
+export function isSame(one: Cell, other: Cell): boolean {
   return typeof one === 'string' && typeof other === 'string'
     ? one.normalize('NFC') === other.normalize('NFC')
     : one === other
@@ -229,7 +229,7 @@ export function fold(text: string): string {
 }
 
 /** By code points, as bytes of UTF-8 are ordered. */
-function order(a: Cell, b: Cell): number {
+export function compareCells(a: Cell, b: Cell): number {
   if (typeof a === 'string' && typeof b === 'string') {
     if (a === b) return 0
     let at = 0
@@ -252,7 +252,7 @@ function ordered(table: Table, rows: readonly Row[], by: AskedRows['ordering']):
       const b = other[at] ?? null
       if (a === b) continue
       if (a === null || b === null) return a === null ? 1 : -1
-      const found = order(a, b)
+      const found = compareCells(a, b)
       if (found !== 0) return direction === 'asc' ? found : -found
     }
     return 0
@@ -267,7 +267,7 @@ export interface RandomQuery extends AskedRows {
 
 export type Random = () => number
 
-const pick = <T>(random: Random, items: readonly T[]): T => {
+export const pick = <T>(random: Random, items: readonly T[]): T => {
   const item = items[Math.floor(random() * items.length)]
   if (item === undefined) throw new RangeError('nothing to pick from')
   return item
@@ -425,7 +425,7 @@ function randomCondition(
     )
     if (operator === 'range') {
       if (values.length !== 2) return null
-      values.sort(order)
+      values.sort(compareCells)
     }
     const spelled = values.map((other) => quoted(written(random, field, other, operator === 'in')))
     const text = spelled.join(pick(random, [',', ', ', ' ,']))

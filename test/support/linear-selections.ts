@@ -2,15 +2,11 @@ import path from 'node:path'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Condition } from '../../server/query/conditions.ts'
 import type { RowFilter } from '../../server/query/query.ts'
-import type {
-  Group,
-  Grouping,
-  Search,
-  Selection,
-  Selections,
-} from '../../server/table/selection/selections.ts'
+import type { Grouping, Groups } from '../../server/table/groups/groups.ts'
+import type { Search, Selection, Selections } from '../../server/table/selection/selections.ts'
 import type { Snapshot } from '../../server/snapshots/snapshot.ts'
-import { cellOf, evaluate, readRows, textOf, type Asked, type Row } from './evaluator.ts'
+import { canonicalCell, evaluateGroups } from './aggregates.ts'
+import { cellOf, evaluate, readRows, type Asked, type Row } from './evaluator.ts'
 
 /** Another engine than DuckDB: it reads the published CSV into memory, and goes through all rows for each query. */
 export class LinearSelections implements Selections {
@@ -26,24 +22,21 @@ export class LinearSelections implements Selections {
     }
   }
 
-  async groups({ snapshot, filter }: Omit<Search, 'requester'>, grouping: Grouping): Promise<Group[]> {
-    const { by, length, measure } = grouping
-    const { fields } = snapshot.table
-    const at = (name: string): number => fields.findIndex((field) => field.name === name)
+  async groups(
+    { snapshot, filter }: Omit<Search, 'requester'>,
+    { terms, measures }: Grouping,
+  ): Promise<Groups> {
     const { found } = await this.#found(snapshot, filter)
-    const groups = new Map<string | null, { rows: number; sum: bigint | null }>()
-    for (const row of found) {
-      const cell = row[at(by.name)] ?? null
-      const whole = cell === null ? null : textOf(by, cell)
-      const key = whole === null || length === null ? whole : Array.from(whole).slice(0, length).join('')
-      const measured = measure === null ? null : row[at(measure.name)]
-      const group = groups.get(key) ?? { rows: 0, sum: null }
-      const sum = typeof measured === 'bigint' ? (group.sum ?? 0n) + measured : group.sum
-      groups.set(key, { rows: group.rows + 1, sum })
-    }
-    const text = (sum: bigint | null): string | null =>
-      sum === null || measure === null ? null : textOf(measure, sum)
-    return [...groups].map(([key, { rows, sum }]) => ({ key, rows, sum: text(sum) })).toSorted(byKey)
+    const groups = evaluateGroups(snapshot.table, found, terms, measures)
+    const fields = [...terms, ...measures.map(({ column }) => column)]
+    const columns = fields.map((field, at) =>
+      groups.map(({ cells }) => canonicalCell(field, cells[at] ?? null)),
+    )
+    return { rows: found.length, count: groups.length, columns, bytes: 0 }
+  }
+
+  async groupsMax({ snapshot }: Omit<Search, 'requester'>): Promise<number> {
+    return snapshot.manifest.rows
   }
 
   async #found(
@@ -56,12 +49,6 @@ export class LinearSelections implements Selections {
     const rows = await reading
     return { rows, found: evaluate(table, rows, { conditions: conditions.map(asked), words, ordering }) }
   }
-}
-
-/** By the bytes of their keys, null last. */
-function byKey({ key: a }: Group, { key: b }: Group): number {
-  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
 function asked({ field, operator, values }: Condition): Asked {

@@ -24,7 +24,7 @@ import { Scrub } from '../../server/snapshots/scrub.ts'
 import type { CodedLimits } from '../../server/table/selection/access/codes.ts'
 import type { SelectionLimits } from '../../server/table/selection/access/duckdb.ts'
 import { Dictionaries } from '../../server/table/indexes/dictionaries.ts'
-import { PlannedSelections } from '../../server/table/selection/planned-selections.ts'
+import { PlannedSelections, type GroupLimits } from '../../server/table/selection/planned-selections.ts'
 import { SelectionCache } from '../../server/table/selection/selection-cache.ts'
 import type { Selections } from '../../server/table/selection/selections.ts'
 import { Readiness } from '../../server/snapshots/readiness.ts'
@@ -89,7 +89,14 @@ export interface Service {
 
 /** Differences from a service with default limits. */
 export type ServiceOptions = Partial<
-  Runtime & PoolLimits & ResponderLimits & SendLimits & SelectionLimits & CodedLimits & MemoryGateLimits
+  Runtime &
+    PoolLimits &
+    ResponderLimits &
+    SendLimits &
+    SelectionLimits &
+    CodedLimits &
+    GroupLimits &
+    MemoryGateLimits
 > & {
   readonly clickHouse?: ClickHouse
   readonly retention?: Retention
@@ -146,6 +153,7 @@ export async function serve(
   const limits = {
     selectionBytesMax: 10_000_000,
     codesBytesMax: 10_000_000,
+    groupBytesMax: 32_000_000,
     scanValuesMax: 1e9,
     queryTimeoutMs: 20_000,
     ...options,

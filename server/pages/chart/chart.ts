@@ -1,5 +1,6 @@
-import { type Field, tableId } from '../../../core/catalog/catalog.ts'
-import type { Group } from '../../table/selection/selections.ts'
+import { type Field, type Table, tableId } from '../../../core/catalog/catalog.ts'
+import { partTerm, type Term } from '../../query/date-parts.ts'
+import { measureOf, rowsName } from '../../query/measures.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, textOf } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
@@ -12,6 +13,9 @@ import { mixedTotal, totalsChoice } from './totals.ts'
 import { timed } from '../../http/responder.ts'
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
+import { aggregate } from '../../table/representations/aggregate-page.ts'
+import type { RowEngine } from '../../table/representations/page.ts'
+import type { Search } from '../../table/selection/selections.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import { unquotedIn } from '../../query/conditions.ts'
 import { answerQuery } from '../table/answer-query.ts'
@@ -21,6 +25,15 @@ import { requesterOf } from '../../routes/find.ts'
 /** Parameters of the chart itself. */
 const chartParameters = ['chart_by', 'chart_sum'] as const
 
+/** Rows with the same value. */
+interface Group {
+  /** Value as text; null for null. */
+  readonly key: string | null
+  readonly rows: number
+  /** Exact sum of the measure; null without a measure or without any value. */
+  readonly sum: string | null
+}
+
 interface ChartView extends QueryView {
   readonly dimensions: readonly Dimension[]
   /** Field that groups the rows; null if there is none. */
@@ -28,7 +41,7 @@ interface ChartView extends QueryView {
   /** Summed field; null to count rows. */
   readonly measure: Field | null
   /** Number of leading characters of a value by which rows are grouped; null for the whole value. */
-  readonly length: number | null
+  readonly length: 4 | 7 | 10 | null
   readonly groups: readonly Group[]
 }
 
@@ -243,36 +256,39 @@ function addressOf(
   field: Field,
   { key }: Group,
 ): string | null {
-  const { table, length } = view
-  const conditions = table.filters.includes(field.name) ? conditionsOf(field, key, length) : null
-  if (conditions === null) return null
-  return addresses.table(language, table, new Map([...withoutField(view, field), ...conditions]))
+  const { table } = view
+  const condition = table.filters.includes(field.name) ? conditionOf(termOf(field, view.length), key) : null
+  if (condition === null) return null
+  return addresses.table(language, table, new Map([...withoutField(view, field), condition]))
 }
 
-/** Returns the conditions that select a group's rows; null if no filter can. */
-function conditionsOf(field: Field, key: string | null, length: number | null): [string, string][] | null {
-  const { name, type } = field
-  if (key === null) return [[`${name}__isnull`, 'true']]
-  const isHead = length !== null && (type === 'datetime' || length < 10)
-  if (!isHead) {
-    const one = equalTo(field, key)
-    return one && [one]
-  }
-  if (type === 'string' || type === 'text') return [[`${name}__startswith`, key]]
-  const [from, next] = [`${key}-01-01`.slice(0, 10), dayAfter(key)]
-  // Days after the year 9999, which means "forever" in many sources, cannot be written, so the range has no
-  // end.
-  return [[`${name}__gte`, from], ...(next === null ? [] : [[`${name}__lt`, next] as [string, string]])]
+/** Returns the condition that selects a group's rows; null if no filter can. */
+function conditionOf(term: Term, key: string | null): [string, string] | null {
+  if (term.part !== undefined) return [term.name, key ?? 'None']
+  return key === null ? [`${term.name}__isnull`, 'true'] : equalTo(term, key)
 }
 
-/** Returns the day after a day, a month or a year; null if its year has not four digits. */
-function dayAfter(key: string): string | null {
-  const [year = 0, month, day] = key.split('-').map(Number)
-  const next = new Date(0)
-  if (month === undefined) next.setUTCFullYear(year + 1, 0, 1)
-  else if (day === undefined) next.setUTCFullYear(year, month, 1)
-  else next.setUTCFullYear(year, month - 1, day + 1)
-  return next.getUTCFullYear() > 9999 ? null : next.toISOString().slice(0, 10)
+/** Parts of dates by their number of characters. */
+const stepParts = { 4: 'year', 7: 'month', 10: 'day' } as const
+
+function termOf(field: Field, length: keyof typeof stepParts | null): Term {
+  return (length === null ? undefined : partTerm(field, stepParts[length])) ?? field
+}
+
+async function readChartGroups(
+  table: Table,
+  search: Search,
+  engine: RowEngine,
+  { by, measure }: { readonly by: Term; readonly measure: Field | null },
+): Promise<Group[]> {
+  const names = [rowsName(table), ...(measure === null ? [] : [`${measure.name}__sum`])]
+  const measures = names.flatMap((name) => measureOf(table, name) ?? [])
+  const whole = { filter: search.filter, terms: [by], measures, conditions: [], ordering: [] }
+  const {
+    groups: { columns },
+  } = await aggregate(search.snapshot, whole, engine, search.requester)
+  const [keys = [], rows = [], sums = []] = columns
+  return keys.map((key, group) => ({ key, rows: Number(rows[group]), sum: sums[group] ?? null }))
 }
 
 /** Page that draws the rows of a query by one of their fields, with all numbers. */
@@ -303,10 +319,10 @@ export function chartPage(service: PageService): Resource {
         const groupsFor = async (requester: Requester): Promise<readonly Group[]> =>
           drawn === null || (measure !== null && mixedTotal(queryView, drawn.field) !== null)
             ? []
-            : engine.selections.groups(
-                { snapshot, filter: query, requester },
-                { by: drawn.field, length, measure },
-              )
+            : readChartGroups(table, { snapshot, filter: query, requester }, engine, {
+                by: termOf(drawn.field, length),
+                measure,
+              })
         await responder.send(req, res, {
           ...named(service, ['chart', ...key]),
           body: async (signal) => {

@@ -19,6 +19,7 @@ import {
   countsChunk,
   countsOfAll,
   groupChunk,
+  groupRows,
   unpackGroup,
   type Codes,
 } from '../../../core/warehouse/format/codes.ts'
@@ -179,6 +180,11 @@ export class CodedTable {
       const bytes = zlib.inflateRawSync(this.#file.read(number))
       return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
     })
+  }
+
+  /** Returns the number of rows in a group. */
+  groupSize(group: number): number {
+    return Math.min(groupRows, this.rows - group * groupRows)
   }
 
   /**

@@ -47,7 +47,7 @@ export interface PageBody {
 }
 
 /** Position of a page in a result. */
-interface PageRange {
+export interface PageRange {
   /** Index of the first row in the result, from 0. */
   readonly first: number
   readonly rows: number
@@ -74,7 +74,7 @@ const representation = 6
 export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
   const { table, manifest } = snapshot
   const form = rowForm(table, format, query)
-  const range = isWholeTable(snapshot, query) ? rangeOf(manifest.rows, query) : null
+  const range = isWholeTable(snapshot, query) ? pageRange(manifest.rows, query) : null
   const page = range?.page ?? query.page
   // The key includes a link, since an envelope contains links.
   const named = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
@@ -102,7 +102,10 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
 }
 
 /** @throws InvalidPage beyond the last page; an empty result has a page 1 */
-function rangeOf(count: number, { page: requestedPage, pageSize }: RowQuery): PageRange {
+export function pageRange(
+  count: number,
+  { page: requestedPage, pageSize }: Pick<RowQuery, 'page' | 'pageSize'>,
+): PageRange {
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const page = requestedPage === 'last' ? lastPage : requestedPage
   if (page > lastPage) throw new InvalidPage()
@@ -130,7 +133,7 @@ export async function pageBody(
   const startedAt = performance.now()
   const selection =
     page.range === null ? await engine.selections.find({ snapshot, filter: query, requester }) : null
-  const range = page.range ?? rangeOf(selection?.count ?? 0, query)
+  const range = page.range ?? pageRange(selection?.count ?? 0, query)
   const bytes = range.rows * snapshot.rowBytes
   if (bytes > requester.pageBytesMax) throw new TooLarge()
   const positions =
@@ -164,7 +167,7 @@ export async function pageBody(
   return {
     pieces,
     isGzip,
-    headers: { ...pageHeaders(range, links), ...hintHeader(selection?.hints) },
+    headers: { ...pagingHeaders(range, links), ...hintHeader(selection?.hints) },
     serverTiming: timingOf(timings, performance.now() - began, selection?.plan ?? 'table'),
     range,
     positions,
@@ -232,7 +235,7 @@ const envelopeTail = ']}'
 const linkLengthMax = 1200
 
 /** Returns the data of the envelope as headers, for all formats. */
-function pageHeaders(range: PageOfCount, links: PageLinks): Record<string, string> {
+export function pagingHeaders(range: PageOfCount, links: PageLinks): Record<string, string> {
   return { 'Acervo-Count': String(range.count), Link: linkHeader(range, links) }
 }
 

@@ -1,32 +1,42 @@
 import type { ClickHouse } from '../../../core/clickhouse/link.ts'
 import { impliedBy } from '../../query/conditions.ts'
+import { baseOf, partsBetween, type Term } from '../../query/date-parts.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { TooCostly } from '../engine/errors.ts'
 import type { Pool } from '../engine/pool.ts'
+import type { Requester } from '../engine/requester.ts'
+import { groupsBytes, type Grouping, type Groups } from '../groups/groups.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { ListedOperands } from './listed-operands.ts'
 import { describePlan, planOf, type SelectionPlan, type AccessPaths } from './plan.ts'
 import type { SelectionCache } from './selection-cache.ts'
-import {
-  firstPositions,
-  type Group,
-  type Grouping,
-  type Search,
-  type Selection,
-  type Selections,
-} from './selections.ts'
+import { firstPositions, isUnfiltered, type Search, type Selection, type Selections } from './selections.ts'
 import { ClickHouseScan, NotInClickHouse, type ClickHouseLimits } from './access/clickhouse.ts'
 import { CodeScan, type CodedLimits } from './access/codes.ts'
-import { DuckDbScan, type SelectionLimits } from './access/duckdb.ts'
+import { valuesOfTerm } from './access/codes/clauses.ts'
+import { DuckDbScan, orTooCostly, type SelectionLimits } from './access/duckdb.ts'
+
+export interface GroupLimits {
+  /** Maximum size of the groups of a query in memory. */
+  readonly groupBytesMax: number
+}
+
+/** Estimates of distinct values may be this much too small. */
+const hyperLogLogError = 1.15
 
 /** Finds rows by the plan of each query. */
 export class PlannedSelections implements Selections {
   readonly #paths: AccessPaths
   readonly #operands: ListedOperands
+  readonly #cache: SelectionCache
+  readonly #dictionaries: Dictionaries
+  readonly #groupBytesMax: number
 
   constructor(
     pool: Pool,
     dictionaries: Dictionaries,
     cache: SelectionCache,
-    limits: SelectionLimits & CodedLimits & ClickHouseLimits,
+    limits: SelectionLimits & CodedLimits & ClickHouseLimits & GroupLimits,
     clickHouse: ClickHouse | null = null,
   ) {
     this.#paths = {
@@ -35,6 +45,9 @@ export class PlannedSelections implements Selections {
       duckDb: new DuckDbScan(pool, cache, limits),
     }
     this.#operands = new ListedOperands(dictionaries, pool)
+    this.#cache = cache
+    this.#dictionaries = dictionaries
+    this.#groupBytesMax = limits.groupBytesMax
   }
 
   async find(search: Search): Promise<Selection> {
@@ -45,9 +58,45 @@ export class PlannedSelections implements Selections {
     return hints.length === 0 ? selection : { ...selection, hints }
   }
 
-  async groups(search: Search, grouping: Grouping): Promise<readonly Group[]> {
+  async groups(search: Search, grouping: Grouping): Promise<Groups> {
     await this.#operands.requireSeparateValues(search)
-    return this.#paths.duckDb.groups(withImplied(search), grouping)
+    const { terms, measures } = grouping
+    const most = await this.groupsMax(search, grouping)
+    if (groupsBytes(grouping, most) > this.#groupBytesMax)
+      throw new TooCostly(
+        `There may be ${most.toLocaleString('en')} groups, which need more memory than a query may use: add a condition, or group by fewer or coarser terms.`,
+      )
+    const named = { name: 'groups', terms: namesOf(terms), measures: namesOf(measures) } as const
+    return this.#cache.groups(search, named, async (signal) => {
+      const whole = withImplied({ ...search, requester: { ...search.requester, signal } })
+      return (
+        (await this.#paths.codes.groups(whole, grouping)) ??
+        (await orTooCostly(() => this.#paths.duckDb.groups(whole, grouping)))
+      )
+    })
+  }
+
+  async groupsMax(search: Search, grouping: Grouping): Promise<number> {
+    const { snapshot, filter, requester } = search
+    let most = 1
+    for (const term of grouping.terms) most *= await this.#valuesMax(snapshot, term, requester)
+    const { rows } = snapshot.manifest
+    const isLarge = groupsBytes(grouping, Math.min(most, rows)) > this.#groupBytesMax
+    if (!isLarge || isUnfiltered(filter)) return Math.min(most, rows)
+    // Each group has a row.
+    const { count } = await this.find({ ...search, filter: { ...filter, ordering: [] } })
+    return Math.min(most, count)
+  }
+
+  /** Returns the estimated maximum number of values of a term, null included. */
+  async #valuesMax(snapshot: Snapshot, term: Term, requester: Requester): Promise<number> {
+    const base = baseOf(term)
+    const dictionary = await this.#dictionaries.values(snapshot, base, requester)
+    if (dictionary !== null) return new Set(valuesOfTerm(term, dictionary)).size + 1
+    const found = snapshot.report?.fields.find(({ name }) => name === base.name)
+    const values =
+      found?.distinct ?? Math.ceil((found?.distinct_estimate ?? snapshot.manifest.rows) * hyperLogLogError)
+    return Math.min(values, partsBetween(term, found?.min ?? null, found?.max ?? null)) + 1
   }
 
   async #find(search: Search, paths: AccessPaths): Promise<Selection> {
@@ -105,3 +154,5 @@ function withImplied(search: Search): Search {
   if (implied.length === 0) return search
   return { ...search, filter: { ...filter, conditions: [...filter.conditions, ...implied] } }
 }
+
+const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name)

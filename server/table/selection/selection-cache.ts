@@ -1,6 +1,7 @@
 import { tableId, type OrderKey } from '../../../core/catalog/catalog.ts'
 import { Cache, type CacheStats } from '../../base/cache.ts'
 import { SingleFlight } from '../../base/single-flight.ts'
+import type { Groups } from '../groups/groups.ts'
 import { RowSet } from './row-set.ts'
 import type { Search } from './selections.ts'
 
@@ -11,11 +12,13 @@ import type { Search } from './selections.ts'
  * - `section starts`: number of rows before each section of codes, in the table or an order
  * - `part counts`: number of rows in each part
  * - `count`: number of rows
+ * - `groups`: groups of matching rows, by the names of their terms and measures
  * - `positions`: sorted positions, from an index on; `limit` is null for all
  */
 export type CachedKind =
   | { readonly name: 'rows' | 'section starts'; readonly order: readonly OrderKey[] | null }
   | { readonly name: 'part counts' | 'count' }
+  | GroupsKind
   | {
       readonly name: 'positions'
       readonly order: readonly OrderKey[]
@@ -23,15 +26,23 @@ export type CachedKind =
       readonly limit: number | null
     }
 
+interface GroupsKind {
+  readonly name: 'groups'
+  readonly terms: readonly string[]
+  readonly measures: readonly string[]
+}
+
+type Result = RowSet | Uint32Array | Groups
+
 /** Caches results of selections of all kinds, and computes each once for concurrent requests. */
 export class SelectionCache {
-  readonly #cache: Cache<RowSet | Uint32Array>
-  readonly #flights = new SingleFlight<RowSet | Uint32Array>()
+  readonly #cache: Cache<Result>
+  readonly #flights = new SingleFlight<Result>()
 
   /** @param bytesMax limit for all together; 0 disables the cache */
   constructor(bytesMax: number) {
     this.#cache = new Cache(bytesMax, (result) =>
-      Math.max(1, result instanceof RowSet ? result.bytes : result.byteLength),
+      Math.max(1, 'bytes' in result ? result.bytes : result.byteLength),
     )
   }
 
@@ -57,11 +68,13 @@ export class SelectionCache {
     return numbers
   }
 
-  async #once(
-    search: Search,
-    kind: CachedKind,
-    work: Work<RowSet | Uint32Array>,
-  ): Promise<RowSet | Uint32Array> {
+  async groups(search: Search, kind: GroupsKind, work: Work<Groups>): Promise<Groups> {
+    const groups = await this.#once(search, kind, work)
+    if (!('columns' in groups)) throw new TypeError('expected groups')
+    return groups
+  }
+
+  async #once(search: Search, kind: CachedKind, work: Work<Result>): Promise<Result> {
     const key = keyOf(search, kind)
     const cached = this.#cache.get(key)
     if (cached !== undefined) return cached
@@ -73,7 +86,7 @@ export class SelectionCache {
   }
 }
 
-type Work<Result> = (signal: () => AbortSignal) => Promise<Result>
+type Work<Made> = (signal: () => AbortSignal) => Promise<Made>
 
 /** Cache key: equal for results of one kind whose filters match the same rows of a snapshot. */
 function keyOf({ snapshot: { table, manifest }, filter }: Search, kind: CachedKind): string {

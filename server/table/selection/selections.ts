@@ -1,9 +1,9 @@
-import type { Field } from '../../../core/catalog/catalog.ts'
 import { orderTerm, quotedName } from '../../../core/sql.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { RowFilter } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Requester } from '../engine/requester.ts'
+import type { Grouping, Groups } from '../groups/groups.ts'
 
 /** A query for rows of a snapshot, and the client that waits for them. */
 export interface Search {
@@ -31,33 +31,16 @@ export interface Selections {
    */
   find(search: Search): Promise<Selection>
   /**
-   * Groups matching rows by the values of a field: returns the number of rows, and the exact sum of a
-   * measure.
-   * @returns groups sorted by the bytes of their keys, null last
-   * @throws the errors of `find`, and TooCostly for more than `groupsMax`
+   * Groups matching rows. The order of the search is ignored.
+   * @throws the errors of `find`, and TooCostly if the groups may need too much memory
    */
-  groups(search: Search, grouping: Grouping): Promise<readonly Group[]>
+  groups(search: Search, grouping: Grouping): Promise<Groups>
+  /**
+   * Returns the estimated maximum number of groups.
+   * @throws the errors of `find`
+   */
+  groupsMax(search: Search, grouping: Grouping): Promise<number>
 }
-
-export interface Grouping {
-  readonly by: Field
-  /** Leading characters of a value that form the group, such as 7 of a date for its month; null for all. */
-  readonly length: number | null
-  /** An integer or decimal field; null to count rows only. */
-  readonly measure: Field | null
-}
-
-/** Rows with the same value, or the same start of it. */
-export interface Group {
-  /** Key as text; null for null. */
-  readonly key: string | null
-  readonly rows: number
-  /** Exact sum of the measure; null without a measure or without any value. */
-  readonly sum: string | null
-}
-
-/** Maximum number of groups that a chart can show. */
-export const groupsMax = 2000
 
 /** An operand that is none of the values of its field. */
 export interface Hint {

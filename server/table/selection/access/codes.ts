@@ -10,6 +10,8 @@ import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import type { Pool } from '../../engine/pool.ts'
 import { CodedTable, type Dictionaries, type Dictionary, type Unpacked } from '../../indexes/dictionaries.ts'
 import { OrderedTable } from '../../indexes/ordered-table.ts'
+import { CodedGrouping, fieldsOfGrouping } from '../../groups/coded-groups.ts'
+import { groupsOfNoRows, type Grouping, type Groups } from '../../groups/groups.ts'
 import { foldedText } from '../folding.ts'
 import { RowSet } from '../row-set.ts'
 import { checkScanBudget } from '../scan-budget.ts'
@@ -103,6 +105,37 @@ export class CodeScan implements AccessPath<CodesStep> {
       return this.#rowSet(search, sequence, clauses)
     }
     return inTable(search.snapshot, sequence, await ranks())
+  }
+
+  /** Groups matching rows; null if a field has no codes, or if DuckDB costs less. */
+  async groups(search: Search, grouping: Grouping): Promise<Groups | null> {
+    const { snapshot, filter, requester } = search
+    const step = await this.plan({ ...search, filter: { ...filter, ordering: [] } })
+    if (step === null || step.sequence.order !== null) return null
+    const dictionaries = new Map<string, Dictionary>()
+    for (const name of fieldsOfGrouping(grouping)) {
+      const field = snapshot.table.fields.find((one) => one.name === name)
+      const dictionary = field && (await this.#dictionaries.values(snapshot, field, requester))
+      if (
+        dictionary === undefined ||
+        dictionary === null ||
+        step.sequence.codes?.fields.includes(name) !== true
+      )
+        return null
+      dictionaries.set(name, dictionary)
+    }
+    const coded = new CodedGrouping(grouping, dictionaries)
+    const { rows } = snapshot.manifest
+    const { clauses, sequence } = step
+    if (!coded.fits || rows > scannedRowsMax) return null
+    if (clauses[0] !== undefined && maxRows(clauses[0]) === 0) return groupsOfNoRows(grouping)
+    const ofAll = clauses.length === 0 ? coded.ofAll(rows) : null
+    if (ofAll !== null) return ofAll
+    const values = (coded.fieldsRead + clauses.reduce((sum, { length }) => sum + length, 0)) * rows
+    await checkScanBudget(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+    return this.#reading(snapshot, sequence.codes, (table) =>
+      coded.of(table, clauses, new EventLoopYielder(requester.signal)),
+    )
   }
 
   /** Returns the ranks of the rows of a single choice, located by counts of its codes. */

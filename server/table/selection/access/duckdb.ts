@@ -1,4 +1,6 @@
-import { blobBytes } from '../../../../core/duckdb/vectors.ts'
+import type { Answer } from '../../../../core/duckdb/connection.ts'
+import { floatSumsIn, floatSumsSql, groupsSql, readGroups } from '../../groups/duckdb-groups.ts'
+import { groupsOfNoRows, type Grouping, type Groups } from '../../groups/groups.ts'
 import type { Condition } from '../../../query/conditions.ts'
 import type { RowFilter } from '../../../query/query.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
@@ -7,23 +9,14 @@ import type { Pool } from '../../engine/pool.ts'
 import { RowSet } from '../row-set.ts'
 import { checkScanBudget } from '../scan-budget.ts'
 import type { SelectionCache } from '../selection-cache.ts'
-import {
-  firstPositions,
-  groupsMax,
-  isInFileOrder,
-  isUnfiltered,
-  type Group,
-  type Grouping,
-  type Search,
-  type Selection,
-} from '../selections.ts'
+import { firstPositions, isInFileOrder, isUnfiltered, type Search, type Selection } from '../selections.ts'
 import type { AccessPath } from '../access-path.ts'
 import {
   costOf,
   planBits,
   planCounts,
-  planGroups,
   planOrdered,
+  planOver,
   readBits,
   restrictTo,
   rowsOf,
@@ -112,25 +105,22 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     }
   }
 
-  async groups(search: Search, grouping: Grouping): Promise<readonly Group[]> {
+  async groups(search: Search, grouping: Grouping): Promise<Groups> {
     const { snapshot, filter, requester } = search
     const scan = scanOf(snapshot, await leadingSpan(search))
-    if (scan.parts.length === 0) return []
-    const { by, measure } = grouping
-    const fields = measure === null ? 1 : 2
+    if (scan.parts.length === 0) return groupsOfNoRows(grouping)
+    const fields = grouping.terms.length + grouping.measures.length
     await this.#checkBudget(costOf(snapshot, scan, filter) + fields * rowsOf(scan), search)
-    const plan = planGroups(snapshot, scan, { ...filter, ordering: [] }, grouping, groupsMax)
-    const { rows } = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
-    if (rows.length > groupsMax) {
-      throw new TooCostly(
-        `There are more than ${groupsMax.toLocaleString('en')} different values of "${by.name}": add a condition.`,
-      )
+    const run = async (sql: Parameters<typeof planOver>[3]): Promise<readonly Answer[]> => {
+      const plan = planOver(snapshot, scan, filter, sql)
+      const { columns } = await this.#pool.columns(plan, requester.client, requester.signal())
+      return columns
     }
-    return rows.map(([key, count, sum]) => ({
-      key: key === null || key === undefined ? null : Buffer.from(blobBytes(key)).toString(),
-      rows: Number(count),
-      sum: typeof sum === 'string' ? sum : null,
-    }))
+    const answer = await run((rows) => groupsSql(grouping, rows))
+    const sums = new Map<string, readonly Answer[]>()
+    for (const name of floatSumsIn(grouping))
+      sums.set(name, await run((rows) => floatSumsSql(grouping, name, rows)))
+    return readGroups(grouping, answer, sums)
   }
 
   /** Returns the rows that every step finds. */
@@ -248,7 +238,7 @@ function intersectionOf(sets: readonly RowSet[]): RowSet | null {
 }
 
 /** Replaces TooLarge by TooCostly: a selection needs the same memory for any page size. */
-async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
+export async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -130,16 +130,22 @@ export function selectedCodes(dictionary: Dictionary, condition: Condition, part
 /** Parts of the values of cached dictionaries, by name: computing them takes two microseconds for each. */
 const partsByValues = new WeakMap<readonly string[], Map<string, readonly (string | null)[]>>()
 
-/** Returns the codes of dates whose part satisfies a condition. */
-function codesOfParts({ values }: Dictionary, condition: Condition): Chosen {
-  const { field } = condition
+/** Returns the values of a term by code; null for texts that are no dates. */
+export function valuesOfTerm(term: Term, { values }: Dictionary): readonly (string | null)[] {
+  if (term.part === undefined) return values
   const known = partsByValues.get(values) ?? new Map<string, readonly (string | null)[]>()
-  const parts = known.get(field.name) ?? partsOfValues(field, values)
-  partsByValues.set(values, known.set(field.name, parts))
+  const parts = known.get(term.name) ?? partsOfValues(term, values)
+  partsByValues.set(values, known.set(term.name, parts))
+  return parts
+}
+
+/** Returns the codes of dates whose part satisfies a condition. */
+function codesOfParts(dictionary: Dictionary, condition: Condition): Chosen {
   const isChosen = partTest(condition)
-  const chosen = new Uint8Array(values.length + 1)
-  for (const [code, part] of parts.entries()) chosen[code] = Number(isChosen(part))
-  return chosen.fill(Number(isChosen(null)), values.length)
+  const chosen = new Uint8Array(dictionary.values.length + 1)
+  for (const [code, part] of valuesOfTerm(condition.field, dictionary).entries())
+    chosen[code] = Number(isChosen(part))
+  return chosen.fill(Number(isChosen(null)), dictionary.values.length)
 }
 
 /** Returns the parts of values in their order, each day once. */

@@ -106,7 +106,12 @@ export async function scanRows(
   return new RowSet(parts)
 }
 
-function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number): PartRows | null {
+/** Returns flags for the rows of a group of codes: 1 where all clauses hold, else 0; null if there is no such row. */
+export function matchingRows(
+  table: CodedTable,
+  clauses: readonly Clause[],
+  group: number,
+): Uint8Array | null {
   let right: Uint8Array | null = null
   for (const clause of clauses) {
     const now = rightIn(table, clause, group)
@@ -115,6 +120,11 @@ function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number)
     // No row is left: other clauses cannot add any.
     if (!right.includes(1)) return null
   }
+  return right
+}
+
+function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number): PartRows | null {
+  const right = matchingRows(table, clauses, group)
   if (right === null) return null
   const bits = new Uint8Array(Math.ceil(right.length / 8))
   let count = 0

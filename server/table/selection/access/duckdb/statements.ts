@@ -1,12 +1,11 @@
 import path from 'node:path'
 import { blobBytes, type Value } from '../../../../../core/duckdb/vectors.ts'
 import type { Part } from '../../../../../core/warehouse/manifest.ts'
-import { orderTerm, quotedName, quotedText } from '../../../../../core/sql.ts'
+import { orderTerm, quotedText } from '../../../../../core/sql.ts'
 import type { RowFilter } from '../../../../query/query.ts'
 import { typeRow } from '../../../../../core/catalog/field-types.ts'
 import { Parameters, type Plan } from '../../../engine/plan.ts'
 import type { Snapshot } from '../../../../snapshots/snapshot.ts'
-import type { Grouping } from '../../selections.ts'
 import type { PartRows } from '../../row-set.ts'
 import { conditionSql, wordSql } from '../../where.ts'
 import { duckDbDialect } from './dialect.ts'
@@ -116,28 +115,15 @@ export function planOrdered(
   }
 }
 
-/**
- * Returns the statement that groups matching rows.
- * @param max maximum number of groups; one more is returned if there are more
- */
-export function planGroups(
+/** Returns a statement over the matching rows of some parts. */
+export function planOver(
   snapshot: Snapshot,
   scan: Scan,
-  filter: RowFilter,
-  { by, length, measure }: Grouping,
-  max: number,
+  filter: ScanFilter,
+  sql: (rows: { readonly from: string; readonly where: string }) => string,
 ): Plan {
-  const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
-  const fullKey = typeRow(by.type).rendered(quotedName(by.name))
-  const key = length === null ? fullKey : `left(${fullKey}, ${length})`
-  const sum = measure === null ? 'null' : `sum(${quotedName(measure.name)})`
-  // `encode` returns the key as bytes, which arrive unchanged.
-  return {
-    sql: `select encode(key), rows, total from (select ${key} as key, count(*)::double as rows, (${sum})::varchar as total from ${from}
-      where ${where} group by 1) order by key nulls last limit ${max + 1}`,
-    parameters,
-    reads,
-  }
+  const { parameters, reads, ...rows } = filtered(snapshot, scan, filter)
+  return { sql: sql(rows), parameters, reads }
 }
 
 /**

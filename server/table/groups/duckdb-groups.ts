@@ -1,0 +1,213 @@
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import type { Answer } from '../../../core/duckdb/connection.ts'
+import { quotedName } from '../../../core/sql.ts'
+import { baseOf, termSql } from '../../query/date-parts.ts'
+import type { Measure } from '../../query/measures.ts'
+import { DoubleSum, unscaled } from './exact.ts'
+import {
+  canonicalText,
+  exactText,
+  floatText,
+  groupsOf,
+  medianText,
+  type Grouping,
+  type Groups,
+} from './groups.ts'
+
+/** Parts of a statement that select rows. */
+interface Rows {
+  readonly from: string
+  readonly where: string
+}
+
+/** SQL of texts about a group, and a function that makes a measure of them. */
+interface MeasureSql {
+  readonly texts: readonly string[]
+  readonly value: (texts: readonly (string | null)[]) => string | null
+}
+
+/**
+ * Returns the statement that groups rows: one row with the texts of all groups in a BLOB and their lengths in a
+ * list, for each term and then for each text of a measure.
+ */
+export function groupsSql(grouping: Grouping, rows: Rows): string {
+  const counted = ['count(*)::varchar', ...grouping.measures.flatMap((measure) => measureSql(measure).texts)]
+  const texts = [...new Set(counted)]
+  return packedSql(grouping, texts, `select ${columnsOf(grouping)} from ${rows.from} where ${rows.where}`)
+}
+
+/**
+ * Returns the statement that adds up the values of a float field in the same groups: whole numbers by the power of
+ * two that multiplies them, since the sum of doubles depends on their order.
+ */
+export function floatSumsSql(grouping: Grouping, name: string, rows: Rows): string {
+  const column = quotedName(name)
+  const keys = keysOf(grouping)
+  // The logarithm may be off by one, so that there is room for two more bits.
+  const power = `${significantBits + 1} - floor(log2(abs(value)))::integer`
+  const scaled = `value * pow(2.0, least(power, 1000)) * pow(2.0, greatest(power - 1000, 0))`
+  const values = `select ${[...termColumns(grouping), `nullif(${column}, 0) as value`].join(', ')} from ${rows.from} where ${rows.where}`
+  const units = `select *, (${scaled})::hugeint as units from (select *, ${power} as power from (${values}))`
+  const sums = `select ${[...keys, '-power as power', 'sum(units) as units'].join(', ')} from (${units}) group by ${[...keys, 'power'].join(', ')}`
+  return packedSql(grouping, [`string_agg(power || ' ' || units, ' ')`], sums)
+}
+
+const significantBits = 53
+
+/** Groups the rows of a query by the keys, in their order, and packs the texts of each column. */
+function packedSql(grouping: Grouping, texts: readonly string[], rows: string): string {
+  const keys = keysOf(grouping)
+  const all = [...grouping.terms.map((term, at) => typeRow(term.type).rendered(keys[at] ?? '')), ...texts]
+  const columns = all.map((text, at) => `${text} as text_${at}`)
+  const packed = all.flatMap((_, at) => [
+    `encode(string_agg(coalesce(text_${at}, ''), ''))`,
+    `list(strlen(text_${at})::uinteger)`,
+  ])
+  const grouped = keys.length === 0 ? '' : ` group by ${keys.join(', ')}`
+  const ordered = keys.length === 0 ? '' : ` order by ${keys.map((key) => `${key} nulls last`).join(', ')}`
+  return `select ${packed.join(', ')} from (select ${columns.join(', ')} from (${rows})${grouped}${ordered})`
+}
+
+function keysOf({ terms }: Grouping): string[] {
+  return terms.map((_, at) => `key_${at}`)
+}
+
+function termColumns({ terms }: Grouping): string[] {
+  return terms.map((term, at) => `${termSql(term, quotedName(baseOf(term).name))} as key_${at}`)
+}
+
+/** SQL: the terms of a row, and each measured field by its name. */
+function columnsOf(grouping: Grouping): string {
+  const measured = new Set(grouping.measures.flatMap(({ field }) => field?.name ?? []))
+  const columns = [...measured].map((name) => `${quotedName(name)} as ${valueColumn(name)}`)
+  return [...termColumns(grouping), ...columns, '1 as one'].join(', ')
+}
+
+/** Name of a measured column, which no key has. */
+function valueColumn(name: string): string {
+  return quotedName(`value ${name}`)
+}
+
+/** Names of the float fields of a grouping that are added up. */
+export function floatSumsIn({ measures }: Grouping): string[] {
+  const names = measures.flatMap(({ of, field }) =>
+    (of === 'sum' || of === 'avg') && field.type === 'float' ? [field.name] : [],
+  )
+  return [...new Set(names)]
+}
+
+/**
+ * Makes groups of the results of the statements.
+ * @param sums results of `floatSumsSql`, by field
+ */
+export function readGroups(
+  grouping: Grouping,
+  answer: readonly Answer[],
+  sums: ReadonlyMap<string, readonly Answer[]>,
+): Groups {
+  const { terms, measures } = grouping
+  const columns = textColumns(answer)
+  const made = measures.map((measure) => ({ measure, sql: measureSql(measure) }))
+  const texts = [...new Set(['count(*)::varchar', ...made.flatMap(({ sql }) => sql.texts)])]
+  const named = new Map(texts.map((text, at) => [text, columns[terms.length + at] ?? []]))
+  const counts = named.get('count(*)::varchar') ?? []
+  const ofTerms = terms.map((term, at) =>
+    (columns[at] ?? []).map((text) => (text === null ? null : canonicalText(term, text))),
+  )
+  const ofMeasures = made.map(({ measure, sql }) => {
+    const found = sums.get(measure.field?.name ?? '')
+    if (found !== undefined && (measure.of === 'sum' || measure.of === 'avg')) {
+      const parts = textColumns(found)[terms.length] ?? []
+      const numbers = named.get(sql.texts[0] ?? '') ?? []
+      return numbers.map((count, group) => floatText(measure, sumOf(parts[group] ?? null), Number(count)))
+    }
+    const own = sql.texts.map((text) => named.get(text) ?? [])
+    return counts.map((_, group) => sql.value(own.map((column) => column[group] ?? null)))
+  })
+  const rows = counts.reduce((sum, count) => sum + Number(count), 0)
+  return groupsOf(grouping, rows, [...ofTerms, ...ofMeasures], counts.length)
+}
+
+function sumOf(parts: string | null): DoubleSum {
+  const sum = new DoubleSum()
+  const numbers = parts?.split(' ') ?? []
+  for (let at = 0; at < numbers.length; at += 2)
+    sum.addUnits(BigInt(numbers[at + 1] ?? 0), Number(numbers[at]))
+  return sum
+}
+
+/** Unpacks columns of texts. */
+function textColumns(answer: readonly Answer[]): (string | null)[][] {
+  const columns: (string | null)[][] = []
+  for (let at = 0; at < answer.length; at += 2) {
+    const [bytes, lengths] = [answer[at], answer[at + 1]]
+    if (!(bytes instanceof Uint8Array) || lengths === undefined || lengths instanceof Uint8Array)
+      throw new TypeError('expected a BLOB and a list')
+    const { values, valid } = lengths
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    let end = 0
+    columns.push(
+      Array.from({ length: values.length }, (_, row) => {
+        const start = end
+        end += Number(values[row])
+        const isNull = valid !== null && ((valid[row >> 3] ?? 0) & (1 << (row & 7))) === 0
+        return isNull ? null : buffer.toString('utf8', start, end)
+      }),
+    )
+  }
+  return columns
+}
+
+/** Decimals with at most this many digits have sums that DuckDB can represent. */
+const summedDigitsMax = 18
+/** Greater decimals are added up in two parts, below and above this number of units. */
+const partUnits = 10n ** 18n
+
+function measureSql(measure: Measure): MeasureSql {
+  if (measure.field === null) return { texts: ['count(*)::varchar'], value: ([count = null]) => count }
+  const { of, field, column } = measure
+  const { rendered, isOrdered } = typeRow(field.type)
+  const value = valueColumn(field.name)
+  const count = `count(${value})::varchar`
+  const text = ([found = null]: readonly (string | null)[]): string | null =>
+    found === null ? null : canonicalText(column, found)
+  switch (of) {
+    case 'count':
+      return { texts: [count], value: text }
+    case 'distinct':
+      return { texts: [`count(distinct ${value})::varchar`], value: text }
+    case 'min':
+    case 'max': {
+      // Values without an order are compared as texts.
+      const sql = isOrdered ? rendered(`${of}(${value})`) : `${of}(${rendered(value)})`
+      return { texts: [sql], value: text }
+    }
+    case 'median': {
+      const middle = (direction: string): string =>
+        rendered(`percentile_disc(0.5) within group (order by ${value} ${direction})`)
+      return {
+        texts: [middle('asc'), middle('desc')],
+        value: ([low = null, high = null]) =>
+          low === null || high === null ? null : medianText(measure, low, high),
+      }
+    }
+    default: {
+      if (field.type === 'float') return { texts: [count], value: () => null }
+      if (field.type === 'integer' || field.precision <= summedDigitsMax) {
+        return {
+          texts: [count, `sum(${value})::varchar`],
+          value: ([rows = null, sum = null]) =>
+            sum === null ? null : exactText(measure, unscaled(sum), Number(rows)),
+        }
+      }
+      const units = `replace(${value}::varchar, '.', '')::hugeint`
+      return {
+        texts: [count, `sum(${units} // ${partUnits})::varchar`, `sum(${units} % ${partUnits})::varchar`],
+        value: ([rows = null, high = null, low = null]) =>
+          high === null || low === null
+            ? null
+            : exactText(measure, BigInt(high) * partUnits + BigInt(low), Number(rows)),
+      }
+    }
+  }
+}

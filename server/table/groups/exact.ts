@@ -1,0 +1,87 @@
+/** Exact arithmetic on numbers as texts and doubles. */
+
+/** Returns the digits of a decimal text as a whole number, without its point. */
+export function unscaled(text: string): bigint {
+  return BigInt(text.replace('.', ''))
+}
+
+/** Returns the text of a whole number of units, with `scale` digits after the point. */
+export function scaledText(units: bigint, scale: number): string {
+  if (scale === 0) return String(units)
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
+  const point = digits.length - scale
+  return `${units < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`
+}
+
+/** Divides whole numbers, and rounds half away from zero. */
+export function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
+  const magnitude = dividend < 0n ? -dividend : dividend
+  const quotient = (2n * magnitude + divisor) / (2n * divisor)
+  return dividend < 0n ? -quotient : quotient
+}
+
+/** Bits of the significand of a double, and the exponent of the least one that is not 0. */
+const [significantBits, exponentMin] = [53, -1074]
+
+/** An exact sum of doubles: whole numbers by the power of two that multiplies them. */
+export class DoubleSum {
+  readonly #parts = new Map<number, bigint>()
+  #count = 0
+
+  /** @param times number of rows with the value */
+  add(value: number, times: number): void {
+    const { significand, exponent } = decomposed(value)
+    this.addUnits(significand * BigInt(times), exponent)
+    this.#count += times
+  }
+
+  /** Adds `units * 2 ** exponent`, without counting a value. */
+  addUnits(units: bigint, exponent: number): void {
+    this.#parts.set(exponent, (this.#parts.get(exponent) ?? 0n) + units)
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Returns the double next to the sum divided by a number. */
+  dividedBy(divisor: number): number {
+    const least = Math.min(...this.#parts.keys())
+    let units = 0n
+    for (const [exponent, part] of this.#parts) units += part << BigInt(exponent - least)
+    return units === 0n ? 0 : nearestDouble(units, least, BigInt(divisor))
+  }
+}
+
+function decomposed(value: number): { significand: bigint; exponent: number } {
+  const bits = new BigUint64Array(Float64Array.of(value).buffer)[0] ?? 0n
+  const biased = Number((bits >> 52n) & 0x7ffn)
+  const fraction = bits & 0xfffffffffffffn
+  const significand = biased === 0 ? fraction : fraction | 0x10000000000000n
+  return { significand: value < 0 ? -significand : significand, exponent: Math.max(biased, 1) - 1075 }
+}
+
+/** Returns the double next to `units * 2 ** exponent / divisor`, half to even; infinite if there is none. */
+function nearestDouble(units: bigint, exponent: number, divisor: bigint): number {
+  const magnitude = units < 0n ? -units : units
+  // Enough bits of the quotient; the last bit also means a remainder.
+  const shift = Math.max(0, bitsOf(divisor) - bitsOf(magnitude) + significantBits + 3)
+  const dividend = magnitude << BigInt(shift)
+  const quotient = ((dividend / divisor) << 1n) | BigInt(dividend % divisor !== 0n)
+  const power = exponent - shift - 1
+  const dropped = Math.max(bitsOf(quotient) - significantBits, exponentMin - power, 0)
+  const half = (1n << BigInt(dropped)) >> 1n
+  const rest = quotient & ((1n << BigInt(dropped)) - 1n)
+  const kept = quotient >> BigInt(dropped)
+  const isUp = rest > half || (rest === half && dropped > 0 && (kept & 1n) === 1n)
+  const rounded = Number(kept + BigInt(isUp))
+  // Two factors, since one power of two may be too small or too great for a double.
+  const all = power + dropped
+  const first = Math.max(-1000, Math.min(900, all))
+  const result = rounded * 2 ** first * 2 ** (all - first)
+  return units < 0n ? -result : result
+}
+
+function bitsOf(number: bigint): number {
+  return number.toString(2).length
+}

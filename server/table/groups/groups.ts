@@ -1,0 +1,97 @@
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import type { Term } from '../../query/date-parts.ts'
+import type { Measure } from '../../query/measures.ts'
+import { unscaled, type DoubleSum, roundedQuotient, scaledText } from './exact.ts'
+
+/** Terms that group rows, and measures of each group. */
+export interface Grouping {
+  /** Fields and parts of dates; rows with equal values form a group. Without any, all rows do, even none. */
+  readonly terms: readonly Term[]
+  readonly measures: readonly Measure[]
+}
+
+/** Groups of rows, sorted by their terms, nulls last. */
+export interface Groups {
+  readonly count: number
+  /** Number of rows in all groups. */
+  readonly rows: number
+  /** Values as canonical texts: an array with a value of each group for each term, then for each measure. */
+  readonly columns: readonly (readonly (string | null)[])[]
+  /** Approximate size in memory. */
+  readonly bytes: number
+}
+
+/** Approximate size of a value in memory, in bytes. */
+const valueBytes = 40
+
+/** Returns the approximate size of groups in memory. */
+export function groupsBytes({ terms, measures }: Grouping, count: number): number {
+  return (count + 1) * (terms.length + measures.length) * valueBytes
+}
+
+export function groupsOf(
+  grouping: Grouping,
+  rows: number,
+  columns: Groups['columns'],
+  count: number,
+): Groups {
+  return { rows, columns, count, bytes: groupsBytes(grouping, count) }
+}
+
+/** Returns the groups of no rows: none, or one without terms. */
+export function groupsOfNoRows(grouping: Grouping): Groups {
+  const { terms, measures } = grouping
+  const isOne = terms.length === 0
+  const ofMeasures = measures.map(({ of }) => (['rows', 'count', 'distinct'].includes(of) ? '0' : null))
+  return groupsOf(
+    grouping,
+    0,
+    isOne ? ofMeasures.map((value) => [value]) : [...terms, ...measures].map(() => []),
+    Number(isOne),
+  )
+}
+
+/** Canonical text of a value, which is the same from every engine. */
+export function canonicalText({ type }: Pick<Field, 'type'>, text: string): string {
+  return type === 'float' ? doubleText(Number(text)) : text
+}
+
+/** Returns a double as the API writes it; null if it is not finite. */
+function doubleText(number: number): string
+function doubleText(number: number | null): string | null
+function doubleText(number: number | null): string | null {
+  const { csvOfJson } = typeRow('float')
+  if (number === null || !Number.isFinite(number) || csvOfJson === null) return null
+  return csvOfJson(String(number === 0 ? 0 : number), { precision: 0, scale: 0 })
+}
+
+/**
+ * Returns a sum or an average of integers or decimals.
+ * @param units sum of the digits of the values, without their point
+ */
+export function exactText({ of, field, column }: Measure, units: bigint, count: number): string | null {
+  if (count === 0 || field === null) return null
+  if (of === 'sum') return scaledText(units, column.scale)
+  return quotientText(field, column, units, count)
+}
+
+/** Returns the mean of the two values in the middle, which may be the same. */
+export function medianText({ field, column }: Measure, low: string, high: string): string | null {
+  if (field === null) return null
+  if (field.type !== 'float') return quotientText(field, column, unscaled(low) + unscaled(high), 2)
+  const [one, other] = [Number(low), Number(high)]
+  // Half of the values first, since their sum may be infinite; halves of small values are not exact.
+  const sum = one + other
+  return doubleText(Number.isFinite(sum) ? sum / 2 : one / 2 + other / 2)
+}
+
+/** Returns a sum or an average of doubles: the double next to the exact one. */
+export function floatText({ of }: Measure, sum: DoubleSum, count: number): string | null {
+  return count === 0 ? null : doubleText(sum.dividedBy(of === 'sum' ? 1 : count))
+}
+
+function quotientText(field: Field, column: Field, units: bigint, count: number): string {
+  const further = column.scale - (field.type === 'decimal' ? field.scale : 0)
+  return scaledText(roundedQuotient(units * 10n ** BigInt(further), BigInt(count)), column.scale)
+}

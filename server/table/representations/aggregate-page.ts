@@ -1,0 +1,213 @@
+import { duckdbVersion } from '../../../core/duckdb/database.ts'
+import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
+import { tableId, type Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { quotedName } from '../../../core/sql.ts'
+import { quotedJson } from '../../../core/text.ts'
+import type { ColumnFormat, LineFormat, RowFormat } from '../../formats/format.ts'
+import { jsonFormat } from '../../formats/json.ts'
+import type { AggregateQuery, Aggregation } from '../../query/aggregate-query.ts'
+import { unquotedIn } from '../../query/conditions.ts'
+import { InvalidQuery } from '../../query/errors.ts'
+import { isRounded } from '../../query/measures.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { Parameters } from '../engine/plan.ts'
+import type { Requester } from '../engine/requester.ts'
+import { selectGroups } from '../groups/group-order.ts'
+import { groupsBytes, type Groups } from '../groups/groups.ts'
+import { pageRange, pagingHeaders, type PageLinks, type PageRange, type RowEngine } from './page.ts'
+
+/** Groups of a query in their order. */
+interface Aggregate {
+  readonly groups: Groups
+  /** Indexes of the groups that satisfy the conditions of the query, in its order. */
+  readonly selected: Uint32Array
+}
+
+/** Bump this when the serialization changes, so that cached bodies of the old format are not reused. */
+const representation = 1
+
+/** Cache key: equal for pages of groups with the same bytes. */
+export function aggregateKey(
+  snapshot: Snapshot,
+  query: AggregateQuery,
+  format: RowFormat,
+  links: PageLinks,
+): string {
+  const { table, manifest } = snapshot
+  return JSON.stringify([
+    'aggregate',
+    representation,
+    duckdbVersion,
+    tableId(table),
+    manifest.snapshot,
+    format.name,
+    links.to(1),
+    query.page,
+    query.filter.key,
+    unquotedIn(query.filter),
+    query.filter.words.length > 0 ? table.search : [],
+  ])
+}
+
+/**
+ * Groups the rows of a query.
+ * @throws the errors of `Selections.groups`
+ */
+export async function aggregate(
+  snapshot: Snapshot,
+  query: Aggregation,
+  { selections, memory }: RowEngine,
+  requester: Requester,
+): Promise<Aggregate> {
+  const search = { snapshot, filter: query.filter, requester }
+  const most = await selections.groupsMax(search, query)
+  const work = async (): Promise<Groups> => selections.groups(search, query)
+  const groups = await memory.during(groupsBytes(query, most), requester.client, requester.signal, work)
+  return { groups, selected: selectGroups(groups, query) }
+}
+
+/** A page of groups, with its headers. */
+interface AggregateBody {
+  readonly pieces: readonly (string | Uint8Array)[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly serverTiming: string
+}
+
+/**
+ * Returns the bytes of a page of groups.
+ * @throws InvalidPage, and the errors of `aggregate`
+ */
+export async function aggregateBody(
+  snapshot: Snapshot,
+  query: AggregateQuery,
+  format: RowFormat,
+  links: PageLinks,
+  engine: RowEngine,
+  requester: Requester,
+): Promise<AggregateBody> {
+  const startedAt = performance.now()
+  const { groups, selected } = await aggregate(snapshot, query, engine, requester)
+  const began = performance.now()
+  const range = pageRange(selected.length, query)
+  const page = selected.subarray(range.first, range.first + range.rows)
+  const columns = columnsOf(query, groups)
+  const written = format.hasColumns === true ? columns : inAlphabet(columns)
+  const pieces =
+    'line' in format
+      ? linesOf(format, written, page, format === jsonFormat ? jsonHead(range, groups.rows, links) : null)
+      : await columnPieces(format, written, page, engine, requester)
+  const send = performance.now() - began
+  return {
+    pieces,
+    headers: { ...pagingHeaders(range, links), 'Acervo-Rows': String(groups.rows) },
+    serverTiming: `query;dur=${(began - startedAt).toFixed(2)}, send;dur=${send.toFixed(2)}`,
+  }
+}
+
+interface Column {
+  readonly name: string
+  readonly field: Field
+  readonly isRounded: boolean
+  readonly values: readonly (string | null)[]
+}
+
+function columnsOf({ terms, measures }: Aggregation, { columns }: Groups): Column[] {
+  const ofTerms = terms.map((field) => ({ name: field.name, field, isRounded: false }))
+  const ofMeasures = measures.map((measure) => ({
+    name: measure.name,
+    field: measure.column,
+    isRounded: isRounded(measure),
+  }))
+  return [...ofTerms, ...ofMeasures].map((column, at) => ({ ...column, values: columns[at] ?? [] }))
+}
+
+function jsonHead(range: PageRange, rows: number, { to }: PageLinks): string {
+  const link = (page: number): string => JSON.stringify(to(page))
+  const next = range.page < range.lastPage ? link(range.page + 1) : 'null'
+  const previous = range.page > 1 ? link(range.page - 1) : 'null'
+  return `{"count":${range.count},"rows":${rows},"next":${next},"previous":${previous},"results":[`
+}
+
+/** @param head start of the envelope; null for none */
+function linesOf(
+  format: LineFormat,
+  columns: readonly Column[],
+  page: Uint32Array,
+  head: string | null,
+): string[] {
+  const { stored, separator } = format
+  const { before, between, after } = stored.around
+  const lines = Array.from(page, (group) => {
+    const values = columns.map((column) => {
+      const text = column.values[group] ?? null
+      return stored.before(column.field) + (text === null ? stored.null : valueOf(format, column, text))
+    })
+    return `${before}${values.join(between)}${after}`
+  })
+  const fields = columns.map(({ field }) => field)
+  const tail = head === null ? format.tail(page.length) : ']}'
+  return [(head ?? format.head(fields)) + lines.join(separator) + tail]
+}
+
+/** Writes a value that is not null. */
+function valueOf(
+  { stored, hasColumns }: LineFormat,
+  { field, isRounded: mayEnd }: Column,
+  text: string,
+): string {
+  // The JSON of JSON values does not determine their CSV.
+  if (field.type === 'json' && hasColumns === true)
+    return stored.value(quotedJson(text), { ...field, type: 'text' })
+  const { kind, text: inJson } = typeRow(field.type).wire
+  if (!mayEnd) return stored.value(kind === 'text' ? quotedJson(inJson(text)) : inJson(text), field)
+  let end = text.length
+  while (text.includes('.') && text.charAt(end - 1) === '0') end -= 1
+  const shown = text.slice(0, text.charAt(end - 1) === '.' ? end - 1 : end)
+  const scale = shown.includes('.') ? shown.length - shown.indexOf('.') - 1 : 0
+  return stored.value(shown, { ...field, scale })
+}
+
+/** Most digits of a decimal in Arrow. */
+const decimalDigitsMax = 38
+
+/** Writes groups column by column: DuckDB converts their texts into the types of the fields. */
+async function columnPieces(
+  format: ColumnFormat,
+  columns: readonly Column[],
+  page: Uint32Array,
+  { pool }: RowEngine,
+  { client, signal }: Requester,
+): Promise<readonly Uint8Array[]> {
+  const output = columns.map(({ field }) => ({
+    field: { ...field, precision: Math.min(field.precision, decimalDigitsMax) },
+    choices: null,
+  }))
+  const writer = await format.writer(output)
+  if (page.length > 0) {
+    for (const { name, field, values } of columns) {
+      if (typeRow(field.type).arrow.type !== 'decimal') continue
+      const isTooLong = (group: number): boolean =>
+        (values[group] ?? '').replaceAll(/\D/g, '').length > decimalDigitsMax
+      if (field.scale > decimalDigitsMax || page.some(isTooLong)) {
+        const message = `A value of "${name}" has more than ${decimalDigitsMax} digits, which Arrow cannot represent: request another format.`
+        throw new InvalidQuery([{ parameter: 'format', message }])
+      }
+    }
+    const parameters = new Parameters()
+    const rows = parameters.add(
+      JSON.stringify(Array.from(page, (group) => columns.map(({ values }) => values[group] ?? null))),
+    )
+    const casts = output.map(
+      ({ field }, at) =>
+        `texts[${at + 1}]::${typeRow(field.type).stored(field)} as ${quotedName(field.name)}`,
+    )
+    const aggregates = format.aggregates(output, (value) => parameters.add(value))
+    const sql = `select ${aggregates.join(', ')} from (
+      select ${casts.join(', ')} from (select unnest(from_json(${rows}, '[["VARCHAR"]]')) as texts)) as part`
+    const plan = { sql, parameters: parameters.values, reads: null }
+    writer.write((await pool.columns(plan, client, signal())).columns, page.length)
+  }
+  writer.finish()
+  return writer.takeBytes()
+}
