@@ -159,6 +159,7 @@ const pages: readonly (readonly [page: string, before?: string])[] = [
   [own('explanation/verification')],
   [own('explanation/performance')],
   [own('explanation/capacity')],
+  [own('how-to/totals')],
   [own('how-to/refresh')],
   [own('how-to/change-fields')],
   [own('how-to/remove-data')],

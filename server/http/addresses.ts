@@ -9,6 +9,8 @@ export interface Addresses {
   readonly data: (dataset: Dataset, table: Table) => string
   /** All rows of a query, as a stream. */
   readonly export: (dataset: Dataset, table: Table) => string
+  /** Groups of rows, with measures. */
+  readonly aggregate: (dataset: Dataset, table: Table) => string
 }
 
 /**
@@ -25,6 +27,7 @@ export function addressesOf(family: Family, publicUrl: URL): Addresses {
     table: (dataset, table) => ofRows(dataset, table.name),
     data: (dataset, table) => ofRows(dataset, `${table.name}/data`),
     export: (dataset, table) => ofRows(dataset, `${table.name}/export`),
+    aggregate: (dataset, table) => ofRows(dataset, `${table.name}/aggregate`),
   }
 }
 

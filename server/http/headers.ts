@@ -13,6 +13,7 @@ const exposed = [
   'Acervo-Hint',
   'Acervo-Moved',
   'Acervo-Notice',
+  'Acervo-Rows',
   'Content-Disposition',
   'Content-Range',
   'ETag',

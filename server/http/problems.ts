@@ -180,6 +180,7 @@ const ofAnswers = [
   'Accept-Ranges',
   'Acervo-Count',
   'Acervo-Hint',
+  'Acervo-Rows',
   'Acervo-Snapshot',
   'Content-Disposition',
   'Content-Encoding',

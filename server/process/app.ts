@@ -25,6 +25,7 @@ import { pagesRouter } from '../pages/router.ts'
 import { problemForms } from '../pages/problem.ts'
 import { wantsPage } from '../http/negotiation.ts'
 import { problemOf } from '../routes/problem-of.ts'
+import { tableAggregate } from '../routes/table-aggregate.ts'
 import { tableExport } from '../routes/table-export.ts'
 import { tableDetail } from '../routes/table-detail.ts'
 import { tableRows } from '../routes/table-rows.ts'
@@ -87,6 +88,7 @@ function routes(
       tableDetail(family, runtime),
       tableRows(family, runtime),
       tableExport(family, runtime),
+      tableAggregate(family, runtime),
     ]
     for (const resource of resources) mount(router, resource, family.trailingSlash, browsable)
     const references = [familyReference(family, documents), tableReference(family, documents)]

@@ -12,6 +12,7 @@ import { jsonType } from '../http/send.ts'
 import { parameterRows } from '../query/query.ts'
 import { exampleQueries } from '../query/examples.ts'
 import { partsOf } from '../query/date-parts.ts'
+import { functionsOf, measureMeaning } from '../query/measures.ts'
 import { operatorRow, operatorsOf } from '../query/operators.ts'
 import { rowFormats } from '../formats/registry.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -71,12 +72,19 @@ function detailOf(
     operators: Object.fromEntries(
       [...new Set(table.fields.flatMap(operatorsOf))].map((name) => [name, operatorRow(name).meaning]),
     ),
+    measures: Object.fromEntries(
+      [...new Set(table.fields.flatMap((field) => functionsOf(table, field)))].map((name) => [
+        name,
+        measureMeaning(name),
+      ]),
+    ),
     parameters: parameterRows,
     page_size: { default: pageSizeDefault, max: pageSizeMax },
     formats: rowFormats.map(({ name, contentType }) => ({ name, media_type: contentType })),
     dataset_url: addresses.dataset(dataset),
     data_url: addresses.data(dataset, table),
     export_url: addresses.export(dataset, table),
+    aggregate_url: addresses.aggregate(dataset, table),
     export_rows_max: table.exportRowsMax,
     examples: examplesOf(addresses, dataset, table, snapshot),
     files: { download: files.download(table), listing: files.listing(table), sums: files.sums(dataset) },
@@ -116,7 +124,8 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
     // Parsing JSON values would round large numbers in them.
     choices: field.type === 'json' ? null : (found?.choices?.map(toJsonValue) ?? null),
     operators: table.filters.includes(field.name) ? operatorsOf(field) : [],
-    parts: table.filters.includes(field.name) ? partsOf(table, field) : [],
+    parts: partsOf(table, field),
+    measures: functionsOf(table, field),
     ordering: orderable(table).includes(field.name),
     search: table.search.includes(field.name),
   }

@@ -34,7 +34,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
       const format = negotiate(headers, query.format, rowFormats)
       // Links may omit `format=json` only if the Accept header alone selects JSON.
       const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
-      const given = isImplied ? without(query.parameters, 'format') : query.parameters
+      const given = isImplied ? withoutParameter(query.parameters, 'format') : query.parameters
       const address = inFormOf(pathOf(target), addresses.data(dataset, table))
       const downloadUrl = files.download(table)
       const pinned = query.snapshot === 'current' ? null : query.snapshot
@@ -93,16 +93,20 @@ export function tableRows(family: Family, service: Runtime): Resource {
  * Returns the parameters of links. `snapshot=current` becomes the id, so that all pages are from the same
  * snapshot.
  */
-function linkedParameters(given: QueryParameters, query: RowQuery, snapshot: SnapshotId): QueryParameters {
+export function linkedParameters(
+  given: QueryParameters,
+  query: Pick<RowQuery, 'snapshot'>,
+  snapshot: SnapshotId,
+): QueryParameters {
   return query.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
 }
 
-function without(parameters: QueryParameters, name: string): QueryParameters {
+export function withoutParameter(parameters: QueryParameters, name: string): QueryParameters {
   return new Map([...parameters].filter(([other]) => other !== name))
 }
 
 /** Returns a link to all rows as one file. */
-function linkTo(download: string): string {
+export function linkTo(download: string): string {
   return `<${download}>; rel="alternate"; type="application/gzip"`
 }
 
@@ -110,7 +114,7 @@ function linkTo(download: string): string {
  * Gives an address the final slash of the requested path, or none: links to other pages keep the path (spec:
  * Page envelope).
  */
-function inFormOf(path: string, address: string): string {
+export function inFormOf(path: string, address: string): string {
   const bare = address.replace(/\/$/, '')
   return path.endsWith('/') ? `${bare}/` : bare
 }

@@ -22,7 +22,7 @@ def texts(name, value):
     return str(value).split(",") if name in LISTS or re.search(r"__(in|range)$", name) else [str(value)]
 
 
-LISTS = ("ordering", "order-by", "fields")
+LISTS = ("ordering", "order-by", "fields", "group", "measure")
 
 
 def only_marks(text):
@@ -71,6 +71,15 @@ def filter_case(context, case):
                 return False
             if name == "search" and (len(all_texts[0].split()) > 10 or not all_texts[0].split()):
                 return False
+    # Conditions and orders of groups name what the answer has.
+    if case.path.endswith("/aggregate/"):
+        keys = [text for name in ("group", "measure") for text in texts(name, query.get(name, []))]
+        if "measure" not in names:
+            keys.append("rows")
+        if any(name.startswith("rows") for name in names) and "rows" not in keys:
+            return False
+        if any(text.lstrip("-") not in keys for text in texts("ordering", query.get("ordering", []))):
+            return False
     # Parquet is only for all rows and fields.
     if query.get("format") == "parquet" and names != {"format"}:
         return False

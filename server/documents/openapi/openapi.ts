@@ -80,6 +80,7 @@ function referredPart(
     addresses.table(dataset, table),
     addresses.data(dataset, table),
     addresses.export(dataset, table),
+    addresses.aggregate(dataset, table),
   ]
   const paths = own.map(pathOf).map((path) => {
     const pointer = path.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -8,6 +8,8 @@ import { formatList, parseList } from '../../query/list.ts'
 import { listLengthMax } from '../../query/conditions.ts'
 import { operatorRow, operatorsOf, type Operator, periodUnit } from '../../query/operators.ts'
 import { orderable, pageSizeDefault, pageSizeMax } from '../../query/parameters.ts'
+import { aggregateParameterRows, measuresMax, termsMax, termsOf } from '../../query/aggregate-query.ts'
+import { functionsOf, rowsName } from '../../query/measures.ts'
 import { ignoredSigns } from '../../query/search-terms.ts'
 import { isParameterName, parameterRows, type ParameterName } from '../../query/query.ts'
 import type { Json, TableDescription } from '../description.ts'
@@ -214,6 +216,53 @@ export const parameter = (component: string): Json => ({ $ref: `#/components/par
 
 /** Returns a reference to a parameter that all tables share. */
 export const sharedParameter = (name: keyof typeof common): Json => parameter(componentName(name))
+
+const ofAggregates = (name: keyof typeof aggregateParameterRows, more: Json): Json => ({
+  name,
+  in: 'query',
+  description: sentence(aggregateParameterRows[name]),
+  ...more,
+})
+
+/** A list of some of these names. */
+const namesOf = (items: readonly string[], max: number): Json => ({
+  ...list,
+  schema: {
+    type: 'array',
+    items: { type: 'string', enum: items },
+    minItems: 1,
+    maxItems: max,
+    uniqueItems: true,
+  },
+})
+
+/** Returns the parameters of aggregates of a table. */
+export function aggregateParameters({ table }: TableDescription): Named[] {
+  const terms = termsOf(table).map(({ name }) => formatList([name]))
+  const rows = rowsName(table)
+  const measures = table.fields.flatMap((field) =>
+    functionsOf(table, field).map((of) => formatList([`${field.name}__${of}`])),
+  )
+  const keys = [...terms, rows, ...measures]
+  const orderedBy = namesOf(
+    keys.flatMap((name) => [name, name.startsWith('"') ? `"-${name.slice(1)}` : `-${name}`]),
+    termsMax + measuresMax,
+  )
+  return [
+    ['group-parameter', ofAggregates('group', { ...namesOf(terms, termsMax), example: terms.slice(0, 1) })],
+    ['measure-parameter', ofAggregates('measure', namesOf([rows, ...measures], measuresMax))],
+    ['group-ordering-parameter', ofAggregates('ordering', orderedBy)],
+    ...(['gt', 'gte', 'lt', 'lte', 'eq', 'ne'] as const).map((operator): Named => [
+      `group-rows__${operator}`,
+      {
+        name: `${rows}__${operator}`,
+        in: 'query',
+        description: `Groups whose number of rows ${operatorRow(operator).meaning}. Other measures have the same operators.`,
+        schema: ref(schemaName('integer')),
+      },
+    ]),
+  ]
+}
 
 /** Returns the parameters of a table that contain field names. */
 export function fieldParameters({ table }: TableDescription): Named[] {

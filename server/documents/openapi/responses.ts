@@ -41,6 +41,7 @@ export function problemSchemas(): Json {
       const properties = {
         ...problemProperties,
         ...(codesOf(status).includes('too-many-requests') && quotaProperties),
+        ...(codesOf(status).includes('query-too-costly') && aggregateProperties),
         type: { type: 'string', description: problemProperties.type.description, enum: types },
         status: { type: 'integer', enum: [status] },
       }
@@ -124,6 +125,15 @@ const quotaProperties: Json = {
   duckdb: { type: 'string', description: 'The same query for a DuckDB client.' },
 }
 
+const aggregateProperties: Json = {
+  groups_estimate: {
+    type: ['integer', 'null'],
+    description: 'Estimated maximum number of groups of an aggregate.',
+  },
+  cost: { type: 'integer', description: 'Estimated processor time, in ms.' },
+  sql: { type: 'string', description: 'The same question for a DuckDB client.' },
+}
+
 export const problemSchema: Json = {
   type: 'object',
   description: 'Problem details, RFC 9457.',
@@ -143,6 +153,10 @@ const headerRows = {
   ],
   'Acervo-Moved': [text, 'Reason for a redirect to another file.'],
   'Acervo-Notice': [text, 'Request to use the API sparingly.'],
+  'Acervo-Rows': [
+    { type: 'integer', minimum: 0 },
+    'Number of rows that the groups cover, before conditions on groups.',
+  ],
   'Acervo-Snapshot': [text, 'Snapshot of the response, for `snapshot=`.'],
   'Cache-Control': [text, 'Time for which caches may reuse the response.'],
   'Content-Disposition': [text, 'Suggested file name.'],
@@ -195,6 +209,7 @@ export const unchanged: Json = {
     ...cachedNames,
     'Acervo-Count',
     'Acervo-Hint',
+    'Acervo-Rows',
     'Acervo-Snapshot',
     'Content-Disposition',
     'Last-Modified',

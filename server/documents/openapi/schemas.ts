@@ -1,6 +1,7 @@
 import { dueFrequencies, limitClasses } from '../../../core/catalog/names.ts'
 import { fieldTypeNames } from '../../../core/catalog/field-types.ts'
 import { dateParts } from '../../query/date-parts.ts'
+import { measureFunctions } from '../../query/measures.ts'
 import { operators } from '../../query/operators.ts'
 import { parameterRows } from '../../query/query.ts'
 import type { Json } from '../description.ts'
@@ -73,11 +74,29 @@ const field: Json = {
     max: value,
     choices: { type: ['array', 'null'], items: value, description: 'All values, if there are few.' },
     operators: listOf({ type: 'string', enum: Object.keys(operators) }),
-    parts: listOf({ type: 'string', enum: dateParts }),
+    parts: {
+      ...listOf({ type: 'string', enum: dateParts }),
+      description: 'Parts of its dates, for conditions and groups.',
+    },
+    measures: {
+      ...listOf({ type: 'string', enum: measureFunctions }),
+      description: 'Functions for aggregates.',
+    },
     ordering: { type: 'boolean', description: 'Whether rows may be ordered by it.' },
     search: { type: 'boolean', description: 'Whether a search includes it.' },
   },
-  required: ['name', 'type', 'title', 'description', 'nullable', 'operators', 'parts', 'ordering', 'search'],
+  required: [
+    'name',
+    'type',
+    'title',
+    'description',
+    'nullable',
+    'operators',
+    'parts',
+    'measures',
+    'ordering',
+    'search',
+  ],
   additionalProperties: false,
 }
 
@@ -93,15 +112,32 @@ const table = object({
   search: listOf(text),
   fields: listOf(field),
   operators: { ...meanings(operators), description: 'Meaning of each operator of its fields.' },
+  measures: {
+    ...meanings(Object.fromEntries(measureFunctions.map((name) => [name, name]))),
+    description: 'Meaning of each function of its fields.',
+  },
   parameters: { ...meanings(parameterRows), description: 'Meaning of each parameter.' },
   page_size: object({ default: count, max: count }),
   formats: listOf(object({ name: text, media_type: text })),
   dataset_url: uri,
   data_url: uri,
   export_url: uri,
+  aggregate_url: uri,
   export_rows_max: count,
   examples: listOf(object({ means: text, address: uri })),
   files: object({ download: uri, listing: uri, sums: uri }),
+})
+
+const groups = object({
+  count: { ...count, description: 'Number of groups, over all pages.' },
+  rows: { ...count, description: 'Number of rows that they cover, before conditions on groups.' },
+  next: { ...orNull(uri), description: 'The page after this one; null on the last.' },
+  previous: { ...orNull(uri), description: 'The page before this one; null on the first.' },
+  results: listOf({
+    type: 'object',
+    description: 'Values of the terms and measures, in alphabetical order.',
+    additionalProperties: true,
+  }),
 })
 
 const files = object({
@@ -133,6 +169,7 @@ export const commonSchemas: Shape = {
     health_url: uri,
   }),
   DatasetSummary: object(summary),
+  Groups: groups,
   DatasetList: object(
     {
       count: { ...count, description: 'Number of datasets.' },

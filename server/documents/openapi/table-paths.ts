@@ -5,7 +5,14 @@ import { conditionsMax } from '../../query/query.ts'
 import { rowSchema } from '../row-schema.ts'
 import type { Json, TableDescription } from '../description.ts'
 import { operations } from './operations.ts'
-import { conditionParameters, fieldParameters, parameter, sharedParameter, type Named } from './parameters.ts'
+import {
+  aggregateParameters,
+  conditionParameters,
+  fieldParameters,
+  parameter,
+  sharedParameter,
+  type Named,
+} from './parameters.ts'
 import { answer, jsonOf, redirect, problemAnswers, ref, unchanged } from './responses.ts'
 
 /** Parts of an OpenAPI document that describe one table. */
@@ -40,7 +47,9 @@ export function tablePart(
   prefix: string,
 ): TablePart {
   const { dataset, table } = view
-  const named = [...conditionParameters(view), ...fieldParameters(view)]
+  const conditions = conditionParameters(view)
+  const named = [...conditions, ...fieldParameters(view)]
+  const ofGroups = aggregateParameters(view)
   const [data, all] = [addresses.data(dataset, table), addresses.export(dataset, table)]
   const id = (verb: string): string => `${prefix}${verb}`
   const tag = `${dataset.slug}/${table.name}`
@@ -58,6 +67,14 @@ export function tablePart(
     'Link',
     'Server-Timing',
   ])
+  const groups = answer('A page of groups.', { ...rowsContent(prefix), ...jsonOf(ref('Groups')) }, [
+    'Acervo-Count',
+    'Acervo-Rows',
+    'Acervo-Snapshot',
+    'Content-Disposition',
+    'Link',
+    'Server-Timing',
+  ])
   const stream = answer('All rows of the query.', streamContent(prefix), [
     'Acervo-Count',
     'Acervo-Hint',
@@ -70,7 +87,9 @@ export function tablePart(
       [`${prefix}Row`]: rowSchema(view, false),
       [`${prefix}Page`]: pageSchema(prefix),
     },
-    parameters: Object.fromEntries(named.map(([component, one]: Named) => [prefix + component, one])),
+    parameters: Object.fromEntries(
+      [...named, ...ofGroups].map(([component, one]: Named) => [prefix + component, one]),
+    ),
     paths: {
       [pathOf(addresses.table(dataset, table))]: operations({
         parameters: [parameter('json-format'), parameter('if-none-match')],
@@ -115,6 +134,25 @@ export function tablePart(
           302: redirect('Redirect to the Parquet files of all rows.'),
           304: unchanged,
           ...problemAnswers([...ofRows, 'unsatisfiable-range', 'http-version']),
+        },
+      }),
+      [pathOf(addresses.aggregate(dataset, table))]: operations({
+        parameters: [
+          ...ofGroups.map(([component]) => parameter(prefix + component)),
+          ...conditions.map(([component]) => parameter(prefix + component)),
+          ...['search', 'snapshot', 'page', 'page_size'].map((name) => sharedParameter(name as 'page')),
+          parameter('page-format'),
+          parameter('if-none-match'),
+        ],
+        id: id('aggregate'),
+        tag,
+        summary: `Totals of ${table.name}`,
+        description: `Groups of rows with measures, such as sums. ${rules}`,
+        answers: {
+          200: groups,
+          206: { ...groups, description: 'A range of its bytes.' },
+          304: unchanged,
+          ...problemAnswers([...ofRows, 'invalid-page', 'unsatisfiable-range']),
         },
       }),
     },

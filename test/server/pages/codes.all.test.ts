@@ -11,7 +11,8 @@ import { rowCountOn, textIn } from '../../support/markup.ts'
 import { freePort } from '../../support/ports.ts'
 import { randomFrom } from '../../support/random-queries.ts'
 import { runsOf, seed } from '../../support/runs.ts'
-import { serve } from '../../support/service.ts'
+import { randomAggregate } from '../../support/aggregates.ts'
+import { rawGet, serve } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/workshop.ts'
 import { describeWith, pythonClients } from '../../support/needs.ts'
 import { publishSamples } from '../../support/samples.ts'
@@ -51,6 +52,8 @@ describeWithClients('lines of code of a page', () => {
   let server: http.Server
   let base: string
   let home: string
+  let refusing: http.RequestListener
+  let answering: http.RequestListener
   let tables: { table: Table; rows: Row[] }[]
   beforeAll(async () => {
     const wanted = new Set(['caso_full', 'bens_candidatos', 'filiados', 'nomes'])
@@ -67,6 +70,8 @@ describeWithClients('lines of code of a page', () => {
       })),
     )
     home = await homeWithHttpfs()
+    refusing = (await serve(shop, { publicUrl: new URL(base), groupBytesMax: 0 })).app
+    answering = app
   }, 120_000)
   afterAll(() => {
     server.closeAllConnections()
@@ -122,6 +127,23 @@ describeWithClients('lines of code of a page', () => {
     }
     expect({ seed, wrong: wrong.slice(0, 3), of: wrong.length }).toEqual({ seed, wrong: [], of: 0 })
   }, 900_000)
+
+  test('of a refused aggregate bring its groups', async () => {
+    const random = randomFrom(seed)
+    for (let left = asks; left > 0; left -= 1) {
+      const found = tables[left % tables.length]
+      if (found === undefined) throw new Error('no table')
+      const { query } = randomAggregate(random, found.table, found.rows)
+      query.delete('page')
+      query.set('page_size', '10000')
+      const address = `/api/v1/dataset/${tableId(found.table)}/aggregate/?${query.toString()}`
+      const { body } = await rawGet(refusing, address)
+      const { sql } = JSON.parse(body.toString()) as { readonly sql: string }
+      const [names, count] = await throughDuckDb(sql, home)
+      const [due, dueCount] = fromCsv((await rawGet(answering, `${address}&format=csv`)).body.toString())
+      expect([address, names, count]).toEqual([address, due, dueCount])
+    }
+  }, 300_000)
 })
 
 interface Printed {

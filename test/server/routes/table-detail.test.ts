@@ -1,5 +1,7 @@
 import request from 'supertest'
 import { rowFormats } from '../../../server/formats/registry.ts'
+import { dateParts } from '../../../server/query/date-parts.ts'
+import { measureFunctions, measureMeaning } from '../../../server/query/measures.ts'
 import { operators as operatorRows, operatorsOf } from '../../../server/query/operators.ts'
 import { allTables, tableId } from '../../../core/catalog/catalog.ts'
 import { serve, type Service } from '../../support/service.ts'
@@ -72,7 +74,8 @@ test('a table tells what it is and what may be asked of it', async () => {
         max: '2020-01-03',
         choices: ['2020-01-01', '2020-01-02', '2020-01-03'],
         operators: [],
-        parts: [],
+        parts: [...dateParts],
+        measures: ['count', 'distinct', 'min', 'max'],
         ordering: true,
         search: false,
       },
@@ -89,6 +92,7 @@ test('a table tells what it is and what may be asked of it', async () => {
         choices: ['RJ', 'SP'],
         operators: operatorsOf({ type: 'string' }),
         parts: [],
+        measures: ['count', 'distinct', 'min', 'max'],
         ordering: true,
         search: false,
       },
@@ -107,6 +111,7 @@ test('a table tells what it is and what may be asked of it', async () => {
         choices: [-1, Number('900719925474099312.5')],
         operators: ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'range', 'isnull'],
         parts: [],
+        measures: [...measureFunctions],
         ordering: true,
         search: false,
       },
@@ -123,6 +128,7 @@ test('a table tells what it is and what may be asked of it', async () => {
         choices: [false, true],
         operators: ['eq', 'ne', 'in', 'isnull'],
         parts: [],
+        measures: ['count', 'distinct', 'min', 'max'],
         ordering: true,
         search: false,
       },
@@ -139,6 +145,7 @@ test('a table tells what it is and what may be asked of it', async () => {
         choices: ['Ana', 'Zé'],
         operators: [],
         parts: [],
+        measures: ['count', 'distinct', 'min', 'max'],
         ordering: false,
         search: true,
       },
@@ -148,6 +155,8 @@ test('a table tells what it is and what may be asked of it', async () => {
     dataset_url: `${base}/api/v1/dataset/d/`,
     data_url: `${base}/api/v1/dataset/d/t/data/`,
     export_url: `${base}/api/v1/dataset/d/t/export/`,
+    aggregate_url: `${base}/api/v1/dataset/d/t/aggregate/`,
+    measures: Object.fromEntries(measureFunctions.map((name) => [name, measureMeaning(name)])),
     export_rows_max: 5,
     files: {
       download: `${base}/files/d/t.csv.gz`,

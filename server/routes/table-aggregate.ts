@@ -1,0 +1,105 @@
+import type { Family } from '../../core/catalog/catalog.ts'
+import { jsonFormat } from '../formats/json.ts'
+import { rowFormats } from '../formats/registry.ts'
+import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
+import { acceptable, negotiate } from '../http/negotiation.ts'
+import { Problem } from '../http/problems.ts'
+import { pathOf, type Resource } from '../http/resource.ts'
+import { contentName } from '../http/responder.ts'
+import { costOfWork } from '../limits/costs.ts'
+import { parseAggregateQuery, type AggregateQuery } from '../query/aggregate-query.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { TooCostly } from '../table/engine/errors.ts'
+import type { Requester } from '../table/engine/requester.ts'
+import { aggregateSql } from '../table/groups/public-sql.ts'
+import { aggregateBody, aggregateKey } from '../table/representations/aggregate-page.ts'
+import { fileNameOf } from './file-name.ts'
+import { findDataset, findTable, pageLinks, requesterOf, unavailable } from './find.ts'
+import { problemOf } from './problem-of.ts'
+import type { Runtime } from './runtime.ts'
+import { inFormOf, linkedParameters, linkTo, withoutParameter } from './table-rows.ts'
+
+/** Groups of the rows of a table with measures, in pages; an extension of the spec. */
+export function tableAggregate(family: Family, service: Runtime): Resource {
+  const { catalog, publicUrl, snapshots, engine, freshness, pageBytesMax } = service
+  const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
+  return {
+    path: '/dataset/:dataset/:table/aggregate',
+    name: 'Table Aggregate',
+    description: `Groups of the rows of a table, with sums and other measures. ${catalog.notice}`,
+    offers: rowFormats,
+    countsAs: 'rows',
+    find: async (request) => {
+      const { params, target, headers } = request
+      const dataset = findDataset(catalog, params)
+      const table = findTable(dataset, params)
+      const query = parseAggregateQuery(table, target)
+      const format = negotiate(headers, query.format, rowFormats)
+      // Links may omit `format=json` only if the Accept header alone selects JSON.
+      const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
+      const given = isImplied ? withoutParameter(query.parameters, 'format') : query.parameters
+      const address = inFormOf(pathOf(target), addresses.aggregate(dataset, table))
+      const downloadUrl = files.download(table)
+      const pinned = query.snapshot === 'current' ? null : query.snapshot
+      const orGone = (found: Snapshot | null): Snapshot => {
+        if (found !== null) return found
+        const current = snapshots.current(table)?.manifest.snapshot ?? 'current'
+        const newest = withQuery(address, new Map([...given, ['snapshot', current]]), 1)
+        throw unavailable(table, pinned, snapshots, newest)
+      }
+      const snapshot = await snapshots.use(table, pinned, async (found) => orGone(found))
+      const { snapshot: id } = snapshot.manifest
+      const links = pageLinks(address, linkedParameters(given, query, id), format, rowFormats, downloadUrl)
+      return {
+        name: contentName(aggregateKey(snapshot, query, format, links)),
+        cacheControl: pinned === null ? freshness.changing : freshness.immutable,
+        mediaType: format.contentType,
+        headers: {
+          'Acervo-Snapshot': id,
+          Link: linkTo(downloadUrl),
+          ...(format.savedAs !== null && {
+            'Content-Disposition': `${format.savedAs}; filename="${fileNameOf(snapshot, query, format.ending, query.page)}"`,
+          }),
+        },
+        work: { rowBytes: 0 },
+        hasRanges: true,
+        isAtHand: false,
+        body: (signal) =>
+          snapshots.use(table, id, async (pinnedSnapshot) => {
+            const requester = requesterOf(request, signal, pageBytesMax)
+            const whole = orGone(pinnedSnapshot)
+            return aggregateBody(whole, query, format, links, engine, requester).catch(
+              async (error: unknown) => {
+                if (error instanceof TooCostly) throw await tooCostly(error, whole, query, service, requester)
+                throw problemOf(error, downloadUrl)
+              },
+            )
+          }),
+      }
+    },
+  }
+}
+
+/** Returns the problem of an aggregate that costs too much, with SQL that computes it elsewhere. */
+async function tooCostly(
+  error: TooCostly,
+  snapshot: Snapshot,
+  query: AggregateQuery,
+  { engine, publicUrl }: Runtime,
+  requester: Requester,
+): Promise<Problem> {
+  const search = { snapshot, filter: query.filter, requester }
+  const { terms, measures, filter } = query
+  const columns = terms.length + measures.length + filter.conditions.length + filter.words.length
+  const { table, manifest } = snapshot
+  const addresses = fileAddresses(publicUrl)
+  const sql = aggregateSql(snapshot, query, (file) => addresses.file(table, manifest.snapshot, file))
+  const detail = `${error.message} The member "sql" asks the same of the public files, with DuckDB.`
+  return new Problem('query-too-costly', detail, {
+    members: {
+      groups_estimate: await engine.selections.groupsMax(search, query),
+      cost: costOfWork({ values: columns * manifest.rows }),
+      sql,
+    },
+  })
+}
