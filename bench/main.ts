@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { aggregates } from './aggregates.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
 import { depth, keptPages, livePages, peoplesPages, type Bench, type Line } from './cases.ts'
@@ -61,6 +62,7 @@ async function main(): Promise<void> {
     ['ingests', () => ingests(bench)],
     ['partitions', () => partitions(bench, scale)],
     ['selections', () => selections(bench)],
+    ['aggregates', () => aggregates(bench)],
     ['cold', () => cold(bench)],
     ['live', () => livePages(bench)],
     ['depth', () => depth(bench)],

@@ -68,7 +68,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began
 }
 
-async function filesOf({ environment }: Bench, name: string): Promise<string> {
+export async function filesOf({ environment }: Bench, name: string): Promise<string> {
   const store = openStore(String(environment['WAREHOUSE']))
   const table = { dataset: 'bench', name }
   const manifest = await publishedOf(store, table)

@@ -29,6 +29,8 @@ export async function acervo({ folder, file }: Source): Promise<Peer> {
       ordered: (state) => `${of(state)}&ordering=-order_for_place`,
       contains: (text) => `${rows(port)}100&city__contains=${text}`,
       count: (state) => `${rows(port)}1&state=${state}`,
+      groups: (fields) => `${base(port)}/aggregate/?group=${fields.join()}&page_size=1000`,
+      distinct: (field) => `${base(port)}/aggregate/?group=${field}&page_size=1000`,
     },
     rowsIn: (body) => (body as { results: unknown[] }).results.length,
     countIn: (body) => (body as { count: number }).count,
@@ -37,8 +39,12 @@ export async function acervo({ folder, file }: Source): Promise<Peer> {
   }
 }
 
+function base(port: number): string {
+  return `http://127.0.0.1:${port}/api/v1/dataset/covid19/caso_full`
+}
+
 function rows(port: number): string {
-  return `http://127.0.0.1:${port}/api/v1/dataset/covid19/caso_full/data/?page_size=`
+  return `${base(port)}/data/?page_size=`
 }
 
 /** Whole pages of 100 rows. */

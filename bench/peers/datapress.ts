@@ -31,6 +31,15 @@ export function dataPress(isOrdered: boolean): (source: Source) => Promise<Peer>
       address: `${api}/query`,
       json: { predicates, page: number, page_size: 100, ...(order.length > 0 && { order_by: order }) },
     })
+    const grouped = (json: object, fields: readonly string[]) => ({
+      address: `${api}/query`,
+      json: {
+        ...json,
+        page: 1,
+        page_size: 1000,
+        ...(isOrdered && { order_by: fields.map((col) => ({ col, dir: 'asc' })) }),
+      },
+    })
     return {
       name: `DataPress${isOrdered ? ', ordered' : ''}`,
       asks: {
@@ -40,6 +49,9 @@ export function dataPress(isOrdered: boolean): (source: Source) => Promise<Peer>
         ordered: (state) => page([stateIs(state)], 1, [{ col: 'order_for_place', dir: 'desc' }]),
         contains: (text) => page([{ col: 'city', op: 'ilike', val: `%${text}%` }]),
         count: (state) => ({ address: `${api}/count`, json: { predicates: [stateIs(state)] } }),
+        groups: (fields) =>
+          grouped({ group_by: fields, aggregations: [{ op: 'count', alias: 'rows' }] }, fields),
+        distinct: (field) => grouped({ columns: [field], distinct: true }, [field]),
       },
       rowsIn: (body) => (body as { data?: unknown[] }).data?.length ?? 0,
       countIn: (body) => (body as { count: number }).count,

@@ -133,7 +133,7 @@ const texts = [
 ]
 
 type States = ReadonlyMap<string, Middle>
-type Ask = (asks: Asks, number: number) => ReturnType<Asks['page']>
+type Ask = (asks: Asks, number: number) => ReturnType<Asks['page']> | undefined
 
 function casesOf(states: States): readonly (readonly [what: string, rows: number, ask: Ask])[] {
   const all = [...states]
@@ -146,6 +146,12 @@ function casesOf(states: States): readonly (readonly [what: string, rows: number
     ['one state in the order of another field', 100, (asks, n) => asks.ordered(ofState(n)[0])],
     ['cities that contain a text', 0, (asks, n) => asks.contains(texts[n % texts.length] ?? '')],
     ['how many rows one state has', 0, (asks, n) => asks.count(ofState(n)[0])],
+    ['rows by state', 27, (asks) => asks.groups?.(['state'])],
+    ['rows by date', 138, (asks) => asks.groups?.(['date'])],
+    ['rows by state and level', 54, (asks) => asks.groups?.(['state', 'place_type'])],
+    ['rows by date and state', 1000, (asks) => asks.groups?.(['date', 'state'])],
+    ['distinct dates', 138, (asks) => asks.distinct?.('date')],
+    ['distinct cities', 1000, (asks) => asks.distinct?.('city')],
   ]
 }
 
@@ -156,7 +162,9 @@ async function compare(peers: readonly Peer[], states: States): Promise<void> {
     const figures: number[] = []
     for (const peer of peers) figures.push(await measured(peer, ask, rows))
     results[what] = Object.fromEntries(peers.map(({ name }, index) => [name, figures[index] ?? Number.NaN]))
-    console.log(`${what.padEnd(44)}${figures.map((ms) => ms.toFixed(2).padStart(22)).join('')}`)
+    console.log(
+      `${what.padEnd(44)}${figures.map((ms) => (Number.isNaN(ms) ? '-' : ms.toFixed(2)).padStart(22)).join('')}`,
+    )
   }
   for (const [state, { rows }] of [...states].slice(0, 3)) {
     for (const peer of peers) {
@@ -176,6 +184,7 @@ async function measured(peer: Peer, ask: Ask, rows: number): Promise<number> {
     let number = from
     for (; number < from + requestsMax && performance.now() < endsAt; number += 1) {
       const request = ask(peer.asks, number)
+      if (request === undefined) return 0
       const found = peer.rowsIn(await responseOf(request))
       if (rows > 0 && found !== rows)
         throw new Error(`${peer.name} sent ${found} rows for ${JSON.stringify(request)}`)

@@ -17,6 +17,10 @@ export interface Asks {
   readonly ordered: (state: string) => PeerRequest
   readonly contains: (text: string) => PeerRequest
   readonly count: (state: string) => PeerRequest
+  /** Rows by the values of fields, the first 1000 groups; absent if the peer cannot group. */
+  readonly groups?: (fields: readonly string[]) => PeerRequest
+  /** The distinct values of a field, the first 1000. */
+  readonly distinct?: (field: string) => PeerRequest
 }
 
 /**

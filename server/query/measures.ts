@@ -16,7 +16,7 @@ const functions = {
   median: { isNumeric: true, meaning: 'middle value, or the mean of the two in the middle' },
 } as const satisfies Record<string, { readonly isNumeric: boolean; readonly meaning: string }>
 
-type MeasureFunction = keyof typeof functions
+export type MeasureFunction = keyof typeof functions
 
 export const measureFunctions = Object.keys(functions) as readonly MeasureFunction[]
 
@@ -59,6 +59,14 @@ export function rowsName({ fields }: Pick<Table, 'fields'>): string {
 /** Returns whether values are rounded, and written without zeros at the end. */
 export function isRounded({ of, column }: Measure): boolean {
   return (of === 'avg' || of === 'median') && column.type === 'decimal'
+}
+
+/** Removes zeros at the end of the fraction of a decimal text, and a point without a fraction. */
+export function withoutFinalZeros(text: string): string {
+  if (!text.includes('.')) return text
+  let end = text.length
+  while (text.charAt(end - 1) === '0') end -= 1
+  return text.slice(0, text.charAt(end - 1) === '.' ? end - 1 : end)
 }
 
 function columnOf(field: Field, of: MeasureFunction, name: string): Field {

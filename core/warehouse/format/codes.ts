@@ -28,6 +28,11 @@ export type Codes = Uint8Array | Uint16Array
 /** Returns whether codes take one byte. */
 const isNarrow = (values: number): boolean => values < 256
 
+/** Returns the number of bytes of a code, for a field with this many distinct values. */
+export function codeBytes(values: number): number {
+  return isNarrow(values) ? 1 : 2
+}
+
 export function groupCount(rows: number): number {
   return Math.ceil(rows / groupRows)
 }

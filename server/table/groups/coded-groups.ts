@@ -1,4 +1,4 @@
-import { groupCount } from '../../../core/warehouse/format/codes.ts'
+import { groupCount, type Codes } from '../../../core/warehouse/format/codes.ts'
 import type { EventLoopYielder } from '../../base/queue.ts'
 import { baseOf, type Term } from '../../query/date-parts.ts'
 import type { Measure } from '../../query/measures.ts'
@@ -23,8 +23,10 @@ const countsMax = 4_000_000
 /** A term by codes: the groups that its values form, in their order, null last. */
 interface CodedTerm {
   readonly field: string
-  /** Index of the group of each code. */
+  /** Part of the index of a group by code: indexes of the first term are the farthest apart. */
   readonly groups: Uint32Array
+  /** Distance between the groups of neighbouring values. */
+  readonly width: number
   readonly values: readonly (string | null)[]
 }
 
@@ -46,20 +48,22 @@ export class CodedGrouping {
   constructor(grouping: Grouping, dictionaries: ReadonlyMap<string, Dictionary>) {
     this.#grouping = grouping
     this.#dictionaries = dictionaries
-    this.#terms = grouping.terms.map((term) => codedTerm(term, this.#dictionary(baseOf(term).name)))
     this.#measured = measuredIn(grouping)
-    this.#groups = this.#terms.reduce((product, { values }) => product * values.length, 1)
+    const terms: CodedTerm[] = []
+    let groups = 1
+    for (const term of grouping.terms.toReversed()) {
+      const coded = codedTerm(term, this.#dictionary(baseOf(term).name), groups)
+      terms.unshift(coded)
+      groups *= coded.values.length
+    }
+    this.#terms = terms
+    this.#groups = groups
   }
 
   /** Returns whether the counts fit into memory. */
   get fits(): boolean {
     const codes = this.#measured.reduce((sum, name) => sum + this.#dictionary(name).rows.length, 1)
     return this.#groups * codes <= countsMax
-  }
-
-  /** Number of fields whose codes are read for each row; 0 if counts of a dictionary suffice. */
-  get fieldsRead(): number {
-    return new Set(this.#fields).size
   }
 
   get #fields(): string[] {
@@ -74,7 +78,7 @@ export class CodedGrouping {
     const known = name === undefined ? [rows] : this.#dictionary(name).rows
     for (const [code, times] of known.entries()) {
       let group = 0
-      for (const { values, groups } of this.#terms) group = group * values.length + (groups[code] ?? 0)
+      for (const { groups } of this.#terms) group += groups[code] ?? 0
       counts.rows[group] = (counts.rows[group] ?? 0) + times
       for (const [field, byCode] of counts.codes) {
         const place = group * this.#dictionary(field).rows.length + code
@@ -96,30 +100,23 @@ export class CodedGrouping {
 
   /** Adds the rows of a group of codes. */
   #count(table: CodedTable, clauses: readonly Clause[], section: number, counts: Counts): void {
-    const right = clauses.length === 0 ? null : matchingRows(table, clauses, section)
-    if (clauses.length > 0 && right === null) return
-    const size = table.groupSize(section)
-    const groups = new Uint32Array(size)
-    for (const { field, values, groups: ofCodes } of this.#terms) {
-      const codes = table.group(field, section)
-      for (let row = 0; row < size; row += 1)
-        groups[row] = (groups[row] ?? 0) * values.length + (ofCodes[codes[row] ?? 0] ?? 0)
-    }
-    const { rows } = counts
-    for (let row = 0; row < size; row += 1) {
-      if (right !== null && right[row] === 0) continue
-      const group = groups[row] ?? 0
-      rows[group] = (rows[group] ?? 0) + 1
-    }
+    const matching = clauses.length === 0 ? null : matchingRows(table, clauses, section)
+    if (clauses.length > 0 && matching === null) return
+    const groups = this.#groupOfRows(table, section)
+    addCounts(groups, matching, counts.rows)
     for (const [field, byCode] of counts.codes) {
       const width = this.#dictionary(field).rows.length
       const codes = table.group(field, section)
-      for (let row = 0; row < size; row += 1) {
-        if (right !== null && right[row] === 0) continue
-        const place = (groups[row] ?? 0) * width + (codes[row] ?? 0)
-        byCode[place] = (byCode[place] ?? 0) + 1
-      }
+      const places = groups.map((group, row) => group * width + (codes[row] ?? 0))
+      addCounts(places, matching, byCode)
     }
+  }
+
+  /** Returns the index of the group of each row in a group of codes. */
+  #groupOfRows(table: CodedTable, section: number): Uint32Array {
+    const groups = new Uint32Array(table.groupSize(section))
+    for (const term of this.#terms) addGroups(groups, table.group(term.field, section), term.groups)
+    return groups
   }
 
   #emptyCounts(): Counts {
@@ -139,15 +136,9 @@ export class CodedGrouping {
       all += inGroup
       if (inGroup > 0 || terms.length === 0) filled.push(group)
     }
-    let width = 1
-    const ofTerms = this.#terms
-      .toReversed()
-      .map(({ values }) => {
-        const [below, size] = [width, values.length]
-        width *= size
-        return filled.map((group) => values[Math.floor(group / below) % size] ?? null)
-      })
-      .toReversed()
+    const ofTerms = this.#terms.map(({ values, width }) =>
+      filled.map((group) => values[Math.floor(group / width) % values.length] ?? null),
+    )
     const ofMeasures = measures.map((measure) => {
       if (measure.field === null) return filled.map((group) => String(rows[group] ?? 0))
       const { name } = measure.field
@@ -168,6 +159,18 @@ export class CodedGrouping {
   }
 }
 
+function addGroups(sums: Uint32Array, codes: Codes, groups: Uint32Array): void {
+  for (let row = 0; row < sums.length; row += 1) sums[row] = (sums[row] ?? 0) + (groups[codes[row] ?? 0] ?? 0)
+}
+
+/** Adds one to the count at each place; only of matching rows, unless all match. */
+function addCounts(places: Uint32Array, matching: Uint8Array | null, counts: Uint32Array): void {
+  for (let row = 0; row < places.length; row += 1) {
+    const place = places[row] ?? 0
+    counts[place] = (counts[place] ?? 0) + (matching === null ? 1 : (matching[row] ?? 0))
+  }
+}
+
 /** Returns the fields of a grouping, each once. */
 export function fieldsOfGrouping({ terms, measures }: Grouping): string[] {
   return [...new Set([...terms.map((term) => baseOf(term).name), ...measuredIn({ measures })])]
@@ -177,21 +180,20 @@ function measuredIn({ measures }: Pick<Grouping, 'measures'>): string[] {
   return [...new Set(measures.flatMap(({ field }) => field?.name ?? []))]
 }
 
-function codedTerm(term: Term, dictionary: Dictionary): CodedTerm {
+function codedTerm(term: Term, dictionary: Dictionary, width: number): CodedTerm {
   const found = valuesOfTerm(term, dictionary)
-  const distinct =
-    term.part === undefined
-      ? found
-      : [...new Set(found)].toSorted((a, b) =>
-          a === null || b === null ? Number(a === null) - Number(b === null) : compareValues(term, a, b),
-        )
-  const known = distinct.filter((value) => value !== null)
-  const places = new Map<string | null, number>(known.map((value, place) => [value, place]))
-  const groups = new Uint32Array(dictionary.rows.length).fill(known.length)
-  for (const [code, value] of found.entries()) groups[code] = places.get(value) ?? known.length
+  const isPart = term.part !== undefined
+  const values = (isPart ? [...new Set(found)] : found).filter((value) => value !== null)
+  // Values of fields are sorted.
+  const known = isPart ? values.toSorted((a, b) => compareValues(term, a, b)) : values
+  const groups = new Uint32Array(dictionary.rows.length).fill(known.length * width)
+  const places = isPart ? new Map(known.map((value, place) => [value, place])) : null
+  for (const [code, value] of found.entries())
+    groups[code] = (places === null ? code : (places.get(value ?? '') ?? known.length)) * width
   return {
     field: baseOf(term).name,
     groups,
+    width,
     values: [...known.map((value) => canonicalText(term, value)), null],
   }
 }

@@ -194,10 +194,12 @@ function measureSql(measure: Measure): MeasureSql {
     default: {
       if (field.type === 'float') return { texts: [count], value: () => null }
       if (field.type === 'integer' || field.precision <= summedDigitsMax) {
+        const sum = `sum(${value})::varchar`
+        // Without values, the sum is null.
         return {
-          texts: [count, `sum(${value})::varchar`],
-          value: ([rows = null, sum = null]) =>
-            sum === null ? null : exactText(measure, unscaled(sum), Number(rows)),
+          texts: of === 'sum' ? [sum] : [sum, count],
+          value: ([total = null, rows = '1']) =>
+            total === null ? null : exactText(measure, unscaled(total), Number(rows)),
         }
       }
       const units = `replace(${value}::varchar, '.', '')::hugeint`

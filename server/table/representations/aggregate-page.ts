@@ -9,7 +9,7 @@ import { jsonFormat } from '../../formats/json.ts'
 import type { AggregateQuery, Aggregation } from '../../query/aggregate-query.ts'
 import { unquotedIn } from '../../query/conditions.ts'
 import { InvalidQuery } from '../../query/errors.ts'
-import { isRounded } from '../../query/measures.ts'
+import { isRounded, withoutFinalZeros } from '../../query/measures.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { Parameters } from '../engine/plan.ts'
 import type { Requester } from '../engine/requester.ts'
@@ -18,7 +18,7 @@ import { groupsBytes, type Groups } from '../groups/groups.ts'
 import { pageRange, pagingHeaders, type PageLinks, type PageRange, type RowEngine } from './page.ts'
 
 /** Groups of a query in their order. */
-interface Aggregate {
+export interface Aggregate {
   readonly groups: Groups
   /** Indexes of the groups that satisfy the conditions of the query, in its order. */
   readonly selected: Uint32Array
@@ -161,9 +161,7 @@ function valueOf(
     return stored.value(quotedJson(text), { ...field, type: 'text' })
   const { kind, text: inJson } = typeRow(field.type).wire
   if (!mayEnd) return stored.value(kind === 'text' ? quotedJson(inJson(text)) : inJson(text), field)
-  let end = text.length
-  while (text.includes('.') && text.charAt(end - 1) === '0') end -= 1
-  const shown = text.slice(0, text.charAt(end - 1) === '.' ? end - 1 : end)
+  const shown = withoutFinalZeros(text)
   const scale = shown.includes('.') ? shown.length - shown.indexOf('.') - 1 : 0
   return stored.value(shown, { ...field, scale })
 }

@@ -1,3 +1,4 @@
+import { codeBytes } from '../../../../core/warehouse/format/codes.ts'
 import type { CodesFile, Order } from '../../../../core/warehouse/manifest.ts'
 import { orderTerm } from '../../../../core/sql.ts'
 import { Cache } from '../../../base/cache.ts'
@@ -8,7 +9,13 @@ import type { RowFilter } from '../../../query/query.ts'
 import { matcher, searchTerm } from '../../../query/search-terms.ts'
 import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import type { Pool } from '../../engine/pool.ts'
-import { CodedTable, type Dictionaries, type Dictionary, type Unpacked } from '../../indexes/dictionaries.ts'
+import {
+  CodedTable,
+  distinctValues,
+  type Dictionaries,
+  type Dictionary,
+  type Unpacked,
+} from '../../indexes/dictionaries.ts'
 import { OrderedTable } from '../../indexes/ordered-table.ts'
 import { CodedGrouping, fieldsOfGrouping } from '../../groups/coded-groups.ts'
 import { groupsOfNoRows, type Grouping, type Groups } from '../../groups/groups.ts'
@@ -131,8 +138,11 @@ export class CodeScan implements AccessPath<CodesStep> {
     if (clauses[0] !== undefined && maxRows(clauses[0]) === 0) return groupsOfNoRows(grouping)
     const ofAll = clauses.length === 0 ? coded.ofAll(rows) : null
     if (ofAll !== null) return ofAll
-    const values = (coded.fieldsRead + clauses.reduce((sum, { length }) => sum + length, 0)) * rows
-    await checkScanBudget(values * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+    // Codes that are not cached take longer to inflate than DuckDB takes for the same columns.
+    const fields = new Set([...dictionaries.keys(), ...clauses.flat().map(({ field }) => field)])
+    const bytes = [...fields].reduce((sum, name) => sum + codeBytes(distinctValues(snapshot, name)) * rows, 0)
+    if (bytes > this.#limits.codesBytesMax / 2) return null
+    await checkScanBudget(fields.size * rows * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
     return this.#reading(snapshot, sequence.codes, (table) =>
       coded.of(table, clauses, new EventLoopYielder(requester.signal)),
     )

@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { Database } from '../core/duckdb/database.ts'
+import { bareLine, type Bench, type Line } from './cases.ts'
+import { median } from './median.ts'
+import { filesOf } from './selections.ts'
+import { startService, type Server } from './servers.ts'
+
+const base = '/api/v1/dataset/bench/large/aggregate/?page_size=1000'
+const rounds = 9
+const clients = 20
+
+/**
+ * CPU of groups of the largest table, each query once, to that of DuckDB's own statement with as many threads; and
+ * the memory while clients request as many groups as they may.
+ */
+export async function aggregates(bench: Bench): Promise<Line[]> {
+  const scratch = await mkdtemp(path.join(bench.folder, 'aggregates-'))
+  const folders = [String(bench.environment['WAREHOUSE']), scratch]
+  const threads = os.availableParallelism()
+  const database = await Database.open({ memory: '1GB', threads, scratch, folders })
+  const db = await database.connect()
+  const service = await startService({ ...bench.environment, CACHE_MB: '0' })
+  try {
+    const table = await filesOf(bench, 'large')
+    const lines: Line[] = []
+    for (const [what, query, sql, bar] of cases) {
+      const [ours, own]: number[][] = [[], []]
+      for (let round = 0; round < rounds; round += 1) {
+        await service.usage()
+        await get(service, query(round))
+        ours?.push((await service.usage()).cpuMs)
+        const before = process.cpuUsage()
+        await db.rows(sql(table, round))
+        const { user, system } = process.cpuUsage(before)
+        own?.push((user + system) / 1000)
+      }
+      lines.push(bareLine(what, 'CPU-ms', median(ours ?? []), median(own ?? []), ['<=', bar], ''))
+    }
+    return [...lines, await memoryOf(bench)]
+  } finally {
+    await service.stop()
+    db.close()
+    database.close()
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** @returns whether the service allows the query */
+async function get({ port }: Server, query: string): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${port}${base}&${query}`)
+  const text = await response.text()
+  if (response.status === 200) return true
+  if (response.status === 422) return false
+  throw new Error(`${query}: ${response.status} ${text}`)
+}
+
+/** Groups of the largest table, from many to few. */
+const widths = [
+  'city,date',
+  'city,epidemiological_week',
+  'city,state',
+  'city,is_last,place_type',
+  'city',
+] as const
+
+const memoryMb = 512
+/** Memory beyond the setting, in MB. */
+const furtherMb = 50
+
+/** Memory of a service whose clients request as many groups as they may. */
+async function memoryOf({ environment }: Bench): Promise<Line> {
+  const service = await startService({ ...environment, MEMORY: `${memoryMb}MB` })
+  try {
+    let width = 0
+    while (!(await get(service, `group=${widths[width] ?? ''}`))) width += 1
+    const wide = Array.from({ length: clients }, async (_, client) => {
+      for (let round = 0; round < 4; round += 1) {
+        const rest = `measure=rows&order_for_place__gte=${client * 4 + round}&ordering=-rows`
+        await get(service, `group=${widths[width] ?? ''}&${rest}`)
+      }
+    })
+    await Promise.all(wide)
+    const { rssMaxBytes } = await service.usage()
+    const what = `memory with ${clients} clients of wide groups, to MEMORY`
+    const detail = `groups of ${widths[width] ?? ''}`
+    return bareLine(what, 'MB', rssMaxBytes / 1e6, memoryMb, ['<=', 1 + furtherMb / memoryMb], detail)
+  } finally {
+    await service.stop()
+  }
+}
+
+type Case = readonly [
+  what: string,
+  query: (round: number) => string,
+  sql: (table: string, round: number) => string,
+  bar: number,
+]
+
+const cases: readonly Case[] = [
+  [
+    'rows by state, to DuckDB',
+    () => 'group=state',
+    (table) => `select state, count(*) from ${table} group by 1 order by 1`,
+    1,
+  ],
+  [
+    'a sum by state, to DuckDB',
+    () => 'group=state&measure=new_deaths__sum',
+    (table) => `select state, sum(new_deaths) from ${table} group by 1 order by 1`,
+    1.3,
+  ],
+  [
+    'rows by two fields with a filter, to DuckDB',
+    (round) => `group=date,place_type&state__gte=${'ABCDEFGMP'.charAt(round)}`,
+    (table, round) =>
+      `select date, place_type, count(*) from ${table} where state >= '${'ABCDEFGMP'.charAt(round)}' group by 1, 2 order by 1, 2`,
+    1.3,
+  ],
+]
