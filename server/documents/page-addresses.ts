@@ -32,6 +32,16 @@ export interface PageAddresses {
     aspect: Aspect,
     parameters?: QueryParameters,
   ) => string
+  /** Drawing of a chart. */
+  readonly chartFile: (language: Language, table: TableName, parameters: QueryParameters) => string
+  /** Rows or a chart for frames of other sites. */
+  readonly embed: (
+    language: Language,
+    table: TableName,
+    kind: 'chart' | null,
+    parameters: QueryParameters,
+  ) => string
+  readonly oEmbed: string
   /** API reference of the service, or of a table. */
   readonly reference: (language: Language, table?: TableName) => string
   /** Description of the fields as CSV. */
@@ -60,6 +70,15 @@ export function pageAddresses(publicUrl: URL): PageAddresses {
       withQuery(tableOf(language, table), parameters, page),
     aspect: (language, table, aspect, parameters = new Map()) =>
       withQuery(`${tableOf(language, table)}${aspect}/`, parameters, 1),
+    chartFile: (language, table, parameters) =>
+      withQuery(`${tableOf(language, table)}chart.svg`, parameters, 1),
+    embed: (language, { dataset, name }, kind, parameters) =>
+      withQuery(
+        `${base}/${language}/embed/${dataset}/${name}/${kind === null ? '' : `${kind}/`}`,
+        parameters,
+        1,
+      ),
+    oEmbed: `${base}/oembed`,
     reference: (language, table) =>
       table === undefined ? `${base}/${language}/reference/` : `${tableOf(language, table)}reference/`,
     dictionary: (language, table) => `${tableOf(language, table)}fields.csv`,

@@ -32,6 +32,8 @@ export interface Framed {
   readonly data?: Readonly<Record<string, unknown>>
   /** Absolute address of the Atom feed of changes. */
   readonly feed?: string
+  /** Further links of the head. */
+  readonly links?: Html
 }
 
 export interface Step {
@@ -42,7 +44,7 @@ export interface Step {
 /** Returns the complete document of a page. */
 export function framed(context: PageContext, page: Framed): Html {
   const { catalog, addresses, assets, words } = context
-  const { title, description, main, inLanguage, trail, script, data, feed } = page
+  const { title, description, main, inLanguage, trail, script, data, feed, links } = page
   const isHome = title === catalog.title
   return html`<html lang="${words.locale}">
     <head>
@@ -60,6 +62,7 @@ export function framed(context: PageContext, page: Framed): Html {
         href="${addresses.search}"
         title="${catalog.title}"
       />
+      ${links}
       ${feed !== undefined && html`<link rel="alternate" type="application/atom+xml" href="${feed}" />`}
       ${
         // Escape every `<`: a `</script>` in the data would end the element early.

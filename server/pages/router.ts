@@ -1,6 +1,7 @@
 import { aboutPage, limitsPage } from './about.ts'
 import { apiPage } from './api.ts'
-import { chartPage } from './chart/chart.ts'
+import { chartFile, chartPage } from './chart/chart.ts'
+import { chartEmbed, oEmbed, tableEmbed } from './embed.ts'
 import { citationFile } from './cite.ts'
 import { datasetPage } from './dataset.ts'
 import { dictionaryFile, fieldsPage } from './fields.ts'
@@ -33,8 +34,10 @@ const pages = [
   apiPage,
   sqlPage,
   rowPage,
+  tableEmbed,
+  chartEmbed,
 ]
-const files = [citationFile, dictionaryFile]
+const files = [citationFile, dictionaryFile, chartFile]
 
 /** Routes of all pages, in each language. */
 export function pagesRouter(service: Runtime, contexts: PageContexts, serving: Serving): Router {
@@ -47,6 +50,7 @@ export function pagesRouter(service: Runtime, contexts: PageContexts, serving: S
   mountHandler(router, '/', { name: 'Home', description: 'Redirect to the pages.' }, root(all, index))
   const [any] = contexts.values()
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
+  mount(router, oEmbed(all, service), false, serving)
   const engine = engineFiles(service)
   if (engine !== null) mount(router, engine, false, serving)
   for (const localizedService of all.values()) {

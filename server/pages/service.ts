@@ -42,6 +42,11 @@ export const pagePolicy = strict.join('; ')
 /** Content-Security-Policy of the SQL page, whose script and worker fetch data from our own address. */
 export const consolePolicy = [...strict, "connect-src 'self'", "worker-src 'self'"].join('; ')
 
+/** Content-Security-Policy of pages that other sites may show in a frame. */
+export const embedPolicy = strict
+  .map((rule) => rule.replace("frame-ancestors 'none'", 'frame-ancestors *'))
+  .join('; ')
+
 /** Services of the pages in one language. */
 export interface PageService extends Omit<Runtime, 'catalog'> {
   /** Catalog in the language of the pages. */

@@ -4,13 +4,14 @@ import { writtenIn } from './number-formats.ts'
 import { chipsPart } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import { rowParameters, type QueryView } from './table/view.ts'
-import { tableId } from '../../core/catalog/catalog.ts'
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
 import { timed } from '../http/responder.ts'
 import type { Resource } from '../http/resource.ts'
 import { answerQuery } from './table/answer-query.ts'
 import { consolePolicy, named, pageAt, rowAddresses, type PageService } from './service.ts'
 import { engineAddresses } from './browser/duckdb.ts'
+import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { requesterOf } from '../routes/find.ts'
 
 interface Engine {
@@ -99,6 +100,10 @@ function consolePart({ words }: PageContext, { table, query, rowsAddress }: SqlV
     <div class="scroll grid" data-result tabindex="0" role="region" aria-label="${words.sqlResult}"></div>`
 }
 
+function parseSqlQuery(table: Table, target: string): RowQuery {
+  return parseRowQuery(table, target, ['format', 'page', 'page_size'])
+}
+
 /** Page for SQL on the rows of a query, which runs in the browser; the service never sees the SQL. */
 export function sqlPage(service: PageService): Resource {
   const { context, responder, engine, pageBytesMax, publicUrl } = service
@@ -106,7 +111,7 @@ export function sqlPage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table/sql', 'SQL'),
     countsAs: 'rows',
     respond: (request, req, res) =>
-      answerQuery(service, request, res, { without: ['format', 'page', 'page_size'] }, async (queryView) => {
+      answerQuery(service, request, res, parseSqlQuery, async (queryView) => {
         const { dataset, table, snapshot, query } = queryView
         const { snapshot: id } = snapshot.manifest
         const engineAt = engineAddresses(publicUrl)

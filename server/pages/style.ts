@@ -1,9 +1,9 @@
 import { backgrounds, type Colours } from '../../core/catalog/colours.ts'
-import { tileStyle } from './chart/shapes.ts'
+import { chartRules } from './chart/svg.ts'
 
 /** The stylesheet: variables, general rules, and rules for narrow screens, animation and print. */
 export function style({ light, dark }: Colours): string {
-  return `${tokens(light, dark)}${rules}${tileStyle()}\n${otherMedia}`
+  return `${tokens(light, dark)}${rules}${chartRules}\n${otherMedia}`
 }
 
 function tokens(light: string, dark: string): string {
@@ -152,24 +152,6 @@ fieldset.control legend { grid-column: 1 / -1; }
 .downloads a { font-weight: 600; margin-right: var(--step); }
 figure { margin: calc(2 * var(--step)) 0; }
 figcaption { margin-bottom: var(--step); }
-.line { display: block; width: 100%; height: clamp(12rem, 40vw, 22rem); border-bottom: 1px solid var(--soft); }
-.line path { fill: none; vector-effect: non-scaling-stroke; }
-.line .value { stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }
-.line .zero { stroke: var(--line); stroke-width: 1; }
-.line .reach:hover { fill: color-mix(in srgb, var(--accent) 18%, transparent); }
-.ends { display: flex; justify-content: space-between; max-width: none; }
-.bar-list { list-style: none; padding: 0; display: grid; grid-template-columns: minmax(6rem, 18rem) minmax(3rem, 1fr) auto; gap: 0.25rem calc(2 * var(--step)); }
-.bar-list li { display: contents; }
-.bar-list svg { width: 100%; height: 1.2rem; align-self: center; }
-.bar-list rect { fill: var(--accent); }
-.tiles { list-style: none; padding: 0; display: grid; gap: 4px; grid-template-columns: repeat(6, minmax(0, 1fr)); max-width: 34rem; }
-.tile { aspect-ratio: 1; border: 1px solid var(--line); border-radius: 4px; display: grid; }
-.tile > a, .tile { place-items: center; place-content: center; color: var(--ink); text-decoration: none; }
-.tile > a { width: 100%; height: 100%; display: grid; }
-.tile:hover { border-color: var(--ink); }
-.short { display: none; }
-.plot { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: var(--step); }
-.scale { list-style: none; padding: 0; margin: 0; display: flex; flex-direction: column; justify-content: space-between; text-align: right; }
 .console textarea { width: 100%; font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
 `
 
@@ -183,10 +165,6 @@ const otherMedia = /* css */ `
   .stacked tr:last-child { border-bottom: 0; }
   .stacked :is(th, td) { border: 0; padding-block: 0.15rem; text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 0; }
   .stacked td[data-label]::before { content: attr(data-label) ': '; color: var(--soft); }
-  .bar-list { grid-template-columns: minmax(0, 1fr) auto; }
-  .bar-list svg { grid-column: 1 / -1; grid-row: auto; order: 0; height: 0.6rem; margin-bottom: var(--step); }
-  .bar-list li { display: grid; grid-column: 1 / -1; grid-template-columns: subgrid; }
-  .bar-list .number { grid-row: 1; grid-column: 2; }
 }
 @media (min-width: 40rem) {
   .short { display: block; }

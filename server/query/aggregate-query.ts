@@ -21,6 +21,7 @@ import {
   readGiven,
   requireShort,
   withLists,
+  type ParameterName,
   type RowFilter,
   type RowQuery,
 } from './query.ts'
@@ -71,9 +72,15 @@ function isReserved(name: string): boolean {
 
 /**
  * @param target path and query as received
+ * @param without parameters that do not exist at this address
  * @throws InvalidQuery naming each invalid parameter, InvalidPage, QueryTooLong or MalformedQuery
  */
-export function parseAggregateQuery(table: Table, target: string): AggregateQuery {
+export function parseAggregateQuery(
+  table: Table,
+  target: string,
+  without: readonly ParameterName[] = [],
+): AggregateQuery {
+  const offered = names.filter((name) => !without.some((other) => other === name))
   const ofGroups: { name: string; text: string; aim: GroupTarget }[] = []
   const others: [string, string][] = []
   for (const [name, text] of withLists(table, parametersOf(target), listNames)) {
@@ -81,7 +88,7 @@ export function parseAggregateQuery(table: Table, target: string): AggregateQuer
     if (aim === null) others.push([name, text])
     else if (text !== '') ofGroups.push({ name, text, aim })
   }
-  const { given, conditions: ofRows, errors } = readGiven(table, others, names)
+  const { given, conditions: ofRows, errors } = readGiven(table, others, offered)
   const read = <T>(parameter: string, missing: T, parse: (text: string) => T | Invalid): T => {
     const text = given.get(parameter)
     const value = text === undefined ? missing : parse(text)

@@ -170,6 +170,16 @@ export const commonSchemas: Shape = {
   }),
   DatasetSummary: object(summary),
   Groups: groups,
+  Frame: object({
+    version: text,
+    type: { type: 'string', enum: ['rich'] },
+    title: text,
+    provider_name: text,
+    provider_url: uri,
+    width: count,
+    height: count,
+    html: text,
+  }),
   DatasetList: object(
     {
       count: { ...count, description: 'Number of datasets.' },

@@ -87,7 +87,10 @@ function ranged(content: Json): Json {
 }
 
 /** Returns the paths of the published files and of the service state. */
-export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
+export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
+  const { files, base, catalog, page } = writing
+  const [first] = catalog.datasets.values()
+  const [table] = first?.tables.values() ?? []
   const file = (
     below: string,
     id: string,
@@ -168,6 +171,26 @@ export function filePaths({ files, base }: Writing, pathOf: PathOf): Address[] {
         ),
       },
     ),
+    {
+      path: pathOf(`${base}/oembed`),
+      id: 'oembed',
+      tag: 'Files',
+      summary: 'The frame of a table or a chart, for pages of other sites (https://oembed.com).',
+      parameters: [
+        {
+          name: 'url',
+          in: 'query',
+          required: true,
+          description: 'Address of the page of a table or a chart.',
+          schema: { type: 'string', format: 'uri' },
+          example: page('en', first, table),
+        },
+      ],
+      answers: {
+        200: answer('The frame.', jsonOf(ref('Frame'))),
+        ...problemAnswers(['unknown-address', 'invalid-parameter']),
+      },
+    },
     state('limits', 'Remaining quotas of the client.', 'State of each limit.', 'Standings'),
     state('livez', 'Liveness: the process responds.', 'It answers.', 'Liveness'),
     { ...ready, answers: { ...ready.answers, 503: notReady } },

@@ -1,5 +1,6 @@
 import type { Field, Table } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
+import { baseOf, partsBetween, type Term } from '../../query/date-parts.ts'
 import { orderable } from '../../query/parameters.ts'
 import { isTime } from '../table/view.ts'
 
@@ -11,6 +12,8 @@ export interface Dimension {
 
 /** With more distinct values, bars are illegible. */
 const barsMax = 200
+/** With more values of a second term, colours are illegible. */
+const splitsMax = 12
 
 /** Returns fields that can group the rows of a table: days, states, and fields with few values. */
 export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimension[] {
@@ -19,25 +22,36 @@ export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimen
     if (!orderableNames.has(field.name)) return []
     if (isTime(field)) return [{ field, shape: 'line' }]
     if (field.kind === 'uf') return [{ field, shape: 'tiles' }]
-    const distinct = report?.fields.find(({ name }) => name === field.name)?.distinct_estimate ?? 0
+    const distinct = distinctOf(field, report) ?? 0
     return distinct >= 2 && distinct <= barsMax ? [{ field, shape: 'bars' }] : []
   })
   const shapes: readonly Dimension['shape'][] = ['line', 'tiles', 'bars']
   return dimensions.toSorted((a, b) => shapes.indexOf(a.shape) - shapes.indexOf(b.shape))
 }
 
+/** Returns whether a term has few enough values to split the groups of a chart. */
+export function isSplit(term: Term, report: SnapshotReport | null): boolean {
+  const found = report?.fields.find(({ name }) => name === baseOf(term).name)
+  const values = Math.min(
+    distinctOf(baseOf(term), report) ?? Infinity,
+    partsBetween(term, found?.min ?? null, found?.max ?? null),
+  )
+  return values <= splitsMax
+}
+
+function distinctOf({ name }: Field, report: SnapshotReport | null): number | undefined {
+  return report?.fields.find((field) => field.name === name)?.distinct_estimate
+}
+
 const dayMs = 86_400_000
 /** Maximum number of points of a line that remain distinguishable. */
 const pointsMax = 800
 
-/**
- * Returns how many leading characters of a date form a step of the time line: those of the day, its month or
- * its year.
- */
-export function stepOf(field: Field, report: SnapshotReport | null): 10 | 7 | 4 {
+/** Returns the step of the time line of a field: its days, months or years. */
+export function stepOf(field: Field, report: SnapshotReport | null): 'day' | 'month' | 'year' {
   const found = report?.fields.find(({ name }) => name === field.name)
   const [from, to] = [found?.min, found?.max].map((text) => Date.parse((text ?? '').slice(0, 10)))
   const days = ((to ?? NaN) - (from ?? NaN)) / dayMs
-  if (!(days > pointsMax)) return 10
-  return days / 30 <= pointsMax ? 7 : 4
+  if (!(days > pointsMax)) return 'day'
+  return days / 30 <= pointsMax ? 'month' : 'year'
 }

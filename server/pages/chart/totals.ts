@@ -1,6 +1,8 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
+import { baseOf } from '../../query/date-parts.ts'
+import type { ChartQuery } from './chart-query.ts'
 import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { queryLink, titleOf, withoutField, type QueryView } from '../table/view.ts'
@@ -13,13 +15,14 @@ interface Total {
 
 /**
  * Returns the first declared total that a sum would count together with its parts; null if the query or the
- * chart separates them.
- * @param drawn field that groups the rows
+ * groups separate them, or if nothing is added up.
  */
-export function mixedTotal({ table, query }: Pick<QueryView, 'table' | 'query'>, drawn: Field): Total | null {
+export function mixedTotal({ table, query, aggregation }: ChartQuery): Total | null {
+  if (aggregation.measures.every(({ of }) => of !== 'sum')) return null
+  const drawn = new Set(aggregation.terms.map((term) => baseOf(term).name))
   for (const [name, value] of table.totals) {
     const field = table.fields.find((one) => one.name === name)
-    if (field === undefined || field === drawn) continue
+    if (field === undefined || drawn.has(name)) continue
     const isChosen = query.conditions.some((condition) => {
       if (condition.field !== field) return false
       const { operator, values } = condition

@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
-import { unacceptableParameters } from '../../http/problems.ts'
 import { publicPath, sendRedirect } from '../../http/redirect.ts'
 import { pathOf, type ResourceRequest } from '../../http/resource.ts'
 import { writtenIn } from '../number-formats.ts'
 import { isNumber } from './view.ts'
 import { targetOf } from '../../query/conditions.ts'
 import { isOperator, operatorRow } from '../../query/operators.ts'
-import { parseRowQuery, type ParameterName, type RowQuery } from '../../query/query.ts'
+import type { RowQuery } from '../../query/query.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { problemOf } from '../../routes/problem-of.ts'
@@ -15,59 +14,38 @@ import { findDataset, findTable, unavailable } from '../../routes/find.ts'
 import type { PageService } from '../service.ts'
 
 /** Parsed query of a page, and the snapshot that answers it. */
-interface AnswerableQuery {
+export interface AnswerableQuery<Query> {
   readonly dataset: Dataset
   readonly table: Table
   readonly snapshot: Snapshot
-  readonly query: RowQuery
-  /** Parameters that only this page has, such as the settings of a chart. */
-  readonly own: ReadonlyMap<string, string>
+  readonly query: Query
 }
 
-interface Form {
-  /** Row parameters that the page does not accept. */
-  readonly without: readonly ParameterName[]
-  /** Names of parameters that only this page has, such as the settings of a chart. */
-  readonly own?: readonly string[]
-  /** Default and maximum of rows per page: markup of more rows would delay other requests. */
-  readonly pageSize?: { readonly default: number; readonly max: number }
-}
-
-/** Answers the query in an address, or redirects to the canonical address. */
-export async function answerQuery(
+/**
+ * Answers the query in an address, or redirects to the canonical address.
+ * @param orCurrent true to answer from the current snapshot if the requested one is no longer kept
+ */
+export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
   service: PageService,
   { params, target }: ResourceRequest,
   res: ServerResponse,
-  { without, own = [], pageSize }: Form,
-  answer: (queryView: AnswerableQuery) => Promise<void>,
+  parse: (table: Table, target: string) => Query,
+  answer: (found: AnswerableQuery<Query>) => Promise<void>,
+  orCurrent = false,
 ): Promise<void> {
   const dataset = findDataset(service.catalog, params)
   const table = findTable(dataset, params)
   if (redirectToCanonical(service.publicUrl, target, res)) return
-  const pairs = parametersOf(target)
   const { typed } = writtenIn(service.context.words)
-  const rest = new URLSearchParams(
-    pairs
-      .filter(([name]) => !own.includes(name))
-      .map(([name, text]) => {
-        const field = numberField(table, name)
-        return [name, field === null ? text : typed(text, field.type === 'integer')]
-      }),
-  )
-  const query = parseRowQuery(table, `?${rest.toString()}`, without, pageSize?.default)
-  if (pageSize !== undefined && query.pageSize > pageSize.max) {
-    const message = `The parameter "page_size" must be a whole number from 1 to ${pageSize.max} on an HTML page.`
-    throw unacceptableParameters([{ parameter: 'page_size', message }])
-  }
-  await withSnapshot(service, table, query.snapshot, (snapshot) =>
-    answer({
-      dataset,
-      table,
-      snapshot,
-      query,
-      own: new Map(pairs.filter(([name]) => own.includes(name))),
+  const asTyped = new URLSearchParams(
+    parametersOf(target).map(([name, text]) => {
+      const field = numberField(table, name)
+      return [name, field === null ? text : typed(text, field.type === 'integer')]
     }),
   )
+  const query = parse(table, `?${asTyped.toString()}`)
+  const work = (snapshot: Snapshot): Promise<void> => answer({ dataset, table, snapshot, query })
+  await withSnapshot(service, table, query.snapshot, work, orCurrent)
 }
 
 /**
@@ -83,14 +61,21 @@ function numberField(table: Table, name: string): Field | null {
 
 /** @throws Problem not-published or snapshot-gone, with a link to the current snapshot */
 export async function withSnapshot(
-  { snapshots, context: { addresses, language }, publicUrl, files }: PageService,
+  service: PageService,
   table: Table,
   snapshotParameter: RowQuery['snapshot'],
   work: (snapshot: Snapshot) => Promise<void>,
+  orCurrent = false,
 ): Promise<void> {
+  const { snapshots, context, publicUrl, files } = service
+  const { addresses, language } = context
   const pinned = snapshotParameter === 'current' ? null : snapshotParameter
   await snapshots
     .use(table, pinned, async (snapshot) => {
+      if (snapshot === null && orCurrent && pinned !== null) {
+        await withSnapshot(service, table, null, work)
+        return
+      }
       if (snapshot === null) {
         const newest = `${publicUrl.origin}${addresses.table(language, table)}`
         throw unavailable(table, pinned, snapshots, newest)
@@ -113,13 +98,19 @@ function redirectToCanonical(publicUrl: URL, target: string, res: ServerResponse
   return true
 }
 
-/** Removes empty parameters and joins lists of fields; null if nothing changes. */
+/** Parameters that forms send several times for one list. */
+const joinedNames: ReadonlySet<string> = new Set(['fields', 'group'])
+
+/** Removes empty parameters and joins lists; null if nothing changes. */
 function tidied(target: string): string | null {
   const pairs = parametersOf(target)
   const filled = pairs.filter(([, value]) => value !== '')
-  const fields = filled.filter(([name]) => name === 'fields').map(([, value]) => value)
-  if (filled.length === pairs.length && fields.length < 2) return null
-  const tidy = new URLSearchParams(filled.filter(([name]) => name !== 'fields'))
-  if (fields.length > 0) tidy.set('fields', fields.join(','))
+  const tidy = new URLSearchParams()
+  for (const [name, value] of filled) {
+    const before = joinedNames.has(name) ? tidy.get(name) : null
+    if (before === null) tidy.append(name, value)
+    else tidy.set(name, `${before},${value}`)
+  }
+  if (filled.length === pairs.length && tidy.size === pairs.length) return null
   return tidy.size === 0 ? '' : `?${tidy.toString()}`
 }

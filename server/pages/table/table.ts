@@ -21,8 +21,9 @@ import {
   viewOf,
 } from './view.ts'
 import { parameterFor, type Condition } from '../../query/conditions.ts'
-import { isParameterName } from '../../query/query.ts'
+import { isParameterName, parseRowQuery, type RowQuery } from '../../query/query.ts'
 import type { Resource } from '../../http/resource.ts'
+import { unacceptableParameters } from '../../http/problems.ts'
 import { answerQuery } from './answer-query.ts'
 import { named, pageAt, type PageService } from '../service.ts'
 
@@ -92,6 +93,13 @@ function coverageOf(
 /** Rows per HTML page, fewer than in the API. */
 const pageSize = { default: 50, max: 200 }
 
+function parseTableQuery(table: Table, target: string): RowQuery {
+  const query = parseRowQuery(table, target, ['format'], pageSize.default)
+  if (query.pageSize <= pageSize.max) return query
+  const message = `The parameter "page_size" must be a whole number from 1 to ${pageSize.max} on an HTML page.`
+  throw unacceptableParameters([{ parameter: 'page_size', message }])
+}
+
 /** Page of a table: rows, distributions, filters, and downloads; with the same parameters as in the API. */
 export function tablePage(service: PageService): Resource {
   const { context, responder } = service
@@ -99,7 +107,7 @@ export function tablePage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table', 'Table'),
     countsAs: 'rows',
     respond: (request, req, res) =>
-      answerQuery(service, request, res, { without: ['format'], pageSize }, async (queryView) => {
+      answerQuery(service, request, res, parseTableQuery, async (queryView) => {
         const { snapshot, query } = queryView
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {

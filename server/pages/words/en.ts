@@ -3,6 +3,7 @@ import type { FieldType } from '../../../core/catalog/field-types.ts'
 import type { SourceCheck } from '../../../core/warehouse/state-files.ts'
 import type { ProblemCode } from '../../http/problems.ts'
 import type { DatePart } from '../../query/date-parts.ts'
+import type { MeasureFunction } from '../../query/measures.ts'
 import type { Operator } from '../../query/operators.ts'
 import type { ParameterName } from '../../query/query.ts'
 import type { Aspect } from '../../documents/page-addresses.ts'
@@ -244,7 +245,25 @@ export const en = {
   drawnBy: 'Group by',
   drawnWhat: 'Measure',
   drawn: (what: string, field: string) => `${what} by ${field}`,
-  sumOf: (field: string) => `Sum of ${field}`,
+  measured: {
+    count: (field) => `Number of values of ${field}`,
+    distinct: (field) => `Different values of ${field}`,
+    min: (field) => `Lowest ${field}`,
+    max: (field) => `Highest ${field}`,
+    sum: (field) => `Sum of ${field}`,
+    avg: (field) => `Average of ${field}`,
+    median: (field) => `Median of ${field}`,
+  } satisfies Record<MeasureFunction, (field: string) => string>,
+  splitBy: 'Split by',
+  noSplit: 'nothing',
+  others: 'others',
+  onlyNumbers: 'These values cannot be drawn; the table has them.',
+  numbersAs: 'The numbers as',
+  othersInFile: (count: string) => `${count} more in the files above.`,
+  dataOf: (day: string) => `data of ${day}`,
+  embed: 'Embed',
+  embedHow: 'Copy this line into the HTML of your page. It always shows the data of this version.',
+  newerData: 'There is newer data. Show it.',
   sumsAdd: 'A sum includes all selected rows. If some rows are totals of others, filter them out first.',
   totalsBeside: (field: string, total: string) =>
     `Rows where ${field} is ${total} are totals of the other rows, so a sum of all rows counts everything twice. Choose:`,

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createRequire } from 'node:module'
 import { languages } from '../../../core/catalog/names.ts'
 import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../../support/browser.ts'
@@ -32,8 +35,11 @@ describeInBrowser('pages in a browser', () => {
     ['a table without rows', '/dataset/covid19/caso/?city=nowhere'],
     ['few columns', '/dataset/covid19/caso_full/?fields=city,date,state&ordering=-state'],
     ['a time line', '/dataset/covid19/caso_full/chart/?place_type=state'],
-    ['a tile map', '/dataset/covid19/caso/chart/?chart_by=state&place_type=state'],
-    ['bars', '/dataset/covid19/caso/chart/?chart_by=is_last&chart_sum=rows'],
+    ['a tile map', '/dataset/covid19/caso/chart/?group=state&place_type=state'],
+    ['bars', '/dataset/covid19/caso/chart/?group=is_last,place_type'],
+    ['stacked columns', '/dataset/covid19/caso_full/chart/?group=date__month,place_type'],
+    ['a chart in a frame', '/embed/covid19/caso/chart/?group=state&place_type=state'],
+    ['a table in a frame', '/embed/covid19/caso/?state=SP'],
     ['fields', '/dataset/covid19/caso_full/fields/'],
     ['the API', '/dataset/covid19/caso/api/'],
     ['SQL', '/dataset/covid19/caso/sql/?state=SP'],
@@ -98,13 +104,41 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   })
 
+  test('a chart shows in a frame of another site, and other pages do not', async () => {
+    const page = await browser().newPage()
+    const chart = `${at.base}/en/dataset/covid19/caso/chart/?group=state&place_type=state`
+    await page.goto(chart)
+    await page.click('summary:text("Embed")')
+    const line = await page.textContent('code[data-copy]')
+    const shown = async (frame: string): Promise<string | null> => {
+      const outside = http.createServer((_req, res) => {
+        res.setHeader('Content-Type', 'text/html')
+        res.end(`<!doctype html><title>News</title>${frame}`)
+      })
+      outside.listen(0, '127.0.0.1')
+      await once(outside, 'listening')
+      const { port } = outside.address() as AddressInfo
+      await page.goto(`http://127.0.0.1:${port}/`)
+      await page.waitForTimeout(500)
+      const text = await page
+        .frames()[1]
+        ?.evaluate(() => document.querySelector('svg text')?.textContent ?? null)
+        .catch(() => null)
+      outside.close()
+      return text ?? null
+    }
+    expect(await shown(line ?? '')).toMatch(/^[A-Z]{2}$/)
+    expect(await shown(`<iframe src="${chart.replaceAll('&', '&amp;')}"></iframe>`)).toBeNull()
+    await page.close()
+  })
+
   test('a choice is sent when it is made, and what is empty stays out of the address', async () => {
     const page = await browser().newPage()
     await page.goto(`${at.base}/en/dataset/covid19/caso/chart/?place_type=state`)
-    await page.selectOption('#chart-by', 'state')
-    await page.waitForURL(/chart_by=state/)
-    await page.waitForFunction(() => document.activeElement?.id === 'chart-by')
-    expect(new URL(page.url()).search).toBe('?place_type=state&chart_by=state&chart_sum=rows')
+    await page.selectOption('#chart-group', 'state')
+    await page.waitForURL(/group=state/)
+    await page.waitForFunction(() => document.activeElement?.id === 'chart-group')
+    expect(new URL(page.url()).search).toBe('?place_type=state&group=state&measure=rows')
     await page.goto(`${at.base}/en/dataset/covid19/caso/`)
     await page.fill('#search', 'a')
     await page.press('#search', 'Enter')

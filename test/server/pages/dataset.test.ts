@@ -203,7 +203,7 @@ describe('a chart', () => {
   const at = '/en/dataset/rain/daily/chart/'
   test.each([
     [
-      '?chart_sum=mm',
+      '?measure=mm__sum,rows',
       [
         ['2026-01-01', '4.0', '2'],
         ['2026-01-02', '0.3', '2'],
@@ -212,7 +212,7 @@ describe('a chart', () => {
       ],
     ],
     [
-      '?chart_by=uf&chart_sum=rows',
+      '?group=uf',
       [
         ['AC', '1'],
         ['RJ', '1'],
@@ -221,15 +221,15 @@ describe('a chart', () => {
       ],
     ],
     [
-      '?chart_by=uf&chart_sum=n&date=2026-01-01',
+      '?group=uf&measure=n__sum,rows&date=2026-01-01',
       [
         ['RJ', '9,223,372,036,854,775,807', '1'],
         ['SP', '9,223,372,036,854,775,807', '1'],
       ],
     ],
-    ['?chart_by=date&chart_sum=n&date=2026-01-01', [['2026-01-01', '18,446,744,073,709,551,614', '2']]],
+    ['?group=date&measure=n__sum,rows&date=2026-01-01', [['2026-01-01', '18,446,744,073,709,551,614', '2']]],
     [
-      '?chart_by=place&chart_sum=rows&uf=SP',
+      '?group=place&uf=SP',
       [
         ['a', '2'],
         ['no value', '1'],
@@ -242,7 +242,7 @@ describe('a chart', () => {
 
   test('leads from each of its values to as many rows', async () => {
     for (const by of ['date', 'uf', 'place']) {
-      const links = linksOf(await page(`${at}?chart_by=${by}&chart_sum=rows`))
+      const links = linksOf(await page(`${at}?group=${by}`))
       expect(links.length).toBeGreaterThan(3)
       for (const [link, count] of links) expect([link, rowCountOn(await page(link))]).toEqual([link, count])
     }
@@ -260,7 +260,7 @@ describe('a chart', () => {
     const { app } = await serve(long)
     const shown = async (target: string): Promise<string> =>
       (await rawGet(app, target, { Accept: 'text/html' })).body.toString()
-    const links = linksOf(await shown('/en/dataset/d/t/chart/?chart_by=day&chart_sum=rows'))
+    const links = linksOf(await shown('/en/dataset/d/t/chart/'))
     expect(links.map(([, count]) => count)).toEqual(counts)
     for (const [link, count] of links) expect([link, rowCountOn(await shown(link))]).toEqual([link, count])
   })
@@ -286,11 +286,11 @@ describe('a chart', () => {
       (await rawGet(beside.app, `/en/dataset/d/t/chart/${query}`, { Accept: 'text/html' })).body.toString()
 
     test.each([
-      '?chart_by=uf&chart_sum=deaths',
-      '?chart_by=uf&chart_sum=deaths&uf=SP',
-      '?chart_by=uf&chart_sum=deaths&level__in=state,city',
-      '?chart_by=uf&chart_sum=deaths&level__contains=t',
-      '?chart_by=uf&chart_sum=deaths&level__ne=town',
+      '?group=uf&measure=deaths__sum,rows',
+      '?group=uf&measure=deaths__sum,rows&uf=SP',
+      '?group=uf&measure=deaths__sum,rows&level__in=state,city',
+      '?group=uf&measure=deaths__sum,rows&level__contains=t',
+      '?group=uf&measure=deaths__sum,rows&level__ne=town',
     ])('%s adds up nothing before the choice is made', async (query) => {
       const markup = await shown(query)
       expect(valuesOf(markup)).toEqual([])
@@ -305,35 +305,35 @@ describe('a chart', () => {
 
     test.each<[query: string, values: string[][]]>([
       [
-        '?chart_by=uf&chart_sum=rows',
+        '?group=uf',
         [
           ['RJ', '2'],
           ['SP', '3'],
         ],
       ],
       [
-        '?chart_by=uf&chart_sum=deaths&level=state',
+        '?group=uf&measure=deaths__sum,rows&level=state',
         [
           ['RJ', '5', '1'],
           ['SP', '30', '1'],
         ],
       ],
       [
-        '?chart_by=uf&chart_sum=deaths&level=city',
+        '?group=uf&measure=deaths__sum,rows&level=city',
         [
           ['RJ', '5', '1'],
           ['SP', '30', '2'],
         ],
       ],
       [
-        '?chart_by=uf&chart_sum=deaths&level__ne=state',
+        '?group=uf&measure=deaths__sum,rows&level__ne=state',
         [
           ['RJ', '5', '1'],
           ['SP', '30', '2'],
         ],
       ],
       [
-        '?chart_by=level&chart_sum=deaths',
+        '?group=level&measure=deaths__sum,rows',
         [
           ['city', '35', '3'],
           ['state', '35', '2'],
@@ -345,14 +345,14 @@ describe('a chart', () => {
   })
 
   test('keeps what it is drawn by when a filter is taken away', async () => {
-    const markup = await page(`${at}?chart_by=uf&chart_sum=n&place=a`)
+    const markup = await page(`${at}?group=uf&measure=n__sum&place=a`)
     const chips = [...markup.matchAll(/<a\s+href="([^"]*)"[^>]*aria-label="Remove/g)].map(([, link = '']) =>
       textIn(link),
     )
-    expect(chips).toEqual(['?chart_by=uf&chart_sum=n'])
+    expect(chips).toEqual(['?group=uf&measure=n__sum'])
   })
 
-  test.each(['?chart_by=mm', '?chart_by=nope', '?chart_sum=date', '?chart_sum=nope', '?nope=1'])(
+  test.each(['?group=nope', '?measure=date__sum', '?measure=nope', '?nope=1', '?page=2', '?rows__gt=x'])(
     '%s is refused',
     async (query) => {
       const { status, body } = await rawGet(service.app, at + query, { Accept: 'application/json' })
@@ -362,4 +362,93 @@ describe('a chart', () => {
       ])
     },
   )
+})
+
+describe('a chart elsewhere', () => {
+  const chart = '/en/dataset/rain/daily/chart/?group=date__month,uf&measure=n__sum'
+
+  test('is a file that stands alone', async () => {
+    const { status, headers, body } = await rawGet(service.app, chart.replace('/chart/', '/chart.svg'))
+    const text = body.toString()
+    expect([status, headers['content-type'], headers['content-security-policy']]).toEqual([
+      200,
+      'image/svg+xml',
+      "default-src 'none'",
+    ])
+    expect(text).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" /)
+    expect(text).toContain('Sum of n by month of Day and uf: ')
+    expect(text).toContain('data of Jan 2')
+    expect(text).not.toMatch(/<a |<script|<style| on\w+=/)
+  })
+
+  test('is in a frame of any site, with the data of its version', async () => {
+    const markup = await page(chart)
+    const line = textIn(/<code[^>]*>(&lt;iframe.*?)<\/code>/s.exec(markup)?.[1] ?? '')
+    const address = /src="([^"]*)"/.exec(line)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    expect(address).toMatch(/^http:\/\/localhost:8000\/en\/embed\/rain\/daily\/chart\/\?.*snapshot=\d{8}T/)
+    const { pathname, search } = new URL(address)
+    const { headers, body } = await rawGet(service.app, pathname + search)
+    expect(headers['content-security-policy']).toContain('frame-ancestors *')
+    expect([headers['x-frame-options'], headers['set-cookie']]).toEqual([undefined, undefined])
+    expect(body.toString()).toContain('<svg')
+    expect(body.toString()).not.toContain('newer data')
+    const other = await rawGet(service.app, chart)
+    expect(other.headers['content-security-policy']).toContain("frame-ancestors 'none'")
+    // A version that is no longer kept gives way to the current one.
+    const old = await rawGet(
+      service.app,
+      pathname + search.replace(/snapshot=[^&]*/, 'snapshot=20200101T000000Z-000000000000'),
+    )
+    expect([old.status, old.body.toString()]).toEqual([200, expect.stringContaining('<svg')])
+  })
+
+  test('is found by oEmbed', async () => {
+    const found = /<link rel="alternate" type="application\/json\+oembed" href="([^"]*)"/.exec(
+      await page(chart),
+    )?.[1]
+    const { pathname, search } = new URL(textIn(found ?? ''))
+    const { body } = await rawGet(service.app, `${pathname}${search}&maxwidth=300`)
+    expect(JSON.parse(body.toString())).toMatchObject({
+      version: '1.0',
+      type: 'rich',
+      width: 300,
+      height: 480,
+      html: expect.stringMatching(/^<iframe src="http:\/\/localhost:8000\/en\/embed\/rain\/daily\/chart\//),
+    })
+    for (const url of ['https://example.org/en/dataset/rain/daily/', 'http://localhost:8000/en/', 'x']) {
+      const { status } = await rawGet(service.app, `/oembed?url=${encodeURIComponent(url)}`)
+      expect([url, status]).toEqual([url, 404])
+    }
+  })
+
+  test('the addresses of earlier versions lead to it', async () => {
+    const { status, headers } = await rawGet(
+      service.app,
+      '/en/dataset/rain/daily/chart/?chart_by=uf&chart_sum=n&place=a',
+    )
+    expect([status, headers['location']]).toEqual([
+      301,
+      '/en/dataset/rain/daily/chart/?group=uf&measure=n__sum&place=a',
+    ])
+  })
+})
+
+test('rows are in a frame too, and say when there are newer ones', async () => {
+  const frames = await workshop(
+    catalogAround([{ name: 't', order: ['n asc'], fields: [fieldOf('n:integer')] }]),
+    { 'd/t.csv': 'n\n1\n' },
+  )
+  await frames.ingest()
+  const { app, snapshots } = await serve(frames)
+  const first = snapshots.statuses[0]?.snapshot ?? ''
+  await frames.write('d/t.csv', Buffer.from('n\n1\n2\n'))
+  await frames.ingest()
+  await snapshots.refresh()
+  const shown = async (query: string): Promise<string> =>
+    (await rawGet(app, `/en/embed/d/t/${query}`)).body.toString()
+  const old = await shown(`?snapshot=${first}`)
+  expect([old.match(/<td>/g)?.length, old.includes('There is newer data')]).toEqual([1, true])
+  const link = textIn(/<a href="(\/en\/embed[^"]*)">There is newer/.exec(old)?.[1] ?? '')
+  const now = (await rawGet(app, link)).body.toString()
+  expect([now.match(/<td>/g)?.length, now.includes('There is newer data')]).toEqual([2, false])
 })

@@ -108,7 +108,7 @@ describe('of odd names and values', () => {
   test.each(['day', 'time', 'search', 'white', 'page'])(
     'every value of a chart by %s leads to its rows',
     async (by) => {
-      const markup = await page(`${at}chart/?chart_by=${by}`)
+      const markup = await page(`${at}chart/?group=${by}`)
       const lines = [
         ...markup.matchAll(
           /<tr>(?:(?!<\/tr>).)*?<a\s+href="([^"]*)"(?:(?!<\/tr>).)*?<td class="number">(\d+)</gs,

@@ -1,0 +1,79 @@
+import { tableId, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
+import { parseAggregateQuery, type AggregateQuery } from '../../query/aggregate-query.ts'
+import { unquotedIn } from '../../query/conditions.ts'
+import { partsOf, partTerm, type Term } from '../../query/date-parts.ts'
+import { formatList } from '../../query/list.ts'
+import type { QueryParameters } from '../../query/parameters.ts'
+import { parseRowQuery } from '../../query/query.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import type { Aggregate } from '../../table/representations/aggregate-page.ts'
+import type { AnswerableQuery } from '../table/answer-query.ts'
+import { rowParameters, type QueryView } from '../table/view.ts'
+import { writtenIn } from '../number-formats.ts'
+import type { Words } from '../words/en.ts'
+import { dimensionsOf, stepOf, type Dimension } from './dimensions.ts'
+
+/** An aggregate to draw, with the conditions of its rows as a query of its own. */
+export interface ChartQuery extends QueryView {
+  readonly aggregation: AggregateQuery
+  /** Parameters of the aggregate that select no rows. */
+  readonly chosen: readonly (readonly [name: string, text: string])[]
+}
+
+/** A chart and its numbers. */
+export interface ChartView extends ChartQuery {
+  /** Null if a sum would count rows twice. */
+  readonly answer: Aggregate | null
+}
+
+const without = ['page', 'page_size', 'format'] as const
+
+export function parseChart(table: Table, target: string): AggregateQuery {
+  return parseAggregateQuery(table, target, without)
+}
+
+/** Adds default groups to a query that names none. */
+export function chartQuery({ query, ...found }: AnswerableQuery<AggregateQuery>): ChartQuery {
+  const { table, snapshot } = found
+  const [first] = dimensionsOf(table, snapshot.report)
+  const isOpen = query.terms.length === 0 && first !== undefined
+  const term = first && stepTerm(table, first, stepOf(first.field, snapshot.report))
+  const parameters =
+    isOpen && term !== undefined
+      ? new Map([...query.parameters, ['group', formatList([term.name])]])
+      : query.parameters
+  const aggregation = isOpen
+    ? parseChart(table, `?${new URLSearchParams([...parameters]).toString()}`)
+    : query
+  const own = new Set([
+    'group',
+    'measure',
+    'ordering',
+    ...[...parameters.keys()].filter((name) =>
+      aggregation.measures.some((one) => name === one.name || name.startsWith(`${one.name}__`)),
+    ),
+  ])
+  const ofRows = [...parameters].filter(([name]) => !own.has(name))
+  const rows = parseRowQuery(table, `?${new URLSearchParams(ofRows).toString()}`)
+  return { ...found, query: rows, aggregation, chosen: [...parameters].filter(([name]) => own.has(name)) }
+}
+
+function stepTerm(table: Table, { field, shape }: Dimension, step: 'day' | 'month' | 'year'): Term {
+  if (shape !== 'line' || (step === 'day' && field.type !== 'datetime')) return field
+  return (partsOf(table, field).includes(step) ? partTerm(field, step) : undefined) ?? field
+}
+
+export function chartKey(kind: string, { table, snapshot, query, chosen }: ChartQuery): unknown[] {
+  return [kind, tableId(table), snapshot.manifest.snapshot, [...query.parameters], unquotedIn(query), chosen]
+}
+
+/** Returns the parameters of the whole aggregate. */
+export function chartParameters({ query, chosen }: ChartQuery): QueryParameters {
+  return new Map([...rowParameters({ query }), ...chosen])
+}
+
+/** Names the source, the day and the licence of the data. */
+export function sourceFacts(words: Words, { source, license }: Dataset, { manifest }: Snapshot): string {
+  const day = words.dataOf(writtenIn(words).day(manifest.import_date))
+  return [source?.name, day, license?.name].filter((text) => text !== undefined && text !== '').join(' · ')
+}

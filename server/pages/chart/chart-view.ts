@@ -1,0 +1,37 @@
+import type { ResourceRequest } from '../../http/resource.ts'
+import { requesterOf } from '../../routes/find.ts'
+import { aggregate } from '../../table/representations/aggregate-page.ts'
+import type { PageContext } from '../frame.ts'
+import { writtenIn } from '../number-formats.ts'
+import type { PageService } from '../service.ts'
+import { describeCondition } from '../table/conditions.ts'
+import { sourceFacts, type ChartQuery, type ChartView } from './chart-query.ts'
+import { labelOf } from './drawing.ts'
+import type { Caption } from './svg.ts'
+import { mixedTotal } from './totals.ts'
+
+/** Groups the rows of a chart, unless a sum would count some of them twice. */
+export async function chartView(
+  query: ChartQuery,
+  { engine, pageBytesMax }: PageService,
+  request: ResourceRequest,
+  signal: () => AbortSignal,
+): Promise<ChartView> {
+  const requester = requesterOf(request, signal, pageBytesMax)
+  const isMixed = mixedTotal(query) !== null
+  return {
+    ...query,
+    answer: isMixed ? null : await aggregate(query.snapshot, query.aggregation, engine, requester),
+  }
+}
+
+/** Returns the texts of a chart that stands alone. */
+export function captionOf({ words }: PageContext, view: ChartQuery): Caption {
+  const { dataset, table, query, snapshot } = view
+  const conditions = query.conditions.map((condition) => describeCondition(condition, words))
+  const { list } = writtenIn(words)
+  return {
+    title: `${labelOf(words, view)}: ${dataset.name}, ${table.name}`,
+    facts: [...(conditions.length === 0 ? [] : [list(conditions)]), sourceFacts(words, dataset, snapshot)],
+  }
+}

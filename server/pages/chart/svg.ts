@@ -1,0 +1,424 @@
+import { element, xmlText } from '../../documents/xml.ts'
+import { firstCharacters } from '../../../core/text.ts'
+
+/** Values to draw. */
+export interface Drawing {
+  readonly shape: 'line' | 'columns' | 'bars' | 'tiles'
+  /** Description in words. */
+  readonly label: string
+  /** Names of the values of a group; one name if the groups have one value each. */
+  readonly series: readonly string[]
+  readonly groups: readonly DrawnGroup[]
+  /** Short form of a number, for axes and tiles. */
+  readonly short: (value: number) => string
+  /** Ends of the scale of a tile map, in words. */
+  readonly ends: readonly [least: string, greatest: string]
+}
+
+interface DrawnGroup {
+  readonly name: string
+  /** Key of a tile, such as the code of a state; else empty. */
+  readonly key: string
+  /** A value of each series; null if there is none. */
+  readonly marks: readonly (Mark | null)[]
+}
+
+export interface Mark {
+  readonly value: number
+  readonly text: string
+  /** Address of its rows; null for none. */
+  readonly address: string | null
+}
+
+/** Texts of a chart that stands alone. */
+export interface Caption {
+  readonly title: string
+  /** Source, date and licence. */
+  readonly facts: readonly string[]
+}
+
+const width = 400
+const lineHeight = 18
+/** Colours of the series on white; the stylesheet of a page replaces them. */
+const colours = ['#1b6b93', '#c8702f', '#4f8f4f', '#8a5aa8', '#b04a5a', '#6b7580']
+export const seriesMax = colours.length
+const [ink, soft, rule] = ['#1b1f23', '#4d5963', '#d5dade']
+
+/** Draws a chart: as a part of a page, or, with a caption, as a file of its own, on white. */
+export function chartSvg(drawing: Drawing, caption: Caption | null): string {
+  const titleLines = caption === null ? [] : wrapped(caption.title, titleMax)
+  const legend = legendOf(drawing)
+  const top = (caption === null ? 0 : lineHeight * (1 + titleLines.length)) + legend.height
+  const body = shapes[drawing.shape](drawing)
+  const facts = caption?.facts.flatMap((fact) => wrapped(fact)) ?? []
+  const height = top + body.height + (facts.length === 0 ? 0 : lineHeight * (facts.length + 1))
+  const hasLinks = drawing.groups.some(({ marks }) => marks.some((mark) => mark?.address !== null))
+  const texts = [
+    ...titleLines.map((line, index) =>
+      text(line, 0, lineHeight * (index + 1), { 'font-size': '15', 'font-weight': 'bold' }),
+    ),
+    ...facts.map((line, index) =>
+      text(line, 0, top + body.height + lineHeight * (index + 1), { fill: soft, class: 'soft' }),
+    ),
+  ]
+  return element(
+    'svg',
+    [
+      element('title', xmlText(caption?.title ?? drawing.label)),
+      ...(caption === null
+        ? []
+        : [
+            element('rect', '', {
+              x: '-12',
+              y: '-6',
+              width: String(width + 24),
+              height: String(height + 18),
+              fill: '#fff',
+            }),
+          ]),
+      ...texts,
+      moved(0, top - legend.height, legend.body),
+      moved(0, top, body.body),
+    ].join(''),
+    {
+      xmlns: 'http://www.w3.org/2000/svg',
+      class: 'chart',
+      ...(caption !== null && { width: String(2 * (width + 24)), height: String(2 * (height + 18)) }),
+      viewBox: caption === null ? `0 0 ${width} ${height}` : `-12 -6 ${width + 24} ${height + 18}`,
+      role: hasLinks && caption === null ? 'group' : 'img',
+      'aria-label': drawing.label,
+      'font-family': 'system-ui, sans-serif',
+      'font-size': '13',
+    },
+  )
+}
+
+interface Drawn {
+  readonly height: number
+  readonly body: string
+}
+
+const shapes: Readonly<Record<Drawing['shape'], (drawing: Drawing) => Drawn>> = {
+  line: lines,
+  columns,
+  bars,
+  tiles,
+}
+
+function moved(x: number, y: number, content: string): string {
+  return content === '' ? '' : element('g', content, { transform: `translate(${x} ${y})` })
+}
+
+function text(content: string, x: number, y: number, more: Readonly<Record<string, string>> = {}): string {
+  return element('text', xmlText(content), { x: round(x), y: round(y), fill: ink, ...more })
+}
+
+function round(number: number): string {
+  return String(Math.round(number * 10) / 10)
+}
+
+function rect(x: number, y: number, w: number, h: number, series: number): string {
+  return element('rect', '', {
+    x: round(x),
+    y: round(y),
+    width: round(Math.max(0, w)),
+    height: round(Math.max(0, h)),
+    fill: colours[series] ?? ink,
+    class: `s${series}`,
+  })
+}
+
+/** Adds a description under the pointer, and a link. */
+function described(
+  content: string,
+  description: string,
+  { address }: Pick<Mark, 'address'>,
+  hasText = false,
+): string {
+  const inside = element('title', xmlText(description)) + content
+  return address === null
+    ? element('g', inside)
+    : element('a', inside, { href: address, ...(!hasText && { 'aria-label': description }) })
+}
+
+function descriptionOf({ series }: Drawing, { name }: DrawnGroup, index: number, mark: Mark): string {
+  return series.length === 1 ? `${name}: ${mark.text}` : `${name}, ${series[index] ?? ''}: ${mark.text}`
+}
+
+/** Maximum number of characters of a line and of a name. */
+const [charactersMax, titleMax, nameMax] = [58, 46, 17]
+
+function wrapped(content: string, max = charactersMax): string[] {
+  const found: string[] = []
+  for (const word of content.split(/\s+/)) {
+    const last = found.at(-1)
+    if (last !== undefined && last.length + word.length < max) found[found.length - 1] = `${last} ${word}`
+    else found.push(shortName(word, max))
+  }
+  return found
+}
+
+function shortName(name: string, max = nameMax): string {
+  return name.length <= max ? name : `${firstCharacters(name, max - 1)}…`
+}
+
+function legendOf({ series }: Drawing): Drawn {
+  if (series.length === 1) return { height: 0, body: '' }
+  const columnsMax = 3
+  const place = (index: number): [number, number] => [
+    (index % columnsMax) * (width / columnsMax),
+    Math.floor(index / columnsMax) * lineHeight,
+  ]
+  const body = series.map((name, index) => {
+    const [x, y] = place(index)
+    return rect(x, y + 3, 10, 10, index) + text(shortName(name), x + 15, y + 12)
+  })
+  return { height: lineHeight * Math.ceil(series.length / columnsMax) + 6, body: body.join('') }
+}
+
+/** Least and greatest value of a scale that includes 0. */
+function boundsOf(drawing: Drawing, isStacked: boolean): [min: number, max: number] {
+  const ends = drawing.groups.flatMap(({ marks }) => {
+    const values = marks.map((mark) => mark?.value ?? 0)
+    if (!isStacked) return values
+    const sumOf = (sign: number): number =>
+      values.filter((value) => value * sign > 0).reduce((sum, value) => sum + value, 0)
+    return [sumOf(-1), sumOf(1)]
+  })
+  const fold = (pick: (a: number, b: number) => number): number => ends.reduce((a, b) => pick(a, b), 0)
+  const [min, max] = [fold(Math.min), fold(Math.max)]
+  return [min, min === max ? 1 : max]
+}
+
+/** Returns round numbers between two values: 1, 2, 2.5 or 5 times a power of ten apart. */
+function ticksOf(min: number, max: number): number[] {
+  const rough = (max - min) / 4
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = ([1, 2, 2.5, 5].find((factor) => factor * power >= rough) ?? 10) * power
+  const ticks: number[] = []
+  for (let tick = Math.ceil(min / step); tick * step <= max * (1 + 1e-9); tick += 1) ticks.push(tick * step)
+  return ticks
+}
+
+const [plotLeft, plotHeight] = [44, 200]
+const plotWidth = width - plotLeft - 4
+/** Approximate width of a character. */
+const characterWidth = 7
+
+/** Draws the axes of a chart over time. */
+function axes(
+  drawing: Drawing,
+  y: (value: number) => number,
+  x: (index: number) => number,
+  min: number,
+  max: number,
+): string {
+  const { groups, short } = drawing
+  const horizontal = ticksOf(min, max).map(
+    (tick) =>
+      element('path', '', { d: `M${plotLeft} ${round(y(tick))}H${width}`, stroke: rule, class: 'rule' }) +
+      text(short(tick), plotLeft - 6, y(tick) + 4, { 'text-anchor': 'end', fill: soft, class: 'soft' }),
+  )
+  const labelWidth = characterWidth * Math.max(...groups.map(({ name }) => shortName(name).length))
+  const labels = Math.max(1, Math.min(6, Math.floor(plotWidth / (labelWidth + 14))))
+  const step = Math.ceil(groups.length / labels)
+  const vertical = groups.flatMap(({ name }, index) => {
+    if (index % step > 0) return []
+    const more = { 'text-anchor': 'middle', fill: soft, class: 'soft' }
+    return [text(shortName(name), Math.min(x(index), width - labelWidth / 2), plotHeight + 24, more)]
+  })
+  return [...horizontal, ...vertical].join('')
+}
+
+function lines(drawing: Drawing): Drawn {
+  const { groups, series } = drawing
+  const [min, max] = boundsOf(drawing, false)
+  const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
+  const x = (index: number): number =>
+    plotLeft + (groups.length === 1 ? plotWidth / 2 : (index * plotWidth) / (groups.length - 1))
+  const paths = series.map((_, one) => {
+    let isOpen = false
+    const steps = groups.flatMap(({ marks }, index) => {
+      const mark = marks[one]
+      const command = isOpen ? 'L' : 'M'
+      isOpen = mark !== null && mark !== undefined
+      return mark === null || mark === undefined
+        ? []
+        : [`${command}${round(x(index))} ${round(y(mark.value))}`]
+    })
+    const isPoint = steps.length === 1
+    return element('path', '', {
+      d: isPoint ? `${steps.join('')}h0.1` : steps.join(''),
+      fill: 'none',
+      stroke: colours[one] ?? ink,
+      'stroke-width': isPoint ? '6' : '2',
+      'stroke-linejoin': 'round',
+      'stroke-linecap': 'round',
+      class: `l${one}`,
+    })
+  })
+  const step = groups.length === 1 ? plotWidth : plotWidth / (groups.length - 1)
+  const reaches = groups.map((group, index) => {
+    const told = group.marks.flatMap((mark, one) =>
+      mark === null ? [] : descriptionOf(drawing, group, one, mark),
+    )
+    const area = {
+      x: round(x(index) - step / 2),
+      y: '0',
+      width: round(step),
+      height: String(plotHeight),
+      class: 'reach',
+      fill: 'none',
+      'pointer-events': 'all',
+    }
+    return element('rect', element('title', xmlText(told.join('\n'))), area)
+  })
+  return { height: plotHeight + 32, body: axes(drawing, y, x, min, max) + paths.join('') + reaches.join('') }
+}
+
+function columns(drawing: Drawing): Drawn {
+  const { groups } = drawing
+  const [min, max] = boundsOf(drawing, true)
+  const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
+  const step = plotWidth / groups.length
+  const x = (index: number): number => plotLeft + (index + 0.5) * step
+  const body = groups.map((group, index) =>
+    stack(drawing, group, (from, to, series) =>
+      rect(
+        x(index) - step * 0.4,
+        y(Math.max(from, to)),
+        step * 0.8,
+        y(Math.min(from, to)) - y(Math.max(from, to)),
+        series,
+      ),
+    ),
+  )
+  return { height: plotHeight + 32, body: axes(drawing, y, x, min, max) + body.join('') }
+}
+
+/** Draws the values of a group beside each other, negative ones on the other side of 0. */
+function stack(
+  drawing: Drawing,
+  group: DrawnGroup,
+  draw: (from: number, to: number, series: number) => string,
+): string {
+  let [below, above] = [0, 0]
+  const drawn = group.marks.map((mark, index) => {
+    if (mark === null || mark.value === 0) return ''
+    const from = mark.value < 0 ? below : above
+    const to = from + mark.value
+    if (mark.value < 0) below = to
+    else above = to
+    return described(draw(from, to, index), descriptionOf(drawing, group, index, mark), mark)
+  })
+  return drawn.join('')
+}
+
+const [barHeight, barLeft, barRight] = [24, 126, 330]
+
+function bars(drawing: Drawing): Drawn {
+  const { groups, series } = drawing
+  const [min, max] = boundsOf(drawing, true)
+  const x = (value: number): number => barLeft + ((value - min) / (max - min)) * (barRight - barLeft)
+  const body = groups.map((group, index) => {
+    const y = index * barHeight
+    const [only] = group.marks
+    const sum = group.marks.reduce((all, mark) => all + (mark?.value ?? 0), 0)
+    return [
+      text(shortName(group.name), 0, y + 15),
+      stack(drawing, group, (from, to, one) =>
+        rect(x(Math.min(from, to)), y + 4, Math.abs(x(to) - x(from)), 14, one),
+      ),
+      text(series.length === 1 ? (only?.text ?? '') : drawing.short(sum), width, y + 15, {
+        'text-anchor': 'end',
+      }),
+    ].join('')
+  })
+  return { height: groups.length * barHeight + 6, body: body.join('') }
+}
+
+/** Row and column of each Brazilian state in a tile map; tiles are equal in size. */
+export const tilePlaces: Readonly<Record<string, readonly [row: number, column: number]>> = {
+  RR: [0, 1],
+  AP: [0, 3],
+  AM: [1, 1],
+  PA: [1, 2],
+  MA: [1, 3],
+  CE: [1, 4],
+  RN: [1, 5],
+  AC: [2, 0],
+  RO: [2, 1],
+  TO: [2, 2],
+  PI: [2, 3],
+  PE: [2, 4],
+  PB: [2, 5],
+  MT: [3, 1],
+  GO: [3, 2],
+  BA: [3, 3],
+  SE: [3, 4],
+  AL: [3, 5],
+  MS: [4, 1],
+  DF: [4, 2],
+  MG: [4, 3],
+  ES: [4, 4],
+  SP: [5, 2],
+  RJ: [5, 3],
+  PR: [6, 2],
+  SC: [7, 2],
+  RS: [8, 2],
+}
+
+const shades = ['#f0f5f8', '#d3e2ea', '#b4cedb', '#94b9cb', '#72a3ba']
+const tileSize = 60
+
+/** Draws a tile map: darker means more. Each shade has equally many tiles, so that one great value does not pale others. */
+function tiles(drawing: Drawing): Drawn {
+  const { groups, short, ends } = drawing
+  const left = (width - 6 * tileSize) / 2
+  const ranked = groups.flatMap(({ marks: [mark] }) => mark?.value ?? []).toSorted((a, b) => a - b)
+  const shade = (x: number, y: number, size: number, index: number): string =>
+    element('rect', '', {
+      x: round(x),
+      y: round(y),
+      width: String(size),
+      height: String(size),
+      rx: '4',
+      fill: shades[index] ?? '',
+      class: `shade-${index + 1}`,
+    })
+  const body = groups.flatMap((group) => {
+    const [row, column] = tilePlaces[group.key] ?? []
+    const [mark] = group.marks
+    if (row === undefined || column === undefined || mark === null || mark === undefined) return []
+    const [x, y] = [left + column * tileSize, row * tileSize]
+    const index = Math.floor((shades.length * ranked.indexOf(mark.value)) / ranked.length)
+    const middle = { 'text-anchor': 'middle' }
+    const tile =
+      shade(x, y, tileSize - 4, index) +
+      text(group.key, x + tileSize / 2 - 2, y + 26, { ...middle, 'font-weight': 'bold' }) +
+      text(short(mark.value), x + tileSize / 2 - 2, y + 43, middle)
+    return [described(tile, descriptionOf(drawing, group, 0, mark), mark, true)]
+  })
+  const below = 9 * tileSize + 8
+  const legend = [
+    text(ends[0], left + 60, below + 12, { 'text-anchor': 'end' }),
+    ...shades.map((_, index) => shade(left + 70 + index * 22, below, 16, index)),
+    text(ends[1], left + 76 + shades.length * 22, below + 12),
+  ]
+  return { height: below + 24, body: body.join('') + legend.join('') }
+}
+
+/** Rules of the stylesheet of pages, which follow light and dark; they replace the colours of a file. */
+export const chartRules = /* css */ `
+.chart { display: block; width: 100%; max-width: 34rem; height: auto; overflow: visible; }
+.chart text { fill: var(--ink); }
+.embed h1 { font-size: 1.1rem; margin-top: 0; }
+.embed .chart { max-height: 75vh; }
+.chart .soft { fill: var(--soft); }
+.chart .rule { stroke: var(--line); }
+.chart .s0 { fill: var(--accent); }
+.chart .l0 { stroke: var(--accent); }
+.chart .reach:hover { fill: color-mix(in srgb, var(--accent) 18%, transparent); }
+.chart a:hover rect, .chart a:focus-visible rect { stroke: var(--ink); stroke-width: 1.5; }
+${shades.map((_, index) => `.chart .shade-${index + 1} { fill: color-mix(in srgb, var(--accent) ${6 + 11 * index}%, var(--paper)); stroke: var(--line); }`).join('\n')}
+`

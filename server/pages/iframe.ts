@@ -1,0 +1,32 @@
+import type { PageContext } from './frame.ts'
+import { codePart, html, type Html } from './html.ts'
+import type { PageService } from './service.ts'
+
+/** Size of a frame on other sites, in pixels. */
+export const [frameWidth, frameHeight] = [640, 480]
+
+/** Line of HTML that shows an address in a frame. */
+export function iframeLine(address: string, title: string): string {
+  const text = title.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+  return `<iframe src="${address.replaceAll('&', '&amp;')}" title="${text}" width="${frameWidth}" height="${frameHeight}" style="border:0;max-width:100%" loading="lazy"></iframe>`
+}
+
+/** Shows the line that embeds a page. */
+export function embedPart(
+  { words }: PageContext,
+  { publicUrl }: PageService,
+  path: string,
+  title: string,
+): Html {
+  return html`<details>
+    <summary>${words.embed}</summary>
+    <p>${words.embedHow}</p>
+    ${codePart(iframeLine(`${publicUrl.origin}${path}`, title), words)}
+  </details>`
+}
+
+/** Link with which sites find the frame of a page (https://oembed.com). */
+export function oEmbedLink({ publicUrl, context }: PageService, path: string): Html {
+  const address = `${publicUrl.origin}${context.addresses.oEmbed}?url=${encodeURIComponent(publicUrl.origin + path)}`
+  return html`<link rel="alternate" type="application/json+oembed" href="${address}" />`
+}
