@@ -268,15 +268,11 @@ async function waitForDrain(
     release = sendBudget.hold(res, res.writableLength + readAheadBytes)
   }, patienceMs)
   await new Promise<void>((resolve) => {
-    const off = onResponseEnd(res, () => {
-      res.off('drain', drained)
-      resolve()
-    })
-    const drained = (): void => {
-      off()
-      resolve()
-    }
+    // A response that has ended calls back at once.
+    const drained = (): void => resolve()
     res.once('drain', drained)
+    const off = onResponseEnd(res, drained)
+    res.once('drain', off)
   })
   clearTimeout(timer)
   release()
