@@ -71,11 +71,11 @@ testAll('the addresses are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const { app } = await serve(await workshop(catalog))
   const addresses = tableUnder('address').map(([address = '']) => address)
-  expect(addresses).toHaveLength(10)
+  expect(addresses).toHaveLength(12)
   for (const address of addresses) {
     const filled = address.replace('<dataset>', 'covid19').replace('<table>', 'caso')
     const { status } = await request(app).get(filled)
-    expect([filled, status]).toEqual([filled, /\/(data|export)\/?$/.test(filled) ? 503 : 200])
+    expect([filled, status]).toEqual([filled, /\/(data|export|aggregate)\/?$/.test(filled) ? 503 : 200])
   }
 })
 
@@ -86,7 +86,7 @@ test('the pages are those that answer', async () => {
   await shop.ingest({ tables: ['caso'] })
   const { app } = await serve(shop)
   const pages = tableUnder('address of a page').map(([address = '']) => address)
-  expect(pages).toHaveLength(15)
+  expect(pages).toHaveLength(18)
   for (const address of pages) {
     const filled = address.replace('<dataset>', 'covid19').replace('<table>', 'caso')
     for (const target of [filled, filled.replace('/en/', '/pt/')]) {

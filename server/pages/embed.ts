@@ -3,8 +3,8 @@ import { fileAddresses } from '../http/addresses.ts'
 import { sendBytes, jsonType } from '../http/send.ts'
 import { Problem } from '../http/problems.ts'
 import { timed } from '../http/responder.ts'
-import type { Resource } from '../http/resource.ts'
-import { parseQuery } from '../query/parameters.ts'
+import type { Resource, ResourceRequest } from '../http/resource.ts'
+import { parametersOf, type QueryParameters } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { html, markup, textOf, type Html } from './html.ts'
 import { frameHeight, frameWidth, iframeLine } from './iframe.ts'
@@ -16,7 +16,7 @@ import { captionOf, chartView } from './chart/chart-view.ts'
 import { drawingOf } from './chart/drawing.ts'
 import { chartSvg } from './chart/svg.ts'
 import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
-import { rowParameters, rowsPage, titleOf, viewOf, type TableView } from './table/view.ts'
+import { rowsPage, titleOf, viewOf, type TableView } from './table/view.ts'
 
 /** Pages for frames of other sites: a chart or some rows, their source, and a link to the whole page. */
 
@@ -33,7 +33,7 @@ interface Frame {
 function frameHtml(
   { words, addresses, assets }: PageContext,
   { title, main, page, facts }: Frame,
-  newest: string | null,
+  note: Html | false,
 ): Html {
   return html`<html lang="${words.locale}">
     <head>
@@ -47,95 +47,111 @@ function frameHtml(
         <h1><a href="${page}" target="_blank" rel="noopener">${title}</a></h1>
         ${main}
         <p class="facts">${facts}</p>
-        ${newest !== null && html`<p><a href="${newest}">${words.newerData}</a></p>`}
+        ${note}
       </main>
     </body>
   </html>`
 }
 
-/** Returns the same frame for the current snapshot; null if it is the current one. */
-function newerFrame(
-  { snapshots, context: { addresses, language } }: PageService,
-  { table, snapshot }: Pick<AnswerableQuery<unknown>, 'table' | 'snapshot'>,
+/** A frame, and what identifies it. */
+interface DescribedFrame {
+  readonly key: readonly unknown[]
+  readonly parameters: QueryParameters
+  readonly rowBytes: number
+  /** @param parameters of links, with the snapshot that is shown */
+  readonly frame: (parameters: QueryParameters, signal: () => AbortSignal) => Promise<Frame>
+}
+
+/** Serves frames of one kind, from the current snapshot if theirs is no longer kept. */
+function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
+  service: PageService,
   kind: 'chart' | null,
-  parameters: ReadonlyMap<string, string>,
-): string | null {
-  const current = snapshots.current(table)?.manifest.snapshot
-  if (current === undefined || current === snapshot.manifest.snapshot) return null
-  return addresses.embed(language, table, kind, new Map([...parameters, ['snapshot', current]]))
+  parse: (table: Table, target: string) => Query,
+  describe: (found: AnswerableQuery<Query>, request: ResourceRequest) => DescribedFrame,
+): Resource {
+  const { context, responder, snapshots } = service
+  const { addresses, language, words } = context
+  const path = kind === null ? '/embed/:dataset/:table' : `/embed/:dataset/:table/${kind}`
+  return {
+    ...pageAt(service, path, kind === null ? 'Table in a frame' : 'Chart in a frame'),
+    countsAs: 'rows',
+    respond: (request, req, res) => {
+      const answer = async (found: AnswerableQuery<Query>): Promise<void> => {
+        const { table, snapshot, query } = found
+        const shown = snapshot.manifest.snapshot
+        const { key, parameters, rowBytes, frame } = describe(found, request)
+        const isGone = query.snapshot !== null && query.snapshot !== 'current' && query.snapshot !== shown
+        const kept = isGone ? new Map([...parameters, ['snapshot', shown]]) : parameters
+        const current = snapshots.current(table)?.manifest.snapshot ?? shown
+        const newest = addresses.embed(language, table, kind, new Map([...kept, ['snapshot', current]]))
+        const note =
+          current === shown
+            ? isGone && html`<p>${words.versionGone}</p>`
+            : html`<p><a href="${newest}">${words.newerData}</a></p>`
+        res.removeHeader('X-Frame-Options')
+        await responder.send(req, res, {
+          ...named(service, ['embed', ...key, isGone, current], embedPolicy),
+          work: { rowBytes },
+          body: async (signal) => {
+            const content = await frame(kept, signal)
+            return timed(() => textOf(frameHtml(context, content, note)))
+          },
+        })
+      }
+      return answerQuery(service, request, res, parse, answer, true)
+    },
+  }
 }
 
 export function chartEmbed(service: PageService): Resource {
-  const { context, responder } = service
-  return {
-    ...pageAt(service, '/embed/:dataset/:table/chart', 'Chart in a frame'),
-    countsAs: 'rows',
-    respond: (request, req, res) =>
-      answerQuery(
-        service,
-        request,
-        res,
-        parseChart,
-        async (found) => {
-          const query = chartQuery(found)
-          const parameters = chartParameters(query)
-          const newest = newerFrame(service, query, 'chart', parameters)
-          res.removeHeader('X-Frame-Options')
-          await responder.send(req, res, {
-            ...named(service, [...chartKey('chart embed', query), newest], embedPolicy),
-            body: async (signal) => {
-              const view = await chartView(query, service, request, signal)
-              const { title, facts } = captionOf(context, view)
-              const drawing = drawingOf(context, view, null)
-              const page = context.addresses.aspect(context.language, view.table, 'chart', parameters)
-              const main = html`${markup(chartSvg(drawing, null))}
-              ${drawing.left !== '' && html`<p class="facts">${drawing.left}</p>`}`
-              return timed(() =>
-                textOf(frameHtml(context, { title, main, page, facts: facts.join(' · ') }, newest)),
-              )
-            },
-          })
-        },
-        true,
-      ),
-  }
+  const { context } = service
+  return framesOf(service, 'chart', parseChart, (found, request) => {
+    const query = chartQuery(found)
+    return {
+      key: chartKey('chart', query),
+      parameters: chartParameters(query),
+      rowBytes: 0,
+      frame: async (parameters, signal) => {
+        const view = await chartView(query, service, request, signal)
+        const { title, facts } = captionOf(context, view)
+        const drawing = drawingOf(context, view, null)
+        return {
+          title,
+          main: html`${drawing.groups.length > 0 && markup(chartSvg(drawing, null))}
+          ${drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`}`,
+          page: context.addresses.aspect(context.language, view.table, 'chart', parameters),
+          facts: facts.join(' · '),
+        }
+      },
+    }
+  })
 }
 
 export function tableEmbed(service: PageService): Resource {
-  const { context, responder } = service
-  return {
-    ...pageAt(service, '/embed/:dataset/:table', 'Table in a frame'),
-    countsAs: 'rows',
-    respond: (request, req, res) =>
-      answerQuery(
-        service,
-        request,
-        res,
-        parseEmbedded,
-        async (found) => {
-          const { table, snapshot, query } = found
-          const page = rowsPage(snapshot, query)
-          const newest = newerFrame(service, found, null, query.parameters)
-          res.removeHeader('X-Frame-Options')
-          await responder.send(req, res, {
-            ...named(service, ['table embed', tableId(table), page.key, newest], embedPolicy),
-            work: { rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes },
-            body: async (signal) => {
-              const { view, serverTiming } = await viewOf(found, page, service, request, signal)
-              return { pieces: [textOf(frameHtml(context, tableFrame(context, view), newest))], serverTiming }
-            },
-          })
-        },
-        true,
-      ),
-  }
+  return framesOf(service, null, parseEmbedded, (found, request) => {
+    const { table, snapshot, query } = found
+    const page = rowsPage(snapshot, query)
+    return {
+      key: ['table', tableId(table), page.key],
+      parameters: query.parameters,
+      rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes,
+      frame: async (parameters, signal) => {
+        const { view } = await viewOf(found, page, service, request, signal)
+        return tableFrame(service.context, view, parameters)
+      },
+    }
+  })
 }
 
 function parseEmbedded(table: Table, target: string): RowQuery {
   return parseRowQuery(table, target, ['format'], rowsDefault)
 }
 
-function tableFrame({ words, addresses, language }: PageContext, view: TableView): Frame {
+function tableFrame(
+  { words, addresses, language }: PageContext,
+  view: TableView,
+  parameters: QueryParameters,
+): Frame {
   const { dataset, table, fields, rows, snapshot, range } = view
   const { count } = writtenIn(words)
   const title = `${dataset.name}, ${table.name}`
@@ -159,7 +175,7 @@ function tableFrame({ words, addresses, language }: PageContext, view: TableView
   return {
     title,
     main,
-    page: addresses.table(language, table, rowParameters(view)),
+    page: addresses.table(language, table, parameters),
     facts: `${words.rows(count(range.count))} · ${sourceFacts(words, dataset, snapshot)}`,
   }
 }
@@ -177,7 +193,10 @@ export function oEmbed(
     name: 'oEmbed',
     description: `The frame of a table or a chart (https://oembed.com). ${catalog.notice}`,
     respond: async ({ target }, _req, res) => {
-      const query = parseQuery(target, ['url', 'format', 'maxwidth', 'maxheight'])
+      // Consumers send parameters of their own, which the specification allows.
+      const query = new Map(parametersOf(target))
+      if ((query.get('format') ?? 'json') !== 'json')
+        throw new Problem('not-acceptable', 'The parameter "format" must be json.')
       const found = embeddable(query.get('url') ?? '', publicUrl, services)
       if (found === null)
         throw new Problem(
@@ -185,10 +204,11 @@ export function oEmbed(
           'The parameter "url" must be the address of a table or a chart of this service.',
         )
       const { src, title } = found
-      const [width, height] = [
-        Math.min(frameWidth, Number(query.get('maxwidth') ?? Infinity) || frameWidth),
-        Math.min(frameHeight, Number(query.get('maxheight') ?? Infinity) || frameHeight),
-      ]
+      const within = (name: string, size: number): number => {
+        const max = Number(query.get(name) ?? size)
+        return max >= 1 ? Math.min(size, Math.floor(max)) : size
+      }
+      const [width, height] = [within('maxwidth', frameWidth), within('maxheight', frameHeight)]
       const body = {
         version: '1.0',
         type: 'rich',
@@ -197,7 +217,7 @@ export function oEmbed(
         provider_url: fileAddresses(publicUrl).base.replace(/files$/, ''),
         width,
         height,
-        html: iframeLine(src, title),
+        html: iframeLine(src, title, width, height),
       }
       sendBytes(res, jsonType, [JSON.stringify(body)])
     },

@@ -6,9 +6,9 @@ import type { PageService } from './service.ts'
 export const [frameWidth, frameHeight] = [640, 480]
 
 /** Line of HTML that shows an address in a frame. */
-export function iframeLine(address: string, title: string): string {
+export function iframeLine(address: string, title: string, width = frameWidth, height = frameHeight): string {
   const text = title.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
-  return `<iframe src="${address.replaceAll('&', '&amp;')}" title="${text}" width="${frameWidth}" height="${frameHeight}" style="border:0;max-width:100%" loading="lazy"></iframe>`
+  return `<iframe src="${address.replaceAll('&', '&amp;')}" title="${text}" width="${width}" height="${height}" style="border:0;max-width:100%" loading="lazy"></iframe>`
 }
 
 /** Shows the line that embeds a page. */

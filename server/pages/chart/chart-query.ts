@@ -38,24 +38,17 @@ export function chartQuery({ query, ...found }: AnswerableQuery<AggregateQuery>)
   const [first] = dimensionsOf(table, snapshot.report)
   const isOpen = query.terms.length === 0 && first !== undefined
   const term = first && stepTerm(table, first, stepOf(first.field, snapshot.report))
-  const parameters =
+  // Not parsed again, since a list without quotes keeps its spelling.
+  const opened =
     isOpen && term !== undefined
-      ? new Map([...query.parameters, ['group', formatList([term.name])]])
-      : query.parameters
-  const aggregation = isOpen
-    ? parseChart(table, `?${new URLSearchParams([...parameters]).toString()}`)
-    : query
-  const own = new Set([
-    'group',
-    'measure',
-    'ordering',
-    ...[...parameters.keys()].filter((name) =>
-      aggregation.measures.some((one) => name === one.name || name.startsWith(`${one.name}__`)),
-    ),
-  ])
-  const ofRows = [...parameters].filter(([name]) => !own.has(name))
+      ? { terms: [term], parameters: new Map([...query.parameters, ['group', formatList([term.name])]]) }
+      : {}
+  const aggregation = { ...query, ...opened }
+  const { parameters } = aggregation
+  const isOfRows = (name: string): boolean => name === 'snapshot' || aggregation.rowParameters.has(name)
+  const ofRows = [...parameters].filter(([name]) => isOfRows(name))
   const rows = parseRowQuery(table, `?${new URLSearchParams(ofRows).toString()}`)
-  return { ...found, query: rows, aggregation, chosen: [...parameters].filter(([name]) => own.has(name)) }
+  return { ...found, query: rows, aggregation, chosen: [...parameters].filter(([name]) => !isOfRows(name)) }
 }
 
 function stepTerm(table: Table, { field, shape }: Dimension, step: 'day' | 'month' | 'year'): Term {
@@ -63,8 +56,9 @@ function stepTerm(table: Table, { field, shape }: Dimension, step: 'day' | 'mont
   return (partsOf(table, field).includes(step) ? partTerm(field, step) : undefined) ?? field
 }
 
-export function chartKey(kind: string, { table, snapshot, query, chosen }: ChartQuery): unknown[] {
-  return [kind, tableId(table), snapshot.manifest.snapshot, [...query.parameters], unquotedIn(query), chosen]
+export function chartKey(kind: string, { table, snapshot, aggregation }: ChartQuery): unknown[] {
+  const { filter, parameters } = aggregation
+  return [kind, tableId(table), snapshot.manifest.snapshot, [...parameters], unquotedIn(filter)]
 }
 
 /** Returns the parameters of the whole aggregate. */

@@ -179,8 +179,8 @@ function figurePart(context: PageContext, view: ChartView, service: PageService)
       <figcaption>
         ${drawing.label}${typeof unit === 'string' && html` (${unit})`}. ${words.allRows}
       </figcaption>
-      ${drawing.groups.length === 0 ? html`<p class="facts">${words.onlyNumbers}</p>` : markup(chartSvg(drawing, null))}
-      ${drawing.left.length > 0 && html`<p class="facts">${drawing.left}</p>`}
+      ${drawing.groups.length > 0 && markup(chartSvg(drawing, null))}
+      ${drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`}
       ${isSum && table.totals.size === 0 && html`<p class="facts">${words.sumsAdd}</p>`}
       <p class="facts">${captionOf(context, view).facts.at(-1)}</p>
     </figure>

@@ -1,12 +1,13 @@
 import type { PageContext } from '../frame.ts'
 import { parameterFor } from '../../query/conditions.ts'
-import { baseOf, type Term } from '../../query/date-parts.ts'
+import { baseOf, daysOfPart, type Term } from '../../query/date-parts.ts'
 import { isRounded, withoutFinalZeros, type Measure } from '../../query/measures.ts'
 import { readValue } from '../../query/operators.ts'
 import { isParameterName } from '../../query/query.ts'
 import { isNumber, isTime, rowParameters, titleOf } from '../table/view.ts'
 import { writtenIn } from '../number-formats.ts'
 import type { Words } from '../words/en.ts'
+import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { ChartQuery, ChartView } from './chart-query.ts'
 import { seriesMax, tilePlaces, type Drawing, type Mark } from './svg.ts'
 
@@ -59,10 +60,8 @@ export function groupLink(
   return addresses.table(language, table, parameters)
 }
 
-/** A drawing, and a sentence about groups that it leaves out; empty if there are none. */
-interface PartialDrawing extends Drawing {
-  readonly left: string
-}
+/** Maximum number of points of a line, and of columns. */
+const pointsMax = 2000
 
 /**
  * Chooses how to draw a chart; without any group if its values cannot be drawn.
@@ -72,12 +71,12 @@ export function drawingOf(
   { words }: PageContext,
   view: ChartView,
   linkTo: ((group: number) => string | null) | null,
-): PartialDrawing {
-  const { terms, measures } = view.aggregation
-  const [first, second] = terms
-  const measure = measures[0]
+): Drawing {
+  const { aggregation, answer } = view
+  const [first, second, ...others] = aggregation.terms
+  const [measure] = aggregation.measures
   const label = labelOf(words, view)
-  const { compact } = writtenIn(words)
+  const { compact, count, list } = writtenIn(words)
   const nothing = {
     shape: 'bars',
     label,
@@ -85,117 +84,140 @@ export function drawingOf(
     groups: [],
     short: compact,
     ends: [words.fewest, words.mostOf],
-    left: '',
+    note: answer === null || answer.selected.length > 0 ? words.onlyNumbers : words.nothing,
   } as const
-  if (first === undefined || measure === undefined || terms.length > 2 || !isNumber(measure.column))
-    return nothing
+  if (first === undefined || measure === undefined || answer === null) return nothing
   const isAdded = ['rows', 'count', 'sum'].includes(measure.of)
   const isOverTime = isTime(baseOf(first)) && first.part?.name !== 'weekday'
-  if (second !== undefined && !isAdded && !isOverTime) return nothing
-  const cells = cellsOf(view, measure, words, linkTo)
-  const series = seriesOf(cells, isAdded)
-  const keys = [...new Set(cells.map(({ key }) => key))]
-  const byKey = new Map(keys.map((key) => [key, cells.filter((cell) => cell.key === key)]))
-  const groups = keys.map((key) => ({
-    key: key ?? '',
-    isNull: key === null,
-    name: shownKey(words, first, key),
-    marks: series.map((one) =>
-      markOf(
-        (byKey.get(key) ?? []).filter((cell) => one.has(cell.split)),
-        words,
-      ),
-    ),
-  }))
-  const names = series.map((one, index) =>
-    index === seriesMax - 1 && one.size > 1
+  const canSplit = second === undefined || isAdded || isOverTime
+  if (others.length > 0 || !isNumber(measure.column) || !canSplit) return nothing
+  const cells = cellsOf(answer, aggregation.terms.length)
+  const { splits, left } = seriesOf(cells, isAdded)
+  const place = new Map(
+    splits.flatMap((values, index) => [...values].map((value) => [value, index] as const)),
+  )
+  const sums = new Map<string | null, (Sum | null)[]>()
+  for (const { key, split, value, group } of cells) {
+    const index = place.get(split)
+    const marks = sums.get(key) ?? splits.map(() => null)
+    sums.set(key, marks)
+    if (index === undefined) continue
+    const before = marks[index] ?? null
+    marks[index] = {
+      value: (before?.value ?? 0) + Number(value),
+      text: value,
+      group: before === null ? group : null,
+    }
+  }
+  const groups = [...sums].map(([key, values]) => ({ key, values, at: timeOf(first, key) }))
+  const drawn = (some: typeof groups): Drawing['groups'] =>
+    some.map(({ key, values, at }) => ({
+      name: shownKey(words, first, key),
+      key: key ?? '',
+      at,
+      marks: values.map((one) => one && markOf(one, measure, words, linkTo)),
+    }))
+  const noteOf = (some: typeof groups): string => {
+    const names = drawn(some.slice(0, barsMax)).map(
+      ({ name, marks: [mark] }) => `${name}: ${mark?.text ?? words.null}`,
+    )
+    return names.length === 0 ? '' : words.notDrawn(list(names))
+  }
+  const series = splits.map((values, index) =>
+    values.size > 1 && index > 0
       ? words.others
       : second === undefined
         ? ''
-        : shownKey(words, second, [...one][0] ?? null),
+        : shownKey(words, second, [...values][0] ?? null),
   )
-  const drawn = { ...nothing, series: names }
-  const left = (some: typeof groups): string =>
-    some.length === 0
-      ? ''
-      : words.notDrawn(
-          writtenIn(words).list(
-            some.slice(0, barsMax).map(({ name, marks: [mark] }) => `${name}: ${mark?.text ?? words.null}`),
-          ),
-        )
+  const fewer = left > 0 ? words.othersBelow(count(left)) : ''
   if (isOverTime) {
+    const dated = groups.filter(({ at }) => !Number.isNaN(at)).toSorted((a, b) => a.at - b.at)
+    if (dated.length > pointsMax) return nothing
     const shape = second === undefined || !isAdded ? 'line' : 'columns'
-    return {
-      ...drawn,
-      shape,
-      groups: groups.filter(({ isNull }) => !isNull),
-      left: left(groups.filter(({ isNull }) => isNull)),
-    }
+    const note = [fewer, noteOf(groups.filter(({ at }) => Number.isNaN(at)))]
+      .filter((text) => text !== '')
+      .join(' ')
+    return { ...nothing, shape, series, groups: drawn(dated), note: dated.length === 0 ? nothing.note : note }
   }
-  const isState = baseOf(first).kind === 'uf' && second === undefined
-  const inMap = isState ? groups.filter(({ key }) => Object.hasOwn(tilePlaces, key)) : []
-  if (inMap.length > 0)
-    return {
-      ...drawn,
-      shape: 'tiles',
-      groups: inMap,
-      left: left(groups.filter((group) => !inMap.includes(group))),
-    }
+  const isMap = baseOf(first).kind === 'uf' && second === undefined
+  const inMap = isMap ? groups.filter(({ key }) => key !== null && Object.hasOwn(tilePlaces, key)) : []
+  if (inMap.length > 0) {
+    const note = noteOf(groups.filter((group) => !inMap.includes(group)))
+    return { ...nothing, shape: 'tiles', groups: drawn(inMap), note }
+  }
   // Integers, such as years, are sorted by their value; other groups by the size of their bar.
-  const isSorted = view.aggregation.ordering.length > 0 || isNumber(first)
-  const sizeOf = ({ marks }: (typeof groups)[number]): number =>
-    marks.reduce((sum, mark) => sum + (mark?.value ?? 0), 0)
+  const isSorted = aggregation.ordering.length > 0 || isNumber(first)
+  const sizeOf = ({ values }: (typeof groups)[number]): number =>
+    values.reduce((sum, one) => sum + (one?.value ?? 0), 0)
   const ranked = isSorted ? groups : groups.toSorted((a, b) => sizeOf(b) - sizeOf(a))
   const rest = ranked.length - barsMax
-  return {
-    ...drawn,
-    groups: ranked.slice(0, barsMax),
-    left: rest > 0 ? words.othersBelow(writtenIn(words).count(rest)) : '',
-  }
+  const note = groups.length === 0 ? nothing.note : rest > 0 ? words.othersBelow(count(rest)) : ''
+  return { ...nothing, series, groups: drawn(ranked.slice(0, barsMax)), note }
 }
 
 /** A value of the chart: by the first term, and by the second one. */
-interface Cell extends Mark {
+interface Cell {
   readonly key: string | null
   readonly split: string | null
+  readonly value: string
+  /** Index of the group. */
+  readonly group: number
 }
 
-function cellsOf(
-  { aggregation, answer }: ChartView,
+/** A value to draw, which may be the sum of several cells. */
+interface Sum {
+  readonly value: number
+  /** Text of the last cell. */
+  readonly text: string
+  /** Index of the only group; null for several. */
+  readonly group: number | null
+}
+
+/** Returns the values that are not null. */
+function cellsOf({ groups: { columns }, selected }: Aggregate, terms: number): Cell[] {
+  const cells: Cell[] = []
+  for (const group of selected) {
+    const value = columns[terms]?.[group] ?? null
+    const split = terms < 2 ? null : (columns[1]?.[group] ?? null)
+    if (value !== null) cells.push({ key: columns[0]?.[group] ?? null, split, value, group })
+  }
+  return cells
+}
+
+/** Returns the time of a date or the start of a part of dates; NaN for other values. */
+function timeOf(term: Term, key: string | null): number {
+  if (key === null) return Number.NaN
+  const day =
+    term.part === undefined ? key.slice(0, 'YYYY-MM-DD'.length) : (daysOfPart(term, [key])?.[0] ?? '')
+  return Date.parse(`${day}T00:00:00Z`)
+}
+
+/**
+ * Returns the values of the second term by series, the greatest first. The last series has all others if they add
+ * up; else `left` of them are not drawn.
+ */
+function seriesOf(
+  cells: readonly Cell[],
+  isAdded: boolean,
+): { readonly splits: readonly ReadonlySet<string | null>[]; readonly left: number } {
+  const sizes = new Map<string | null, number>()
+  for (const { split, value } of cells) sizes.set(split, (sizes.get(split) ?? 0) + Math.abs(Number(value)))
+  const ranked = [...sizes].toSorted(([, a], [, b]) => b - a).map(([split]) => split)
+  const alone = (count: number): Set<string | null>[] =>
+    ranked.slice(0, count).map((split) => new Set([split]))
+  if (ranked.length <= seriesMax) return { splits: alone(seriesMax), left: 0 }
+  return isAdded
+    ? { splits: [...alone(seriesMax - 1), new Set(ranked.slice(seriesMax - 1))], left: 0 }
+    : { splits: alone(seriesMax), left: ranked.length - seriesMax }
+}
+
+function markOf(
+  { value, text, group }: Sum,
   measure: Measure,
   words: Words,
   linkTo: ((group: number) => string | null) | null,
-): Cell[] {
-  if (answer === null) return []
-  const { terms } = aggregation
-  const { columns } = answer.groups
-  return Array.from(answer.selected, (group: number) => group).flatMap((group) => {
-    const value = columns[terms.length]?.[group] ?? null
-    if (value === null) return []
-    const [key = null, split = null] = [columns[0]?.[group], terms.length < 2 ? null : columns[1]?.[group]]
-    return {
-      key,
-      split,
-      value: Number(value),
-      text: shownValue(words, measure, value),
-      address: linkTo?.(group) ?? null,
-    }
-  })
-}
-
-/** Returns the values of the second term by series: the greatest ones, then, if they add up, all others together. */
-function seriesOf(cells: readonly Cell[], isAdded: boolean): ReadonlySet<string | null>[] {
-  const sums = new Map<string | null, number>()
-  for (const { split, value } of cells) sums.set(split, (sums.get(split) ?? 0) + Math.abs(value))
-  const ranked = [...sums].toSorted(([, a], [, b]) => b - a).map(([split]) => split)
-  if (ranked.length <= seriesMax) return ranked.map((split) => new Set([split]))
-  const alone = ranked.slice(0, seriesMax - 1).map((split) => new Set([split]))
-  return isAdded ? [...alone, new Set(ranked.slice(seriesMax - 1))] : alone
-}
-
-function markOf(cells: readonly Cell[], words: Words): Mark | null {
-  const [only, ...others] = cells
-  if (only === undefined || others.length === 0) return only ?? null
-  const value = cells.reduce((sum, cell) => sum + cell.value, 0)
-  return { value, text: writtenIn(words).compact(value), address: null }
+): Mark {
+  if (group === null) return { value, text: writtenIn(words).compact(value), address: null }
+  return { value, text: shownValue(words, measure, text), address: linkTo?.(group) ?? null }
 }

@@ -13,12 +13,16 @@ export interface Drawing {
   readonly short: (value: number) => string
   /** Ends of the scale of a tile map, in words. */
   readonly ends: readonly [least: string, greatest: string]
+  /** Sentence about groups that are not drawn; empty if all are. */
+  readonly note: string
 }
 
 interface DrawnGroup {
   readonly name: string
-  /** Key of a tile, such as the code of a state; else empty. */
+  /** Key of a tile, such as the code of a state. */
   readonly key: string
+  /** Time in ms; NaN for groups that are no dates. */
+  readonly at: number
   /** A value of each series; null if there is none. */
   readonly marks: readonly (Mark | null)[]
 }
@@ -50,7 +54,10 @@ export function chartSvg(drawing: Drawing, caption: Caption | null): string {
   const legend = legendOf(drawing)
   const top = (caption === null ? 0 : lineHeight * (1 + titleLines.length)) + legend.height
   const body = shapes[drawing.shape](drawing)
-  const facts = caption?.facts.flatMap((fact) => wrapped(fact)) ?? []
+  const facts =
+    caption === null
+      ? []
+      : [drawing.note, ...caption.facts].filter((fact) => fact !== '').flatMap((fact) => wrapped(fact))
   const height = top + body.height + (facts.length === 0 ? 0 : lineHeight * (facts.length + 1))
   const hasLinks = drawing.groups.some(({ marks }) => marks.some((mark) => mark?.address !== null))
   const texts = [
@@ -205,6 +212,14 @@ const plotWidth = width - plotLeft - 4
 /** Approximate width of a character. */
 const characterWidth = 7
 
+/** Returns the position of each group in time. */
+function placesOf(groups: Drawing['groups'], margin = 0): (index: number) => number {
+  const [from, to] = [groups[0]?.at ?? 0, groups.at(-1)?.at ?? 0]
+  const [left, room] = [plotLeft + margin, plotWidth - 2 * margin]
+  return (index) =>
+    left + (to === from ? room / 2 : (((groups[index]?.at ?? from) - from) / (to - from)) * room)
+}
+
 /** Draws the axes of a chart over time. */
 function axes(
   drawing: Drawing,
@@ -219,7 +234,8 @@ function axes(
       element('path', '', { d: `M${plotLeft} ${round(y(tick))}H${width}`, stroke: rule, class: 'rule' }) +
       text(short(tick), plotLeft - 6, y(tick) + 4, { 'text-anchor': 'end', fill: soft, class: 'soft' }),
   )
-  const labelWidth = characterWidth * Math.max(...groups.map(({ name }) => shortName(name).length))
+  const labelWidth =
+    characterWidth * groups.reduce((most, { name }) => Math.max(most, shortName(name).length), 0)
   const labels = Math.max(1, Math.min(6, Math.floor(plotWidth / (labelWidth + 14))))
   const step = Math.ceil(groups.length / labels)
   const vertical = groups.flatMap(({ name }, index) => {
@@ -234,8 +250,7 @@ function lines(drawing: Drawing): Drawn {
   const { groups, series } = drawing
   const [min, max] = boundsOf(drawing, false)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
-  const x = (index: number): number =>
-    plotLeft + (groups.length === 1 ? plotWidth / 2 : (index * plotWidth) / (groups.length - 1))
+  const x = placesOf(groups)
   const paths = series.map((_, one) => {
     let isOpen = false
     const steps = groups.flatMap(({ marks }, index) => {
@@ -257,15 +272,14 @@ function lines(drawing: Drawing): Drawn {
       class: `l${one}`,
     })
   })
-  const step = groups.length === 1 ? plotWidth : plotWidth / (groups.length - 1)
   const reaches = groups.map((group, index) => {
     const told = group.marks.flatMap((mark, one) =>
       mark === null ? [] : descriptionOf(drawing, group, one, mark),
     )
     const area = {
-      x: round(x(index) - step / 2),
+      x: round(index === 0 ? plotLeft : (x(index - 1) + x(index)) / 2),
       y: '0',
-      width: round(step),
+      width: round((x(Math.min(index + 1, groups.length - 1)) - x(Math.max(0, index - 1))) / 2 + 1),
       height: String(plotHeight),
       class: 'reach',
       fill: 'none',
@@ -280,8 +294,11 @@ function columns(drawing: Drawing): Drawn {
   const { groups } = drawing
   const [min, max] = boundsOf(drawing, true)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
-  const step = plotWidth / groups.length
-  const x = (index: number): number => plotLeft + (index + 0.5) * step
+  const gaps = groups.slice(1).map(({ at }, index) => at - (groups[index]?.at ?? at))
+  const gap = gaps.reduce((least, one) => Math.min(least, one), Infinity)
+  const span = (groups.at(-1)?.at ?? 0) - (groups[0]?.at ?? 0)
+  const step = groups.length === 1 ? plotWidth / 2 : Math.max(1, (plotWidth * gap) / (span + gap))
+  const x = placesOf(groups, step / 2)
   const body = groups.map((group, index) =>
     stack(drawing, group, (from, to, series) =>
       rect(

@@ -109,7 +109,7 @@ function tidied(target: string): string | null {
   for (const [name, value] of filled) {
     const before = joinedNames.has(name) ? tidy.get(name) : null
     if (before === null) tidy.append(name, value)
-    else tidy.set(name, `${before},${value}`)
+    else if (before !== value) tidy.set(name, `${before},${value}`)
   }
   if (filled.length === pairs.length && tidy.size === pairs.length) return null
   return tidy.size === 0 ? '' : `?${tidy.toString()}`

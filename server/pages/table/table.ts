@@ -19,15 +19,18 @@ import {
   withoutField,
   rowsPage,
   viewOf,
+  withParameters,
 } from './view.ts'
 import { parameterFor, type Condition } from '../../query/conditions.ts'
 import { isParameterName, parseRowQuery, type RowQuery } from '../../query/query.ts'
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import { answerQuery } from './answer-query.ts'
+import { embedPart, oEmbedLink } from '../iframe.ts'
 import { named, pageAt, type PageService } from '../service.ts'
 
-function tableHtml(context: PageContext, view: TableView): Html {
+function tableHtml(service: PageService, view: TableView): Html {
+  const { context } = service
   const { addresses, language, words } = context
   const { dataset, table, query, range, rows, snapshot } = view
   const { count, day } = writtenIn(words)
@@ -36,6 +39,11 @@ function tableHtml(context: PageContext, view: TableView): Html {
   const isFiltered = query.conditions.length > 0 || query.words.length > 0
   const rejected = snapshot.report?.rejected_rows ?? 0
   const covered = coverageOf(table, snapshot.report)
+  const embedded = withParameters(view, {
+    page_size: null,
+    format: null,
+    snapshot: snapshot.manifest.snapshot,
+  })
   const main = html`
     <h1>${title}</h1>
     <p class="lead folded">${table.description ?? dataset.description}</p>
@@ -64,7 +72,9 @@ function tableHtml(context: PageContext, view: TableView): Html {
       ${hintsPart(context, view)} ${columnsForm(context, view)} <a href="#downloads">${words.download}</a>
     </div>
     ${isFiltered && html`<p class="facts">${words.profilesOfAll}</p>`} ${gridPart(context, view)}
-    ${pagerPart(context, view)} ${downloadsPart(context, view)} ${codesPart(context, view)}
+    ${pagerPart(context, view)} ${downloadsPart(context, view)}
+    ${embedPart(context, service, addresses.embed(language, table, null, embedded), title)}
+    ${codesPart(context, view)}
   `
   return framed(context, {
     title,
@@ -72,6 +82,7 @@ function tableHtml(context: PageContext, view: TableView): Html {
     main,
     inLanguage: (other) => addresses.table(other, table, query.parameters, range.page),
     trail: trailTo(context, dataset),
+    links: oEmbedLink(service, addresses.table(language, table, query.parameters)),
   })
 }
 
@@ -102,7 +113,7 @@ function parseTableQuery(table: Table, target: string): RowQuery {
 
 /** Page of a table: rows, distributions, filters, and downloads; with the same parameters as in the API. */
 export function tablePage(service: PageService): Resource {
-  const { context, responder } = service
+  const { responder } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table', 'Table'),
     countsAs: 'rows',
@@ -116,7 +127,7 @@ export function tablePage(service: PageService): Resource {
           work: { rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes },
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
-            return { pieces: [textOf(tableHtml(context, view))], serverTiming }
+            return { pieces: [textOf(tableHtml(service, view))], serverTiming }
           },
         })
       }),

@@ -15,7 +15,7 @@ export function tabsPart(
     { name: 'table' as const, address: addresses.table(language, table, ask) },
     ...aspects.map((name) => ({
       name,
-      address: addresses.aspect(language, table, name, name === 'fields' || name === 'api' ? new Map() : ask),
+      address: addresses.aspect(language, table, name, parametersOfTab(name, ask)),
     })),
   ]
   return html`<nav class="tabs" aria-label="${words.table}">
@@ -26,6 +26,13 @@ export function tabsPart(
     )}
     <a href="${addresses.files(language, { slug: table.dataset })}#${table.name}">${words.files}</a>
   </nav>`
+}
+
+/** Returns the parameters of a query that a page of the table accepts. */
+function parametersOfTab(name: Aspect, ask: QueryParameters): QueryParameters {
+  if (name === 'fields' || name === 'api') return new Map()
+  const notInCharts = new Set(['fields', 'ordering'])
+  return name === 'chart' ? new Map([...ask].filter(([parameter]) => !notInCharts.has(parameter))) : ask
 }
 
 /** Returns the breadcrumbs to a dataset, or to one of its tables. */

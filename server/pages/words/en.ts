@@ -263,6 +263,7 @@ export const en = {
   dataOf: (day: string) => `data of ${day}`,
   embed: 'Embed',
   embedHow: 'Copy this line into the HTML of your page. It always shows the data of this version.',
+  versionGone: 'The version of this frame is no longer kept. This is the current one.',
   newerData: 'There is newer data. Show it.',
   sumsAdd: 'A sum includes all selected rows. If some rows are totals of others, filter them out first.',
   totalsBeside: (field: string, total: string) =>

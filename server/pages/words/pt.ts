@@ -224,6 +224,7 @@ export const pt: Words = {
   dataOf: (day) => `dados de ${day}`,
   embed: 'Incorporar',
   embedHow: 'Copie esta linha para o HTML da sua página. Ela mostra sempre os dados desta versão.',
+  versionGone: 'A versão deste quadro não é mais mantida. Esta é a atual.',
   newerData: 'Há dados mais novos. Mostrar.',
   sumsAdd:
     'A soma inclui todas as linhas selecionadas. Se algumas forem totais de outras, retire-as antes com um filtro.',

@@ -70,7 +70,7 @@ describeWithClients('lines of code of a page', () => {
       })),
     )
     home = await homeWithHttpfs()
-    refusing = (await serve(shop, { publicUrl: new URL(base), groupBytesMax: 0 })).app
+    refusing = (await serve(shop, { publicUrl: new URL(base), groupBytesMax: -1 })).app
     answering = app
   }, 120_000)
   afterAll(() => {
@@ -139,9 +139,15 @@ describeWithClients('lines of code of a page', () => {
       const address = `/api/v1/dataset/${tableId(found.table)}/aggregate/?${query.toString()}`
       const { body } = await rawGet(refusing, address)
       const { sql } = JSON.parse(body.toString()) as { readonly sql: string }
-      const [names, count] = await throughDuckDb(sql, home)
-      const [due, dueCount] = fromCsv((await rawGet(answering, `${address}&format=csv`)).body.toString())
-      expect([address, names, count]).toEqual([address, due, dueCount])
+      const [names, count, groups] = await throughDuckDb(sql, home)
+      const [due, dueCount, dueRows] = fromCsv(
+        (await rawGet(answering, `${address}&format=csv`)).body.toString(),
+      )
+      // Averages and sums of floats have other digits in DuckDB, and CSV has other texts for moments.
+      const isSame = due.map((name) => /__(count|distinct|month|year|week)$|^(rows|state|city)$/.test(name))
+      const compared = (rows: readonly (readonly (string | null)[])[]): unknown =>
+        rows.map((row) => JSON.stringify(row.filter((_, at) => isSame[at]))).toSorted()
+      expect([address, names, count, compared(groups)]).toEqual([address, due, dueCount, compared(dueRows)])
     }
   }, 300_000)
 })
