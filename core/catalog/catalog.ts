@@ -236,6 +236,8 @@ function tableOf(definition: TableDefinition, dataset: string, translate: Transl
     measures: definition.measures,
     /** Values that mark a row as the total of other rows, by field. */
     totals: new Map(Object.entries(definition.totals)),
+    /** Groups of fewer rows are hidden; 0 to hide none. */
+    minGroupSize: definition.min_group_size,
     /** Maximum number of rows of an export. */
     exportRowsMax: definition.export_rows,
     /** Maximum number of rows that may be rejected. */

@@ -369,6 +369,11 @@ const table = z.strictObject({
     .describe(
       'Fields with the value that marks totals of other rows, such as place_type: state if states stand beside their cities. Charts never add totals to their parts.',
     ),
+  min_group_size: count(0, 1_000_000)
+    .default(0)
+    .describe(
+      'Hides groups of fewer rows in aggregates, charts and statistics of fields. It does not hide rows. Default is 0.',
+    ),
   max_rejects: count(0, 1_000_000_000).default(0).describe('Most rows that may be rejected. Default is 0.'),
   may_be_empty: z
     .boolean()

@@ -94,6 +94,7 @@ export async function openSnapshot(
   const rowBytes = rowBytesOf(manifest)
   const lazyReport = new LazyReport(
     store.isRemote ? await readReport(store, table, manifest) : () => reportIn(folder, manifest),
+    table.minGroupSize,
   )
   const snapshot: Snapshot = {
     table,
@@ -123,8 +124,10 @@ class LazyReport {
   #report: SnapshotReport | null | (() => SnapshotReport | null)
   #choices: Snapshot['choices'] | null = null
 
-  constructor(report: SnapshotReport | null | (() => SnapshotReport | null)) {
-    this.#report = report
+  /** @param minGroupSize number of rows below which groups are hidden */
+  constructor(report: SnapshotReport | null | (() => SnapshotReport | null), minGroupSize: number) {
+    const shown = (read: SnapshotReport | null) => read && withoutFewRows(read, minGroupSize)
+    this.#report = typeof report === 'function' ? () => shown(report()) : shown(report)
   }
 
   get report(): SnapshotReport | null {
@@ -143,6 +146,19 @@ class LazyReport {
       ),
     )
     return this.#choices
+  }
+}
+
+/** Removes values and ranges of few rows from statistics, and values whose rows are not counted. */
+function withoutFewRows(report: SnapshotReport, min: number): SnapshotReport {
+  if (min < 2) return report
+  return {
+    ...report,
+    fields: report.fields.map(({ choices: _choices, min: _min, max: _max, top, histogram, ...field }) => ({
+      ...field,
+      ...(top !== undefined && { top: top?.filter(({ rows }) => rows >= min) ?? null }),
+      ...(histogram?.every(({ rows }) => rows === 0 || rows >= min) === true && { histogram }),
+    })),
   }
 }
 
