@@ -4,13 +4,14 @@ import { isAllowed, isAlike, parameterFor, parseValues, targetOf, type Condition
 import { dateParts, partsOf, partTerm, type Term } from './date-parts.ts'
 import { Invalid, InvalidQuery } from './errors.ts'
 import { formatList, parseList } from './list.ts'
-import { measureOf, noMeasure, rowsName, type Measure } from './measures.ts'
+import { measureOf, noMeasure, rowsMeasure, type Measure } from './measures.ts'
 import {
   formatOrdering,
   pageSizeDefault,
   parametersOf,
   parsePageSize,
   parseSnapshot,
+  type QueryParameters,
   readOrderKeys,
 } from './parameters.ts'
 import {
@@ -25,6 +26,7 @@ import {
   type RowFilter,
   type RowQuery,
 } from './query.ts'
+import { operatorsOf, type Operator } from './operators.ts'
 import { parseWords } from './search-terms.ts'
 
 /** Which groups of rows are requested, and in which order. */
@@ -41,9 +43,13 @@ export interface Aggregation {
 
 /** A parsed query for groups of the rows of a table. */
 export type AggregateQuery = Aggregation &
-  Pick<RowQuery, 'page' | 'pageSize' | 'snapshot' | 'format' | 'parameters'>
+  Pick<RowQuery, 'page' | 'pageSize' | 'snapshot' | 'format' | 'parameters'> & {
+    /** Canonical parameters that select the rows to group. */
+    readonly rowParameters: QueryParameters
+  }
 
-const groupOperators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'range'] as const
+/** Operators of conditions on measures; a range is what `eq` means for a month. */
+const groupOperators: ReadonlySet<Operator> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'range'])
 
 /** Limits of a query: each term and measure adds to its cost. */
 export const termsMax = 4
@@ -118,8 +124,8 @@ export function parseAggregateQuery(
   const pageSize = read('page_size', pageSizeDefault, parsePageSize)
   const snapshot = read('snapshot', null, parseSnapshot)
   if (errors.length > 0) throw new InvalidQuery(errors)
-  const { parameters: filterParameters, ...filter } = filterOf(ofRows, words, isReserved)
-  const parameters = new Map(filterParameters)
+  const { parameters: rowParameters, ...filter } = filterOf(ofRows, words, isReserved)
+  const parameters = new Map(rowParameters)
   for (const condition of conditions) parameters.set(...groupParameter(condition))
   if (terms.length > 0) parameters.set('group', formatList(terms.map(({ name }) => name)))
   if (measures.length > 1 || measures[0]?.of !== 'rows')
@@ -133,7 +139,7 @@ export function parseAggregateQuery(
   const page = parsePage(given.get('page'))
   const query = { filter, terms, measures, conditions, ordering, page, pageSize, snapshot, parameters }
   requireShort(query)
-  return { ...query, format: given.get('format') }
+  return { ...query, rowParameters, format: given.get('format') }
 }
 
 /** Returns whether a parameter is one of all queries, or a condition on rows. */
@@ -164,11 +170,12 @@ function parseGroupCondition(
   const measure = measures.find((one) => one.name === name)
   if (measure === undefined)
     return new Invalid(`The condition on "${name}" needs the measure: add it to the parameter "measure".`)
-  const operator = groupOperators.find((one) => one === (written ?? 'eq'))
+  const allowed = operatorsOf(measure.column).filter((one) => groupOperators.has(one))
+  const operator = allowed.find((one) => one === (written ?? 'eq'))
   if (operator === undefined) {
-    const hint = didYouMean(written ?? '', groupOperators)
+    const hint = didYouMean(written ?? '', allowed)
     return new Invalid(
-      `The measure "${name}" has no operator "${shorten(written ?? '')}"${hint}; its operators: ${groupOperators.join(', ')}.`,
+      `The measure "${name}" has no operator "${shorten(written ?? '')}"${hint}; its operators: ${allowed.join(', ')}.`,
     )
   }
   const { column } = measure
@@ -181,12 +188,6 @@ function parseGroupCondition(
 function groupParameter(condition: Condition): [name: string, text: string] {
   const { field, operator } = condition
   return operator === 'isnull' ? [field.name, 'None'] : parameterFor(condition, () => false)
-}
-
-function rowsMeasure(table: Table): Measure {
-  const rows = measureOf(table, rowsName(table))
-  if (rows === null) throw new TypeError('table has no fields')
-  return rows
 }
 
 function parseTerms(table: Table, text: string): Term[] | Invalid {

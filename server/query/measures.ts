@@ -100,6 +100,13 @@ export function measureOf(table: Table, name: string): Measure | null {
     : { name, of, field, column: columnOf(field, of, name) }
 }
 
+/** Returns the number of rows as a measure. */
+export function rowsMeasure(table: Table): Measure {
+  const rows = measureOf(table, rowsName(table))
+  if (rows === null) throw new TypeError('table has no fields')
+  return rows
+}
+
 /** Explains why there is no measure with a name. */
 export function noMeasure(table: Table, name: string): Invalid {
   const { fields } = table

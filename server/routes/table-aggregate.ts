@@ -10,7 +10,6 @@ import { costOfWork } from '../limits/costs.ts'
 import { parseAggregateQuery, type AggregateQuery } from '../query/aggregate-query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { TooCostly } from '../table/engine/errors.ts'
-import type { Requester } from '../table/engine/requester.ts'
 import { aggregateSql } from '../table/groups/public-sql.ts'
 import { aggregateBody, aggregateKey } from '../table/representations/aggregate-page.ts'
 import { fileNameOf } from './file-name.ts'
@@ -70,7 +69,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
             const whole = orGone(pinnedSnapshot)
             return aggregateBody(whole, query, format, links, engine, requester).catch(
               async (error: unknown) => {
-                if (error instanceof TooCostly) throw await tooCostly(error, whole, query, service, requester)
+                if (error instanceof TooCostly) throw tooCostly(error, whole, query, service)
                 throw problemOf(error, downloadUrl)
               },
             )
@@ -81,25 +80,18 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
 }
 
 /** Returns the problem of an aggregate that costs too much, with SQL that computes it elsewhere. */
-async function tooCostly(
+function tooCostly(
   error: TooCostly,
   snapshot: Snapshot,
   query: AggregateQuery,
-  { engine, publicUrl }: Runtime,
-  requester: Requester,
-): Promise<Problem> {
-  const search = { snapshot, filter: query.filter, requester }
+  { publicUrl }: Runtime,
+): Problem {
+  const { table, manifest } = snapshot
   const { terms, measures, filter } = query
   const columns = terms.length + measures.length + filter.conditions.length + filter.words.length
-  const { table, manifest } = snapshot
   const addresses = fileAddresses(publicUrl)
   const sql = aggregateSql(snapshot, query, (file) => addresses.file(table, manifest.snapshot, file))
   const detail = `${error.message} The member "sql" asks the same of the public files, with DuckDB.`
-  return new Problem('query-too-costly', detail, {
-    members: {
-      groups_estimate: await engine.selections.groupsMax(search, query),
-      cost: costOfWork({ values: columns * manifest.rows }),
-      sql,
-    },
-  })
+  const cost = costOfWork({ values: columns * manifest.rows })
+  return new Problem('query-too-costly', detail, { members: { groups_estimate: error.groups, cost, sql } })
 }

@@ -3,6 +3,7 @@ import { tableId, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { termsOf } from '../../server/query/aggregate-query.ts'
 import type { Term } from '../../server/query/date-parts.ts'
 import { functionsOf, isRounded, measureOf, rowsName, type Measure } from '../../server/query/measures.ts'
+import { operatorsOf } from '../../server/query/operators.ts'
 import { quotedJson } from '../../core/text.ts'
 import {
   compareCells,
@@ -204,7 +205,11 @@ export function randomAggregate(random: Random, table: Table, rows: readonly Row
     const measure = measures[at]
     const operand = pick(random, groups).cells[terms.length + at] ?? null
     if (measure === undefined || ['json', 'list', 'point'].includes(measure.column.type)) continue
-    const operator = pick(random, ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'])
+    const possible = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const
+    const operator = pick(
+      random,
+      possible.filter((one) => operatorsOf(measure.column).includes(one)),
+    )
     const { column } = measure
     const text = operand === null ? 'None' : (canonicalCell(column, operand) ?? '')
     if (text === '' || text.length > 200 || (operand === null && operator !== 'eq')) continue

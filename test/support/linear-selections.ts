@@ -35,10 +35,6 @@ export class LinearSelections implements Selections {
     return { rows: found.length, count: groups.length, columns, bytes: 0 }
   }
 
-  async groupsMax({ snapshot }: Omit<Search, 'requester'>): Promise<number> {
-    return snapshot.manifest.rows
-  }
-
   async #found(
     snapshot: Snapshot,
     { conditions, words, ordering }: RowFilter,

@@ -154,6 +154,7 @@ export async function serve(
     selectionBytesMax: 10_000_000,
     codesBytesMax: 10_000_000,
     groupBytesMax: 32_000_000,
+    queueTimeoutMs: 20_000,
     scanValuesMax: 1e9,
     queryTimeoutMs: 20_000,
     ...options,

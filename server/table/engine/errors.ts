@@ -10,6 +10,9 @@ export class TooLarge extends Error {
 
 /** The query would read more values than any query may; the message suggests an alternative. */
 export class TooCostly extends Error {
+  /** Estimated maximum number of groups of an aggregate; null if it is unknown, or for rows. */
+  groups: number | null = null
+
   constructor(message: string) {
     super(message)
     this.name = 'TooCostly'

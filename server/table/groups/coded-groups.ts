@@ -149,7 +149,7 @@ export class CodedGrouping {
         measured(codes.get(name)?.subarray(group * size, (group + 1) * size) ?? []),
       )
     })
-    return groupsOf(this.#grouping, all, [...ofTerms, ...ofMeasures], filled.length)
+    return groupsOf(all, [...ofTerms, ...ofMeasures], filled.length)
   }
 
   #dictionary(name: string): Dictionary {

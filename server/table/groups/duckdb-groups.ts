@@ -125,7 +125,7 @@ export function readGroups(
     return counts.map((_, group) => sql.value(own.map((column) => column[group] ?? null)))
   })
   const rows = counts.reduce((sum, count) => sum + Number(count), 0)
-  return groupsOf(grouping, rows, [...ofTerms, ...ofMeasures], counts.length)
+  return groupsOf(rows, [...ofTerms, ...ofMeasures], counts.length)
 }
 
 function sumOf(parts: string | null): DoubleSum {

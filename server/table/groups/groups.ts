@@ -1,6 +1,8 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
-import type { Term } from '../../query/date-parts.ts'
+import { baseOf, type Term } from '../../query/date-parts.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { distinctValues } from '../indexes/dictionaries.ts'
 import type { Measure } from '../../query/measures.ts'
 import { unscaled, type DoubleSum, roundedQuotient, scaledText } from './exact.ts'
 
@@ -22,21 +24,30 @@ export interface Groups {
   readonly bytes: number
 }
 
-/** Approximate size of a value in memory, in bytes. */
-const valueBytes = 40
+/** Approximate size of a short value in memory, in bytes. */
+const shortBytes = 40
 
-/** Returns the approximate size of groups in memory. */
-export function groupsBytes({ terms, measures }: Grouping, count: number): number {
-  return (count + 1) * (terms.length + measures.length) * valueBytes
+/** Returns the approximate size of all values of a group in memory; texts without a dictionary may be long. */
+export function valueBytesOf(snapshot: Snapshot, { terms, measures }: Grouping): number {
+  const { rows, textBytes } = snapshot.manifest
+  const ofText = ({ type, name }: Field): number =>
+    typeRow(type).wire.kind === 'text' && distinctValues(snapshot, name) === 0
+      ? textBytes / Math.max(1, rows)
+      : 0
+  const fields = [
+    ...terms.map(baseOf),
+    ...measures.flatMap(({ of, field }) => (of === 'min' || of === 'max' ? field : [])),
+  ]
+  const texts = fields.reduce((sum, field) => sum + ofText(field), 0)
+  return texts + (terms.length + measures.length) * shortBytes
 }
 
-export function groupsOf(
-  grouping: Grouping,
-  rows: number,
-  columns: Groups['columns'],
-  count: number,
-): Groups {
-  return { rows, columns, count, bytes: groupsBytes(grouping, count) }
+export function groupsOf(rows: number, columns: Groups['columns'], count: number): Groups {
+  const bytes = columns.reduce(
+    (sum, values) => sum + values.reduce((all, value) => all + shortBytes + (value?.length ?? 0), 0),
+    shortBytes,
+  )
+  return { rows, columns, count, bytes }
 }
 
 /** Returns the groups of no rows: none, or one without terms. */
@@ -45,10 +56,25 @@ export function groupsOfNoRows(grouping: Grouping): Groups {
   const isOne = terms.length === 0
   const ofMeasures = measures.map(({ of }) => (['rows', 'count', 'distinct'].includes(of) ? '0' : null))
   return groupsOf(
-    grouping,
     0,
     isOne ? ofMeasures.map((value) => [value]) : [...terms, ...measures].map(() => []),
     Number(isOne),
+  )
+}
+
+/**
+ * Removes groups of few rows, and the last column.
+ * @param groups with the number of rows as their last column
+ */
+export function withoutSmallGroups({ columns }: Groups, min: number): Groups {
+  const sizes = columns.at(-1)?.map(Number) ?? []
+  const isShown = (_: unknown, group: number): boolean => (sizes[group] ?? 0) >= min
+  const shown = sizes.filter(isShown)
+  const rows = shown.reduce((sum, size) => sum + size, 0)
+  return groupsOf(
+    rows,
+    columns.slice(0, -1).map((values) => values.filter(isShown)),
+    shown.length,
   )
 }
 

@@ -1,11 +1,13 @@
+import { MemoryGate } from '../../base/queue.ts'
 import type { ClickHouse } from '../../../core/clickhouse/link.ts'
 import { impliedBy } from '../../query/conditions.ts'
 import { baseOf, partsBetween, type Term } from '../../query/date-parts.ts'
+import { rowsMeasure } from '../../query/measures.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { TooCostly } from '../engine/errors.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
-import { groupsBytes, type Grouping, type Groups } from '../groups/groups.ts'
+import { valueBytesOf, withoutSmallGroups, type Grouping, type Groups } from '../groups/groups.ts'
 import type { Dictionaries } from '../indexes/dictionaries.ts'
 import { ListedOperands } from './listed-operands.ts'
 import { describePlan, planOf, type SelectionPlan, type AccessPaths } from './plan.ts'
@@ -17,8 +19,10 @@ import { valuesOfTerm } from './access/codes/clauses.ts'
 import { DuckDbScan, orTooCostly, type SelectionLimits } from './access/duckdb.ts'
 
 export interface GroupLimits {
-  /** Maximum size of the groups of a query in memory. */
+  /** Maximum size of the groups of a query in memory, and of those of all queries that run. */
   readonly groupBytesMax: number
+  /** Maximum time that a query waits for others. */
+  readonly queueTimeoutMs: number
 }
 
 /** Estimates of distinct values may be this much too small. */
@@ -31,6 +35,8 @@ export class PlannedSelections implements Selections {
   readonly #cache: SelectionCache
   readonly #dictionaries: Dictionaries
   readonly #groupBytesMax: number
+  /** Limits the groups that are computed at the same time. */
+  readonly #gate: MemoryGate
 
   constructor(
     pool: Pool,
@@ -48,6 +54,7 @@ export class PlannedSelections implements Selections {
     this.#cache = cache
     this.#dictionaries = dictionaries
     this.#groupBytesMax = limits.groupBytesMax
+    this.#gate = new MemoryGate({ ...limits, makingBytesMax: limits.groupBytesMax })
   }
 
   async find(search: Search): Promise<Selection> {
@@ -60,29 +67,50 @@ export class PlannedSelections implements Selections {
 
   async groups(search: Search, grouping: Grouping): Promise<Groups> {
     await this.#operands.requireSeparateValues(search)
+    const { table } = search.snapshot
+    const isHiding = table.minGroupSize > 1
     const { terms, measures } = grouping
-    const most = await this.groupsMax(search, grouping)
-    if (groupsBytes(grouping, most) > this.#groupBytesMax)
-      throw new TooCostly(
-        `There may be ${most.toLocaleString('en')} groups, which need more memory than a query may use: add a condition, or group by fewer or coarser terms.`,
-      )
+    const counted = isHiding ? { terms, measures: [...measures, rowsMeasure(table)] } : grouping
     const named = { name: 'groups', terms: namesOf(terms), measures: namesOf(measures) } as const
-    return this.#cache.groups(search, named, async (signal) => {
-      const whole = withImplied({ ...search, requester: { ...search.requester, signal } })
-      return (
-        (await this.#paths.codes.groups(whole, grouping)) ??
-        (await orTooCostly(() => this.#paths.duckDb.groups(whole, grouping)))
-      )
-    })
+    let most: number | null = null
+    try {
+      return await this.#cache.groups(search, named, async (signal) => {
+        const { client } = search.requester
+        const whole = { ...search, requester: { ...search.requester, signal } }
+        const valueBytes = valueBytesOf(search.snapshot, counted)
+        most = await this.#groupsMax(whole, terms, this.#groupBytesMax / valueBytes)
+        if (most * valueBytes > this.#groupBytesMax)
+          throw new TooCostly(
+            `There may be ${most.toLocaleString('en')} groups, which need more memory than a query may use: add a condition, or group by fewer or coarser terms.`,
+          )
+        const found = await this.#gate.during(most * valueBytes, client, signal, () =>
+          this.#groups(withImplied(whole), counted),
+        )
+        return isHiding ? withoutSmallGroups(found, table.minGroupSize) : found
+      })
+    } catch (error) {
+      if (error instanceof TooCostly) error.groups ??= most
+      throw error
+    }
   }
 
-  async groupsMax(search: Search, grouping: Grouping): Promise<number> {
+  async #groups(search: Search, grouping: Grouping): Promise<Groups> {
+    return (
+      (await this.#paths.codes.groups(search, grouping)) ??
+      (await orTooCostly(() => this.#paths.duckDb.groups(search, grouping)))
+    )
+  }
+
+  /**
+   * Returns the estimated maximum number of groups.
+   * @param enough number of groups up to which a rough estimate suffices
+   */
+  async #groupsMax(search: Search, terms: Grouping['terms'], enough: number): Promise<number> {
     const { snapshot, filter, requester } = search
     let most = 1
-    for (const term of grouping.terms) most *= await this.#valuesMax(snapshot, term, requester)
-    const { rows } = snapshot.manifest
-    const isLarge = groupsBytes(grouping, Math.min(most, rows)) > this.#groupBytesMax
-    if (!isLarge || isUnfiltered(filter)) return Math.min(most, rows)
+    for (const term of terms) most *= await this.#valuesMax(snapshot, term, requester)
+    most = Math.min(most, snapshot.manifest.rows)
+    if (most <= enough || isUnfiltered(filter)) return most
     // Each group has a row.
     const { count } = await this.find({ ...search, filter: { ...filter, ordering: [] } })
     return Math.min(most, count)
@@ -92,7 +120,11 @@ export class PlannedSelections implements Selections {
   async #valuesMax(snapshot: Snapshot, term: Term, requester: Requester): Promise<number> {
     const base = baseOf(term)
     const dictionary = await this.#dictionaries.values(snapshot, base, requester)
-    if (dictionary !== null) return new Set(valuesOfTerm(term, dictionary)).size + 1
+    if (dictionary !== null)
+      return (
+        1 +
+        (term.part === undefined ? dictionary.values.length : new Set(valuesOfTerm(term, dictionary)).size)
+      )
     const found = snapshot.report?.fields.find(({ name }) => name === base.name)
     const values =
       found?.distinct ?? Math.ceil((found?.distinct_estimate ?? snapshot.manifest.rows) * hyperLogLogError)

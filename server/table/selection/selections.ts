@@ -32,14 +32,9 @@ export interface Selections {
   find(search: Search): Promise<Selection>
   /**
    * Groups matching rows. The order of the search is ignored.
-   * @throws the errors of `find`, and TooCostly if the groups may need too much memory
+   * @throws the errors of `find`, and TooCostly with the number of groups if they may need too much memory
    */
   groups(search: Search, grouping: Grouping): Promise<Groups>
-  /**
-   * Returns the estimated maximum number of groups.
-   * @throws the errors of `find`
-   */
-  groupsMax(search: Search, grouping: Grouping): Promise<number>
 }
 
 /** An operand that is none of the values of its field. */

@@ -324,6 +324,8 @@ test('pages, links, tags and pins are those of rows', async () => {
     engines.map(async ([, options]) => tagOf((await serve(shop, options)).app, address + query)),
   )
   expect(new Set(tags).size).toBe(1)
+  const bodies = await answersOf(query)
+  expect(new Set(bodies).size).toBe(1)
   const again = await rawGet(app, address + query, { 'If-None-Match': tags[0] ?? '' })
   expect([again.status, again.headers['acervo-snapshot']]).toEqual([304, expect.any(String)])
   await request(app).get(`${address}?group=state&snapshot=20200101T000000Z-000000000000`).expect(410)
@@ -381,4 +383,58 @@ test('sums and quotients of doubles are the nearest ones', () => {
     0n,
     1n,
   ])
+})
+
+describe('of a table with a least size of groups', () => {
+  const people = [
+    'SP,ana,2020-01-01',
+    'SP,bia,2020-01-02',
+    'SP,bia,2020-02-01',
+    'RJ,caio,2020-02-02',
+    ',duda,2020-02-03',
+  ]
+  let few: Workshop
+  beforeAll(async () => {
+    const fields = ['state:string', 'name:string', 'day:date'].map(fieldOf)
+    const entry = {
+      name: 't',
+      order: ['day asc'],
+      filters: ['state', 'name', 'day'],
+      min_group_size: 2,
+      fields,
+    }
+    few = await workshop(catalogAround([entry]), { 'd/t.csv': `state,name,day\n${people.join('\n')}\n` })
+    await few.ingest()
+  })
+
+  test.each<[query: string, answer: string]>([
+    ['?group=state', '{"count":1,"rows":3,"results":[{"rows":3,"state":"SP"}]}'],
+    [
+      '?group=state&measure=day__max',
+      '{"count":1,"rows":3,"results":[{"day__max":"2020-02-01","state":"SP"}]}',
+    ],
+    [
+      '?group=day__month,state',
+      '{"count":1,"rows":2,"results":[{"day__month":"2020-01","rows":2,"state":"SP"}]}',
+    ],
+    ['?name=caio', '{"count":0,"rows":0,"results":[]}'],
+    ['?group=name&rows=1', '{"count":0,"rows":2,"results":[]}'],
+  ])('%s hides smaller ones', async (query, answer) => {
+    for (const [, options] of engines) {
+      const { app } = await serve(few, options)
+      expect((await textAt(app, address + query)).replace('"next":null,"previous":null,', '')).toBe(answer)
+    }
+  })
+
+  test('pages show none', async () => {
+    const { app } = await serve(few)
+    const html = { Accept: 'text/html' }
+    const chart = await textAt(app, '/en/dataset/d/t/chart/?group=name', html)
+    const file = await textAt(app, '/en/dataset/d/t/chart.svg?group=name')
+    const fields = await textAt(app, '/en/dataset/d/t/fields/', html)
+    const detail = await textAt(app, '/api/v1/dataset/d/t/')
+    const rowsPage = await textAt(app, '/en/dataset/d/t/?fields=day', html)
+    for (const text of [chart, file, fields, detail, rowsPage]) expect(text).not.toMatch(/caio|duda|\bRJ\b/)
+    expect([chart, file].every((text) => text.includes('bia'))).toBe(true)
+  })
 })
