@@ -159,12 +159,14 @@ describeWith(hasPrlimit, 'prlimit of util-linux')('without descriptors', () => {
     process.kill(server.pid, 'SIGHUP')
     await server.says('new worker failed to start; the old ones stay')
     const [first = 0, second = 0] = workersOf(server.pid)
+    // The descriptors of the dead worker must not suffice for a new one.
+    limit(readdirSync(`/proc/${server.pid}/fd`).length - 10)
     process.kill(second, 'SIGKILL')
     // The place of the one that died, and that of the one that could not take it.
     await until(() => server.log().split('worker died; starting another').length > 2)
     expect(workersOf(server.pid)).toEqual([first])
-    expect((await fetch(`http://127.0.0.1:${server.port}${rows}`)).status).toBe(200)
     limit(1000)
+    expect((await fetch(`http://127.0.0.1:${server.port}${rows}`)).status).toBe(200)
     await until(() => workersOf(server.pid).length === 2)
     process.kill(server.pid, 'SIGTERM')
     expect((await server.ended).code).toBe(0)
