@@ -131,8 +131,7 @@ export function readGroups(
 function sumOf(parts: string | null): DoubleSum {
   const sum = new DoubleSum()
   const numbers = parts?.split(' ') ?? []
-  for (let at = 0; at < numbers.length; at += 2)
-    sum.addUnits(BigInt(numbers[at + 1] ?? 0), Number(numbers[at]))
+  for (let at = 0; at < numbers.length; at += 2) sum.add(BigInt(numbers[at + 1] ?? 0), Number(numbers[at]))
   return sum
 }
 

@@ -26,22 +26,10 @@ const [significantBits, exponentMin] = [53, -1074]
 /** An exact sum of doubles: whole numbers by the power of two that multiplies them. */
 export class DoubleSum {
   readonly #parts = new Map<number, bigint>()
-  #count = 0
 
-  /** @param times number of rows with the value */
-  add(value: number, times: number): void {
-    const { significand, exponent } = decomposed(value)
-    this.addUnits(significand * BigInt(times), exponent)
-    this.#count += times
-  }
-
-  /** Adds `units * 2 ** exponent`, without counting a value. */
-  addUnits(units: bigint, exponent: number): void {
+  /** Adds `units * 2 ** exponent`. */
+  add(units: bigint, exponent: number): void {
     this.#parts.set(exponent, (this.#parts.get(exponent) ?? 0n) + units)
-  }
-
-  get count(): number {
-    return this.#count
   }
 
   /** Returns the double next to the sum divided by a number. */
@@ -51,14 +39,6 @@ export class DoubleSum {
     for (const [exponent, part] of this.#parts) units += part << BigInt(exponent - least)
     return units === 0n ? 0 : nearestDouble(units, least, BigInt(divisor))
   }
-}
-
-function decomposed(value: number): { significand: bigint; exponent: number } {
-  const bits = new BigUint64Array(Float64Array.of(value).buffer)[0] ?? 0n
-  const biased = Number((bits >> 52n) & 0x7ffn)
-  const fraction = bits & 0xfffffffffffffn
-  const significand = biased === 0 ? fraction : fraction | 0x10000000000000n
-  return { significand: value < 0 ? -significand : significand, exponent: Math.max(biased, 1) - 1075 }
 }
 
 /** Returns the double next to `units * 2 ** exponent / divisor`, half to even; infinite if there is none. */

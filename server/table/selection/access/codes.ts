@@ -17,7 +17,7 @@ import {
   type Unpacked,
 } from '../../indexes/dictionaries.ts'
 import { OrderedTable } from '../../indexes/ordered-table.ts'
-import { CodedGrouping, fieldsOfGrouping } from '../../groups/coded-groups.ts'
+import { CodedGrouping } from '../../groups/coded-groups.ts'
 import { groupsOfNoRows, type Grouping, type Groups } from '../../groups/groups.ts'
 import { foldedText } from '../folding.ts'
 import { RowSet } from '../row-set.ts'
@@ -114,30 +114,28 @@ export class CodeScan implements AccessPath<CodesStep> {
     return inTable(search.snapshot, sequence, await ranks())
   }
 
-  /** Groups matching rows; null if a field has no codes, or if DuckDB costs less. */
+  /** Counts matching rows by groups; null if the measures need more, a field has no codes, or DuckDB costs less. */
   async groups(search: Search, grouping: Grouping): Promise<Groups | null> {
     const { snapshot, filter, requester } = search
-    const step = await this.plan({ ...search, filter: { ...filter, ordering: [] } })
-    if (step === null || step.sequence.order !== null) return null
+    const { rows } = snapshot.manifest
+    const isCounted = grouping.terms.length > 0 && grouping.measures.every(({ of }) => of === 'rows')
+    const step =
+      isCounted && rows <= scannedRowsMax
+        ? await this.plan({ ...search, filter: { ...filter, ordering: [] } })
+        : null
+    if (step === null) return null
+    const { clauses, sequence } = step
     const dictionaries = new Map<string, Dictionary>()
-    for (const name of fieldsOfGrouping(grouping)) {
-      const field = snapshot.table.fields.find((one) => one.name === name)
-      const dictionary = field && (await this.#dictionaries.values(snapshot, field, requester))
-      if (
-        dictionary === undefined ||
-        dictionary === null ||
-        step.sequence.codes?.fields.includes(name) !== true
-      )
-        return null
-      dictionaries.set(name, dictionary)
+    for (const field of new Set(grouping.terms.map(baseOf))) {
+      const dictionary = await this.#dictionaries.values(snapshot, field, requester)
+      if (dictionary === null || sequence.codes?.fields.includes(field.name) !== true) return null
+      dictionaries.set(field.name, dictionary)
     }
     const coded = new CodedGrouping(grouping, dictionaries)
-    const { rows } = snapshot.manifest
-    const { clauses, sequence } = step
-    if (!coded.fits || rows > scannedRowsMax) return null
+    if (!coded.fits) return null
     if (clauses[0] !== undefined && maxRows(clauses[0]) === 0) return groupsOfNoRows(grouping)
-    const ofAll = clauses.length === 0 ? coded.ofAll(rows) : null
-    if (ofAll !== null) return ofAll
+    const [only, ...others] = dictionaries.values()
+    if (only !== undefined && others.length === 0 && clauses.length === 0) return coded.ofDictionary(only)
     // Codes that are not cached take longer to inflate than DuckDB takes for the same columns.
     const fields = new Set([...dictionaries.keys(), ...clauses.flat().map(({ field }) => field)])
     const bytes = [...fields].reduce((sum, name) => sum + codeBytes(distinctValues(snapshot, name)) * rows, 0)
