@@ -1,10 +1,8 @@
 import type { Family } from '../../core/catalog/catalog.ts'
-import { jsonFormat } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
-import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
-import { acceptable, negotiate } from '../http/negotiation.ts'
+import { addressesOf, fileAddresses } from '../http/addresses.ts'
 import { Problem } from '../http/problems.ts'
-import { pathOf, type Resource } from '../http/resource.ts'
+import type { Resource } from '../http/resource.ts'
 import { contentName } from '../http/responder.ts'
 import { costOfWork } from '../limits/costs.ts'
 import { parseAggregateQuery, type AggregateQuery } from '../query/aggregate-query.ts'
@@ -13,15 +11,15 @@ import { TooCostly } from '../table/engine/errors.ts'
 import { aggregateSql } from '../table/groups/public-sql.ts'
 import { aggregateBody, aggregateKey } from '../table/representations/aggregate-page.ts'
 import { fileNameOf } from './file-name.ts'
-import { findDataset, findTable, pageLinks, requesterOf, unavailable } from './find.ts'
+import { requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
 import type { Runtime } from './runtime.ts'
-import { inFormOf, linkedParameters, linkTo, withoutParameter } from './table-rows.ts'
+import { linkTo, requestedRows } from './requested-rows.ts'
 
 /** Groups of the rows of a table with measures, in pages; an extension of the spec. */
 export function tableAggregate(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, snapshots, engine, freshness, pageBytesMax } = service
-  const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
+  const addresses = addressesOf(family, publicUrl)
   return {
     path: '/dataset/:dataset/:table/aggregate',
     name: 'Table Aggregate',
@@ -29,26 +27,11 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
     offers: rowFormats,
     countsAs: 'rows',
     find: async (request) => {
-      const { params, target, headers } = request
-      const dataset = findDataset(catalog, params)
-      const table = findTable(dataset, params)
-      const query = parseAggregateQuery(table, target)
-      const format = negotiate(headers, query.format, rowFormats)
-      // Links may omit `format=json` only if the Accept header alone selects JSON.
-      const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
-      const given = isImplied ? withoutParameter(query.parameters, 'format') : query.parameters
-      const address = inFormOf(pathOf(target), addresses.aggregate(dataset, table))
-      const downloadUrl = files.download(table)
-      const pinned = query.snapshot === 'current' ? null : query.snapshot
-      const orGone = (found: Snapshot | null): Snapshot => {
-        if (found !== null) return found
-        const current = snapshots.current(table)?.manifest.snapshot ?? 'current'
-        const newest = withQuery(address, new Map([...given, ['snapshot', current]]), 1)
-        throw unavailable(table, pinned, snapshots, newest)
-      }
+      const requested = requestedRows(service, request, parseAggregateQuery, addresses.aggregate)
+      const { table, query, format, pinned, downloadUrl, orGone } = requested
       const snapshot = await snapshots.use(table, pinned, async (found) => orGone(found))
       const { snapshot: id } = snapshot.manifest
-      const links = pageLinks(address, linkedParameters(given, query, id), format, rowFormats, downloadUrl)
+      const links = requested.linksIn(snapshot)
       return {
         name: contentName(aggregateKey(snapshot, query, format, links)),
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,
@@ -67,12 +50,10 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
           snapshots.use(table, id, async (pinnedSnapshot) => {
             const requester = requesterOf(request, signal, pageBytesMax)
             const whole = orGone(pinnedSnapshot)
-            return aggregateBody(whole, query, format, links, engine, requester).catch(
-              async (error: unknown) => {
-                if (error instanceof TooCostly) throw tooCostly(error, whole, query, service)
-                throw problemOf(error, downloadUrl)
-              },
-            )
+            return aggregateBody(whole, query, format, links, engine, requester).catch((error: unknown) => {
+              if (error instanceof TooCostly) throw tooCostly(error, whole, query, service)
+              throw problemOf(error, downloadUrl)
+            })
           }),
       }
     },

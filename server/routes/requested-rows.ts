@@ -1,0 +1,77 @@
+import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import type { RowFormat } from '../formats/format.ts'
+import { jsonFormat } from '../formats/json.ts'
+import { rowFormats } from '../formats/registry.ts'
+import { fileAddresses, withQuery } from '../http/addresses.ts'
+import { acceptable, negotiate } from '../http/negotiation.ts'
+import { pathOf, type ResourceRequest } from '../http/resource.ts'
+import type { RowQuery } from '../query/query.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { PageLinks } from '../table/representations/page.ts'
+import { findDataset, findTable, pageLinks, unavailable } from './find.ts'
+import type { Runtime } from './runtime.ts'
+
+/** A request for pages of rows, or of groups of rows. */
+interface RequestedRows<Query> {
+  readonly table: Table
+  readonly query: Query
+  readonly format: RowFormat
+  /** Requested snapshot; null for the current one. */
+  readonly pinned: SnapshotId | null
+  readonly downloadUrl: string
+  readonly linksIn: (snapshot: Snapshot) => PageLinks
+  /** @throws Problem snapshot-gone or not-published */
+  readonly orGone: (snapshot: Snapshot | null) => Snapshot
+}
+
+/** Reads a request for pages of rows: its table, query, format and snapshot. */
+export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameters' | 'snapshot'>>(
+  { catalog, publicUrl, snapshots }: Runtime,
+  { params, target, headers }: ResourceRequest,
+  parse: (table: Table, target: string) => Query,
+  addressOf: (dataset: Dataset, table: Table) => string,
+): RequestedRows<Query> {
+  const dataset = findDataset(catalog, params)
+  const table = findTable(dataset, params)
+  const query = parse(table, target)
+  const format = negotiate(headers, query.format, rowFormats)
+  // Links may omit `format=json` only if the Accept header alone selects JSON.
+  const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
+  const given = new Map([...query.parameters].filter(([name]) => !isImplied || name !== 'format'))
+  const address = inFormOf(pathOf(target), addressOf(dataset, table))
+  const downloadUrl = fileAddresses(publicUrl).download(table)
+  const pinned = query.snapshot === 'current' ? null : query.snapshot
+  return {
+    table,
+    query,
+    format,
+    pinned,
+    downloadUrl,
+    linksIn: ({ manifest: { snapshot } }) => {
+      // `snapshot=current` becomes the id, so that all pages are from the same snapshot.
+      const linked = query.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
+      return pageLinks(address, linked, format, rowFormats, downloadUrl)
+    },
+    orGone: (snapshot) => {
+      if (snapshot !== null) return snapshot
+      const current = snapshots.current(table)?.manifest.snapshot ?? 'current'
+      const newest = withQuery(address, new Map([...given, ['snapshot', current]]), 1)
+      throw unavailable(table, pinned, snapshots, newest)
+    },
+  }
+}
+
+/** Returns a link to all rows as one file. */
+export function linkTo(download: string): string {
+  return `<${download}>; rel="alternate"; type="application/gzip"`
+}
+
+/**
+ * Gives an address the final slash of the requested path, or none: links to other pages keep the path (spec:
+ * Page envelope).
+ */
+function inFormOf(path: string, address: string): string {
+  const bare = address.replace(/\/$/, '')
+  return path.endsWith('/') ? `${bare}/` : bare
+}
