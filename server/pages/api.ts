@@ -42,7 +42,9 @@ function apiHtml(service: PageService, described: TableDescription): Html {
     <p class="lead">${words.apiLead}</p>
     ${codePart(`curl '${data}'`, words)}
     <p>
-      <a href="${data}">${words.apiRows}</a> · <a href="${api.table(dataset, table)}">${words.apiTable}</a> ·
+      <a href="${data}">${words.apiRows}</a> ·
+      <a href="${api.aggregate(dataset, table)}">${words.apiTotals}</a> ·
+      <a href="${api.table(dataset, table)}">${words.apiTable}</a> ·
       <a href="${api.dataset(dataset)}">${words.apiDataset}</a> ·
       <a href="${files.listing(table)}">${words.apiFiles}</a>
     </p>

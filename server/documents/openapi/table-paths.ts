@@ -69,6 +69,7 @@ export function tablePart(
   ])
   const groups = answer('A page of groups.', { ...rowsContent(prefix), ...jsonOf(ref('Groups')) }, [
     'Acervo-Count',
+    'Acervo-Hint',
     'Acervo-Rows',
     'Acervo-Snapshot',
     'Content-Disposition',

@@ -286,6 +286,7 @@ export const en = {
   apiTypes: 'The type of a row',
   apiLead: 'Programs get the same rows at this address, without an API key:',
   apiRows: 'The rows',
+  apiTotals: 'Totals',
   apiTable: 'Table details',
   apiDataset: 'Dataset details',
   apiFiles: 'Table files',

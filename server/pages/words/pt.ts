@@ -248,6 +248,7 @@ export const pt: Words = {
   apiTypes: 'O tipo de uma linha',
   apiLead: 'Programas obtêm as mesmas linhas neste endereço, sem chave de API:',
   apiRows: 'As linhas',
+  apiTotals: 'Totais',
   apiTable: 'Detalhes da tabela',
   apiDataset: 'Detalhes do conjunto de dados',
   apiFiles: 'Arquivos da tabela',

@@ -15,7 +15,14 @@ import { Parameters } from '../engine/plan.ts'
 import type { Requester } from '../engine/requester.ts'
 import { selectGroups } from '../groups/group-order.ts'
 import type { Groups } from '../groups/groups.ts'
-import { pageRange, pagingHeaders, type PageLinks, type PageRange, type RowEngine } from './page.ts'
+import {
+  hintHeader,
+  pageRange,
+  pagingHeaders,
+  type PageLinks,
+  type PageRange,
+  type RowEngine,
+} from './page.ts'
 
 /** Groups of a query in their order. */
 export interface Aggregate {
@@ -93,6 +100,9 @@ export async function aggregateBody(
   requester: Requester,
 ): Promise<AggregateBody> {
   const { groups, selected, queryMs, orderMs } = await aggregate(snapshot, query, engine, requester)
+  const search = { snapshot, filter: query.filter, requester }
+  // A selection of no rows has hints, and costs little.
+  const { hints = [] } = groups.rows === 0 ? await engine.selections.find(search) : {}
   const began = performance.now()
   const range = pageRange(selected.length, query)
   const page = selected.subarray(range.first, range.first + range.rows)
@@ -106,7 +116,7 @@ export async function aggregateBody(
   return {
     pieces,
     ms: send,
-    headers: { ...pagingHeaders(range, links), 'Acervo-Rows': String(groups.rows) },
+    headers: { ...pagingHeaders(range, links), ...hintHeader(hints), 'Acervo-Rows': String(groups.rows) },
     serverTiming: `query;dur=${queryMs.toFixed(2)}, send;dur=${send.toFixed(2)}`,
   }
 }

@@ -334,9 +334,15 @@ test('pages, links, tags and pins are those of rows', async () => {
   await request(app).post(address).expect(405)
 })
 
+test('an operand that no row has gives a hint', async () => {
+  const { app } = await serve(shop)
+  const { headers } = await rawGet(app, `${address}?group=day&state=sp`)
+  expect(headers['acervo-hint']).toBe('state: "sp" is not a value; nearest "SP"; try state__iexact')
+})
+
 test('counts of codes need no statement, and the next page no second one', async () => {
   const { app, scans } = await serve(shop)
-  await textAt(app, `${address}?group=state&measure=rows,n__sum&day__month=2020-06`)
+  await textAt(app, `${address}?group=state&day__month=2020-06`)
   expect(scans.statements).toBe(0)
   const other = await serve(shop, { codesBytesMax: 0 })
   for (const more of ['', '&ordering=-rows', '&page=2', '&rows__gt=1'])
@@ -369,7 +375,7 @@ test('sums and quotients of doubles are the nearest ones', () => {
       fc.integer({ min: 1, max: 1_000_000 }),
       (numbers, divisor) => {
         const sum = new DoubleSum()
-        for (const number of numbers) sum.add(number, 1)
+        for (const number of numbers) sum.add(unitsOf(number), -1074)
         const units = numbers.reduce((all, number) => all + unitsOf(number), 0n)
         expect(sum.dividedBy(divisor)).toBe(nearestDouble(units, BigInt(divisor)))
       },
