@@ -61,11 +61,12 @@ export class CodedGrouping {
   /** Groups the rows in which all clauses hold. */
   async of(table: CodedTable, clauses: readonly Clause[], yielder: EventLoopYielder): Promise<Groups> {
     const counts = new Uint32Array(this.#groups)
+    const buffer = new Uint32Array(table.groupSize(0))
     for (let section = 0; section < groupCount(table.rows); section += 1) {
       await yielder.next()
       const matching = clauses.length === 0 ? null : matchingRows(table, clauses, section)
       if (clauses.length > 0 && matching === null) continue
-      const places = new Uint32Array(table.groupSize(section))
+      const places = buffer.subarray(0, table.groupSize(section)).fill(0)
       for (const { field, groups } of this.#terms) addGroups(places, table.group(field, section), groups)
       addCounts(places, matching, counts)
     }
