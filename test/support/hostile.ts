@@ -90,11 +90,13 @@ export function hostileCsv(random: Random, rows: number, longTexts = 0): string 
     day(),
     `${day()} 12:34:${two(Math.floor(random() * 60))}.${1 + Math.floor(random() * 9)}`,
   ]
-  const lines = Array.from({ length: rows }, (_, index) =>
-    cells(index)
+  const lines = Array.from({ length: rows }, (_, index) => {
+    const line = cells(index)
       .map((cell, at) => (random() < 0.25 && !(index < longTexts && at === 1) ? '' : quoted(cell)))
-      .join(),
-  )
+      .join()
+    // A line without any value is no row.
+    return /^,+$/.test(line) ? line.replace(/,,,$/, ',true,,') : line
+  })
   return `v,w,few,big,x,money,b,d,m\n${lines.join('\n')}\n`
 }
 
