@@ -382,7 +382,7 @@ describe('a chart elsewhere', () => {
   })
 
   test('has its line in the order of time, with gaps', async () => {
-    const { body } = await rawGet(service.app, '/en/dataset/rain/daily/chart.svg?group=date&ordering=-rows')
+    const { body } = await rawGet(service.app, '/en/dataset/rain/daily/chart.svg?group=date&ordering=rows')
     const path = /<path d="([^"]*)"[^>]*class="l0"/.exec(body.toString())?.[1] ?? ''
     // The first, second, third and fifth of January, between the axis at 44 and the end at 396.
     expect([...path.matchAll(/[ML]([\d.]+) /g)].map(([, x]) => Number(x))).toEqual([44, 132, 220, 396])

@@ -95,6 +95,11 @@ const measured: [query: string, answer: string][] = [
     '?group=state&measure=day__max&day__max=2020-06',
     '{"count":2,"rows":6,"results":[{"day__max":"2020-06-30","state":"RJ"},{"day__max":"2020-06-01","state":"SP"}]}',
   ],
+  ['?measure=n__median&state=SP', '{"count":1,"rows":3,"results":[{"n__median":15}]}'],
+  [
+    '?group=day__weekday',
+    '{"count":5,"rows":6,"results":[{"day__weekday":1,"rows":2},{"day__weekday":2,"rows":1},{"day__weekday":5,"rows":1},{"day__weekday":6,"rows":1},{"day__weekday":null,"rows":1}]}',
+  ],
   // Without rows there is no group; without terms there is always one.
   ['?group=state&state=XX', '{"count":0,"rows":0,"results":[]}'],
   [
@@ -382,6 +387,10 @@ test('sums and quotients of doubles are the nearest ones', () => {
     ),
     { seed, numRuns: isQuick ? 1000 : 50_000 },
   )
+  // Halfway between two doubles, the even one.
+  const halfway = new DoubleSum()
+  for (const number of [1, 2 ** -52, 2 ** -53]) halfway.add(unitsOf(number), -1074)
+  expect(halfway.dividedBy(1)).toBe(1 + 2 ** -51)
   expect([5n, -5n, 4n, -4n, 14n].map((dividend) => roundedQuotient(dividend, 10n))).toEqual([
     1n,
     -1n,
