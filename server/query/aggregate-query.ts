@@ -20,6 +20,7 @@ import {
   parameterRows,
   parsePage,
   readGiven,
+  readerOf,
   requireShort,
   withLists,
   type ParameterName,
@@ -95,13 +96,7 @@ export function parseAggregateQuery(
     else if (text !== '') ofGroups.push({ name, text, aim })
   }
   const { given, conditions: ofRows, errors } = readGiven(table, others, offered)
-  const read = <T>(parameter: string, missing: T, parse: (text: string) => T | Invalid): T => {
-    const text = given.get(parameter)
-    const value = text === undefined ? missing : parse(text)
-    if (!(value instanceof Invalid)) return value
-    errors.push({ parameter, message: value.message })
-    return missing
-  }
+  const read = readerOf(given, errors)
   const terms = read<Term[]>('group', [], (text) => parseTerms(table, text))
   const measures = read<Measure[]>('measure', [rowsMeasure(table)], (text) => parseMeasures(table, text))
   const keys = [...terms, ...measures].map(({ name }) => name)

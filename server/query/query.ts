@@ -237,6 +237,17 @@ interface ReadParameters {
   readonly columns: readonly Field[]
 }
 
+/** Returns a function that parses a parameter; an invalid one is added to the errors. */
+export function readerOf(given: QueryParameters, errors: ParameterError[]) {
+  return <T>(parameter: string, missing: T, parse: (text: string) => T | Invalid): T => {
+    const text = given.get(parameter)
+    const value = text === undefined ? missing : parse(text)
+    if (!(value instanceof Invalid)) return value
+    errors.push({ parameter, message: value.message })
+    return missing
+  }
+}
+
 /** Parses parameters, and adds each invalid one to the errors. */
 function readParameters(
   table: Table,
@@ -244,13 +255,7 @@ function readParameters(
   pageSizeUnasked: number,
   errors: ParameterError[],
 ): ReadParameters {
-  const read = <T>(parameter: ParameterName, missing: T, parse: (text: string) => T | Invalid): T => {
-    const text = given.get(parameter)
-    const value = text === undefined ? missing : parse(text)
-    if (!(value instanceof Invalid)) return value
-    errors.push({ parameter, message: value.message })
-    return missing
-  }
+  const read = readerOf(given, errors)
   if (given.has('ordering') && given.has('order-by')) {
     const message = 'The parameters "ordering" and "order-by" mean the same: use one of them.'
     errors.push({ parameter: 'order-by', message })

@@ -60,7 +60,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
   }
 }
 
-/** Returns the problem of an aggregate that costs too much, with SQL that computes it elsewhere. */
+/** Returns the 422 of an aggregate that costs too much. It carries SQL with which a client can compute the same. */
 function tooCostly(
   error: TooCostly,
   snapshot: Snapshot,
