@@ -50,7 +50,7 @@ rollback: build
 	@npm run -s acervo -- rollback -- $(if $(TABLE),"$$TABLE")
 
 sample: build
-	@npm run -s acervo -- sample --scale="$${SCALE:-1}" -- $$TABLES
+	@npm run -s acervo -- sample -- $$TABLES
 
 bench: build
 	@npm run -s bench

@@ -1,11 +1,7 @@
 import { link } from 'node:fs/promises'
 import path from 'node:path'
 import { allTables, type Catalog, type Table } from '../core/catalog/catalog.ts'
-import { covid19 } from '../ingest/sample/covid19.ts'
-import { otherTables } from '../ingest/sample/others.ts'
-import { genericSample } from '../ingest/sample/generic.ts'
-import type { Cell } from '../ingest/sample/samples.ts'
-import { writeSource } from '../ingest/sample/write.ts'
+import { randomRows, repeatedRows, writeSource, type SourceRow } from './rows.ts'
 
 /** Rows of each table of the benchmark at scale 1. */
 export const rowsOf = {
@@ -21,16 +17,13 @@ export const rowsOf = {
 } as const
 export type BenchTable = keyof typeof rowsOf
 
-const socios = otherTables.find((sample) => sample.id === 'socios-brasil/socios')
-const casoFull = covid19.find((sample) => sample.id === 'covid19/caso_full')
-
 /** Writes the sources of all tables; the same bytes on every machine. */
 export async function writeSources(folder: string, catalog: Catalog, scale: number): Promise<void> {
   for (const table of allTables(catalog)) {
     const rows = Math.round(rowsOf[table.name as BenchTable] * scale)
     const file = path.join(folder, table.dataset, `${table.name}.csv.gz`)
     if (table.name === 'packed') await link(path.join(folder, table.dataset, 'large.csv.gz'), file)
-    else await writeSource(file, table, rowsFor(table, rows))
+    else await writeSource(file, table, await rowsFor(table, rows))
   }
 }
 
@@ -41,13 +34,13 @@ export async function writeFresh(folder: string, catalog: Catalog, version: numb
   await writeSource(path.join(folder, table.dataset, 'fresh.csv.gz'), table, freshRows(rowsOf.fresh, version))
 }
 
-function rowsFor(table: Table, rows: number): Iterable<Record<string, Cell>> {
+async function rowsFor(table: Table, rows: number): Promise<Iterable<SourceRow>> {
   if (table.name === 'fresh') return freshRows(rows, 0)
-  if (table.name === 'people' && socios !== undefined) return socios.make(rows)
+  if (table.name === 'people') return repeatedRows('socios-brasil/socios', rows)
   const isCasoFull = ['large', 'small', 'packed_small'].includes(table.name)
-  return (isCasoFull && casoFull ? casoFull : genericSample(table)).make(rows)
+  return isCasoFull ? repeatedRows('covid19/caso_full', rows) : randomRows(table, rows)
 }
 
-function* freshRows(rows: number, version: number): Generator<Record<string, Cell>> {
+function* freshRows(rows: number, version: number): Generator<SourceRow> {
   for (let id = 0; id < rows; id += 1) yield { id, version, label: `row ${id} of version ${version}` }
 }

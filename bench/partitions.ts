@@ -9,8 +9,19 @@ import { fileNames, layout } from '../core/warehouse/layout.ts'
 import { filesOf, type Manifest } from '../core/warehouse/manifest.ts'
 import { publishedOf } from '../core/warehouse/publish.ts'
 import { openStore } from '../core/warehouse/stores/open.ts'
-import { menNames, states, surnames, womenNames } from '../ingest/sample/vocabulary.ts'
 import { bareLine, type Bench, type Line } from './cases.ts'
+
+const firstNames = words(
+  'MARIA ANA FRANCISCA ADRIANA JULIANA FERNANDA PATRÍCIA ALINE SANDRA CAMILA BRUNA LETÍCIA LUCIANA JOSÉ JOÃO CARLOS PAULO PEDRO LUCAS LUIZ MARCOS GABRIEL RAFAEL DANIEL BRUNO EDUARDO RAIMUNDO ANDRÉ',
+)
+const surnames = words(
+  'SILVA SANTOS OLIVEIRA SOUZA RODRIGUES FERREIRA ALVES PEREIRA LIMA GOMES COSTA RIBEIRO MARTINS CARVALHO ALMEIDA LOPES SOARES VIEIRA BARBOSA ROCHA DIAS ANDRADE NUNES MACHADO MENDES RAMOS ARAÚJO',
+)
+const states = words('RO AC AM RR PA AP TO MA PI CE RN PB PE AL SE BA MG ES RJ SP PR SC RS MS MT GO DF')
+
+function words(text: string): string[] {
+  return text.split(' ')
+}
 
 const months = 36
 const changedMonths = 3
@@ -175,8 +186,7 @@ const ofPerson = (use: number): string => `(hash(person, ${use}) >> 11)::double 
 
 /** The same people are paid each month; few names are frequent, as people's are. */
 function rowsSql(month: number, rows: number, version: number): string {
-  const names = listSql([...womenNames, ...menNames])
-  const [families, areas] = [listSql(surnames), listSql(states.map(({ uf }) => uf))]
+  const [names, families, areas] = [listSql(firstNames), listSql(surnames), listSql(states)]
   const ofMonth = (use: number): string =>
     `(hash(person, ${use}, ${month}, ${version}) >> 11)::double / ${2 ** 53}`
   const one = (list: string, use: number, power = 2): string =>

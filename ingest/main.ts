@@ -170,14 +170,13 @@ program
 
 program
   .command('sample')
-  .description('write synthetic sources for the tables of the catalog')
+  .description('copy invented sources for the tables of the shipped catalog')
   .argument('[tables...]', 'tables or datasets')
-  .option('--scale <factor>', 'factor of the number of rows, such as 0.1 or 1000', '1')
-  .option('--if-none', 'write nothing if there are sources')
-  .action((tables: string[], options: { scale: string }) =>
+  .option('--if-none', 'copy nothing if there are sources')
+  .action((tables: string[], options: { ifNone?: boolean }) =>
     run(async () => (await import('./sample/main.ts')).runSample(tables, options)),
   )
-  .addHelpText('after', examples('acervo sample', 'acervo sample --scale=100 covid19/caso_full'))
+  .addHelpText('after', examples('acervo sample', 'acervo sample covid19/caso_full'))
 
 program.addHelpText(
   'after',

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { allTables, tableId } from '../core/catalog/catalog.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { publishViews } from '../ingest/publish/views.ts'
-import { writeSamples } from '../ingest/sample/write.ts'
+import { copySamples } from '../ingest/sample/copy.ts'
 import { getPage, serve } from './support/service.ts'
 import { temporaryFolder, workshop, type Workshop } from './support/workshop.ts'
 import { describeWith, pythonClients } from './support/needs.ts'
@@ -35,8 +35,7 @@ describeWith(clients !== '', pythonClients)('the warehouse in the hands of analy
     shop = await workshop(catalog)
     const wanted = new Set(['covid19/caso_full', 'eleicoes-brasil/bens_candidatos'])
     const tables = allTables(catalog).filter((table) => wanted.has(tableId(table)))
-    const samples = writeSamples(shop.sources, tables, 0.1)
-    while ((await samples.next()).done !== true);
+    await copySamples(shop.sources, tables)
     await shop.ingest({ tables: ['caso_full', 'bens_candidatos'] })
     await publishViews(shop.store, catalog)
     // As from the root of the project, and from nowhere near it.

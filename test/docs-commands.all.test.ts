@@ -141,12 +141,11 @@ async function runPage(project: Project, page: string): Promise<Outcome & { page
 const own = (name: string): string => `docs/${name}.md`
 
 const rain = 'date,station,millimetres\n2026-01-01,Salvador,12.5\n'
-const shorterSource =
-  'cd sources/covid19 && gzip -dc caso.csv.gz >caso.csv && rm caso.csv.gz && tail -n 1 caso.csv >>caso.csv && cd ../..'
+const longerSource = 'tail -n 1 sources/covid19/caso.csv >>sources/covid19/caso.csv'
 
 /** Pages about the datasets of the catalog, with the commands that must run first. */
 const pages: readonly (readonly [page: string, before?: string])[] = [
-  [own('reference/pages'), 'acervo sample --scale=0.02 && acervo ingest'],
+  [own('reference/pages'), 'acervo sample && acervo ingest'],
   [own('reference/settings')],
   [own('reference/api')],
   [own('reference/documents')],
@@ -163,7 +162,7 @@ const pages: readonly (readonly [page: string, before?: string])[] = [
   [own('how-to/refresh')],
   [own('how-to/change-fields')],
   [own('how-to/remove-data')],
-  [own('how-to/recover'), `${shorterSource} && acervo ingest covid19/caso`],
+  [own('how-to/recover'), `${longerSource} && acervo ingest covid19/caso`],
   [own('how-to/containers')],
   [own('how-to/resources')],
   [own('how-to/backup')],
@@ -254,7 +253,7 @@ describeWith(hasObjectStore, objectStore)('an object store', () => {
     const keys = Object.entries(store.environment)
       .filter(([name]) => name !== 'AWS_ENDPOINT_URL_S3')
       .map(([name, value]) => `export ${name}=${value}\n`)
-    const sample = 'acervo sample --scale=0.01 covid19/caso\n'
+    const sample = 'acervo sample covid19/caso\n'
     const { code, output } = await runInBash(project, `${sample}${keys.join('')}${script}`)
     expect({ code, output: code === 0 ? '' : output.slice(-2000) }).toEqual({ code: 0, output: '' })
   }, 300_000)

@@ -2,7 +2,8 @@ import { tableFromIPC } from 'apache-arrow'
 import { parse } from 'csv-parse/sync'
 import { fieldTypeNames, typeRow, type FieldType } from '../core/catalog/field-types.ts'
 import { digitsDefault } from '../core/catalog/types/field-type.ts'
-import { randomFrom } from '../ingest/sample/random.ts'
+import { randomFrom } from '../bench/random.ts'
+import { randomValue } from '../bench/values.ts'
 import { isQuick, seed } from './support/runs.ts'
 import { getPage, rawGet, serve } from './support/service.ts'
 import { catalogAround, workshop } from './support/workshop.ts'
@@ -22,7 +23,7 @@ const fieldOfType = (type: FieldType): string => `v_${type}`
 const written = new Map(
   fieldTypeNames.map((type) => {
     const random = randomFrom(`${seed} ${type}`)
-    const sample = (): string => typeRow(type).sample(random, digitsDefault)
+    const sample = (): string => randomValue[type](random, digitsDefault)
     return [type, Array.from({ length: rowCount }, (_, n) => (n % 10 === 9 ? '' : sample()))] as const
   }),
 )

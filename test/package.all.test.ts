@@ -46,7 +46,7 @@ test('the package has only what runs, and serves a file in one command after it 
   expect(packed.size).toBeLessThan(sizeMax)
   const others = packed.files.filter(
     ({ path: file }) =>
-      !/^(dist\/(core|ingest|server)\/.*\.js|[\w.]+\.md|LICENSE|package\.json|core\/catalog\/catalog\.schema\.json|deploy\/\w+\/[\w.-]+)$/.test(
+      !/^(dist\/(core|ingest|server)\/.*\.js|[\w.]+\.md|LICENSE|package\.json|core\/catalog\/catalog\.schema\.json|deploy\/\w+\/[\w.-]+|samples\/[\w-]+\/\w+\.csv)$/.test(
         file,
       ),
   )
@@ -79,7 +79,7 @@ test('this repository is a project like any other', async () => {
   const program = path.resolve('dist/ingest/main.js')
   const run = (...args: readonly string[]): string =>
     spawnSync(process.execPath, [program, ...args], { cwd: folder, encoding: 'utf8' }).stdout
-  run('sample', '--scale=0.01', 'covid19/caso')
+  run('sample', 'covid19/caso')
   expect(run('check', 'covid19')).toMatch(/^covid19\/caso: new, \d+ rows\n/m)
   expect(run('ingest', 'covid19')).toMatch(/^1 published, 0 unchanged, 0 failed$/m)
   expect(run('verify')).toMatch(/^1 snapshots read \(.*\), 0 damaged$/m)
@@ -90,7 +90,16 @@ test('the steps of the container make the same program, with the page for SQL', 
   const [source, target] = [path.join(folder, 'source'), path.join(folder, 'acervo')]
   // Copies the files of `COPY . .`; the dependencies for the build are those of this checkout.
   await Promise.all([source, target].map((one) => mkdir(one)))
-  for (const name of ['package.json', 'package-lock.json', 'dist', 'core', 'deploy', 'LICENSE', 'README.md'])
+  for (const name of [
+    'package.json',
+    'package-lock.json',
+    'dist',
+    'core',
+    'deploy',
+    'samples',
+    'LICENSE',
+    'README.md',
+  ])
     await cp(name, path.join(source, name), { recursive: true })
   await symlink(path.resolve('node_modules'), path.join(source, 'node_modules'))
   const text = (await readFile('deploy/container/Containerfile', 'utf8')).replaceAll('\\\n', '')

@@ -5,7 +5,7 @@ import type { Catalog, Table } from '../core/catalog/catalog.ts'
 import { loadCatalog, parseCatalog } from '../core/catalog/load.ts'
 import { fieldTypeNames } from '../core/catalog/field-types.ts'
 import { settingRows } from '../core/settings/rows.ts'
-import { writeSamples } from '../ingest/sample/write.ts'
+import { copySamples } from '../ingest/sample/copy.ts'
 import { packings } from '../ingest/source/packings.ts'
 import { datasetDocuments, tableDocuments, serviceDocuments } from '../server/documents/registry.ts'
 import { rowFormats } from '../server/formats/registry.ts'
@@ -29,10 +29,6 @@ function tableOf({ datasets }: Catalog, dataset: string, name: string): Table {
   const table = datasets.get(dataset)?.tables.get(name)
   if (table === undefined) throw new Error(`no table ${name}`)
   return table
-}
-
-async function writeAll(samples: AsyncGenerator): Promise<void> {
-  while ((await samples.next()).done !== true);
 }
 
 /** Cells of the table under a header, without back ticks. */
@@ -82,7 +78,7 @@ testAll('the addresses are those that answer', async () => {
 test('the pages are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const shop = await workshop(catalog)
-  await writeAll(writeSamples(shop.sources, [tableOf(catalog, 'covid19', 'caso')], 0.01))
+  await copySamples(shop.sources, [tableOf(catalog, 'covid19', 'caso')])
   await shop.ingest({ tables: ['caso'] })
   const { app } = await serve(shop)
   const pages = tableUnder('address of a page').map(([address = '']) => address)

@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { freePort, heldPort } from './support/ports.ts'
 import { run, start } from './support/programs.ts'
-import { temporaryFolder } from './support/workshop.ts'
+import { catalogText, temporaryFolder } from './support/workshop.ts'
 import { until } from './support/until.ts'
-import { isQuick, testAll, testSampled } from './support/runs.ts'
+import { testAll, testSampled } from './support/runs.ts'
 
 /** The built programs as an operator runs them; `npm test` has built them. */
 
@@ -82,7 +82,7 @@ describe('the ingest program', () => {
     const { code, err } = await run('ingest', [], none)
     expect([code, err]).toEqual([
       1,
-      `there is nothing to ingest: put sources into ${none.SOURCES}, set SOURCES, or write samples with \`acervo sample\`\n`,
+      `there is nothing to ingest: put sources into ${none.SOURCES}, set SOURCES, or copy samples with \`acervo sample\`\n`,
     ])
   })
 
@@ -137,19 +137,26 @@ describe('the ingest program', () => {
 })
 
 describe('the sample program', () => {
-  testAll.each(isQuick ? ['0'] : ['0', '-1', 'x', '1e3'])('refuses the scale %s', async (scale) => {
-    const { code, err } = await run('sample', [`--scale=${scale}`], settings)
-    expect([code, err]).toEqual([
-      1,
-      `the scale is "${scale}", and must be a number above 0, such as 0.1, 1 or 1000\n`,
-    ])
+  test('names the samples if the catalog has no table with one', async () => {
+    const CATALOG = path.join(await temporaryFolder(), 'catalog.yaml')
+    await writeFile(
+      CATALOG,
+      catalogText([{ name: 't', order: ['n'], fields: [{ name: 'n', type: 'integer' }] }]),
+    )
+    const own = { ...settings, CATALOG }
+    expect(await run('sample', [], own)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^no sample for d\/t; samples: balneabilidade-bahia\/balneabilidade, .*\n$/),
+    })
+    expect(await run('sample', ['--if-none'], own)).toMatchObject({ code: 0, out: '', err: '' })
   })
 })
 
 describe('the server program', () => {
   test('serves what was ingested before and during its life, logs JSON lines, and stops in order', async () => {
     const table = 'covid19/boletim'
-    await run('sample', ['--scale=0.1', table], settings)
+    await run('sample', [table], settings)
     const port = String(await freePort())
     const server = start('server/process/main', [], { ...settings, PORT: port })
     const get = async (address: string): Promise<[number, unknown]> => {
@@ -163,7 +170,7 @@ describe('the server program', () => {
     expect(published.code).toBe(0)
     // This address counts against no limit.
     await until(async () => /"published":1\b/.test(JSON.stringify((await get('/health'))[1])))
-    expect((await get(rows))[1]).toMatchObject({ count: 100, next: null, previous: null })
+    expect((await get(rows))[1]).toMatchObject({ count: 405, next: null, previous: null })
 
     server.child.kill('SIGTERM')
     const { code, out, err } = await server.ended

@@ -6,8 +6,7 @@ import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
 import { allTables, tableId } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import { covid19 } from '../../ingest/sample/covid19.ts'
-import { writeSource } from '../../ingest/sample/write.ts'
+import { repeatedRows, writeSource } from '../rows.ts'
 import { acervo } from './acervo.ts'
 import { dataPress } from './datapress.ts'
 import { datasette } from './datasette.ts'
@@ -75,8 +74,7 @@ async function preparePython(folder: string): Promise<string | null> {
 async function prepareSource(home: string, bin: string): Promise<Source & { states: States }> {
   const catalog = await loadCatalog('catalog.yaml')
   const table = allTables(catalog).find((one) => tableId(one) === 'covid19/caso_full')
-  const sample = covid19.find(({ id }) => id === 'covid19/caso_full')
-  if (table === undefined || sample === undefined) throw new Error('the catalog has no covid19/caso_full')
+  if (table === undefined) throw new Error('the catalog has no covid19/caso_full')
   const real = process.env['ACERVO_REAL_DATA']
   // Keeps tables of different sources apart.
   const folder = path.join(home, real === undefined ? 'sample' : 'real')
@@ -85,7 +83,7 @@ async function prepareSource(home: string, bin: string): Promise<Source & { stat
   const file = path.join(sources, 'covid19', 'caso_full.csv.gz')
   if (real === undefined && !existsSync(file)) {
     console.log(`writing ${sampleRows.toLocaleString('en')} rows to ${file}`)
-    await writeSource(file, table, sample.make(sampleRows))
+    await writeSource(file, table, await repeatedRows('covid19/caso_full', sampleRows))
   }
   const fields = JSON.stringify(table.fields.map(({ name, type }) => [name, type]))
   const { rows, states } = await statesIn(file)

@@ -118,7 +118,7 @@ function conclude(
   const nothing = skipped.length > 0 && (named || skipped.length === outcomes.length)
   if (nothing)
     console.error(
-      `there is nothing to ingest: put sources into ${sources}, set SOURCES, or write samples with \`acervo sample\``,
+      `there is nothing to ingest: put sources into ${sources}, set SOURCES, or copy samples with \`acervo sample\``,
     )
   return nothing ? 1 : 0
 }

@@ -4,32 +4,26 @@ import { readSettings } from '../../core/settings/read.ts'
 import { StartError } from '../../core/errors.ts'
 import { chosenTables } from '../base/choose.ts'
 import { isWeb } from '../source/find.ts'
-import { hasSources, writeSamples } from './write.ts'
+import { copySamples, hasSources, sampleIds } from './copy.ts'
 
 /** Options of `acervo sample`. */
 interface SampleFlags {
-  /** Factor of the number of rows, such as `0.1` or `1000`. */
-  readonly scale: string
-  /** Writes nothing if there are sources. */
+  /** Copies nothing if there are sources. */
   readonly ifNone?: boolean
 }
 
-/** Writes synthetic sources of tables, all by default: the same on every machine. */
-export async function runSample(names: readonly string[], options: SampleFlags): Promise<void> {
-  const scale = Number(options.scale)
-  if (!/^\d+(\.\d+)?$/.test(options.scale) || scale <= 0) {
-    throw new StartError(
-      `the scale is "${options.scale}", and must be a number above 0, such as 0.1, 1 or 1000`,
-    )
-  }
-  const settings = readSettings(process.env)
-  const catalog = await loadCatalog(settings.catalog)
-  const tables = chosenTables(catalog, names)
-  if (options.ifNone === true && (isWeb(settings.sources) || (await hasSources(settings.sources)))) return
-  if (isWeb(settings.sources)) {
-    throw new StartError(`SOURCES is ${settings.sources}, and samples need a folder: set SOURCES to one`)
-  }
-  for await (const { table, rows } of writeSamples(settings.sources, tables, scale)) {
-    console.log(`${tableId(table)}: ${rows.toLocaleString('en')} synthetic rows in ${settings.sources}`)
-  }
+/** Copies the samples of tables into SOURCES; by default those of all tables that have one. */
+export async function runSample(names: readonly string[], { ifNone = false }: SampleFlags): Promise<void> {
+  const { catalog: file, sources } = readSettings(process.env)
+  const chosen = chosenTables(await loadCatalog(file), names)
+  if (ifNone && (isWeb(sources) || (await hasSources(sources)))) return
+  if (isWeb(sources))
+    throw new StartError(`SOURCES is ${sources}, and samples need a folder: set SOURCES to one`)
+  const ids = await sampleIds()
+  const tables = chosen.filter((table) => ids.has(tableId(table)))
+  const missing = chosen.filter((table) => !tables.includes(table)).map(tableId)
+  if (!ifNone && missing.length > 0 && (names.length > 0 || tables.length === 0))
+    throw new StartError(`no sample for ${missing.join(', ')}; samples: ${[...ids].toSorted().join(', ')}`)
+  await copySamples(sources, tables)
+  for (const table of tables) console.log(`${tableId(table)}: copied its sample to ${sources}`)
 }

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { allTables, type Catalog } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import { writeSamples } from '../../ingest/sample/write.ts'
+import { copySamples } from '../../ingest/sample/copy.ts'
 import { datasetDocuments, tableDocuments } from '../../server/documents/registry.ts'
 import { listen, type Listening } from '../../server/http/listen.ts'
 import { freePort } from '../support/ports.ts'
@@ -87,8 +87,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
   beforeAll(async () => {
     catalog = await loadCatalog('catalog.yaml')
     const shop = await workshop(catalog)
-    const samples = writeSamples(shop.sources, allTables(catalog), 0.05)
-    while ((await samples.next()).done !== true);
+    await copySamples(shop.sources, allTables(catalog))
     // Several parts, all of which have to be read.
     for (const outcome of await shop.ingest({ partRows: 256 })) {
       if (outcome.status !== 'published') throw new Error(`${outcome.table.name} is ${outcome.status}`)

@@ -1,39 +1,27 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
-import { allTables, tableId, type Catalog, type Table } from '../../core/catalog/catalog.ts'
+import { repeatedRows } from '../../bench/rows.ts'
+import { allTables, tableId, type Catalog } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import { hasSources, writeSamples } from '../../ingest/sample/write.ts'
-import { temporaryFolder, tinyCatalog, workshop } from '../support/workshop.ts'
-import { isQuick, testAll } from '../support/runs.ts'
+import { copySamples, hasSources, sampleIds } from '../../ingest/sample/copy.ts'
+import { isQuick } from '../support/runs.ts'
+import { temporaryFolder, workshop } from '../support/workshop.ts'
+
+/** The samples of the shipped catalog, and the command that copies them. */
 
 type Row = Readonly<Record<string, string>>
 
 let catalog: Catalog
-let folder: string
 beforeAll(async () => {
   catalog = await loadCatalog('catalog.yaml')
-  folder = await temporaryFolder()
-  await written(folder, allTables(catalog), 0.5)
 })
 
-/** -> rows of each */
-async function written(to: string, tables: readonly Table[], scale: number): Promise<number[]> {
-  const rows: number[] = []
-  for await (const sample of writeSamples(to, tables, scale)) rows.push(sample.rows)
-  return rows
-}
-
-async function textOf(id: string, from = folder): Promise<string> {
-  return gunzipSync(await readFile(path.join(from, `${id}.csv.gz`))).toString('utf8')
-}
-
 async function rowsOf(id: string): Promise<Row[]> {
-  return parse(await textOf(id), { columns: true })
+  return parse(await readFile(`samples/${id}.csv`), { columns: true })
 }
 
-/** Rows of each place, in the order of the source. */
+/** Returns the rows of each place, in the order of the file. */
 function byPlace(rows: readonly Row[]): Row[][] {
   const places = new Map<string, Row[]>()
   for (const row of rows) {
@@ -43,30 +31,34 @@ function byPlace(rows: readonly Row[]): Row[][] {
   return [...places.values()]
 }
 
-test('the tables have samples that the ingest takes without a reject', async () => {
-  const tables = allTables(catalog).filter((_, index) => !isQuick || index % 10 === 0)
+test('each table of the catalog has a sample that an ingest publishes without a reject', async () => {
+  const all = allTables(catalog)
+  expect([...(await sampleIds())].toSorted()).toEqual(all.map(tableId).toSorted())
+  const tables = all.filter((_, index) => !isQuick || index % 10 === 0)
   const shop = await workshop(catalog)
-  const outcomes = await shop.ingest({ sources: folder, tables: tables.map(({ name }) => name) })
+  await copySamples(shop.sources, all)
+  const outcomes = await shop.ingest({ tables: tables.map(({ name }) => name) })
   expect(outcomes.map((outcome) => `${tableId(outcome.table)} ${outcome.status}`)).toEqual(
     tables.map((table) => `${tableId(table)} published`),
   )
 })
 
-test('samples are the same each time, and scale in rows', async () => {
-  const again = await temporaryFolder()
-  const tables = allTables(catalog).filter((_, index) => !isQuick || index % 10 === 0)
-  await written(again, tables, 0.5)
-  for (const table of tables) {
-    expect(await textOf(tableId(table), again)).toBe(await textOf(tableId(table)))
-  }
-  const caso = allTables(catalog).find((table) => table.name === 'caso')
-  if (caso === undefined) throw new Error('no caso')
-  expect([await written(again, [caso], 1), await written(again, [caso], 3)]).toEqual([[5000], [15_000]])
-  expect(parse(await textOf('covid19/caso', again))).toHaveLength(15_001)
+test('the files are small, and name no address of somebody else', async () => {
+  const sizes = await Promise.all(
+    allTables(catalog).map(async (table) => {
+      const text = await readFile(`samples/${tableId(table)}.csv`, 'utf8')
+      const hosts = [...text.matchAll(/(?:https?:\/\/|@)([\w.-]+)/gi)].map(([, host = '']) =>
+        host.toLowerCase(),
+      )
+      expect(hosts.filter((host) => !/(^|\.)example\.org$/.test(host))).toEqual([])
+      return text.length
+    }),
+  )
+  expect(Math.max(...sizes)).toBeLessThan(250_000)
 })
 
-describe('the rows obey the rules of the spec', () => {
-  test('caso', async () => {
+describe('the rows obey the rules of the API', () => {
+  test('a row of caso describes a state or a city, numbered by date', async () => {
     const rows = await rowsOf('covid19/caso')
     for (const row of rows) {
       expect([row['place_type'], row['city'] === '', row['city_ibge_code']?.length]).toEqual(
@@ -74,7 +66,6 @@ describe('the rows obey the rules of the spec', () => {
       )
       expect(row['death_rate']).toBe((Number(row['deaths']) / Number(row['confirmed'])).toFixed(4))
     }
-    expect(new Set(rows.map((row) => row['place_type']))).toEqual(new Set(['state', 'city']))
     for (const series of byPlace(rows)) {
       expect(series.map((row) => row['order_for_place'])).toEqual(series.map((_, index) => String(index + 1)))
       const days = series.map((row) => row['date'] ?? '')
@@ -85,31 +76,28 @@ describe('the rows obey the rules of the spec', () => {
     }
   })
 
-  testAll('caso_full', async () => {
+  test('totals of caso_full are the sums of its new cases, and repeated rows add none', async () => {
     const rows = await rowsOf('covid19/caso_full')
     const repeated = rows.filter((row) => row['is_repeated'] === 'true')
-    expect(repeated.length).toBeGreaterThan(100)
-    for (const row of repeated) {
-      expect([row['new_confirmed'], row['new_deaths']]).toEqual(['0', '0'])
-      expect((row['last_available_date'] ?? '') < (row['date'] ?? '')).toBe(true)
-    }
-    // The real bulletins count these weeks so.
-    const weeks = new Map(rows.map((row) => [row['date'], row['epidemiological_week']]))
-    expect([weeks.get('2020-02-29'), weeks.get('2020-03-01'), weeks.get('2020-03-25')]).toEqual([
-      '9',
-      '10',
-      '13',
-    ])
+    expect(repeated.length).toBeGreaterThan(10)
+    for (const row of repeated) expect([row['new_confirmed'], row['new_deaths']]).toEqual(['0', '0'])
     for (const series of byPlace(rows)) {
-      for (const [index, row] of series.entries()) {
-        const before = series[index - 1]
-        const total = Number(before?.['last_available_confirmed'] ?? 0) + Number(row['new_confirmed'])
-        expect(Number(row['last_available_confirmed'])).toBe(total)
-        const source = row['is_repeated'] === 'true' ? before?.['last_available_date'] : row['date']
-        expect(row['last_available_date']).toBe(source)
+      let [confirmed, deaths, available] = [0, 0, '']
+      for (const row of series) {
+        confirmed += Number(row['new_confirmed'])
+        deaths += Number(row['new_deaths'])
+        if (row['is_repeated'] === 'false') available = row['date'] ?? ''
+        expect([
+          Number(row['last_available_confirmed']),
+          Number(row['last_available_deaths']),
+          row['last_available_date'],
+        ]).toEqual([confirmed, deaths, available])
       }
     }
     expect(rows.some((row) => Number(row['new_confirmed']) < 0)).toBe(true)
+    // Weeks of the real bulletins.
+    const weeks = new Map(rows.map((row) => [row['date'], row['epidemiological_week']]))
+    expect([weeks.get('2020-02-29'), weeks.get('2020-03-07')]).toEqual(['9', '10'])
   })
 
   test('boletim has several rows for a date and state, and notes that are hard to read', async () => {
@@ -122,66 +110,49 @@ describe('the rows obey the rules of the spec', () => {
       expect(notes.some((note) => (hard === '' ? note === '' : note.includes(hard)))).toBe(true)
   })
 
-  test('obito_cartorio has one row for a state and date, totals that add up, and nulls', async () => {
+  test('totals of obito_cartorio are the sums of its new deaths', async () => {
     const rows = await rowsOf('covid19/obito_cartorio')
     expect(new Set(rows.map((row) => `${row['date'] ?? ''}${row['state'] ?? ''}`)).size).toBe(rows.length)
-    expect(rows.some((row) => row['new_deaths_sars_2020'] === '')).toBe(true)
-    const total = new Map<string, number>()
+    expect(rows.some((row) => row['new_deaths_sars_2019'] === '')).toBe(true)
+    const totals = new Map<string, number>()
     for (const row of rows) {
       const state = row['state'] ?? ''
-      total.set(state, (total.get(state) ?? 0) + Number(row['new_deaths_total_2020']))
-      expect(Number(row['deaths_total_2020'])).toBe(total.get(state))
+      totals.set(state, (totals.get(state) ?? 0) + Number(row['new_deaths_total_2020']))
+      expect(Number(row['deaths_total_2020'])).toBe(totals.get(state))
     }
   })
 
-  test('codes keep leading zeros, and decimals are negative now and then', async () => {
+  test('codes keep leading zeros, and some payments are negative', async () => {
     expect((await rowsOf('socios-brasil/empresas')).some((row) => row['cnpj']?.startsWith('0'))).toBe(true)
     expect((await rowsOf('gastos-diretos/gastos')).some((row) => row['valor']?.startsWith('-'))).toBe(true)
-    expect(
-      (await rowsOf('gastos-deputados/cota_parlamentar')).some((row) => row['vlrliquido']?.startsWith('-')),
-    ).toBe(true)
   })
 })
 
-testAll('a table of another catalog gets a sample by its types', async () => {
-  const other = tinyCatalog({
-    fields: [
-      'a:string',
-      'b:text',
-      'c:integer',
-      'd:float',
-      'e:decimal:5:4',
-      'f:decimal:20:0',
-      'g:bool',
-      'h:date',
-      'i:datetime',
-    ],
-  })
-  const shop = await workshop(other)
-  await written(shop.sources, allTables(other), 1)
-  expect(await shop.ingest()).toMatchObject([{ status: 'published', manifest: { rows: 1000 } }])
+test('repeated rows have new keys', async () => {
+  const rows = [...(await repeatedRows('covid19/caso_full', 20_000))]
+  expect(rows).toHaveLength(20_000)
+  const keyOf = ({ date, city_ibge_code: code }: (typeof rows)[number]): string => `${date} ${code}`
+  expect(new Set(rows.map(keyOf)).size).toBe(20_000)
 })
 
-test('samples never write over sources that are not samples, and then write nothing', async () => {
-  const tables = allTables(
-    tinyCatalog({ name: 'a', fields: ['n:integer'] }, { name: 'b', fields: ['n:integer'] }),
-  )
+test('samples never replace other sources, and then none is copied', async () => {
+  const tables = allTables(catalog).filter(({ dataset }) => dataset === 'genero-nomes')
   const sources = await temporaryFolder()
   expect(await hasSources(sources)).toBe(false)
-  await written(sources, tables, 0.01)
+  await copySamples(sources, tables)
   expect(await hasSources(sources)).toBe(true)
-  await written(sources, tables, 0.02)
-  expect(parse(await textOf('d/a', sources))).toHaveLength(21)
+  await copySamples(sources, tables)
 
-  const mine = path.join(sources, 'd', 'b.csv.gz')
-  await writeFile(mine, gzipSync('n\n7\n'))
-  await expect(written(sources, tables, 0.03)).rejects.toThrow(
-    `${mine} was not written by \`acervo sample\`, or was changed since, and would be overwritten: move it, or set SOURCES to another folder`,
+  const [grupos, nomes] = ['grupos', 'nomes'].map((name) => path.join(sources, 'genero-nomes', `${name}.csv`))
+  await rm(grupos ?? '')
+  await writeFile(nomes ?? '', 'first_name\nANA\n')
+  await expect(copySamples(sources, tables)).rejects.toThrow(
+    `${nomes ?? ''} is not the sample of genero-nomes/nomes, which would replace it: move it, or set SOURCES to another folder`,
   )
-  expect(await textOf('d/b', sources)).toBe('n\n7\n')
-  expect(parse(await textOf('d/a', sources))).toHaveLength(21)
+  expect(await readFile(nomes ?? '', 'utf8')).toBe('first_name\nANA\n')
+  await expect(readFile(grupos ?? '')).rejects.toThrow('ENOENT')
 
-  await rm(mine)
-  await writeFile(path.join(sources, 'd', 'b.csv'), 'n\n7\n')
-  await expect(written(sources, tables, 0.03)).rejects.toThrow(/b\.csv was not written by `acervo sample`/)
+  await rm(nomes ?? '')
+  await writeFile(`${nomes ?? ''}.gz`, '')
+  await expect(copySamples(sources, tables)).rejects.toThrow(/nomes\.csv\.gz is not the sample/)
 })

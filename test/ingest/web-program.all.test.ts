@@ -83,7 +83,7 @@ describe('the ingest program, its sources on the web', () => {
     expect([code, out, err]).toEqual([
       1,
       `no source in ${settings.SOURCES} for ${table}\n0 published, 0 unchanged, 0 failed\n`,
-      `there is nothing to ingest: put sources into ${settings.SOURCES}, set SOURCES, or write samples with \`acervo sample\`\n`,
+      `there is nothing to ingest: put sources into ${settings.SOURCES}, set SOURCES, or copy samples with \`acervo sample\`\n`,
     ])
     expect(lingered).toBeLessThan(1500)
   })

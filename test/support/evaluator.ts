@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream'
+import { PassThrough, pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { parse } from 'csv-parse'
 import type { Field, Table } from '../../core/catalog/catalog.ts'
@@ -46,12 +46,13 @@ export function shown(field: Field, cell: Cell): unknown {
   return Number(field.type === 'decimal' ? decimalText(field, cell) : cell)
 }
 
-/** All rows of a gzipped source in the declared order. */
+/** All rows of a source, plain or in gzip, in the declared order. */
 export async function readRows(file: string, table: Table): Promise<Row[]> {
   const rows: Row[] = []
   const parser = parse({ columns: true })
   // Errors in the pipeline end the parser too.
-  pipeline(createReadStream(file), createGunzip(), parser, () => undefined)
+  const unpacking = file.endsWith('.gz') ? createGunzip() : new PassThrough()
+  pipeline(createReadStream(file), unpacking, parser, () => undefined)
   for await (const texts of parser as AsyncIterable<Record<string, string>>) {
     rows.push(
       table.fields.map((field) => {

@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { allTables, tableId, type Table } from '../../core/catalog/catalog.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import type { IngestOptions } from '../../ingest/run/options.ts'
-import { writeSamples } from '../../ingest/sample/write.ts'
+import { copySamples } from '../../ingest/sample/copy.ts'
 import { isQuick } from './runs.ts'
 import { workshop, type Workshop } from './workshop.ts'
 
@@ -12,19 +12,16 @@ const byLevel = (_table: Table, index: number): boolean => !isQuick || index % 1
 
 /**
  * Ingests samples of the tables of catalog.yaml.
- * @param scale rows as `acervo sample` takes it: 1 writes thousands a table
  * @param isChosen tables that the catalog of the workshop has
  */
 export async function publishSamples(
-  scale: number,
   isChosen: (table: Table, index: number) => boolean = byLevel,
   options: Partial<IngestOptions> = {},
 ): Promise<Workshop> {
   const text = await readFile('catalog.yaml', 'utf8')
   const chosen = allTables(parseCatalog(text, 'catalog.yaml')).filter(isChosen)
   const shop = await workshop(parseCatalog(withTables(text, chosen.map(tableId)), 'catalog.yaml'))
-  const samples = writeSamples(shop.sources, chosen, scale)
-  while ((await samples.next()).done !== true);
+  await copySamples(shop.sources, chosen)
   for (const outcome of await shop.ingest(options))
     if (outcome.status !== 'published') throw new Error(JSON.stringify(outcome))
   return shop

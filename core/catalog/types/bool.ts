@@ -28,5 +28,4 @@ export const bool: FieldTypeRow = {
     python: 'bool',
     r: 'logical',
   },
-  sample: (random) => String(random.chance(0.5)),
 }

@@ -1,4 +1,4 @@
-import { asText, plainType, type FieldTypeRow, type SampleRandom } from './field-type.ts'
+import { asText, plainType, type FieldTypeRow } from './field-type.ts'
 
 const expected = 'a calendar date as YYYY-MM-DD, such as 2020-06-12'
 
@@ -16,11 +16,6 @@ export function dateOf(text: string): string | null {
 /** Formats seconds since 1970 as the first `length` characters of ISO 8601. */
 export function momentText(seconds: number, length: number): string {
   return new Date(1000 * seconds).toISOString().slice(0, length)
-}
-
-/** Returns a random date from 2010 to 2025. */
-export function sampleDate({ between }: SampleRandom): string {
-  return new Date(Date.UTC(between(2010, 2025), between(0, 11), between(1, 28))).toISOString().slice(0, 10)
 }
 
 /** Calendar dates from year 0001 to 9999. */
@@ -48,5 +43,4 @@ export const date: FieldTypeRow = {
     python: 'str',
     r: 'Date',
   },
-  sample: sampleDate,
 }

@@ -1,4 +1,4 @@
-import { dateOf, momentText, sampleDate } from './date.ts'
+import { dateOf, momentText } from './date.ts'
 import { plainType, type FieldTypeRow } from './field-type.ts'
 
 const expected = 'a date and time without offset, such as 2020-06-12 18:05:00 or 2020-06-12T18:05:00'
@@ -43,5 +43,4 @@ export const datetime: FieldTypeRow = {
     python: 'str',
     r: 'character',
   },
-  sample: (random) => `${sampleDate(random)} ${random.between(10, 23)}:${random.between(10, 59)}:00`,
 }

@@ -65,8 +65,4 @@ export const decimal: FieldTypeRow = {
     python: 'float',
     r: 'numeric',
   },
-  sample: (random, { precision, scale }) => {
-    const integerPart = random.between(0, 10 ** Math.min(precision - scale, 5) - 1)
-    return `${random.chance(0.05) ? '-' : ''}${integerPart}${scale === 0 ? '' : `.${random.digits(scale)}`}`
-  },
 }

@@ -140,25 +140,10 @@ export interface FieldTypeRow {
     /** Type in R. Numbers are `numeric`, since `integer` has only 32 bits. */
     readonly r: 'character' | 'numeric' | 'logical' | 'Date'
   }
-
-  /** Returns a random value as a source may write it, for the sample of a table without a description. */
-  readonly sample: (random: SampleRandom, digits: Digits) => string
 }
 
 /** https://json-schema.org/draft/2020-12 */
 type JsonSchema = Readonly<Record<string, unknown>>
-
-/** Random number generator for samples, which repeats its numbers for the same seed. */
-export interface SampleRandom {
-  /** Number from 0 to 1, excluding 1. */
-  readonly next: () => number
-  /** Whole number, both ends included. */
-  readonly between: (min: number, max: number) => number
-  readonly chance: (probability: number) => boolean
-  readonly pick: <T>(items: readonly T[]) => T
-  /** Decimal digits, with leading zeros. */
-  readonly digits: (count: number) => string
-}
 
 /** Arrow type, and SQL that converts values into numbers with the bytes of this type, or into texts. */
 export interface ArrowMapping {

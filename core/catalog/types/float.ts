@@ -72,5 +72,4 @@ export const float: FieldTypeRow = {
     python: 'float',
     r: 'numeric',
   },
-  sample: (random) => (random.next() * 100).toFixed(4),
 }

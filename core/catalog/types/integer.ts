@@ -41,5 +41,4 @@ export const integer: FieldTypeRow = {
     python: 'int',
     r: 'numeric',
   },
-  sample: (random) => String(random.between(-5, 100_000)),
 }

@@ -46,9 +46,4 @@ export const json: FieldTypeRow = {
     python: 'object',
     r: 'character',
   },
-  sample: (random) =>
-    `{"id": ${random.between(1, 99)}, "rate": ${random.digits(2)}.50, "said": "${random.pick(['a', 'b, c', '\\"é\\"'])}"}`.replace(
-      /: 0(\d)/,
-      ': $1',
-    ),
 }

@@ -46,8 +46,4 @@ export const list: FieldTypeRow = {
     python: 'list',
     r: 'character',
   },
-  sample: (random) => {
-    const texts = ['água', 'solo, ar', 'say "ah"', 'a\nb', '\u001f\\']
-    return JSON.stringify(Array.from({ length: random.between(0, 3) }, () => random.pick(texts)))
-  },
 }

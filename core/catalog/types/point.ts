@@ -92,8 +92,6 @@ export const point: FieldTypeRow = {
     python: 'dict',
     r: 'character',
   },
-  sample: (random) =>
-    `${random.between(-89, 89)}.${random.digits(3)}, ${random.between(-179, 179)}.${random.digits(4)}`,
 }
 
 function isHeld(value: string): string {

@@ -1,8 +1,6 @@
 import { plainType, unchangedSql, type FieldTypeRow } from './field-type.ts'
 import { compareBytes } from '../../text.ts'
 
-const words = ['Água', 'Boa Vista', 'Caçador', 'Ilhéus', 'Jaú', 'Mossoró', 'São Paulo', 'Três Corações']
-
 /** Any text, such as a name or a code. */
 export const string: FieldTypeRow = {
   ...plainType,
@@ -24,11 +22,7 @@ export const string: FieldTypeRow = {
     python: 'str',
     r: 'character',
   },
-  sample: (random) => `${random.pick(words)} ${random.between(1, 99)}`,
 }
 
 /** A long text of several lines. */
-export const text: FieldTypeRow = {
-  ...string,
-  sample: (random) => `${random.pick(words)}, "${random.pick(words)}"\n${random.pick(words)}`,
-}
+export const text: FieldTypeRow = string

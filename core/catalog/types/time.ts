@@ -41,5 +41,4 @@ export const time: FieldTypeRow = {
     python: 'str',
     r: 'character',
   },
-  sample: (random) => `${random.between(0, 27)}:${random.between(10, 59)}:${random.between(10, 59)}`,
 }

@@ -28,7 +28,7 @@ interface Document {
 
 let service: Service
 beforeAll(async () => {
-  service = await serve(await publishSamples(0.02))
+  service = await serve(await publishSamples())
 }, 120_000)
 
 async function documentAt(address: string, { app } = service): Promise<Document> {

@@ -15,7 +15,7 @@ describeInBrowser('pages in a browser', () => {
   let at: Site
   let axe: string
   beforeAll(async () => {
-    const shop = await publishSamples(0.5, ({ dataset }) => dataset === 'covid19')
+    const shop = await publishSamples(({ dataset }) => dataset === 'covid19')
     at = await site(shop)
     axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   }, 60_000)

@@ -57,7 +57,7 @@ describeWithClients('lines of code of a page', () => {
   let tables: { table: Table; rows: Row[] }[]
   beforeAll(async () => {
     const wanted = new Set(['caso_full', 'bens_candidatos', 'filiados', 'nomes'])
-    const shop = await publishSamples(0.05, ({ name }) => wanted.has(name))
+    const shop = await publishSamples(({ name }) => wanted.has(name))
     const port = await freePort()
     base = `http://localhost:${port}`
     const { app } = await serve(shop, { publicUrl: new URL(base) })
@@ -66,7 +66,7 @@ describeWithClients('lines of code of a page', () => {
     tables = await Promise.all(
       allTables(shop.catalog).map(async (table) => ({
         table,
-        rows: await readRows(path.join(shop.sources, `${tableId(table)}.csv.gz`), table),
+        rows: await readRows(path.join(shop.sources, `${tableId(table)}.csv`), table),
       })),
     )
     home = await homeWithHttpfs()

@@ -6,7 +6,7 @@ import { publishSamples } from '../../support/samples.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await serve(await publishSamples(0.1, ({ name }) => ['caso', 'boletim'].includes(name)))
+  service = await serve(await publishSamples(({ name }) => ['caso', 'boletim'].includes(name)))
 }, 60_000)
 
 const addresses = [

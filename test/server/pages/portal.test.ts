@@ -15,7 +15,7 @@ let server: http.Server
 let base: string
 let published: string[]
 beforeAll(async () => {
-  const shop = await publishSamples(0.05)
+  const shop = await publishSamples()
   const { app } = await serve(shop)
   server = http.createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')

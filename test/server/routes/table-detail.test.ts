@@ -194,7 +194,7 @@ test('one that is not published tells what is declared', async () => {
 })
 
 test('every example of every table answers, with rows', async () => {
-  const shop = await publishSamples(0.05)
+  const shop = await publishSamples()
   const tables = allTables(shop.catalog)
   const { app } = await serve(shop)
   const asked: [string, number, boolean][] = []

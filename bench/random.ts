@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { SampleRandom } from '../../core/catalog/types/field-type.ts'
 
-/** Deterministic random numbers: the same seed gives the same sources on every machine. */
-export type Random = SampleRandom
+/** Random number generator that repeats its numbers for the same seed, on every machine. */
+export interface Random {
+  /** Number from 0 to 1, excluding 1. */
+  readonly next: () => number
+  /** Whole number, both ends included. */
+  readonly between: (min: number, max: number) => number
+  readonly chance: (probability: number) => boolean
+  readonly pick: <T>(items: readonly T[]) => T
+  /** Decimal digits, with leading zeros. */
+  readonly digits: (count: number) => string
+}
 
 export function randomFrom(seed: string): Random {
   const next = sfc32(seed)

@@ -1,0 +1,138 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, readFile, rename } from 'node:fs/promises'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { constants, createGzip } from 'node:zlib'
+import { parse } from 'csv-parse/sync'
+import { tableId, type Table } from '../core/catalog/catalog.ts'
+import { randomFrom } from './random.ts'
+import { randomValue } from './values.ts'
+
+/** Rows of any number, from samples or at random, and the files with them. */
+
+/** Values of a row by field. */
+export type SourceRow = Readonly<Record<string, string | number>>
+
+type SampleRow = Readonly<Record<string, string>>
+
+/** Copies of a row differ in their keys. */
+interface Repetition {
+  readonly row: SampleRow
+  /** Number of the row in the sample, and of the copy; from 0. */
+  readonly at: number
+  readonly copy: number
+  readonly rows: readonly SampleRow[]
+  readonly copies: number
+}
+
+const dayMs = 86_400_000
+const isoDay = (time: number): string => new Date(time).toISOString().slice(0, 'YYYY-MM-DD'.length)
+
+/**
+ * Yields the rows of a sample again and again, with new keys.
+ * @param id a table whose keys are known here: `covid19/caso_full` or `socios-brasil/socios`
+ */
+export async function repeatedRows(id: keyof typeof renewed, count: number): Promise<Iterable<SourceRow>> {
+  const rows = parse(await readFile(`samples/${id}.csv`), { columns: true }) as SampleRow[]
+  const copies = Math.ceil(count / rows.length)
+  return repeat()
+  function* repeat(): Generator<SourceRow> {
+    for (let copy = 0, left = count; copy < copies; copy += 1)
+      for (const [at, row] of rows.entries())
+        if (left-- > 0) yield renewed[id]({ row, at, copy, rows, copies })
+  }
+}
+
+const renewed = { 'covid19/caso_full': renewedCase, 'socios-brasil/socios': renewedPartner }
+
+/** The sample has a row a week. Copies fill the days between, then follow it, and then are other places. */
+function renewedCase({ row, copy, copies }: Repetition): SourceRow {
+  const [weekDays, sampleDays] = [7, 112]
+  const shifts = weekDays * Math.min(6, Math.max(1, Math.round(Math.sqrt(copies) / 14)))
+  const [shift, place] = [copy % shifts, Math.floor(copy / shifts)]
+  const days = (shift % weekDays) + Math.floor(shift / weekDays) * sampleDays
+  const moved = (date: string | undefined): string => isoDay(Date.parse(date ?? '') + days * dayMs)
+  const isState = row['city'] === '' && place === 0
+  const number = (name: string): number => Number(row[name])
+  const confirmed = number('last_available_confirmed') + 7 * copy
+  const deaths = number('last_available_deaths') + (copy % 5)
+  const population = number('estimated_population_2019') + place
+  const cityCode = row['city'] === '' ? number('city_ibge_code') * 100_000 + 90_000 : number('city_ibge_code')
+  return {
+    ...row,
+    date: moved(row['date']),
+    last_available_date: moved(row['last_available_date']),
+    order_for_place: number('order_for_place') + days,
+    ...(!isState && {
+      place_type: 'city',
+      city: `${row['city'] || (row['state'] ?? '')}${place === 0 ? '' : ` ${place}`}`,
+      city_ibge_code: cityCode + place,
+    }),
+    last_available_confirmed: confirmed,
+    last_available_confirmed_per_100k_inhabitants: ((confirmed / population) * 100_000).toFixed(5),
+    new_confirmed: number('new_confirmed') + (copy % 23),
+    last_available_deaths: deaths,
+    last_available_death_rate: (deaths / confirmed).toFixed(4),
+    estimated_population_2019: population,
+    is_last: String(row['is_last'] === 'true' && shift === shifts - 1),
+  }
+}
+
+/** Copies have other numbers, and names of words of several rows. */
+function renewedPartner({ row, at, copy, rows }: Repetition): SourceRow {
+  const mixed = (name: string): string => {
+    const other = rows[(at + 31 * copy) % rows.length]?.[name] ?? ''
+    const [first = ''] = (row[name] ?? '').split(' ')
+    const end = rows[(at + 7 * Math.floor(copy / rows.length)) % rows.length]?.[name]?.split(' ').at(-1) ?? ''
+    return copy === 0 ? (row[name] ?? '') : `${first} ${other.split(' ').slice(1).join(' ')} ${end}`
+  }
+  const cnpj = (BigInt(row['cnpj'] ?? '') + BigInt(copy) * 5_000_000_029n) % 10n ** 14n
+  return {
+    ...row,
+    cnpj: String(cnpj).padStart(14, '0'),
+    razao_social: mixed('razao_social'),
+    nome_socio: mixed('nome_socio'),
+  }
+}
+
+const nullShare = 0.05
+
+/** Yields rows with random values of the types of a table. */
+export function* randomRows(table: Table, count: number): Generator<SourceRow> {
+  const random = randomFrom(tableId(table))
+  for (let index = 0; index < count; index += 1)
+    yield Object.fromEntries(
+      table.fields.map((field) => [
+        field.name,
+        random.chance(nullShare) ? '' : randomValue[field.type](random, field),
+      ]),
+    )
+}
+
+const chunkCharacters = 256 * 1024
+
+/** Writes rows as the source of a table, a CSV in gzip, which appears only when it is complete. */
+export async function writeSource(file: string, table: Table, rows: Iterable<SourceRow>): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true })
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED })
+  await pipeline(Readable.from(chunks(table, rows)), gzip, createWriteStream(`${file}.draft`))
+  await rename(`${file}.draft`, file)
+}
+
+function* chunks(table: Table, rows: Iterable<SourceRow>): Generator<Buffer> {
+  const names = table.fields.map((field) => field.name)
+  let text = `${names.join(',')}\n`
+  for (const row of rows) {
+    text += `${names.map((name) => quoted(String(row[name] ?? ''))).join(',')}\n`
+    if (text.length > chunkCharacters) {
+      yield Buffer.from(text)
+      text = ''
+    }
+  }
+  yield Buffer.from(text)
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
