@@ -42,10 +42,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   yauzl: ['ingest/source/zip.ts'],
   yaml: ['core/catalog/document.ts', 'core/catalog/add-table.ts'],
   zod: [
-    'core/catalog/definition.ts',
-    'core/catalog/expectations.ts',
-    'core/catalog/explain.ts',
-    'core/catalog/metadata.ts',
+    'core/catalog',
     'core/warehouse/manifest.ts',
     'core/warehouse/state-files.ts',
     'core/warehouse/report.ts',

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { codeOf, StartError } from '../errors.ts'
 import { fileWildcard } from '../text.ts'
-import type { Path } from './raw-document.ts'
+import type { Path } from './shapes.ts'
 import { readDocument, type LineAndColumn, type PlacedDocument, type WrittenValue } from './document.ts'
 
 /** A file of a catalog, with the path as a person writes it. */

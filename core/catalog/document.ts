@@ -1,6 +1,16 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+} from 'yaml'
 import { messageOf } from '../errors.ts'
-import type { Path } from './raw-document.ts'
+import type { Path } from './shapes.ts'
 import { shorten } from '../text.ts'
 
 /** Position in a text, from 1. */
@@ -35,6 +45,7 @@ export interface WrittenValue {
 }
 
 const aliasesMax = 100
+const lostKey = '__proto__'
 const writtenMax = 80
 
 export function readDocument(text: string): PlacedDocument {
@@ -52,6 +63,16 @@ export function readDocument(text: string): PlacedDocument {
   const problems = [...document.errors, ...document.warnings].map((problem) => {
     return { ...placeAt(problem.pos[0]), message: problem.message }
   })
+  if (text.includes(lostKey))
+    visit(document, {
+      Pair: (_at, { key }) => {
+        if (isScalar(key) && key.value === lostKey)
+          problems.push({
+            ...placeAt(key.range?.[0] ?? 0),
+            message: `JSON readers in JavaScript drop "${lostKey}": choose another name`,
+          })
+      },
+    })
   // With a duplicate key, the rest can still be checked; after other errors, it cannot.
   let readable = document.errors.every((error) => error.code === 'DUPLICATE_KEY')
   let root: unknown = null

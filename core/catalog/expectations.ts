@@ -1,19 +1,15 @@
 import { z } from 'zod'
 import { typeRow, type FieldType } from './field-types.ts'
-import { plainText } from './metadata.ts'
 import {
-  at,
-  digitsOf,
-  items,
+  below,
+  optional,
+  plainText,
   requireField,
-  rowOf,
-  strings,
   typesWith,
   unknownName,
-  type Path,
   type ReportFault,
-} from './raw-document.ts'
-import type { Digits } from './types/field-type.ts'
+} from './shapes.ts'
+import type { Digits, FieldTypeRow } from './types/field-type.ts'
 
 /**
  * Expectations: rules for the rows of a table that a type cannot express. An ingest publishes nothing while
@@ -43,21 +39,20 @@ export interface FieldAddress {
 }
 
 const bound = z.union([z.string(), z.number(), z.null()])
+type Bound = z.output<typeof bound>
 
 export const fieldExpectations = z.strictObject({
-  not_null: z.boolean().optional().describe('Requires a value in each row.'),
-  unique: z.boolean().optional().describe('Requires that no value occurs twice.'),
-  between: z
-    .array(bound)
-    .length(2, 'must be a list of two bounds, such as [0, 100]; null is an open end')
-    .optional()
-    .describe('Smallest and greatest allowed value, such as [0, 100]; null is an open end.'),
-  matches: plainText
-    .optional()
-    .describe('Regular expression (RE2) of the complete value, such as "[0-9]{7}".'),
-  references: plainText
-    .optional()
-    .describe('Field that contains all values, as dataset/table.field, such as places/states.code.'),
+  not_null: z.boolean().default(false).describe('Requires a value in each row.'),
+  unique: z.boolean().default(false).describe('Requires that no value occurs twice.'),
+  between: optional(
+    z.array(bound).length(2, 'must be a list of two bounds, such as [0, 100]; null is an open end'),
+  ).describe('Smallest and greatest allowed value, such as [0, 100]; null is an open end.'),
+  matches: optional(plainText).describe(
+    'Regular expression (RE2) of the complete value, such as "[0-9]{7}".',
+  ),
+  references: optional(plainText).describe(
+    'Field that contains all values, as dataset/table.field, such as places/states.code.',
+  ),
 })
 
 export const tableExpectations = z.strictObject({
@@ -66,28 +61,29 @@ export const tableExpectations = z.strictObject({
     .describe('Lists of fields whose values together occur once, such as [[date, city]].'),
 })
 
-interface ExpectingTable {
-  readonly expect?: z.infer<typeof tableExpectations> | undefined
-  readonly fields: readonly ({
-    readonly name: string
-    readonly type: FieldType
-    readonly expect?: z.infer<typeof fieldExpectations> | undefined
-  } & Digits)[]
+interface ExpectingField extends Digits {
+  readonly name: string
+  readonly type: FieldType
+  readonly expect: z.output<typeof fieldExpectations> | null
 }
 
-/** Returns the expectations of a checked table, those of each field first. */
-export function expectationsOf({ fields, expect: ofTable }: ExpectingTable): Expectation[] {
+/** Returns the expectations of a table, those of each field first. */
+export function expectationsOf(
+  fields: readonly ExpectingField[],
+  ofTable: z.output<typeof tableExpectations> | null,
+): Expectation[] {
   const ofFields = fields.flatMap((definition): Expectation[] => {
-    const { name: field, expect = {} } = definition
-    const [min = null, max = null] = (expect.between ?? []).map((end) => canonicalBound(end, definition))
+    const { name: field, expect } = definition
+    if (expect === null) return []
+    const { between, matches: pattern } = expect
+    const target = expect.references === null ? null : addressOf(expect.references)
+    const [min = null, max = null] = (between ?? []).map((end) => canonicalBound(end, definition))
     return [
-      ...(expect.not_null === true ? [{ kind: 'not_null', field } as const] : []),
-      ...(expect.unique === true ? [{ kind: 'unique', fields: [field] } as const] : []),
-      ...(expect.between === undefined ? [] : [{ kind: 'between', field, min, max } as const]),
-      ...(expect.matches === undefined ? [] : [{ kind: 'matches', field, pattern: expect.matches } as const]),
-      ...(expect.references === undefined
-        ? []
-        : [{ kind: 'references', field, target: requireAddress(expect.references) } as const]),
+      ...(expect.not_null ? [{ kind: 'not_null', field } as const] : []),
+      ...(expect.unique ? [{ kind: 'unique', fields: [field] } as const] : []),
+      ...(between === null ? [] : [{ kind: 'between', field, min, max } as const]),
+      ...(pattern === null ? [] : [{ kind: 'matches', field, pattern } as const]),
+      ...(target === null ? [] : [{ kind: 'references', field, target } as const]),
     ]
   })
   return [
@@ -103,123 +99,102 @@ function canonicalBound(
   return end === null ? null : typeRow(type).parse(String(end), digits)
 }
 
+const addressPattern = /^([^/.]+)\/([^/.]+)\.(.+)$/
+
+/** Parses `dataset/table.field`; null if the text is something else. */
 function addressOf(text: string): FieldAddress | null {
-  const [, dataset = '', table = '', field = ''] = /^([^/.]+)\/([^/.]+)\.(.+)$/.exec(text) ?? []
+  const [, dataset = '', table = '', field = ''] = addressPattern.exec(text) ?? []
   return field === '' ? null : { dataset, table, field }
 }
 
-function requireAddress(text: string): FieldAddress {
-  const address = addressOf(text)
-  if (address === null) throw new Error(`the catalog let the reference ${text} pass`)
-  return address
+/** Checks the expectations of a field against its type, except for references. */
+export function checkFieldExpectations(field: ExpectingField, report: ReportFault): void {
+  const { type, expect } = field
+  const row = typeRow(type)
+  if (expect === null) return
+  if (expect.between !== null && !row.isOrdered) {
+    const due = typesWith((one) => one.isOrdered)
+    report(['between'], `"between" applies only to fields of type ${due}: remove it`)
+  } else if (expect.between !== null) checkBetween(expect.between, row, field, report)
+  if (expect.matches === null) return
+  if (expect.matches.includes('\0'))
+    report(['matches'], '"matches" contains a NUL, which no regular expression may have: remove it')
+  if (!row.isText)
+    report(
+      ['matches'],
+      `"matches" applies only to fields of type ${typesWith((one) => one.isText)}: remove it`,
+    )
 }
 
-/** Checks the expectations of a table, except for references, which need the whole catalog. */
-export function checkExpectations(
-  table: unknown,
-  path: Path,
-  known: readonly string[],
-  report: ReportFault,
-): void {
-  for (const [index, field] of items(table, 'fields')) {
-    const own = [...path, 'fields', index, 'expect']
-    checkBetween(field, [...own, 'between'], report)
-    checkMatches(field, [...own, 'matches'], report)
-  }
-  for (const [index, keys] of items(at(table, 'expect'), 'unique')) {
-    for (const [place, name] of strings({ keys }, 'keys'))
-      requireField(name, [...path, 'expect', 'unique', index, place], known, report)
-  }
-}
-
-function checkBetween(field: unknown, path: Path, report: ReportFault): void {
-  const ends = at(at(field, 'expect'), 'between')
-  const row = rowOf(field)
-  if (!Array.isArray(ends) || row === null) return
-  if (!row.isOrdered) {
-    report(path, `"between" applies only to fields of type ${typesWith((one) => one.isOrdered)}: remove it`)
-    return
-  }
-  const digits = digitsOf(field)
-  const parsed = ends.map((end: unknown) => (isBound(end) ? row.parse(String(end), digits) : null))
+function checkBetween(ends: readonly Bound[], row: FieldTypeRow, digits: Digits, report: ReportFault): void {
+  const parsed = ends.map((end) => (end === null ? null : row.parse(String(end), digits)))
   for (const [index, end] of ends.entries()) {
-    if (isBound(end) && parsed[index] === null)
-      report([...path, index], `${JSON.stringify(end)} is no bound: expected ${row.expects(digits)}`)
+    if (end !== null && parsed[index] === null)
+      report(['between', index], `${JSON.stringify(end)} is no bound: expected ${row.expects(digits)}`)
   }
   const [min = null, max = null] = parsed
   if (min !== null && max !== null && row.compare(min, max) > 0)
-    report(path, `the bounds ${min} and ${max} exclude every value: exchange them`)
+    report(['between'], `the bounds ${min} and ${max} exclude every value: exchange them`)
 }
 
-const isBound = (end: unknown): end is string | number => typeof end === 'string' || typeof end === 'number'
-
-function checkMatches(field: unknown, path: Path, report: ReportFault): void {
-  const pattern = at(at(field, 'expect'), 'matches')
-  if (typeof pattern === 'string' && pattern.includes('\0'))
-    report(path, '"matches" contains a NUL, which no regular expression may have: remove it')
-  if (pattern === undefined || rowOf(field)?.isText !== false) return
-  report(path, `"matches" applies only to fields of type ${typesWith((one) => one.isText)}: remove it`)
+/** A table of which other tables may name fields. */
+export interface ReferringTable {
+  /** `dataset/table`. */
+  readonly id: string
+  readonly fields: readonly ExpectingField[]
+  readonly report: ReportFault
 }
 
-interface Reference {
-  readonly path: Path
-  readonly text: string
-  readonly from: string
-  readonly field: unknown
-}
-
-/** Checks that referenced fields exist with the same type, and that no table waits for itself. */
-export function checkReferences(root: unknown, report: ReportFault): void {
-  const tables = new Map<string, unknown>()
-  const references: Reference[] = []
-  for (const [datasetIndex, dataset] of items(root, 'datasets')) {
-    for (const [tableIndex, table] of items(dataset, 'tables')) {
-      const from = `${String(at(dataset, 'slug'))}/${String(at(table, 'name'))}`
-      tables.set(from, table)
-      for (const [index, field] of items(table, 'fields')) {
-        const text = at(at(field, 'expect'), 'references')
-        if (typeof text !== 'string') continue
-        const path = ['datasets', datasetIndex, 'tables', tableIndex, 'fields', index, 'expect', 'references']
-        references.push({ path, text, from, field })
-      }
-    }
-  }
+/**
+ * Checks that referenced fields exist with the same type, and that no table waits for itself.
+ * @param ids ids of all tables, also of those whose shape is wrong
+ */
+export function checkReferences(tables: readonly ReferringTable[], ids: readonly string[]): void {
   const targets = new Map<string, Set<string>>()
-  for (const { path, text, from, field } of references) {
-    const address = addressOf(text)
-    if (address === null) {
-      report(
-        path,
-        `"${text}" is not a field of a table: write dataset/table.field, such as places/states.code`,
-      )
-      continue
+  for (const { id: from, fields, report: reportTable } of tables) {
+    for (const [index, field] of fields.entries()) {
+      const text = field.expect?.references ?? null
+      if (text === null) continue
+      const report = below(reportTable, 'fields', index, 'expect', 'references')
+      const address = addressOf(text)
+      if (address === null) {
+        report(
+          [],
+          `"${text}" is not a field of a table: write dataset/table.field, such as places/states.code`,
+        )
+        continue
+      }
+      const to = `${address.dataset}/${address.table}`
+      if (!ids.includes(to)) {
+        report([], unknownName('table', to, ids))
+        continue
+      }
+      const target = tables.find(({ id }) => id === to)
+      if (target !== undefined) checkTarget(field, target, address.field, report)
+      if (from !== to) targets.set(from, (targets.get(from) ?? new Set()).add(to))
+      if (reaches(targets, to, from))
+        report([], `${from} and ${to} wait for each other, so neither can be published: remove one reference`)
     }
-    const to = `${address.dataset}/${address.table}`
-    if (!tables.has(to)) {
-      report(path, unknownName('table', to, [...tables.keys()]))
-      continue
-    }
-    checkTarget(field, tables.get(to), address.field, path, report)
-    if (from !== to) targets.set(from, (targets.get(from) ?? new Set()).add(to))
-    if (reaches(targets, to, from))
-      report(path, `${from} and ${to} wait for each other, so neither can be published: remove one reference`)
   }
 }
 
-function checkTarget(field: unknown, table: unknown, name: string, path: Path, report: ReportFault): void {
-  const fields = items(table, 'fields').map(([, one]) => one)
-  const names = fields.map((one) => String(at(one, 'name')))
-  const target = fields[names.indexOf(name)]
-  if (target === undefined) return requireField(name, path, names, report)
-  const [own, other] = [storedTypeOf(field), storedTypeOf(target)]
-  if (own === null || other === null || own === other) return
-  const types = [target, field].map((one) => String(at(one, 'type')))
-  report(path, `"${name}" has the type ${types.join(', and this field ')}: give both the same type`)
-}
-
-/** Returns the type of a field in Parquet, if the declared type exists. */
-function storedTypeOf(field: unknown): string | null {
-  return rowOf(field)?.stored(digitsOf(field)) ?? null
+function checkTarget(
+  field: ExpectingField,
+  { fields }: ReferringTable,
+  name: string,
+  report: ReportFault,
+): void {
+  const target = fields.find((one) => one.name === name)
+  if (target === undefined)
+    return requireField(
+      name,
+      [],
+      fields.map((one) => one.name),
+      report,
+    )
+  const [own, other] = [field, target].map((one) => typeRow(one.type).stored(one))
+  if (own !== other)
+    report([], `"${name}" has the type ${target.type}, and this field ${field.type}: give both the same type`)
 }
 
 /** Returns whether references lead from one table to another. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { didYouMean } from '../text.ts'
-import type { Path } from './raw-document.ts'
-import { catalogDefinition } from './definition.ts'
+import type { Path } from './shapes.ts'
+import { catalogDefinition } from './catalog.ts'
 import type { JoinedDocument } from './catalog-files.ts'
 import type { WrittenValue } from './document.ts'
 
@@ -142,11 +142,12 @@ function child(schema: unknown, step: string | number): unknown {
   return 'valueType' in schema ? schema.valueType : undefined
 }
 
-/** Returns the schema that an optional or default schema wraps. */
+/** Returns the schema that a transformed, optional or default schema wraps. */
 function unwrapped(schema: unknown): unknown {
-  if (typeof schema !== 'object' || schema === null || 'element' in schema || !('unwrap' in schema))
-    return schema
-  return typeof schema.unwrap === 'function' ? (schema.unwrap as () => unknown)() : schema
+  if (typeof schema !== 'object' || schema === null || 'element' in schema) return schema
+  if ('in' in schema) return unwrapped(schema.in)
+  if (!('unwrap' in schema) || typeof schema.unwrap !== 'function') return schema
+  return unwrapped((schema.unwrap as () => unknown)())
 }
 
 function hasShape(schema: unknown): schema is { shape: Record<string, unknown> } {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { dirname, relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { buildCatalog, type Catalog } from './catalog.ts'
+import { translated, type Catalog } from './catalog.ts'
 import { joinDocuments, readCatalogFiles, type CatalogFile, type JoinedDocument } from './catalog-files.ts'
-import { checkNames } from './check.ts'
-import { catalogDefinition } from './definition.ts'
 import { readDocument } from './document.ts'
 import { explain } from './explain.ts'
+import { languages } from './names.ts'
+import { parseDefinition } from './parse.ts'
 import { StartError } from '../errors.ts'
 
 /** Cache of parsed YAML texts. */
@@ -53,7 +53,7 @@ export async function loadCatalog(
   const text = joinTexts(files)
   const root = await texts?.get(text)
   // The cache has no positions: if there is a fault, the files are parsed below to locate it.
-  const known = root === undefined ? null : catalogOf(root, text)
+  const known = root === undefined ? null : catalogIn(root, text)
   if (known !== null) return known
   if (files.length > 1) await parsed.read(files)
   return parseCatalogFiles(files, texts, parsed)
@@ -78,7 +78,7 @@ export function parseCatalogFiles(
 ): Catalog {
   const document = joinDocuments(files, parsed.roots)
   const text = joinTexts(files)
-  const catalog = document.readable && document.problems.length === 0 ? catalogOf(document.root, text) : null
+  const catalog = document.readable && document.problems.length === 0 ? catalogIn(document.root, text) : null
   if (catalog === null) throw new CatalogError(files[0]?.file ?? '', faultsIn(document, files))
   texts?.parsed(text, document.root)
   parsed.roots = document.roots
@@ -93,24 +93,23 @@ function joinTexts(files: readonly CatalogFile[]): string {
 }
 
 /** Builds a catalog from a parsed value; null if there is a fault. */
-function catalogOf(root: unknown, text: string): Catalog | null {
-  const { data } = catalogDefinition.safeParse(root)
-  const faults: string[] = []
-  checkNames(root, (_path, message) => faults.push(message))
-  if (data === undefined || faults.length > 0) return null
-  return buildCatalog(data, createHash('sha256').update(text).digest('hex'))
+function catalogIn(root: unknown, text: string): Catalog | null {
+  const { catalog } = parseDefinition(root)
+  if (catalog === null) return null
+  const inLanguage = new Map(languages.map((language) => [language, translated(catalog, language)]))
+  const hash = createHash('sha256').update(text).digest('hex')
+  return Object.freeze({ ...translated(catalog, null), inLanguage, hash })
 }
 
 function faultsIn(document: JoinedDocument, files: readonly CatalogFile[]): Fault[] {
   const faults: Fault[] = [...document.problems]
-  const issues = document.readable ? catalogDefinition.safeParse(document.root).error?.issues : null
-  for (const issue of issues ?? []) {
-    for (const { path, ofKey, message } of explain(issue, document)) {
+  if (document.readable) {
+    const parsed = parseDefinition(document.root)
+    const explained = parsed.issues.flatMap((issue) => explain(issue, document))
+    for (const { path, ofKey, message } of explained)
       faults.push({ ...document.placeOf(path, ofKey), message })
-    }
+    for (const { path, message } of parsed.faults) faults.push({ ...document.placeOf(path), message })
   }
-  if (document.readable)
-    checkNames(document.root, (path, message) => faults.push({ ...document.placeOf(path), message }))
   const places = new Map(files.map(({ file }, index) => [file, index]))
   const placeOf = ({ file }: Fault): number => places.get(file) ?? 0
   return faults.toSorted((a, b) => placeOf(a) - placeOf(b) || a.line - b.line || a.column - b.column)

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { isPathName } from '../../core/catalog/definition.ts'
+import { isPathName } from '../../core/catalog/shapes.ts'
 import { StartError } from '../../core/errors.ts'
 import type { NamedFiles } from '../source/named-files.ts'
 import { tableNameFor } from '../suggest/names.ts'

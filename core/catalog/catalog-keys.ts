@@ -1,0 +1,38 @@
+/** Part of a JSON Schema that describes keys. */
+export interface DescribedSchema {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, DescribedSchema>>
+  readonly items?: DescribedSchema
+  readonly additionalProperties?: boolean | DescribedSchema
+  readonly anyOf?: readonly DescribedSchema[]
+}
+
+type DescribedKey = readonly [key: string, meaning: string]
+
+/** Returns the described keys of catalog.yaml by the headers of their tables in the docs; `*` stands for any name. */
+export function catalogKeys(schema: DescribedSchema): Readonly<Record<string, readonly DescribedKey[]>> {
+  const source = 'datasets.tables.source.'
+  const described = keysBelow(schema, '')
+  return {
+    'source key': described.flatMap(([key, meaning]): DescribedKey[] =>
+      key.startsWith(source) ? [[key.slice(source.length), meaning]] : [],
+    ),
+    'catalog key': described.filter(([key]) => !key.startsWith(source)),
+  }
+}
+
+function keysBelow(
+  { properties = {}, items, additionalProperties, anyOf = [] }: DescribedSchema,
+  above: string,
+): DescribedKey[] {
+  const own = Object.entries(properties).flatMap(([name, one]): DescribedKey[] => [
+    ...(one.description === undefined ? [] : [[above + name, one.description] as const]),
+    ...keysBelow(one, `${above}${name}.`),
+  ])
+  return [
+    ...own,
+    ...(items === undefined ? [] : keysBelow(items, above)),
+    ...(typeof additionalProperties === 'object' ? keysBelow(additionalProperties, `${above}*.`) : []),
+    ...anyOf.flatMap((one) => keysBelow(one, above)),
+  ]
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { checkFieldExpectations, fieldExpectations } from './expectations.ts'
+import { fieldTypeNames, typeRow, type FieldType } from './field-types.ts'
+import { kindNames, maskNames } from './names.ts'
+import {
+  checkBooleans,
+  checkFormats,
+  checkSeparators,
+  formats,
+  readingKeys,
+  buildReading,
+} from './reading.ts'
+import { below, count, optional, plainText, texts, typesWith, type ReportFault } from './shapes.ts'
+import { constantFields, type SourceDefinition } from './source.ts'
+import { digitsDefault, type FieldTypeRow } from './types/field-type.ts'
+
+/** A field of a table. */
+
+const powersOfTen = [-9, -8, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+export const fieldShape = z.strictObject({
+  name: plainText,
+  type: z.enum(fieldTypeNames as [FieldType, ...FieldType[]]),
+  title: optional(texts).describe('Title of the field for people.'),
+  description: optional(texts).describe('Meaning of the field.'),
+  unit: optional(texts).describe('Unit of its numbers, such as R$, km or people.'),
+  kind: optional(z.enum(kindNames)).describe(
+    'Kind of its texts: date for YYYY-MM-DD, uf for codes of Brazilian states; charts use it.',
+  ),
+  precision: optional(count(1, 38)).describe('Decimal only: number of digits. Default is 18.'),
+  scale: optional(count(0, 37)).describe('Decimal only: number of decimal places. Default is 2.'),
+  ...readingKeys,
+  factor: optional(
+    z
+      .number()
+      .refine(
+        (factor) => powersOfTen.some((power) => factor === Number(`1e${power}`)),
+        'must be a power of ten, such as 0.01 for cents',
+      ),
+  ).describe('Numbers only: factor for the numbers of the source, such as 0.01 for cents.'),
+  separator: optional(
+    z
+      .string()
+      .regex(
+        /^[^\s"[\]]{1,3}$/,
+        'must be up to three characters such as ";" or "|", without spaces, " or brackets',
+      ),
+  ).describe('List only: separator of its texts, such as ";". By default the source has JSON.'),
+  format: optional(formats).describe(
+    "Date, datetime and time only: format in the source, such as `dd/mm/yyyy`, if it differs from the table's. With several formats, each value must match exactly one.",
+  ),
+  mask: optional(z.enum(maskNames)).describe(
+    'Hides a part of personal identifiers before anything is written; cpf gives `***456789**`.',
+  ),
+  expect: optional(fieldExpectations).describe(
+    'Rules for its values; nothing is published while a value breaks one.',
+  ),
+})
+
+type FieldDefinition = z.output<typeof fieldShape>
+
+/** Returns the declared digits, or the default ones. */
+export function digitsOf({ precision, scale }: Pick<FieldDefinition, 'precision' | 'scale'>) {
+  return { precision: precision ?? digitsDefault.precision, scale: scale ?? digitsDefault.scale }
+}
+
+/** Returns a field as the server and the ingest use it. */
+export function buildField(definition: FieldDefinition, source: SourceDefinition) {
+  const { name, type, title, description, unit, kind, mask } = definition
+  const reading = buildReading(definition, source)
+  return { name, type, title, description, unit, kind, ...digitsOf(definition), reading, mask }
+}
+
+/** Checks a field of a table with this source. */
+export function checkField(field: FieldDefinition, source: SourceDefinition, report: ReportFault): void {
+  checkName(field.name, below(report, 'name'))
+  checkTypeKeys(field, report)
+  if (typeRow(field.type).dialect === 'number') checkSeparators(field, source, report)
+  checkBooleans(field, report)
+  checkFieldExpectations({ ...field, ...digitsOf(field) }, below(report, 'expect'))
+  if (field.mask !== null && constantFields(source).includes(field.name))
+    report(
+      ['mask'],
+      'a value from "constants" or "from_name" cannot be masked: remove the mask, and write a constant as it should be shown',
+    )
+}
+
+/** Columns that queries have in addition to the fields, so no field may have their names. */
+const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
+
+/** Reports names that DuckDB or a JSON object cannot contain unchanged. */
+function checkName(name: string, report: ReportFault): void {
+  if (name === '__proto__') {
+    report([], 'JSON readers in JavaScript drop "__proto__": choose another name')
+  } else if (/^[+-]?\d+([.,]\d*)?$/.test(name)) {
+    report(
+      [],
+      `"${name}" looks like a number, and some JSON readers reorder such keys: start it with a letter`,
+    )
+  } else if (name.startsWith('-')) {
+    const quotedField = JSON.stringify(name.slice(1))
+    report(
+      [],
+      `"${name}" begins with "-", which means descending order by ${quotedField} in requests: choose another name`,
+    )
+  } else if (ownNames.has(name.toLowerCase())) {
+    report([], `"${name}" is reserved for the position of a row: choose another name`)
+  } else if (/\p{Cc}|\p{Cs}/u.test(name) || name !== name.trim()) {
+    report([], `"${name}" has a control character, or white space at its start or end: remove it`)
+  } else if (Buffer.byteLength(name) > 255) {
+    report([], 'the field name is longer than 255 bytes: shorten it')
+  }
+}
+
+/** Keys that only some types of fields may have, a test for these types, and what to do about the key. */
+const ofTypes: readonly (readonly [
+  keys: readonly (keyof FieldDefinition)[],
+  belongs: (row: FieldTypeRow) => boolean,
+  remedy: string,
+])[] = [
+  [['precision', 'scale'], (row) => row.hasDigits, 'remove it, or make the type decimal'],
+  [['mask', 'kind'], (row) => row.isText, 'change the type'],
+  [['format'], (row) => row.moment !== null, 'remove it'],
+  [['decimal'], (row) => row.dialect === 'number' || row.dialect === 'degrees', 'remove it'],
+  [
+    ['groups', 'marks', 'minus', 'factor'],
+    (row) => row.dialect === 'number' || row.dialect === 'integer',
+    'remove it',
+  ],
+  [['separator'], (row) => row.dialect === 'list', 'remove it'],
+  [['booleans'], (row) => row.dialect === 'words', 'remove it'],
+  [['timezone'], (row) => row.moment === 'datetime', 'remove it'],
+  [['two_digit_years_from'], (row) => row.moment === 'date' || row.moment === 'datetime', 'remove it'],
+]
+
+/** Checks declarations that only some types may have. */
+function checkTypeKeys(field: FieldDefinition, report: ReportFault): void {
+  const row = typeRow(field.type)
+  for (const [keys, belongs, remedy] of ofTypes) {
+    for (const key of keys) {
+      if (field[key] !== null && !belongs(row))
+        report([key], `"${key}" applies only to fields of type ${typesWith(belongs)}: ${remedy}`)
+    }
+  }
+  const { precision, scale } = digitsOf(field)
+  if (row.hasDigits && scale >= precision)
+    report(['scale'], `scale ${scale} must be less than precision ${precision}, the total number of digits`)
+  if (row.moment !== null) checkFormats(field.format, 'format', row.moment, report)
+}

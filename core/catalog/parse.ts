@@ -1,0 +1,101 @@
+import type { z } from 'zod'
+import { buildCatalog, catalogShape, checkFamilies } from './catalog.ts'
+import { datasetShape } from './dataset.ts'
+import { checkReferences, type ReferringTable } from './expectations.ts'
+import { digitsOf } from './field.ts'
+import { below, reportRepeats, unknownName, type Path, type ReportFault } from './shapes.ts'
+import { checkTable, tableShape, type TableDefinition } from './table.ts'
+
+/** Faults of a catalog, and what it declares. */
+interface ParsedCatalog {
+  /** Null if there is a fault. */
+  readonly catalog: ReturnType<typeof buildCatalog> | null
+  /** Values of a wrong shape. */
+  readonly issues: readonly z.core.$ZodIssue[]
+  /** Faults that the rules report. */
+  readonly faults: readonly { readonly path: Path; readonly message: string }[]
+}
+
+/**
+ * Parses the value of a document. Its parts are parsed one by one, so that a wrong shape in one hides no faults of
+ * the others; the rules of a table wait until its shape is right.
+ */
+export function parseDefinition(root: unknown): ParsedCatalog {
+  const issues: z.core.$ZodIssue[] = []
+  const faults: { path: Path; message: string }[] = []
+  const report: ReportFault = (path, message) => faults.push({ path, message })
+  const parse = <T extends z.ZodType>(schema: T, value: unknown, path: Path): z.output<T> | null => {
+    const { data, error } = schema.safeParse(value)
+    for (const issue of error?.issues ?? []) issues.push({ ...issue, path: [...path, ...issue.path] })
+    return data ?? null
+  }
+  const head = parse(catalogShape, root, [])
+  const written = listOf(root, 'datasets')
+  reportNames(written, 'slug', 'dataset slug', below(report, 'datasets'))
+  const { data: families } = catalogShape.shape.families.safeParse(memberOf(root, 'families'))
+  if (families !== undefined) checkFamilies(families, below(report, 'families'))
+
+  const tables: { id: string; definition: TableDefinition | null; report: ReportFault }[] = []
+  const datasets = written.map((raw, index) => {
+    const path = ['datasets', index]
+    const dataset = parse(datasetShape, raw, path)
+    if (dataset !== null && families !== undefined)
+      checkFamilyNames(dataset, Object.keys(families), below(report, ...path))
+    const rawTables = listOf(raw, 'tables')
+    reportNames(rawTables, 'name', 'table name', below(report, ...path, 'tables'))
+    const definitions = rawTables.map((rawTable, place) => {
+      const tablePath = [...path, 'tables', place]
+      const definition = parse(tableShape, rawTable, tablePath)
+      const reportTable = below(report, ...tablePath)
+      if (definition !== null) checkTable(definition, reportTable)
+      const id = `${String(memberOf(raw, 'slug'))}/${String(memberOf(rawTable, 'name'))}`
+      tables.push({ id, definition, report: reportTable })
+      return definition
+    })
+    return { dataset, definitions }
+  })
+  const referring = tables.flatMap(({ definition, ...table }): ReferringTable[] =>
+    definition === null
+      ? []
+      : [{ ...table, fields: definition.fields.map((field) => ({ ...field, ...digitsOf(field) })) }],
+  )
+  checkReferences(
+    referring,
+    tables.map(({ id }) => id),
+  )
+  if (issues.length > 0 || faults.length > 0 || head === null) return { catalog: null, issues, faults }
+  const sound = datasets.flatMap(({ dataset, definitions }) =>
+    dataset === null ? [] : { ...dataset, tables: definitions.filter((one) => one !== null) },
+  )
+  return { catalog: buildCatalog({ ...head, datasets: sound }), issues, faults }
+}
+
+function reportNames(parts: readonly unknown[], key: string, what: string, report: ReportFault): void {
+  const placed = parts.map((part, index) => [[index, key], memberOf(part, key)] as const)
+  reportRepeats(placed, what, report)
+}
+
+function checkFamilyNames(
+  { listed_in: listedIn, overrides }: z.output<typeof datasetShape>,
+  known: readonly string[],
+  report: ReportFault,
+): void {
+  const places: [Path, string][] = [
+    ...listedIn.map((name, index): [Path, string] => [['listed_in', index], name]),
+    ...[...overrides.keys()].map((name): [Path, string] => [['overrides', name], name]),
+  ]
+  for (const [path, name] of places)
+    if (!known.includes(name)) report(path, unknownName('family', name, known))
+}
+
+/** Returns a member of a value whose shape is not checked yet. */
+function memberOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Readonly<Record<string, unknown>>)[key]
+    : undefined
+}
+
+function listOf(value: unknown, key: string): readonly unknown[] {
+  const list = memberOf(value, key)
+  return Array.isArray(list) ? list : []
+}

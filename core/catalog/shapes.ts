@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { didYouMean } from '../text.ts'
+import { fieldTypeNames, typeRow } from './field-types.ts'
+import { languages, type Language } from './names.ts'
+import type { FieldTypeRow } from './types/field-type.ts'
+
+/**
+ * Schemas of common values, and parts of rules, for the descriptions of catalog, dataset, table, source and field.
+ * Rules report faults that a schema cannot express, such as names that do not exist; they read values whose shape
+ * is right.
+ */
+
+/** Keys and indexes from the root of the document, or from the part that a rule reads. */
+export type Path = readonly (string | number)[]
+export type ReportFault = (path: Path, message: string) => void
+
+/** Returns a function that reports faults of a part, whose paths begin at the part. */
+export function below(report: ReportFault, ...parent: Path): ReportFault {
+  return (path, message) => report([...parent, ...path], message)
+}
+
+/** Text for people: in one language, or in several, of which the first is the default. */
+export class Texts {
+  readonly #texts: string | Readonly<Partial<Record<Language, string>>>
+
+  constructor(texts: string | Readonly<Partial<Record<Language, string>>>) {
+    this.#texts = texts
+  }
+
+  /** Returns the text in a language, or in the first language if there is no translation. */
+  in(language: Language | null): string {
+    if (typeof this.#texts === 'string') return this.#texts
+    const [first = ''] = Object.values(this.#texts)
+    return (language === null ? undefined : this.#texts[language]) ?? first
+  }
+}
+
+type CamelCase<Key> = Key extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Key
+
+/** Renames the keys of the catalog, such as `min_group_size`, to those of the code, such as `minGroupSize`. */
+export function camelKeys<T extends object>(value: T): { [Key in keyof T as CamelCase<Key>]: T[Key] } {
+  const renamed = Object.entries(value).map(([key, item]: [string, unknown]) => [
+    key.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    item,
+  ])
+  return Object.fromEntries(renamed) as { [Key in keyof T as CamelCase<Key>]: T[Key] }
+}
+
+/** Returns an object without some of its keys. */
+export function omit<T extends object, Key extends keyof T>(value: T, keys: readonly Key[]): Omit<T, Key> {
+  const omitted: ReadonlySet<PropertyKey> = new Set(keys)
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !omitted.has(key))) as Omit<T, Key>
+}
+
+/** Schema of a value that may be omitted; it is then null. */
+export function optional<T extends z.ZodType>(schema: T) {
+  return schema.optional().transform((value) => value ?? null)
+}
+
+/** Schema of values by name. */
+export function mapOf<T extends z.ZodType>(values: T) {
+  return z
+    .record(z.string(), values)
+    .default({})
+    .transform((record) => new Map(Object.entries(record)))
+}
+
+export const plainText = z.string().min(1, 'must not be empty')
+export const names = z.array(plainText)
+
+export const texts = z
+  .union([
+    plainText,
+    z
+      .partialRecord(z.enum(languages), plainText)
+      .refine(
+        (translations) => Object.keys(translations).length > 0,
+        'must be given in at least one language',
+      ),
+  ])
+  .transform((value) => new Texts(value))
+
+const pathNamePattern = /^[a-z0-9][a-z0-9_-]{0,99}$/
+
+/** Returns whether a name is valid for a dataset or table. */
+export function isPathName(name: string): boolean {
+  return pathNamePattern.test(name)
+}
+
+export const pathName = z
+  .string()
+  .regex(pathNamePattern, 'must be lower-case letters, digits, - and _, starting with a letter or digit')
+
+export const address = z
+  .string()
+  .refine(isWebAddress, 'must be a full address that starts with http:// or https://')
+
+function isWebAddress(value: string): boolean {
+  return /^https?:\/\/[^\s]+$/.test(value) && URL.canParse(value)
+}
+
+export const timezone = z
+  .string()
+  .refine(isTimezone, 'must be a time zone by its IANA name, such as America/Sao_Paulo or UTC')
+
+function isTimezone(value: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+export function count(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`
+  return z.int(message).min(min, message).max(max, message)
+}
+
+/** Returns the names of the types with a trait, such as `string or text`. */
+export function typesWith(trait: (row: FieldTypeRow) => boolean): string {
+  return fieldTypeNames.filter((name) => trait(typeRow(name))).join(' or ')
+}
+
+export function requireField(name: string, path: Path, known: readonly string[], report: ReportFault): void {
+  if (!known.includes(name)) report(path, unknownName('field', name, known))
+}
+
+export function unknownName(what: string, name: string, known: readonly string[]): string {
+  return `there is no ${what} "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}`
+}
+
+export function reportRepeats(
+  named: readonly (readonly [Path, unknown])[],
+  what: string,
+  report: ReportFault,
+): void {
+  const seenNames = new Map<string, string>()
+  for (const [path, name] of named) {
+    if (typeof name !== 'string') continue
+    const earlier = seenNames.get(name.toLowerCase())
+    if (earlier === name) report(path, `${what} "${name}" appears twice: each must be unique`)
+    else if (earlier !== undefined)
+      report(path, `${what} "${name}" differs from "${earlier}" only in case: rename one of them`)
+    else seenNames.set(name.toLowerCase(), name)
+  }
+}

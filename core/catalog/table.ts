@@ -1,0 +1,226 @@
+import { z } from 'zod'
+import { expectationsOf, tableExpectations } from './expectations.ts'
+import { checkField, digitsOf, fieldShape, buildField } from './field.ts'
+import { typeRow } from './field-types.ts'
+import { dueFrequencies, engineNames } from './names.ts'
+import { orderedField, signedKey, type OrderKey } from './order-key.ts'
+import {
+  below,
+  camelKeys,
+  count,
+  mapOf,
+  omit,
+  optional,
+  pathName,
+  plainText,
+  reportRepeats,
+  requireField,
+  texts,
+  typesWith,
+  type ReportFault,
+} from './shapes.ts'
+import { checkSource, sourceShape, buildSource } from './source.ts'
+
+/** A table of a dataset. */
+
+/** Tables with more fields have no row store by default, since writing it takes time for each field. */
+const rowStoreFieldsMax = 200
+
+export const tableShape = z.strictObject({
+  name: pathName,
+  description: optional(texts).describe('Description of the rows.'),
+  order: z
+    .array(
+      z
+        .string()
+        .regex(/^\S(.*\S)?( (asc|desc))?$/, 'must be a field name with asc or desc, such as "date desc"'),
+    )
+    .describe('Order of the rows, first key first; nulls last, ties in the order of the source.'),
+  engine: optional(z.enum(engineNames)).describe(
+    'Engine for filters and orders; clickhouse is the one at CLICKHOUSE_URL. Answers are the same. Default is duckdb.',
+  ),
+  partition: optional(plainText).describe(
+    'First field of the order, with one value in each source file, such as a month. An ingest then converts only partitions whose files changed. Default is none.',
+  ),
+  filters: optional(z.array(plainText)).describe(
+    'Fields that clients may filter and order by. Default is all.',
+  ),
+  export_rows: count(0, 1_000_000_000)
+    .default(1_000_000)
+    .describe('Most rows of an export; files have no limit. Default is 1000000.'),
+  search: optional(z.array(plainText)).describe(
+    'Fields that a search covers. Default is all of type string and text.',
+  ),
+  orders: z
+    .array(z.array(plainText).min(1, 'it must name a field'))
+    .default([])
+    .describe(
+      'Frequent orders, such as [-date, city], with - for descending: any page of them costs as much as a page of the table. Each takes about 4 bytes per row, and the codes of the filters again.',
+    ),
+  packed: optional(z.boolean()).describe(
+    'Stores the rows a second time for reading few of them: pages become several times cheaper, and it takes as much disk as the Parquet. Default is true; false for tables of more than 200 fields.',
+  ),
+  measures: z
+    .array(plainText)
+    .default([])
+    .describe('Integer and decimal fields whose sums are meaningful; charts offer them. Default is none.'),
+  totals: mapOf(plainText).describe(
+    'Fields with the value that marks totals of other rows, such as place_type: state if states stand beside their cities. Charts never add totals to their parts.',
+  ),
+  min_group_size: count(0, 1_000_000)
+    .default(0)
+    .describe(
+      'Hides groups of fewer rows in aggregates, charts and statistics of fields. It does not hide rows. Default is 0.',
+    ),
+  max_rejects: count(0, 1_000_000_000).default(0).describe('Most rows that may be rejected. Default is 0.'),
+  may_be_empty: z
+    .boolean()
+    .default(false)
+    .describe('Publishes a source without rows. Default is false, since such a source is usually truncated.'),
+  refreshed: optional(z.enum(dueFrequencies)).describe(
+    'Interval of changes of the source: a quarter later, `/health` reports the table as stale. Default is never.',
+  ),
+  expect: optional(tableExpectations).describe(
+    'Rules for rows; nothing is published while a row breaks one.',
+  ),
+  source: sourceShape
+    .prefault({})
+    .describe('Format of the source CSV, if it differs from comma-separated values in UTF-8.'),
+  fields: z.array(fieldShape).min(1, 'must list at least one field'),
+})
+
+export type TableDefinition = z.output<typeof tableShape>
+
+/** Returns a table as the server and the ingest use it. */
+export function buildTable(definition: TableDefinition) {
+  const fields = definition.fields.map((field) => buildField(field, definition.source))
+  const names = fields.map((field) => field.name)
+  const textFields = fields.filter(({ type }) => typeRow(type).isText).map((field) => field.name)
+  return {
+    ...camelKeys(omit(definition, ['export_rows', 'max_rejects', 'packed', 'expect'])),
+    fields,
+    /** Declared order of the rows. The ingest orders ties by their position in the source. */
+    order: definition.order.map((key): OrderKey => {
+      const field = orderedField(key, names)
+      return { field, direction: key !== field && key.endsWith(' desc') ? 'desc' : 'asc' }
+    }),
+    filters: definition.filters ?? names,
+    /** Indexes that the catalog requests: on the values of these fields, and on the words of the search fields. */
+    indexes: { values: definition.filters ?? [], words: definition.search !== null },
+    search: definition.search ?? textFields,
+    /** True if the table has a row store, from which pages are read cheaply. */
+    hasRowStore: definition.packed ?? fields.length <= rowStoreFieldsMax,
+    orders: definition.orders.map((keys) => ({ keys: keys.map((key) => signedKey(key)) })),
+    exportRowsMax: definition.export_rows,
+    rejectsMax: definition.max_rejects,
+    expectations: expectationsOf(
+      definition.fields.map((field) => ({ ...field, ...digitsOf(field) })),
+      definition.expect,
+    ),
+    source: buildSource(definition.source),
+  }
+}
+
+/** Checks a table, except for its references. */
+export function checkTable(table: TableDefinition, report: ReportFault): void {
+  const known = table.fields.map(({ name }) => name)
+  reportRepeats(
+    known.map((name, index) => [['fields', index, 'name'], name]),
+    'field name',
+    report,
+  )
+  for (const key of ['filters', 'search', 'measures'] as const) {
+    for (const [index, name] of (table[key] ?? []).entries()) requireField(name, [key, index], known, report)
+  }
+  for (const [index, keys] of (table.expect?.unique ?? []).entries()) {
+    for (const [place, name] of keys.entries())
+      requireField(name, ['expect', 'unique', index, place], known, report)
+  }
+  checkOrder(table, known, report)
+  checkPartition(table, known, report)
+  checkOrders(table, known, report)
+  checkFieldUses(table, known, report)
+  checkSource(table.source, known, below(report, 'source'))
+  for (const [index, field] of table.fields.entries())
+    checkField(field, table.source, below(report, 'fields', index))
+}
+
+function checkOrder({ order }: TableDefinition, known: readonly string[], report: ReportFault): void {
+  const keys = order.map((key, index) => [['order', index], orderedField(key, known)] as const)
+  reportRepeats(keys, 'order field', report)
+  for (const [path, key] of keys) {
+    const [, field = '', word = ''] = /^(.*) (\S+)$/.exec(key) ?? []
+    if (known.includes(field) && !known.includes(key))
+      report(path, `"${word}" is not a direction: write "${field} asc" or "${field} desc"`)
+    else requireField(key, path, known, report)
+  }
+}
+
+function checkPartition(table: TableDefinition, known: readonly string[], report: ReportFault): void {
+  const { partition: name, fields, order, source } = table
+  if (name === null) return
+  const path = ['partition']
+  const field = fields.find((one) => one.name === name)
+  if (field === undefined) return requireField(name, path, known, report)
+  if (!typeRow(field.type).isOrdered || field.type === 'float')
+    report(
+      path,
+      `"${name}" cannot be the partition, since its type has no exact order: choose a field of another type`,
+    )
+  if (orderedField(order[0] ?? '', known) !== name)
+    report(
+      path,
+      `"${name}" must be the first field of the order, so that the rows of a partition are adjacent`,
+    )
+  if (source.files === null) report(path, '"partition" needs several source files: list them in source.files')
+}
+
+/** Checks the additional orders: clients must be allowed to order by each of their fields. */
+function checkOrders(table: TableDefinition, known: readonly string[], report: ReportFault): void {
+  const allowed = table.filters ?? known
+  for (const [index, order] of table.orders.entries()) {
+    const keys = order.map((key, place) => [['orders', index, place], signedKey(key).field] as const)
+    for (const [path, name] of keys) {
+      requireField(name, path, known, report)
+      if (known.includes(name) && !allowed.includes(name))
+        report(
+          path,
+          `"${name}" is not in \`filters\`, so clients cannot order by it: add it there, or remove it from \`orders\``,
+        )
+    }
+    reportRepeats(keys, 'order field', report)
+  }
+}
+
+/** Maximum precision of a measure: sums of 10 billion rows then fit into the 38 digits of a decimal. */
+const summedDigitsMax = 28
+
+/** Checks that fields have the types that searches, measures and totals need. */
+function checkFieldUses(table: TableDefinition, known: readonly string[], report: ReportFault): void {
+  const fields = new Map(table.fields.toReversed().map((field) => [field.name, field]))
+  const isText = (name: string): boolean => typeRow(fields.get(name)?.type ?? 'string').isText
+  const textTypes = typesWith((row) => row.isText)
+  for (const [index, name] of (table.search ?? []).entries()) {
+    if (!isText(name))
+      report(['search', index], `"${name}" cannot be searched: only fields of type ${textTypes} can`)
+  }
+  for (const [index, name] of table.measures.entries()) {
+    const field = fields.get(name)
+    if (field !== undefined && !typeRow(field.type).isSummed) {
+      const due = typesWith((row) => row.isSummed)
+      report(['measures', index], `"${name}" cannot be summed exactly: only fields of type ${due} can`)
+    } else if ((field?.precision ?? 0) > summedDigitsMax)
+      report(
+        ['measures', index],
+        `"${name}" cannot be summed: its sums may have more than 38 digits; declare a precision of at most ${summedDigitsMax}`,
+      )
+  }
+  // Clients must be able to exclude totals by a condition.
+  for (const name of table.totals.keys()) {
+    const path = ['totals', name]
+    if (!known.includes(name)) requireField(name, path, known, report)
+    else if (!isText(name)) report(path, `"${name}" cannot mark totals: only fields of type ${textTypes} can`)
+    else if (table.filters?.includes(name) === false)
+      report(path, `"${name}" cannot mark totals, since it is not in \`filters\`: add it there`)
+  }
+}
