@@ -2,21 +2,15 @@ import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
-import { readHashes } from '../../core/warehouse/state-files.ts'
 import { NewerManifest, storedFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/publish.ts'
-import type { Progress } from '../base/progress.ts'
-import { asFailure, TableFailure, type Reject } from '../base/rejects.ts'
-import { convertSource, requireLikeness } from '../job/convert-and-publish.ts'
-import { referencedTables, requireReferences } from '../job/expectations.ts'
-import { stopwatch } from '../job/job.ts'
-import { sourceTotals, warningsOf } from '../job/source-totals.ts'
+import { asFailure, type Reject } from '../base/rejects.ts'
+import { referencedTables } from '../job/expectations.ts'
+import type { Findings, Learn, Outcome } from '../job/report.ts'
 import { inScratch } from '../publish/scratch.ts'
-import { definitionFor, duckdbLimits, obtainFor, rolledBackWith, withJob } from '../run/open-job.ts'
+import { decide } from '../run/decide.ts'
 import type { IngestOptions } from '../run/options.ts'
 import { expectedFiles } from '../source/find.ts'
-import { SourceHashes } from '../source/hashes.ts'
-import type { ObtainedFile } from '../source/obtain.ts'
 
 /** A field whose entry differs between the catalog and the published snapshot. */
 interface FieldChange {
@@ -31,8 +25,8 @@ interface FieldChange {
 export interface CheckedTable {
   /** `dataset/table`. */
   readonly table: string
-  /** `missing`: there is no source, and never was. */
-  readonly result: 'new' | 'changed' | 'unchanged' | 'missing' | 'failed'
+  /** `missing`: there is no source, and never was; `held`: an ingest holds the source back after a rollback. */
+  readonly result: 'new' | 'changed' | 'unchanged' | 'held' | 'missing' | 'failed'
   /** Files of the source, or where one was expected. */
   readonly sources: readonly string[]
   /** Rows that an ingest would publish; null if that is unknown. */
@@ -74,7 +68,7 @@ export async function check(
     for (const [index, table] of inReferenceOrder(tables).entries()) {
       const scratch = path.join(folder, String(index))
       await mkdir(scratch)
-      report(await resultOf(table, { ...options, scratch, unpublished }))
+      report(await checkTable(table, { ...options, scratch, unpublished }))
       const isNeeded = tables.some((other) => referencedTables(other).has(tableId(table)))
       if (!isNeeded) await rm(scratch, { recursive: true })
     }
@@ -93,129 +87,98 @@ function inReferenceOrder(tables: readonly Table[]): Table[] {
   return [...ordered]
 }
 
-interface TableOptions extends CheckOptions {
-  readonly scratch: string
-  /** Converted rows of tables, by `dataset/table`, to which later references refer. */
-  readonly unpublished: Map<string, readonly string[]>
-}
-
-async function resultOf(table: Table, options: TableOptions): Promise<CheckedTable> {
+async function checkTable(
+  table: Table,
+  options: CheckOptions & { readonly scratch: string; readonly unpublished: Map<string, readonly string[]> },
+): Promise<CheckedTable> {
+  const { store, unpublished } = options
   const progress = options.progress(table)
-  const result: CheckedTable = {
-    table: tableId(table),
-    result: 'failed',
-    sources: [withoutQuery(expectedFiles(options.sources, table))],
-    rows: null,
-    rows_before: null,
-    fields: [],
-    rejected_rows: 0,
-    rejects: [],
-    reject_count: 0,
-    problem: null,
-    remedy: null,
-    warnings: [],
+  const warnings: string[] = []
+  if (table.engine === 'clickhouse' && !options.hasClickHouse)
+    warnings.push('an ingest of this table needs CLICKHOUSE_URL, which is not set here')
+  let findings: Partial<Findings> = {}
+  let before: Manifest | null = null
+  const outcome = async (): Promise<Outcome> => {
+    let isDamaged = false
+    before = await publishedOf(store, table).catch((error: unknown) => {
+      if (error instanceof NewerManifest) throw error
+      isDamaged = true
+      const damage = messageOf(error)
+      warnings.push(`the published snapshot is damaged, and an ingest publishes the table again: ${damage}`)
+      return null
+    })
+    const published = { manifest: before, isDamaged, damaged: [], previous: null }
+    const learn: Learn = (more) => {
+      findings = { ...findings, ...more }
+      if (more.parts !== undefined) unpublished.set(tableId(table), more.parts)
+    }
+    return decide(table, published, { ...options, publish: false, tableProgress: progress, learn })
   }
   try {
-    await examine(table, options, progress, (facts) => Object.assign(result, facts))
-    return result
+    return checkedTable(await outcome(), before, findings, warnings, options)
   } catch (error) {
-    const { message, rejects, rejectCount, remedy } = asFailure(error, options.memoryBytes)
-    const rejected =
-      rejects.length === 0 ? {} : { ...rejectsIn(result.sources, rejects), reject_count: rejectCount }
-    return {
-      ...result,
-      ...rejected,
-      result: 'failed',
-      remedy,
-      problem: withoutQuery(message.replace('; nothing was published', '')),
-    }
+    const failure = asFailure(error, options.memoryBytes)
+    return checkedTable({ status: 'failed', table, failure, report: '' }, before, findings, warnings, options)
   } finally {
     progress.end()
   }
 }
 
+const results = {
+  unchanged: 'unchanged',
+  held: 'held',
+  skipped: 'missing',
+  kept: 'unchanged',
+  failed: 'failed',
+} as const
+
+function checkedTable(
+  outcome: Outcome,
+  before: Manifest | null,
+  findings: Partial<Findings>,
+  warnings: readonly string[],
+  { sources }: CheckOptions,
+): CheckedTable {
+  const { status, table } = outcome
+  const failure = status === 'failed' ? outcome.failure : null
+  const named = (findings.sources ?? [expectedFiles(sources, table)]).map(withoutQuery)
+  const isAtFault = failure !== null && failure.rejects.length > 0
+  const { rejectedRows = 0, rejects = [] } = findings
+  return {
+    table: tableId(table),
+    result:
+      status === 'published' || status === 'publishable'
+        ? before === null
+          ? 'new'
+          : 'changed'
+        : results[status],
+    sources: named,
+    rows: status === 'unchanged' ? outcome.manifest.rows : (findings.rows ?? null),
+    rows_before: before?.rows ?? null,
+    fields: before === null ? [] : fieldChanges(before, table),
+    rejected_rows: rejectedRows,
+    rejects: completeNames(named, isAtFault ? failure.rejects : rejects),
+    reject_count: isAtFault ? failure.rejectCount : rejectedRows,
+    problem: failure && withoutQuery(failure.message.replace('; nothing was published', '')),
+    remedy: failure?.remedy ?? null,
+    warnings: [
+      ...warnings,
+      ...(findings.warnings ?? []),
+      ...(status === 'held'
+        ? [
+            `an ingest holds this source back, since it is that of the snapshot ${outcome.withdrawn}, which was rolled back; \`--accept-drift\` publishes it again`,
+          ]
+        : []),
+    ],
+  }
+}
+
 /** Returns rejects with the complete names of their files. */
-function rejectsIn(sources: readonly string[], rejects: readonly Reject[]): Pick<CheckedTable, 'rejects'> {
+function completeNames(sources: readonly string[], rejects: readonly Reject[]): CheckedTable['rejects'] {
   const [first = ''] = sources
   const complete = ({ file }: Reject): string =>
     file === undefined ? first : (sources.find((source) => source.endsWith(`/${file}`)) ?? file)
-  return { rejects: rejects.map((reject) => ({ ...reject, file: complete(reject) })) }
-}
-
-/** Receives facts about a table as they become known, so that a failure keeps the earlier ones. */
-type Learn = (facts: Partial<CheckedTable>) => void
-
-/** @throws TableFailure if an ingest would publish nothing */
-async function examine(table: Table, options: TableOptions, progress: Progress, learn: Learn): Promise<void> {
-  const { store, scratch, unpublished, hasClickHouse, acceptsDrift = false } = options
-  const warnings: string[] = []
-  if (table.engine === 'clickhouse' && !hasClickHouse)
-    warnings.push('an ingest of this table needs CLICKHOUSE_URL, which is not set here')
-  const before = await publishedOf(store, table).catch((error: unknown) => {
-    if (error instanceof NewerManifest) throw error
-    warnings.push(
-      `the published snapshot is damaged, and an ingest publishes the table again: ${messageOf(error)}`,
-    )
-    return null
-  })
-  learn({ warnings })
-  if (before !== null) learn({ rows_before: before.rows, fields: fieldChanges(before, table) })
-  const isAsDeclared = before?.definition === definitionFor(table, options)
-  const known = isAsDeclared ? before.sources : []
-  const obtained = await obtainFor(table, options, { scratch, known, progress })
-  if (obtained === 'missing') {
-    if (before !== null)
-      throw new TableFailure(`the source is missing: there is no ${expectedFiles(options.sources, table)}`)
-    return learn({ result: 'missing' })
-  }
-  const sources =
-    obtained === 'unchanged'
-      ? known.map(({ address, name }) => withoutQuery(address ?? name))
-      : obtained.map((file) => nameOf(file, options))
-  learn({ sources })
-  const unchanged = async (published: Manifest): Promise<void> => {
-    await requireReferences(table, published, { ...options, limits: duckdbLimits(options, table) })
-    learn({ result: 'unchanged', rows: published.rows })
-  }
-  if (obtained === 'unchanged') {
-    if (before === null) throw new Error('the source is unchanged, but the table is not published')
-    return unchanged(before)
-  }
-  const hashes = await SourceHashes.of(obtained, await readHashes(store, table), {
-    now: options.now(),
-    settledMs: options.settledMs,
-    believedMs: options.believedMs,
-  })
-  if (isAsDeclared && (await hashes.areOf(before.sources, obtained, table.source))) return unchanged(before)
-  const withdrawn = acceptsDrift ? null : await rolledBackWith(hashes, table, options)
-  if (withdrawn !== null)
-    warnings.push(
-      `an ingest holds this source back, since it is that of the snapshot ${withdrawn}, which was rolled back; \`--accept-drift\` publishes it again`,
-    )
-  const own = { obtained, before, reusable: null, previous: null, scratch, progress, unpublished }
-  await withJob(table, own, options, (job) =>
-    convertSource(job, stopwatch(job), async (converted) => {
-      const { folder, plan, rows, rejects } = converted
-      const parts = plan.parts.map(({ file }) => path.join(folder, file))
-      unpublished.set(tableId(table), parts)
-      const all = sourceTotals(job, converted)
-      const rejected = all.records + all.rejectedRows - rows
-      warnings.push(...warningsOf(job, converted.read))
-      learn({
-        rows,
-        rejected_rows: rejected,
-        ...rejectsIn(sources, rejects),
-        reject_count: rejected,
-      })
-      const drift = await requireLikeness(job, converted)
-      warnings.push(...drift.map((line) => `accepted: ${line}`))
-      learn({ result: before === null ? 'new' : 'changed' })
-    }),
-  )
-}
-
-function nameOf({ file, validators }: ObtainedFile, { sources }: IngestOptions): string {
-  return validators === null ? path.join(sources, file.place) : withoutQuery(validators.address)
+  return rejects.map((reject) => ({ ...reject, file: complete(reject) }))
 }
 
 /** Removes queries of addresses, which may contain a secret: a report may become a public comment. */

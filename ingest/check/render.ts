@@ -37,7 +37,14 @@ export function tableLines(checked: CheckedTable): string[] {
 
 function toneOf(result: CheckedTable['result']): Parameters<typeof paint>[0] {
   if (result === 'failed') return 'bad'
+  if (result === 'held') return 'warning'
   return result === 'unchanged' || result === 'missing' ? 'quiet' : 'good'
+}
+
+/** Words for results whose name alone does not say it. */
+const resultWords: Readonly<Partial<Record<CheckedTable['result'], string>>> = {
+  held: 'held back',
+  missing: 'without a source',
 }
 
 /** Returns the result in words, such as `changed, 3,650 rows instead of 3,640`. */
@@ -47,7 +54,7 @@ function wordsOf({ result, rows, rows_before: before, sources }: CheckedTable): 
     rows === null
       ? ''
       : `, ${counted(rows, 'row')}${before === null || before === rows ? '' : ` instead of ${number(before)}`}`
-  return `${result === 'failed' ? 'FAILED' : result}${counts}`
+  return `${result === 'failed' ? 'FAILED' : (resultWords[result] ?? result)}${counts}`
 }
 
 /** Returns the first rejects, the number of further ones, and what to do about them. */
@@ -81,10 +88,10 @@ function changeOf(
 export function verdictOf({ ok, tables, catalog_faults: faults }: CheckReport): string {
   if (faults.length > 0)
     return `the catalog has ${faults.length === 1 ? 'an error' : `${number(faults.length)} errors`}`
-  const results = ['new', 'changed', 'unchanged', 'missing', 'failed'] as const
+  const results = ['new', 'changed', 'unchanged', 'held', 'missing', 'failed'] as const
   const counts = results.flatMap((result) => {
     const count = tables.filter((checked) => checked.result === result).length
-    return count === 0 ? [] : [`${number(count)} ${result === 'missing' ? 'without a source' : result}`]
+    return count === 0 ? [] : [`${number(count)} ${resultWords[result] ?? result}`]
   })
   const verdict = ok ? 'an ingest would succeed' : 'an ingest would fail'
   return `${verdict}: ${counts.join(', ') || 'the catalog has no tables'}`

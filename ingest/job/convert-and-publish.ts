@@ -18,7 +18,7 @@ import { requireExpectations } from './expectations.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
 import { label, nameSnapshot, type ServerFiles } from '../publish/label.ts'
 import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
-import { readPreviousReport, writeReport, type Outcome, type IngestReport } from './report.ts'
+import { readPreviousReport, writeReport, type IngestReport, type Learn, type Outcome } from './report.ts'
 import { sourceTotals, missingFiles, partitionsOf, warningsOf } from './source-totals.ts'
 import { stopwatch, type Job, type Stopwatch } from './job.ts'
 import { pack, type PackedDownload, type ProvedParts } from './pack.ts'
@@ -48,11 +48,29 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
 }
 
 /**
+ * Converts the source of a job like `convertAndPublish`, but publishes nothing.
+ * @param learn receives the rows before they are compared with the previous snapshot, which may fail
+ * @throws TableFailure if an ingest would publish nothing
+ */
+export function convertAndCompare(job: Job, learn: Learn): Promise<Outcome> {
+  return convertSource(job, stopwatch(job), async (converted) => {
+    const { folder, plan, rows, rejects, read } = converted
+    const { records, rejectedRows } = sourceTotals(job, converted)
+    const warnings = warningsOf(job, read)
+    const parts = plan.parts.map(({ file }) => path.join(folder, file))
+    learn({ rows, rejectedRows: records + rejectedRows - rows, rejects, warnings, parts })
+    const drift = await requireLikeness(job, converted)
+    learn({ warnings: [...warnings, ...drift.map((line) => `accepted: ${line}`)] })
+    return { status: 'publishable', table: job.table }
+  })
+}
+
+/**
  * Converts the source of a job into parts, and passes them on.
  * @param use reads the parts; they may be removed afterwards
  * @throws TableFailure if the source violates the catalog
  */
-export async function convertSource<Result>(
+async function convertSource<Result>(
   job: Job,
   steps: Stopwatch,
   use: (converted: Converted) => Promise<Result>,
@@ -122,7 +140,7 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
  * source.
  * @throws TableFailure if the operator did not accept the drift
  */
-export async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
+async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
   const { table, store, acceptsDrift, before } = job
   const { rows, profiles, ofHeader } = converted
   const read = sourceTotals(job, converted)

@@ -15,7 +15,7 @@ import { alignedRows, counted, shorten } from '../../core/text.ts'
 
 /**
  * Outcome of a table: kept = already published and not checked; skipped = it never had a source; held = its
- * source was published and rolled back, and has not changed.
+ * source was published and rolled back, and has not changed; publishable = only checked, and new or changed.
  */
 export type Outcome =
   | {
@@ -26,6 +26,7 @@ export type Outcome =
     }
   | { readonly status: 'unchanged'; readonly table: Table; readonly manifest: Manifest }
   | { readonly status: 'held'; readonly table: Table; readonly withdrawn: SnapshotId }
+  | { readonly status: 'publishable'; readonly table: Table }
   | { readonly status: 'kept'; readonly table: Table }
   | { readonly status: 'skipped'; readonly table: Table }
   | {
@@ -34,6 +35,23 @@ export type Outcome =
       readonly failure: TableFailure
       readonly report: string
     }
+
+/** Facts about a source that is only checked. */
+export interface Findings {
+  /** Paths or addresses of its files. */
+  readonly sources: readonly string[]
+  /** Rows that would be published. */
+  readonly rows: number
+  /** Rows that `max_rejects` leaves out, and the first ones at fault. */
+  readonly rejectedRows: number
+  readonly rejects: readonly Reject[]
+  readonly warnings: readonly string[]
+  /** Parquet files with the rows. */
+  readonly parts: readonly string[]
+}
+
+/** Receives facts as soon as they are known, since a failure has only a message. */
+export type Learn = (findings: Partial<Findings>) => void
 
 /** Content of `report.json`, beside the parts: facts that the ingest found and verified. */
 export interface IngestReport {
@@ -96,6 +114,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
         `${id}: ${paint('warning', 'held back')}, since its source is that of the snapshot ${outcome.withdrawn}, which was rolled back; ` +
           '`acervo ingest --accept-drift` publishes it again',
       ]
+    case 'publishable':
     case 'kept':
     case 'skipped':
       return []

@@ -1,35 +1,23 @@
 import os from 'node:os'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf, StartError } from '../../core/errors.ts'
-import { damagedIn, quarantine, newestIn, publishedBefore } from '../../core/warehouse/history.ts'
-import {
-  clearFailure,
-  writeFailure,
-  recordHashes,
-  readHashes,
-  recordCheck,
-  recordVerified,
-  versionsIn,
-} from '../../core/warehouse/state-files.ts'
+import { damagedIn, newestIn, publishedBefore } from '../../core/warehouse/history.ts'
+import { writeFailure, recordVerified, versionsIn } from '../../core/warehouse/state-files.ts'
 import { mendManifest, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { holdsFields, NewerManifest, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
+import { NewerManifest, type Manifest } from '../../core/warehouse/manifest.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
-import { convertAndPublish } from '../job/convert-and-publish.ts'
-import { referencedTables, requireReferences } from '../job/expectations.ts'
-import { fillClickHouse } from '../job/fill-clickhouse.ts'
+import { referencedTables } from '../job/expectations.ts'
 import type { Progress } from '../base/progress.ts'
-import { findReusable } from '../convert/reused-partitions.ts'
 import { dropForgotten } from '../publish/clickhouse.ts'
 import { removeGarbage } from '../publish/garbage.ts'
 import { withTableLock } from '../publish/lock.ts'
 import { inScratch, sweepScratch } from '../publish/scratch.ts'
 import { asFailure, TableFailure } from '../base/rejects.ts'
 import { failureReport, type Outcome } from '../job/report.ts'
-import { expectedFiles } from '../source/find.ts'
-import { SourceHashes } from '../source/hashes.ts'
-import { definitionFor, duckdbLimits, obtainFor, requireEngine, rolledBackWith, withJob } from './open-job.ts'
+import { decide, type PublishedState } from './decide.ts'
+import { definitionFor, requireEngine } from './open-job.ts'
 import type { IngestOptions } from './options.ts'
 
 /** Memory that a job needs for sorting; with less, fewer jobs run concurrently. */
@@ -121,116 +109,26 @@ async function tryToReport(
 }
 
 async function ingestTable(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
-  const { sources, store, onlyUnpublished = false } = options
+  const { store, onlyUnpublished = false } = options
   requireEngine(table, options)
-  const found = await currentSnapshot(store, table, progress)
-  const { manifest, isDamaged } = found
-  const current = isDamaged ? null : manifest
-  const definition = definitionFor(table, options)
-  const isAsDeclared = current?.definition === definition
-  if (onlyUnpublished && isAsDeclared) return { status: 'kept', table }
-  return inScratch(store, async (scratch) => {
-    const known = isAsDeclared ? current.sources : []
-    const obtained = await obtainFor(table, options, { scratch, known, progress })
-    if (obtained === 'missing') return withoutSource(table, sources, found)
-    const files = obtained === 'unchanged' ? [] : obtained
-    const hashes = await SourceHashes.of(files, await readHashes(store, table), {
-      now: options.now(),
-      settledMs: options.settledMs,
-      believedMs: options.believedMs,
-    })
-    const note = (read: readonly Source[]): Promise<void> =>
-      recordHashes(store, table, hashes.noted(read)).catch((error: unknown) =>
-        progress.log(`${tableId(table)}: the hashes of its source were not stored: ${messageOf(error)}`),
-      )
-    if (
-      isAsDeclared &&
-      (obtained === 'unchanged' || (await hashes.areOf(current.sources, obtained, table.source)))
-    ) {
-      const limits = duckdbLimits(options, table)
-      await requireReferences(table, current, { ...options, unpublished: new Map(), scratch, limits })
-      await clearFailure(store, table)
-      await fill(table, current, options, progress)
-      await note(current.sources)
-      await recordCheck(store, table, 'unchanged', options.now())
-      return { status: 'unchanged', table, manifest: current }
-    }
-    if (obtained === 'unchanged') throw new Error('the source is unchanged, but the table is not published')
-    const { acceptsDrift = false } = options
-    const withdrawn = acceptsDrift ? null : await rolledBackWith(hashes, table, options)
-    if (withdrawn !== null) {
-      const trouble = whyNotServed(found, table)
-      if (trouble === null) {
-        if (current !== null) await fill(table, current, options, progress)
-        await recordCheck(store, table, 'held', options.now())
-        return { status: 'held', table, withdrawn }
-      }
-      throw new TableFailure(
-        `${trouble}, and the source is that of the snapshot ${withdrawn}, which was rolled back; ` +
-          `\`acervo ingest --accept-drift ${tableId(table)}\` publishes it again`,
-      )
-    }
-    // Quarantine damaged snapshots before they are replaced, so that a killed job leaves no manual work.
-    await quarantine(store, table, found.damaged, options.now()).catch((error: unknown) =>
-      progress.log(`${tableId(table)}: damaged files were not set aside: ${messageOf(error)}`),
-    )
-    const reusable =
-      isAsDeclared && !acceptsDrift && table.partition !== null
-        ? await findReusable(store, table, current, await hashes.files())
-        : null
-    const job = { obtained, before: manifest, reusable, previous: found.previous, scratch, progress }
-    const outcome = await withJob(table, job, options, convertAndPublish)
-    if ('manifest' in outcome) await note(outcome.manifest.sources)
-    return outcome
-  })
-}
-
-/** Loads the published snapshot into ClickHouse if it is missing there; until then, DuckDB serves the table. */
-async function fill(
-  table: Table,
-  current: Manifest,
-  options: IngestOptions,
-  progress: Progress,
-): Promise<void> {
-  if (table.engine !== 'clickhouse' || !options.clickHouse) return
-  const limits = { ...duckdbLimits(options, table), progress }
-  await fillClickHouse(options.store, table, current, options.clickHouse, limits).catch((error: unknown) =>
-    progress.log(
-      `${tableId(table)}: the published snapshot was not loaded into ClickHouse: ${messageOf(error)}`,
-    ),
+  const published = await publishedState(store, table, progress)
+  const { manifest, isDamaged } = published
+  if (onlyUnpublished && !isDamaged && manifest?.definition === definitionFor(table, options))
+    return { status: 'kept', table }
+  return inScratch(store, (scratch) =>
+    decide(table, published, {
+      ...options,
+      publish: true,
+      scratch,
+      tableProgress: progress,
+      unpublished: new Map(),
+      learn: () => undefined,
+    }),
   )
 }
 
-function withoutSource(table: Table, sources: string, found: Current): Outcome {
-  const { manifest, isDamaged } = found
-  if (manifest === null && !isDamaged) return { status: 'skipped', table }
-  const trouble = whyNotServed(found, table)
-  const serving =
-    trouble === null ? `the snapshot of ${manifest?.import_date ?? ''} is still served` : `and ${trouble}`
-  throw new TableFailure(`the source is missing: there is no ${expectedFiles(sources, table)}; ${serving}`)
-}
-
-/** Returns why a server cannot serve the published snapshot; null if it can. */
-function whyNotServed({ manifest, isDamaged }: Current, table: Table): string | null {
-  if (manifest === null || isDamaged) return 'the published snapshot is damaged'
-  return holdsFields(manifest, table)
-    ? null
-    : 'the fields of the published snapshot differ from the catalog, so it is not served'
-}
-
-/** Published state of a table. */
-interface Current {
-  /** Null if nothing was ever published, or no manifest is readable. */
-  readonly manifest: Manifest | null
-  readonly isDamaged: boolean
-  /** All damaged snapshots if the published one is damaged: the next publication replaces them. */
-  readonly damaged: readonly SnapshotId[]
-  /** Snapshot that a rollback of the next one restores; null if there is none. */
-  readonly previous: SnapshotId | null
-}
-
 /** Reads the published state; a damaged snapshot must not stop the ingest that would replace it. */
-async function currentSnapshot(store: Store, table: Table, progress: Progress): Promise<Current> {
+async function publishedState(store: Store, table: Table, progress: Progress): Promise<PublishedState> {
   let manifest: Manifest | null = null
   try {
     manifest = await publishedOf(store, table)

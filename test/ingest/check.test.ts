@@ -324,7 +324,7 @@ test('a source that was rolled back, and a missing ClickHouse, are warnings', as
   const withdrawn = outcome.manifest.snapshot
   await rollback(shop.store, outcome.table, new Date('2026-01-04T00:00:00Z'))
   expect(await linesOf(shop)).toEqual([
-    'd/t: changed, 1 row',
+    'd/t: held back',
     `  warning: an ingest holds this source back, since it is that of the snapshot ${withdrawn}, which was rolled back; \`--accept-drift\` publishes it again`,
     'd/u: new, 1 row',
     '  warning: an ingest of this table needs CLICKHOUSE_URL, which is not set here',

@@ -1,0 +1,156 @@
+import path from 'node:path'
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import { messageOf } from '../../core/errors.ts'
+import { quarantine } from '../../core/warehouse/history.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { holdsFields, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
+import { clearFailure, readHashes, recordCheck, recordHashes } from '../../core/warehouse/state-files.ts'
+import type { Progress } from '../base/progress.ts'
+import { TableFailure } from '../base/rejects.ts'
+import { findReusable } from '../convert/reused-partitions.ts'
+import { convertAndCompare, convertAndPublish } from '../job/convert-and-publish.ts'
+import { requireReferences } from '../job/expectations.ts'
+import { fillClickHouse } from '../job/fill-clickhouse.ts'
+import type { Job } from '../job/job.ts'
+import type { Learn, Outcome } from '../job/report.ts'
+import { expectedFiles } from '../source/find.ts'
+import { SourceHashes } from '../source/hashes.ts'
+import { definitionFor, duckdbLimits, obtainFor, rolledBackWith, withJob } from './open-job.ts'
+import type { IngestOptions } from './options.ts'
+
+/** Published state of a table. */
+export interface PublishedState {
+  /** Null if nothing was ever published, or no manifest is readable. */
+  readonly manifest: Manifest | null
+  readonly isDamaged: boolean
+  /** All damaged snapshots if the published one is damaged: the next publication replaces them. */
+  readonly damaged: readonly SnapshotId[]
+  /** Snapshot that a rollback of the next one restores; null if there is none. */
+  readonly previous: SnapshotId | null
+}
+
+interface DecideOptions extends IngestOptions {
+  /** False to leave the warehouse as it is: a source that could be published is only converted. */
+  readonly publish: boolean
+  /** Folder of this table alone. */
+  readonly scratch: string
+  readonly tableProgress: Progress
+  /** Converted rows of tables that are not published, by `dataset/table`; references refer to them. */
+  readonly unpublished: Job['referenced']
+  readonly learn: Learn
+}
+
+/**
+ * Decides what a table needs, and does it: nothing, if its source or the source of a withdrawn snapshot has not
+ * changed, else a conversion.
+ * @throws TableFailure if nothing can be published
+ */
+export async function decide(
+  table: Table,
+  published: PublishedState,
+  options: DecideOptions,
+): Promise<Outcome> {
+  const { store, publish, scratch, tableProgress: progress, learn, acceptsDrift = false } = options
+  const current = published.isDamaged ? null : published.manifest
+  const isAsDeclared = current?.definition === definitionFor(table, options)
+  const known = isAsDeclared ? current.sources : []
+  const obtained = await obtainFor(table, options, { scratch, known, progress })
+  if (obtained === 'missing') return withoutSource(table, options.sources, published)
+  const files = obtained === 'unchanged' ? [] : obtained
+  learn({
+    sources: [
+      ...(obtained === 'unchanged' ? known.map(({ address, name }) => address ?? name) : []),
+      ...files.map(({ file, validators }) => validators?.address ?? path.join(options.sources, file.place)),
+    ],
+  })
+  const hashes = await SourceHashes.of(files, await readHashes(store, table), {
+    now: options.now(),
+    settledMs: options.settledMs,
+    believedMs: options.believedMs,
+  })
+  if (
+    isAsDeclared &&
+    (obtained === 'unchanged' || (await hashes.areOf(current.sources, obtained, table.source)))
+  ) {
+    await requireReferences(table, current, { ...options, limits: duckdbLimits(options, table) })
+    if (publish) {
+      await clearFailure(store, table)
+      await fill(table, current, options)
+      await note(table, hashes, current.sources, options)
+      await recordCheck(store, table, 'unchanged', options.now())
+    }
+    return { status: 'unchanged', table, manifest: current }
+  }
+  if (obtained === 'unchanged') throw new Error('the source is unchanged, but the table is not published')
+  const withdrawn = acceptsDrift ? null : await rolledBackWith(hashes, table, options)
+  if (withdrawn !== null) {
+    const trouble = whyNotServed(published, table)
+    if (trouble !== null)
+      throw new TableFailure(
+        `${trouble}, and the source is that of the snapshot ${withdrawn}, which was rolled back; ` +
+          `\`acervo ingest --accept-drift ${tableId(table)}\` publishes it again`,
+      )
+    if (publish) {
+      if (current !== null) await fill(table, current, options)
+      await recordCheck(store, table, 'held', options.now())
+    }
+    return { status: 'held', table, withdrawn }
+  }
+  const own = { obtained, before: published.manifest, previous: published.previous, scratch, progress }
+  if (!publish)
+    return withJob(table, { ...own, reusable: null, unpublished: options.unpublished }, options, (job) =>
+      convertAndCompare(job, learn),
+    )
+  // Quarantine damaged snapshots before they are replaced, so that a killed job leaves no manual work.
+  await quarantine(store, table, published.damaged, options.now()).catch((error: unknown) =>
+    progress.log(`${tableId(table)}: damaged files were not set aside: ${messageOf(error)}`),
+  )
+  const reusable =
+    isAsDeclared && !acceptsDrift && table.partition !== null
+      ? await findReusable(store, table, current, await hashes.files())
+      : null
+  const outcome = await withJob(table, { ...own, reusable }, options, convertAndPublish)
+  if (outcome.status === 'published') await note(table, hashes, outcome.manifest.sources, options)
+  return outcome
+}
+
+/** Remembers the hashes of a source, so that the next ingest need not read it. */
+async function note(
+  table: Table,
+  hashes: SourceHashes,
+  read: readonly Source[],
+  { store, tableProgress: progress }: DecideOptions,
+): Promise<void> {
+  await recordHashes(store, table, hashes.noted(read)).catch((error: unknown) =>
+    progress.log(`${tableId(table)}: the hashes of its source were not stored: ${messageOf(error)}`),
+  )
+}
+
+/** Loads the published snapshot into ClickHouse if it is missing there; until then, DuckDB serves the table. */
+async function fill(table: Table, current: Manifest, options: DecideOptions): Promise<void> {
+  const { store, clickHouse, tableProgress: progress } = options
+  if (table.engine !== 'clickhouse' || !clickHouse) return
+  const limits = { ...duckdbLimits(options, table), progress }
+  await fillClickHouse(store, table, current, clickHouse, limits).catch((error: unknown) =>
+    progress.log(
+      `${tableId(table)}: the published snapshot was not loaded into ClickHouse: ${messageOf(error)}`,
+    ),
+  )
+}
+
+function withoutSource(table: Table, sources: string, published: PublishedState): Outcome {
+  const { manifest, isDamaged } = published
+  if (manifest === null && !isDamaged) return { status: 'skipped', table }
+  const trouble = whyNotServed(published, table)
+  const serving =
+    trouble === null ? `the snapshot of ${manifest?.import_date ?? ''} is still served` : `and ${trouble}`
+  throw new TableFailure(`the source is missing: there is no ${expectedFiles(sources, table)}; ${serving}`)
+}
+
+/** Returns why a server cannot serve the published snapshot; null if it can. */
+function whyNotServed({ manifest, isDamaged }: PublishedState, table: Table): string | null {
+  if (manifest === null || isDamaged) return 'the published snapshot is damaged'
+  return holdsFields(manifest, table)
+    ? null
+    : 'the fields of the published snapshot differ from the catalog, so it is not served'
+}
