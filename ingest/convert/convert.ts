@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { copyFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import type { Field, Table } from '../../core/catalog/catalog.ts'
+import type { Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import { rowGroupRows } from '../../core/warehouse/layout.ts'
@@ -12,7 +12,6 @@ import { detailedRejectsMax } from '../base/rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { recordBytesMax } from '../source/soundness.ts'
 import type { MatchedField } from './match.ts'
-import { areListed } from './steps.ts'
 import { valuesSql } from './values.ts'
 
 /**
@@ -28,9 +27,10 @@ import { valuesSql } from './values.ts'
  * the profile. Version 3 omitted trailing zeros of decimals in the row store, and treated times of wide
  * tables as texts in the profile. Version 4 wrote downloads of several gzip members,
  * and folded case and accents alone in the words of searches. Version 5 packed the values of rows bit by bit.
- * Version 6 had 32 rows in a chunk of the row store.
+ * Version 6 had 32 rows in a chunk of the row store. Version 7 had larger dictionaries in tables of 100 to 2,000
+ * fields.
  */
-export const converterVersion = 7
+export const converterVersion = 8
 
 /**
  * Rows of a part. A query must read the footer of each part, which is longer for more rows: see
@@ -150,10 +150,9 @@ export const sortedFileSql = ({ scratch }: Work): string =>
 export function sortedSql(work: Work): string {
   const { fields, fieldIndexes, parts } = work
   if (parts !== null) return partsSql(work, parts)
-  if (fieldIndexes === undefined && isWide(work)) return sortedFileSql(work)
   const values = fields.flatMap(({ field }, index) => {
     if (fieldIndexes !== undefined && !fieldIndexes.has(index)) return []
-    return isNarrowed(work, field)
+    return typeRow(field.type).isNarrowed
       ? `f${index}::${typeRow(field.type).stored(field)} as f${index}`
       : `f${index}`
   })
@@ -214,17 +213,10 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
 /** Maximum number of fields that one statement casts: some thousand rows are in memory, as texts and as values. */
 export const fieldsAtOnce = 500
 
-/**
- * Returns whether a table has so many fields that planning statements and reserving buffers costs more than
- * its rows.
- */
-export const isWide = ({ fields }: { readonly fields: readonly unknown[] }): boolean => fields.length > 2000
-
 /** SQL: options of `copy` for a Parquet file with all fields of a table. */
 function parquetFormat(work: Work, codec: 'lz4_raw' | 'zstd', groupRows: number): string {
-  const page = Math.floor(dictionaryBytesMax / work.fields.length)
-  const dictionary = isWide(work) ? `, string_dictionary_page_size_limit ${page}` : ''
-  return `(format parquet, codec ${codec}, row_group_size ${groupRows}${dictionary})`
+  const page = Math.floor(Math.min(dictionaryBytes, dictionariesBytesMax / work.fields.length))
+  return `(format parquet, codec ${codec}, row_group_size ${groupRows}, string_dictionary_page_size_limit ${page})`
 }
 
 function scratchFormat(work: Work): string {
@@ -237,11 +229,13 @@ const groupValuesMax = 16_000_000
 /** Rows of a vector, the unit in which DuckDB processes rows. */
 const vectorRows = 2048
 
+/** Maximum size of a dictionary page, as of DuckDB. */
+const dictionaryBytes = 1024 * 1024
 /**
- * Maximum size of all dictionary pages of a wide table. DuckDB allocates one per text column, 1 MB by
- * default, before it knows the number of values.
+ * Maximum size of all dictionary pages together. DuckDB allocates one per text column before it knows the number of
+ * values.
  */
-const dictionaryBytesMax = 100_000_000
+const dictionariesBytesMax = 100_000_000
 
 /** SQL: the values of a group of fields, whether all are good, and a weighted count of them. */
 function castSql(work: Work, batch: Batch, group: number): string {
@@ -249,10 +243,10 @@ function castSql(work: Work, batch: Batch, group: number): string {
   const own = work.fields.slice(first, first + fieldsAtOnce)
   const columns = new Set(own.map(({ column }) => column))
   const some = { ...work, fields: own, weights: work.weights.filter(({ column }) => columns.has(column)) }
-  const { fields, from } = valuesSql(own, plainSql(some, batch), constantSql(batch), batch.records)
+  const { fields, from } = valuesSql(own, plainSql(some, batch), constantSql(batch))
   const values = fields.map(({ value }, index) => `${value} as f${first + index}`)
   const areGood = fields.map(({ isGood }) => isGood).join(' and ')
-  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${weightedCountSql(some, batch.records)} as seen_${group} from ${from}`
+  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${weightedCountSql(some)} as seen_${group} from ${from}`
 }
 
 /** Weights of a column in the weighted count of a batch: `filled` per value, `bytes` per byte. */
@@ -284,18 +278,11 @@ function drawWeight(): number {
 }
 
 /** SQL: weighted count of a row. */
-export function weightedCountSql({ weights }: Work, rows: number): string {
+export function weightedCountSql({ weights }: Work): string {
   const terms = weights.map(({ column, filled, bytes }) =>
     cellCountSql(`c${column}`, String(filled), String(bytes)),
   )
-  if (!areListed(terms.length, rows)) return ['0', ...terms].join(' + ')
-  const [cells, filled, bytes] = [
-    weights.map(({ column }) => `c${column}`),
-    weights.map((one) => one.filled),
-    weights.map((one) => one.bytes),
-  ].map((items) => `[${items.join(', ')}]`)
-  const cellCount = cellCountSql('cell', `${filled}[place]`, `${bytes}[place]`)
-  return `list_sum(list_transform(${cells}, lambda cell, place: ${cellCount}))::bigint`
+  return ['0', ...terms].join(' + ')
 }
 
 const cellCountSql = (text: string, filled: string, bytes: string): string =>
@@ -324,7 +311,7 @@ export async function badValues(
   batch: Batch,
   valuesMax = detailedRejectsMax,
 ): Promise<{ count: number; values: readonly BadValue[] }> {
-  const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch), batch.records)
+  const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
   const counts = fields.map(({ isGood }) => `count_if(not ${isGood})`)
   const found = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
   const count = found.reduce((sum, bad) => sum + bad, 0)
@@ -332,7 +319,7 @@ export async function badValues(
   const bad = fields.flatMap(({ text, isGood }, index) =>
     found[index] === 0 ? [] : [{ index, text, isGood }],
   )
-  const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch), batch.records).from
+  const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch)).from
   const rows = await work.db.rows(`select record, field, text from ${textsSql(batch, bad, inOrder)}
     where not is_good order by record, field limit ${valuesMax}`)
   const values = rows.map(([record, field, text]) => ({
@@ -372,19 +359,10 @@ const narrowTypes = [
 ] as const
 
 /**
- * Returns whether a field is sorted as a narrower integer than its type. Wide tables have no such fields,
- * since planning the casts costs more than they save.
- */
-export function isNarrowed(work: Work, { type }: Field): boolean {
-  return typeRow(type).isNarrowed && !isWide(work)
-}
-
-/**
  * Sorts the good rows, with their hashes, by the declared order, then by their position in the source.
- * Integers are narrowed for the sort, which makes it a fifth cheaper. A short wide table without a declared
- * order is copied, since planning the sort would cost more.
+ * Integers are narrowed for the sort, which makes it a fifth cheaper.
  */
-export async function sort(work: Work, { files, goodRows, badRows, bits }: Staged): Promise<void> {
+export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
   const values = work.fields.map((_, index) => {
     const narrow = narrowTypes.find(([typeBits]) => typeBits >= (bits[index] ?? Infinity))
     return narrow === undefined ? `f${index}` : `f${index}::${narrow[1]} as f${index}`
@@ -393,12 +371,6 @@ export async function sort(work: Work, { files, goodRows, badRows, bits }: Stage
     work.table,
     (name) => `f${work.fields.findIndex(({ field }) => field.name === name)}`,
   )
-  const [file, ...others] = files
-  const isSorted = keys.length === 0 && badRows === 0 && others.length === 0
-  if (file !== undefined && isSorted && areListed(work.fields.length, goodRows)) {
-    await copyFile(file, sortedFile(work.scratch))
-    return
-  }
   await work.db.rows(`copy (select ${values.join(', ')}, row_hash from ${stagedSql(files)} where is_good
     order by ${[...keys, 'before + file_row_number asc'].join(', ')})
     to ${quotedText(sortedFile(work.scratch))} ${scratchFormat(work)}`)

@@ -1,15 +1,14 @@
 import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
-import { cellsSql, type ValueColumn } from './cells.ts'
+import type { ValueColumn } from './cells.ts'
 import { fieldsAtOnce, numberOf } from './convert.ts'
 
 /** Counts and bounds of the values of a field. */
 export interface Facts {
   readonly filled: number
-  /** Number of distinct values, and whether it is exact. */
+  /** Estimated number of distinct values. */
   readonly distinct: number
-  readonly isExact: boolean
   /** Text of the least value, shortened if it is long; null if there is none. */
   readonly min: string | null
   readonly max: string | null
@@ -25,28 +24,6 @@ export interface Range {
 }
 
 /**
- * Returns the facts of several columns with one statement. In short wide tables, planning a statement for
- * each column would cost more than counting.
- * @param columns all of one type
- */
-export async function factsTogether(
-  db: Connection,
-  columns: readonly ValueColumn[],
-): Promise<ReadonlyMap<Field, Facts>> {
-  const [first] = columns
-  if (first === undefined) return new Map()
-  const rows = await db.rows(
-    `select place, ${factsSql(first.field, 'value', 'count(distinct value)')} from ${cellsSql(columns)} group by place`,
-  )
-  return new Map(
-    rows.flatMap(([place, ...facts]) => {
-      const field = columns[numberOf(place)]?.field
-      return field === undefined ? [] : [[field, factsAt(facts, 0, true)] as const]
-    }),
-  )
-}
-
-/**
  * Returns the facts of columns with estimates of their distinct values by HyperLogLog. Reads the rows once,
  * or once for each group of columns of a wide table, to bound memory.
  */
@@ -54,9 +31,9 @@ export async function factsOf(db: Connection, columns: readonly ValueColumn[]): 
   const found = new Map<Field, Facts>()
   for (let first = 0; first < columns.length; first += fieldsAtOnce) {
     const some = columns.slice(first, first + fieldsAtOnce)
-    const terms = some.map(({ field, column }) => factsSql(field, column, `approx_count_distinct(${column})`))
+    const terms = some.map(({ field, column }) => factsSql(field, column))
     const [row = []] = await db.rows(`select ${terms.join(', ')} from ${some[0]?.from ?? ''}`)
-    for (const [index, { field }] of some.entries()) found.set(field, factsAt(row, factsCount * index, false))
+    for (const [index, { field }] of some.entries()) found.set(field, factsAt(row, factsCount * index))
   }
   return found
 }
@@ -64,7 +41,7 @@ export async function factsOf(db: Connection, columns: readonly ValueColumn[]): 
 /** Number of result columns of each field. */
 const factsCount = 6
 
-function factsSql(field: Field, column: string, distinct: string): string {
+function factsSql(field: Field, column: string): string {
   const { measure, wire } = typeRow(field.type)
   // JSON values have no order.
   const hasEnds = wire.kind !== 'json'
@@ -72,15 +49,14 @@ function factsSql(field: Field, column: string, distinct: string): string {
   const ends = hasEnds ? [shortTextSql(field, low), shortTextSql(field, high)] : ['null', 'null']
   const bounds =
     measure === null ? ['0', '0'] : [low, high].map((end) => `coalesce(${measure.number(end)}, 0)`)
-  return [`count(${column})`, distinct, ...ends, ...bounds].join(', ')
+  return [`count(${column})`, `approx_count_distinct(${column})`, ...ends, ...bounds].join(', ')
 }
 
-function factsAt(row: readonly unknown[], at: number, isExact: boolean): Facts {
+function factsAt(row: readonly unknown[], at: number): Facts {
   const [filled, distinct, min, max, low, high] = row.slice(at, at + factsCount)
   return {
     filled: numberOf(filled),
     distinct: numberOf(distinct),
-    isExact,
     min: textOf(min),
     max: textOf(max),
     bounds: [Number(low), Number(high)],

@@ -3,8 +3,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { OutOfMemory } from '../../core/duckdb/errors.ts'
 import { cellsSql, columnsTogether, type ValueColumn } from './cells.ts'
 import { numberOf, sortedSql, type Work } from './convert.ts'
-import { factsOf, factsTogether, type Facts, type Range } from './facts.ts'
-import { areListed } from './steps.ts'
+import { factsOf, type Facts, type Range } from './facts.ts'
 import { frequentOf, type Frequent } from './frequent.ts'
 import { histogramsOf, ranges } from './histograms.ts'
 
@@ -41,7 +40,7 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
   }
   const from = sortedSql(work)
   const columns = fields.map((field, index) => ({ field, from, column: `f${index}` }))
-  const found = await countDistinct(work, rows, columns, await readFacts(work, rows, columns))
+  const found = await countDistinct(work, rows, columns, await factsOf(work.db, columns))
   const measures = found.flatMap((one) => {
     const { measure } = typeRow(one.field.type)
     return measure === null || one.distinct <= ranges ? [] : [{ ...one, measure }]
@@ -69,18 +68,6 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
   })
 }
 
-async function readFacts(
-  { db }: Work,
-  rows: number,
-  columns: readonly ValueColumn[],
-): Promise<ReadonlyMap<Field, Facts>> {
-  if (!areListed(columns.length, rows)) return factsOf(db, columns)
-  const facts = new Map<Field, Facts>()
-  for (const group of columnsTogether(columns, rows))
-    for (const [field, own] of await factsTogether(db, group)) facts.set(field, own)
-  return facts
-}
-
 /** Tables with at most this many rows get exact numbers of distinct values. */
 const exactRowsMax = 1_000_000
 
@@ -90,13 +77,13 @@ async function countDistinct(
   rows: number,
   columns: readonly ValueColumn[],
   facts: ReadonlyMap<Field, Facts>,
-): Promise<(ValueColumn & Facts)[]> {
+): Promise<(ValueColumn & Facts & { readonly isExact: boolean })[]> {
   const estimated = columns.flatMap((column) => {
     const own = facts.get(column.field)
     return own === undefined ? [] : [{ ...column, ...own }]
   })
   const exact = new Map<Field, number>()
-  const counted = rows <= exactRowsMax ? estimated.filter(({ isExact }) => !isExact) : []
+  const counted = rows <= exactRowsMax ? estimated : []
   for (const group of columnsTogether(counted, rows)) {
     const numbers = await rowsOrNull(
       db,
@@ -110,7 +97,7 @@ async function countDistinct(
   return estimated.map((own) => ({
     ...own,
     distinct: exact.get(own.field) ?? Math.min(own.distinct, own.filled),
-    isExact: own.isExact || exact.has(own.field),
+    isExact: exact.has(own.field),
   }))
 }
 

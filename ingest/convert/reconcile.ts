@@ -1,3 +1,4 @@
+import { typeRow } from '../../core/catalog/field-types.ts'
 import path from 'node:path'
 import type { OrderKey } from '../../core/catalog/catalog.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
@@ -5,7 +6,6 @@ import { TableFailure } from '../base/rejects.ts'
 import { requireSame } from './proof.ts'
 import type { Batch } from '../source/batches.ts'
 import {
-  isNarrowed,
   numberOf,
   plainSql,
   expectedCount,
@@ -24,7 +24,7 @@ import {
  */
 export async function reconcileStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
   const ends = work.fields.map(({ field }, index) =>
-    isNarrowed(work, field) ? `min(f${index}), max(f${index})` : 'null, null',
+    typeRow(field.type).isNarrowed ? `min(f${index}), max(f${index})` : 'null, null',
   )
   const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
     count_if(is_good), coalesce(sum(case when is_good then row_hash end), 0)::varchar, ${ends.join(', ')}
@@ -37,7 +37,9 @@ export async function reconcileStaged(work: Work, batch: Batch, file: string): P
     badRows: batch.records - goodRows,
     rowHash: BigInt(String(row[3])),
     bits: work.fields.map(({ field }, index) =>
-      isNarrowed(work, field) ? Math.max(...row.slice(4 + 2 * index, 6 + 2 * index).map(bitsOf)) : null,
+      typeRow(field.type).isNarrowed
+        ? Math.max(...row.slice(4 + 2 * index, 6 + 2 * index).map(bitsOf))
+        : null,
     ),
   }
 }

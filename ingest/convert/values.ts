@@ -39,14 +39,13 @@ export function valuesSql(
   matched: readonly MatchedField[],
   from: string,
   constantOf: (field: string) => string,
-  rows: number,
 ): ValuesSql {
   const fieldAt = (index: number): Field => {
     const field = matched[index]?.field
     if (field === undefined) throw new RangeError(`there is no field ${index}`)
     return field
   }
-  const steps = new Steps(from, rows)
+  const steps = new Steps(from)
   const trimmed = steps.next(
     'w',
     matched.map(({ column, field }) => (column === null ? constantOf(field.name) : `c${column}`)),
@@ -58,8 +57,8 @@ export function valuesSql(
     const { tenfolds } = fieldAt(index).reading
     return tenfolds === 0 ? plain : tenfold(plain, tenfolds)
   })
-  const values = steps.last('v', moved, (plain, index) => valueOf(plain, fieldAt(index)))
-  const areGood = steps.last('g', moved, (plain, index) => {
+  const values = moved.map((plain, index) => valueOf(plain, fieldAt(index)))
+  const areGood = moved.map((plain, index) => {
     const isOwn = moved[index] === texts[index]
     return isGood(isOwn ? plain : (texts[index] ?? ''), plain, fieldAt(index))
   })

@@ -16,7 +16,6 @@ import {
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { quotedCsv, quotedText } from '../../core/sql.ts'
 import { numberOf, sortedRowsSql, sortedSql, type DuePart, type Work } from '../convert/convert.ts'
-import { Steps } from '../convert/steps.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { encodeRecord, LF, type Marks } from '../source/record.ts'
@@ -218,17 +217,12 @@ function lineFeeds(chunk: Buffer): number {
  */
 async function render(work: Work, { file, sortedRow, rows }: DuePart): Promise<Rendered> {
   const target = path.join(work.scratch, `${file}.csv`)
-  const csvOf = work.fields.map(({ field }) => (value: string): string => {
-    const text = typeRow(field.type).csv(value)
+  const values = work.fields.map(({ field }, index) => {
+    const text = typeRow(field.type).csv(`f${index}`)
     return isQuoted(field) ? quotedCsv(text, ',') : text
   })
-  const steps = new Steps(sortedRowsSql(work, sortedRow, rows), rows)
-  const values = steps.last(
-    'q',
-    work.fields.map((_, index) => `f${index}`),
-    (input, index) => csvOf[index]?.(input) ?? input,
-  )
-  await work.db.rows(`copy (select concat(${values.join(`, ',', `)}) from ${steps.from})
+  await work.db
+    .rows(`copy (select concat(${values.join(`, ',', `)}) from ${sortedRowsSql(work, sortedRow, rows)})
     to ${quotedText(target)} (format csv, header false, quote '', escape '')`)
   return { file: target, rows }
 }

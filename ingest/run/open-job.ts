@@ -8,7 +8,7 @@ import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { readRollbacks } from '../../core/warehouse/state-files.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
-import { converterVersion, isWide, partRowsDefault } from '../convert/convert.ts'
+import { converterVersion, partRowsDefault } from '../convert/convert.ts'
 import { requirePatterns } from '../convert/expectations.ts'
 import { pinReferenced } from '../job/expectations.ts'
 import type { Job } from '../job/job.ts'
@@ -22,9 +22,10 @@ import type { IngestOptions } from './options.ts'
 /** Share of a job's memory for DuckDB; the rest is for reading and compressing outside of its buffers. */
 const duckdbShare = 0.55
 /**
- * Larger share for a wide table: DuckDB counts whole buffers of 2,048 rows per column, of which short tables
- * fill little.
+ * Number of fields above which DuckDB needs a larger share: it counts whole buffers of 2,048 rows per column and
+ * thread, of which short tables fill little.
  */
+const wideFields = 2000
 const wideShare = 0.8
 /** Maximum number of threads of DuckDB: each has buffers of its own, which take memory. */
 const threadsMax = 4
@@ -35,10 +36,10 @@ export function duckdbLimits(
   { memoryBytes }: Pick<IngestOptions, 'memoryBytes'>,
   table: Table,
 ): { memory: string; threads: number } {
+  const isWide = table.fields.length > wideFields
   return {
-    memory: `${Math.floor((memoryBytes * (isWide(table) ? wideShare : duckdbShare)) / 1e6)}MB`,
-    // A wide table gets one thread, since each thread has buffers for all columns.
-    threads: isWide(table) ? 1 : Math.min(threadsMax, os.availableParallelism()),
+    memory: `${Math.floor((memoryBytes * (isWide ? wideShare : duckdbShare)) / 1e6)}MB`,
+    threads: isWide ? 1 : Math.min(threadsMax, os.availableParallelism()),
   }
 }
 

@@ -14,7 +14,6 @@ import {
 import { quotedText } from '../../core/sql.ts'
 import { matchHeader, type MatchedField } from '../convert/match.ts'
 import { requireAgreement } from '../convert/reconcile.ts'
-import { Steps } from '../convert/steps.ts'
 import { valuesSql, type ValuesSql } from '../convert/values.ts'
 import type { Progress } from '../base/progress.ts'
 import type { Batch } from '../source/batches.ts'
@@ -119,7 +118,7 @@ async function examplesIn({ table, db, scratch }: TrialOptions, batch: Batch): P
   const fields = matchHeader(table, batch, given, false).fields.slice(0, fieldsShown)
   const weights = drawWeights(fields)
   const work = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
-  const values = valuesSql(fields, plainSql(work, batch, true), constantSql(batch), batch.records)
+  const values = valuesSql(fields, plainSql(work, batch, true), constantSql(batch))
   const terms = values.fields.map(({ value, isGood }) => `(case when ${isGood} then ${value} end)::varchar`)
   const rows = await db.rows(`select ${terms.join(', ')} from ${values.from} limit ${exampleRows}`)
   return fields.map((_, index) => {
@@ -176,7 +175,7 @@ async function tryFields(
   })
   const terms = [...counts, ...ofDays.map(({ sql }) => sql)]
   const [row = []] = await work.db.rows(
-    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${weightedCountSql(work, batch.records)} as seen from ${from})`,
+    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${weightedCountSql(work)} as seen from ${from})`,
   )
   await requireAgreement(work, batch, row[0], row[1])
   for (const [index, { set }] of ofDays.entries()) {
@@ -209,22 +208,15 @@ function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): Val
     attempts.map(({ matched }) => matched),
     plain,
     constantSql(batch),
-    batch.records,
   )
-  const steps = new Steps(from, batch.records)
-  const areSpelled = steps.last(
-    's',
-    fields.map(({ text }) => text),
-    (text, index) =>
-      (attempts[index]?.patterns ?? [])
-        .map((pattern) => `coalesce(regexp_matches(${text}, ${quotedText(pattern)}), true)`)
-        .join(' and ') || 'true',
-  )
-  const spelled = fields.map((field, index) => ({
-    ...field,
-    isGood: [field.isGood, areSpelled[index]].join(' and '),
-  }))
-  return { fields: spelled, from: steps.from }
+  const spelled = fields.map((field, index) => {
+    const patterns = attempts[index]?.patterns ?? []
+    const areSpelled = patterns.map(
+      (pattern) => `coalesce(regexp_matches(${field.text}, ${quotedText(pattern)}), true)`,
+    )
+    return { ...field, isGood: [field.isGood, ...areSpelled].join(' and ') }
+  })
+  return { fields: spelled, from }
 }
 
 /** Counts of a field over all batches. */
