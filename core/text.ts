@@ -6,6 +6,19 @@ export function shorten(text: string, max = 100): string {
   return start.length < text.length ? `${start}…` : text
 }
 
+const markupEntities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Escapes a text for HTML and XML, in elements and in attributes. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (sign) => markupEntities[sign] ?? sign)
+}
+
 /** Formats rows as lines of a table with aligned columns. */
 export function alignedRows(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []

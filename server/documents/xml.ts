@@ -1,11 +1,8 @@
+import { escapeMarkup } from '../../core/text.ts'
+
 /** Escapes a text for XML 1.0, and replaces characters that XML cannot contain. */
 export function xmlText(text: string): string {
-  return text
-    .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
+  return escapeMarkup(text.replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD'))
 }
 
 type Attributes = Readonly<Record<string, string>>

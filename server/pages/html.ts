@@ -1,24 +1,41 @@
-import { html as template, raw } from 'hono/html'
 import type { Originator } from '../../core/catalog/catalog.ts'
+import { escapeMarkup } from '../../core/text.ts'
 
-/** Markup. Interpolated values are escaped, unless they are markup themselves. */
-export type Html = ReturnType<typeof template>
+/** Markup, whose text is escaped. */
+export class Html {
+  readonly text: string
 
-/** Cache of templates without the indentation that they have in source files. */
-const packed = new WeakMap<TemplateStringsArray, TemplateStringsArray>()
-
-/** Builds markup. Arrays are concatenated; null, undefined and booleans produce nothing. */
-export function html(strings: TemplateStringsArray, ...values: readonly unknown[]): Html {
-  return template(packedOf(strings), ...values)
+  constructor(text: string) {
+    this.text = text
+  }
 }
 
-function packedOf(strings: TemplateStringsArray): TemplateStringsArray {
-  const known = packed.get(strings)
-  if (known !== undefined) return known
-  const texts = strings.map(unindented)
-  const packedStrings = Object.assign(texts, { raw: texts })
-  packed.set(strings, packedStrings)
-  return packedStrings
+/** Values of a template. */
+type Part = Html | string | number | boolean | null | undefined | readonly Part[]
+
+/** Cache of templates without the indentation that they have in source files. */
+const packed = new WeakMap<TemplateStringsArray, readonly string[]>()
+
+/**
+ * Builds markup. Interpolated values are escaped, unless they are markup themselves. Arrays are concatenated; null,
+ * undefined and booleans produce nothing.
+ */
+export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
+  let texts = packed.get(strings)
+  if (texts === undefined) packed.set(strings, (texts = strings.map(unindented)))
+  let text = texts[0] ?? ''
+  for (const [index, value] of values.entries()) text += partOf(value) + (texts[index + 1] ?? '')
+  return new Html(text)
+}
+
+const isList: (value: Part) => value is readonly Part[] = Array.isArray
+
+function partOf(value: Part): string {
+  if (value instanceof Html) return value.text
+  if (isList(value)) return value.map(partOf).join('')
+  return value === null || value === undefined || typeof value === 'boolean'
+    ? ''
+    : escapeMarkup(String(value))
 }
 
 /** Removes white space around the line breaks of a template. */
@@ -32,14 +49,12 @@ function unindented(text: string): string {
 
 /** Marks a text as markup that is already escaped. */
 export function markup(text: string): Html {
-  return raw(text)
+  return new Html(text)
 }
 
 /** Returns the text of a complete document. */
 export function textOf(document: Html): string {
-  // The type of Hono allows promises, but pages contain no asynchronous parts.
-  if (document instanceof Promise) throw new TypeError('page contains an unresolved promise')
-  return `<!doctype html>\n${document.toString()}`
+  return `<!doctype html>\n${document.text}`
 }
 
 /** Returns an untrusted text as an address; null unless it is http or https, since `javascript:` would run code. */

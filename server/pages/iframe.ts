@@ -1,3 +1,4 @@
+import { escapeMarkup } from '../../core/text.ts'
 import type { PageContext } from './frame.ts'
 import { codePart, html, type Html } from './html.ts'
 import type { PageService } from './service.ts'
@@ -7,8 +8,7 @@ export const [frameWidth, frameHeight] = [640, 480]
 
 /** Line of HTML that shows an address in a frame. */
 export function iframeLine(address: string, title: string, width = frameWidth, height = frameHeight): string {
-  const text = title.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
-  return `<iframe src="${address.replaceAll('&', '&amp;')}" title="${text}" width="${width}" height="${height}" style="border:0;max-width:100%" loading="lazy"></iframe>`
+  return `<iframe src="${escapeMarkup(address)}" title="${escapeMarkup(title)}" width="${width}" height="${height}" style="border:0;max-width:100%" loading="lazy"></iframe>`
 }
 
 /** Shows the line that embeds a page. */

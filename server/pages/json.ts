@@ -1,3 +1,4 @@
+import { escapeMarkup } from '../../core/text.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, markup, safeAddress, type Html, textOf } from './html.ts'
 import type { Runtime } from '../routes/runtime.ts'
@@ -78,10 +79,10 @@ function highlighted(text: string): string {
 
 function tokenPart(token: string, isKey: boolean): string {
   if (token.startsWith('"')) {
-    if (isKey) return `<span class="key">${escaped(token)}</span>`
+    if (isKey) return `<span class="key">${escapeMarkup(token)}</span>`
     const address = token.length < 4000 ? addressIn(token) : null
-    const text = escaped(token)
-    return address === null ? text : `<a href="${escaped(address)}" rel="nofollow">${text}</a>`
+    const text = escapeMarkup(token)
+    return address === null ? text : `<a href="${escapeMarkup(address)}" rel="nofollow">${text}</a>`
   }
   return /^[-\d]/.test(token) ? `<span class="digits">${token}</span>` : token
 }
@@ -89,18 +90,6 @@ function tokenPart(token: string, isKey: boolean): string {
 function addressIn(token: string): string | null {
   if (!/^"https?:/i.test(token)) return null
   return safeAddress(JSON.parse(token) as string)
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (found) => entities[found] ?? found)
 }
 
 /** Returns the function that shows JSON responses to browsers as pages, unless the address contains `format=`. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { foldText } from '../../../core/folding.ts'
 import type { Manifest, StoredFile } from '../../../core/warehouse/manifest.ts'
 import { publishedFiles } from '../files-of.ts'
 import { publisherOf, type DatasetDescription, type TableDescription, type Writing } from '../description.ts'
@@ -164,9 +165,8 @@ function momentOf({ import_date: moment }: Manifest): string {
 
 /** Converts a title into a valid name for CKAN. */
 function nameOf(title: string): string {
-  const plain = title.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
   return (
-    plain
+    foldText(title)
       .replaceAll(/[^a-z0-9_-]+/g, '-')
       .replaceAll(/^-+|(?<!-)-+$/g, '')
       .slice(0, 100) || 'organization'

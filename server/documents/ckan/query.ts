@@ -1,3 +1,4 @@
+import { foldText } from '../../../core/folding.ts'
 import { wildcard } from '../../../core/text.ts'
 import type { Package } from './package.ts'
 
@@ -47,7 +48,7 @@ class PackageTexts {
   foldedOf(field: string): readonly string[] {
     const known = this.#folded.get(field)
     if (known !== undefined) return known
-    const texts = (fields[field] ?? textsOf)(this.package).map(folded)
+    const texts = (fields[field] ?? textsOf)(this.package).map(foldText)
     this.#folded.set(field, texts)
     return texts
   }
@@ -183,7 +184,7 @@ function unquoted(token: string): string {
 
 function matching(field: string, token: string): Test {
   if (token === '*' || (field === '*' && token === '*')) return () => true
-  const sought = folded(unquoted(token))
+  const sought = foldText(unquoted(token))
   const isPattern = !token.startsWith('"') && token.includes('*')
   if (isPattern) {
     const matches = wildcard(sought)
@@ -192,11 +193,6 @@ function matching(field: string, token: string): Test {
   }
   return (texts) =>
     texts.foldedOf(field).some((text) => (wordly.has(field) ? text.includes(sought) : text === sought))
-}
-
-/** Removes case and accents. */
-function folded(text: string): string {
-  return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 }
 
 /** Sort keys of answers. */
@@ -239,5 +235,5 @@ export function parseSort(text: string): (a: Package, b: Package) => number {
 
 function sortText(one: Package, field: (typeof sortable)[number]): string {
   if (field === 'score') return ''
-  return field === 'title_string' ? folded(one.title) : one[field]
+  return field === 'title_string' ? foldText(one.title) : one[field]
 }

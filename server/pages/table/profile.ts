@@ -43,18 +43,19 @@ function histogramPart(
   const rest = withoutField(view, field)
   const boundText = (text: string): string => (isNumber(field) ? digits(formatBound(field, text)) : text)
   const outline = bars.map(({ rows }, index) => {
-    const tall = rows === 0 ? 0 : Math.max(1, Math.round((height * rows) / highest))
+    if (rows === 0) return ''
+    const tall = Math.max(1, Math.round((height * rows) / highest))
     return `M${index * 10 + 1} ${height}v${-tall}h8v${tall}z`
   })
   // The clickable area has full height, so that low bars are easy to select.
   const reaches = bars.map(({ from, to, rows }, index) => {
+    if (rows === 0) return null
     const range = index === 0 ? words.between : words.above
     const label = `${range(boundText(from), boundText(to))}: ${words.rows(count(rows))}`
     const title = html`<title>${label}</title>`
     const reach = `M${index * 10} 0h10v${height}h-10z`
     const [lower, upper] = [boundOf(field, from), boundOf(field, to)]
-    if (!canFilter || rows === 0 || lower === null || upper === null)
-      return html`<path d="${reach}">${title}</path>`
+    if (!canFilter || lower === null || upper === null) return html`<path d="${reach}">${title}</path>`
     // Ranges exclude their start, which belongs to the previous range; only the first one includes it.
     const target = new Map([
       ...rest,
