@@ -75,7 +75,7 @@ beforeAll(async () => {
       const file = path.posix.join(folder, name.replaceAll('\\', '/'))
       if (!file.endsWith('.ts')) continue
       const text = await readFile(file, 'utf8')
-      const found = [...text.matchAll(/(?:from|import) '([^']+)'/g)].map((match) => match[1] ?? '')
+      const found = [...text.matchAll(/(?:from |import |import\()'([^']+)'/g)].map((match) => match[1] ?? '')
       imports.set(
         file,
         found.map((target) =>

@@ -25,7 +25,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import type { ArrowMapping } from '../../core/catalog/types/field-type.ts'
 import type { Answer } from '../../core/duckdb/connection.ts'
 import type { Items } from '../../core/duckdb/vectors.ts'
-import { isChoice, isTextColumn } from './arrow.ts'
+import { isChoice, isTextColumn } from './arrow-columns.ts'
 import type { OutputColumn, ColumnWriter } from './format.ts'
 
 /** Starts an Arrow IPC stream of the results of the format's aggregates. */

@@ -1,6 +1,7 @@
 import type { Parameter } from '../../core/duckdb/connection.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName } from '../../core/sql.ts'
+import { isChoice, isTextColumn } from './arrow-columns.ts'
 import type { OutputColumn, ColumnFormat } from './format.ts'
 
 export const arrowFormat: ColumnFormat = {
@@ -12,15 +13,6 @@ export const arrowFormat: ColumnFormat = {
   aggregates,
   // Import on demand: the library is large and would slow down each start.
   writer: async (columns) => (await import('./arrow-writer.ts')).arrowWriter(columns),
-}
-
-/** Returns whether values of a field are sent as indexes into a dictionary of its known choices. */
-export function isChoice({ field, choices }: OutputColumn): boolean {
-  return choices !== null && typeRow(field.type).arrow.type === 'utf8'
-}
-
-export function isTextColumn(column: OutputColumn): boolean {
-  return !isChoice(column) && typeRow(column.field.type).arrow.type === 'utf8'
 }
 
 /** Returns SQL for the lists and BLOBs from which `recordBatch` builds columns. */

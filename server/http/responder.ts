@@ -13,7 +13,7 @@ import { rangeOf } from './range.ts'
 import { SingleFlight } from '../base/single-flight.ts'
 import { accountFor } from './limits.ts'
 import { type CachedBody, type CacheStats, ResponseCache } from '../base/cache.ts'
-import { disconnectSignal, sendBytes, type SendBudget } from './send.ts'
+import { disconnectSignal, sendBytes, sendNotModified, type SendBudget } from './send.ts'
 
 /** A response body in consecutive pieces. */
 export interface Body {
@@ -110,8 +110,7 @@ export class Responder {
     )
     if (known !== null) {
       describe(res, response, known)
-      res.statusCode = 304
-      res.end()
+      sendNotModified(res)
       return
     }
     const encoding = this.#choose(response, accepted)

@@ -4,6 +4,12 @@ import { busy } from './problems.ts'
 
 export const jsonType = 'application/json'
 
+/** Ends a response whose body the client has; its other headers must be set. */
+export function sendNotModified(res: ServerResponse): void {
+  res.statusCode = 304
+  res.end()
+}
+
 /**
  * Sends 200 with exactly this Content-Type (spec: What the service does 3; Express would add a charset).
  * Sends the pieces in order without copying; for HEAD only the headers.

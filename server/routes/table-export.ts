@@ -9,7 +9,7 @@ import { contentName } from '../http/responder.ts'
 import { rangeOf } from '../http/range.ts'
 import { matchingTag, acceptedEncodings, negotiate, type Offer } from '../http/negotiation.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
-import { disconnectSignal, afterFirstChunk, sendStream } from '../http/send.ts'
+import { disconnectSignal, afterFirstChunk, sendNotModified, sendStream } from '../http/send.ts'
 import { queryTooCostly, Problem, unacceptableParameters } from '../http/problems.ts'
 import { absolutePath, sendRedirect } from '../http/redirect.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
@@ -100,8 +100,7 @@ async function streamRows(
   }
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
     describe()
-    res.statusCode = 304
-    res.end()
+    sendNotModified(res)
     return
   }
   const selection = await engine.selections
@@ -208,8 +207,7 @@ async function sendDownload(
   res.setHeader('ETag', tag)
   res.setHeader('Cache-Control', freshness.changing)
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
-    res.statusCode = 304
-    res.end()
+    sendNotModified(res)
     return
   }
   await account.spend(req.method === 'HEAD' ? {} : { fileBytes: manifest.textBytes })
