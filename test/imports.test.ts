@@ -10,7 +10,11 @@ const floors: readonly (readonly string[])[] = [
   ['core/clickhouse'],
   ['ingest/base'],
   ['ingest/init', 'ingest/source'],
-  ['ingest/convert', 'ingest/dialect', 'ingest/sample'],
+  ['ingest/dialect', 'ingest/sample', 'ingest/convert/work.ts'],
+  ['ingest/convert/parquet.ts', 'ingest/convert/proof.ts'],
+  ['ingest/convert/cast', 'ingest/convert/expectations.ts', 'ingest/convert/profile'],
+  ['ingest/convert/parts'],
+  ['ingest/convert/indexes'],
   ['ingest/publish', 'ingest/suggest'],
   ['ingest/add', 'ingest/job', 'ingest/rollback', 'ingest/verify'],
   ['ingest/run'],
@@ -130,6 +134,23 @@ test('the server has eleven rooms and at most forty arrows between them, one way
   expect(rooms.size).toBe(11)
   expect(arrows.size).toBeLessThanOrEqual(40)
   expect([...arrows].filter((arrow) => arrows.has(arrow.split(' ').toReversed().join(' ')))).toEqual([])
+})
+
+/** Files of the folders of a conversion that others may import. */
+const doors: Readonly<Record<string, readonly string[]>> = {
+  cast: ['intake.ts', 'trial.ts'],
+  parts: ['parts.ts', 'partitions.ts', 'reconcile.ts', 'reused-partitions.ts'],
+  profile: ['profile.ts'],
+  indexes: ['indexes.ts', 'row-store.ts'],
+}
+
+test('the folders of a conversion are imported by their doors alone', () => {
+  const wrong = all().filter(([file, target]) => {
+    const [, folder = '', name = ''] = /^ingest\/convert\/(\w+)\/(.+)$/.exec(target) ?? []
+    if (folder === '' || file.startsWith(`ingest/convert/${folder}/`)) return false
+    return doors[folder]?.includes(name) !== true
+  })
+  expect(wrong).toEqual([])
 })
 
 test('HTTP is known to the edge alone', () => {

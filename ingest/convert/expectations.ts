@@ -4,8 +4,8 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import { messageOf } from '../../core/errors.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
-import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
-import { numberOf, sortedSql, stagedSql, type Staged, type Work } from './convert.ts'
+import { TableFailure, detailedRejectsMax } from '../base/rejects.ts'
+import { type Staged, type Work, numberOf, sortedSql, stagedSql } from './work.ts'
 
 /** A row that breaks an expectation of the catalog. */
 interface BrokenRow {

@@ -1,9 +1,10 @@
-import type { FileHandle } from 'node:fs/promises'
 import path from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
+import type { OrderKey } from '../../core/catalog/order-key.ts'
 import { quotedText } from '../../core/sql.ts'
-import { TableFailure } from '../base/rejects.ts'
-import type { Work } from './convert.ts'
 import { shorten } from '../../core/text.ts'
+import { TableFailure } from '../base/rejects.ts'
+import { type Work, numberOf } from './work.ts'
 
 /** SQL: reads a Parquet file that was written beside the parts, to verify it. */
 
@@ -30,4 +31,26 @@ export async function bytesAt(handle: FileHandle, start: number, length: number)
   const bytes = Buffer.alloc(length)
   await handle.read(bytes, 0, length, start)
   return bytes
+}
+
+/**
+ * Returns the number of rows that belong before their predecessor.
+ * @param from SQL of rows with a file_row_number
+ */
+export async function countMisplaced(
+  { db }: Work,
+  from: string,
+  terms: readonly { readonly column: string; readonly direction: OrderKey['direction'] }[],
+): Promise<number> {
+  if (terms.length === 0) return 0
+  // Nulls come last in either direction.
+  const isWrong = terms.reduceRight((later, { column, direction }) => {
+    const sign = direction === 'asc' ? '>' : '<'
+    return `coalesce(last_${column} ${sign} ${column}, last_${column} is null and ${column} is not null)
+      or (last_${column} is not distinct from ${column} and (${later}))`
+  }, 'false')
+  const columns = terms.flatMap(({ column }) => [column, `lag(${column}) over () as last_${column}`])
+  const [row] = await db.rows(`select count(*) filter (where row > 0 and (${isWrong}))
+    from (select file_row_number as row, ${columns.join(', ')} from ${from})`)
+  return numberOf(row?.[0])
 }

@@ -6,14 +6,21 @@ import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure, clearRollbacks } from '../../core/warehouse/state-files.ts'
 import { filesOf } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/publish.ts'
-import { sort, writeParts, type DuePart, type Work } from '../convert/convert.ts'
+import { sort, writeParts, type DuePart } from '../convert/parts/parts.ts'
+import type { Work } from '../convert/work.ts'
 import { bothOf } from '../../core/in-order.ts'
-import { writeIndexes } from '../convert/indexes.ts'
-import { writeRowStores } from '../convert/row-store.ts'
-import { profile, type FieldProfile } from '../convert/profile.ts'
-import { reconcilePublished } from '../convert/reconcile.ts'
+import { writeIndexes } from '../convert/indexes/indexes.ts'
+import { writeRowStores } from '../convert/indexes/row-store.ts'
+import { profile, type FieldProfile } from '../convert/profile/profile.ts'
+import { reconcilePublished } from '../convert/parts/reconcile.ts'
 import { driftSince, emptySourceProblem } from './drift.ts'
-import { isReused, planned, reusedFiles, copyReused, type ReusedFile } from '../convert/reused-partitions.ts'
+import {
+  isReused,
+  planned,
+  reusedFiles,
+  copyReused,
+  type ReusedFile,
+} from '../convert/parts/reused-partitions.ts'
 import { requireExpectations } from './expectations.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
 import { label, nameSnapshot, type ServerFiles } from '../publish/label.ts'

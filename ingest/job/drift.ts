@@ -1,5 +1,5 @@
 import type { Table } from '../../core/catalog/catalog.ts'
-import type { FieldProfile } from '../convert/profile.ts'
+import type { FieldProfile } from '../convert/profile/profile.ts'
 import type { ReadSource } from '../source/read.ts'
 
 /** Facts of the last report about the published snapshot. */

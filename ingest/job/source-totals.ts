@@ -1,5 +1,5 @@
 import type { Manifest, Partition } from '../../core/warehouse/manifest.ts'
-import type { Planned } from '../convert/reused-partitions.ts'
+import type { Planned } from '../convert/parts/reused-partitions.ts'
 import { misreadText, type FileTally, type ReadSource } from '../source/read.ts'
 import { packingOf } from '../source/packings.ts'
 import type { Job } from './job.ts'

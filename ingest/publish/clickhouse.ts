@@ -16,7 +16,7 @@ import {
 } from '../../core/clickhouse/tables.ts'
 import { quotedText } from '../../core/sql.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { sortedRowsSql, sortedSql, type Work } from '../convert/convert.ts'
+import { sortedRowsSql, sortedSql, type Work } from '../convert/work.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 

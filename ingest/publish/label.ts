@@ -19,10 +19,10 @@ import {
   type Source,
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
-import type { WrittenPart } from '../convert/convert.ts'
-import type { IndexFiles } from '../convert/indexes.ts'
+import type { WrittenPart } from '../convert/parts/parts.ts'
+import type { IndexFiles } from '../convert/indexes/indexes.ts'
 import { bytesAt } from '../convert/proof.ts'
-import type { ReusedFile } from '../convert/reused-partitions.ts'
+import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 
 /**
  * Returns a hash of everything that determines the rows, except for the bytes of the source. If the hash

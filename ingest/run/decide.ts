@@ -7,7 +7,7 @@ import { holdsFields, type Manifest, type Source } from '../../core/warehouse/ma
 import { clearFailure, readHashes, recordCheck, recordHashes } from '../../core/warehouse/state-files.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
-import { findReusable } from '../convert/reused-partitions.ts'
+import { findReusable } from '../convert/parts/reused-partitions.ts'
 import { convertAndCompare, convertAndPublish } from '../job/convert-and-publish.ts'
 import { requireReferences } from '../job/expectations.ts'
 import { fillClickHouse } from '../job/fill-clickhouse.ts'

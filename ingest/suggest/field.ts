@@ -1,15 +1,8 @@
+import type { FieldFacts } from '../convert/cast/trial.ts'
 import type { NumberForm } from './numbers.ts'
 
 /** Keys of a field in the catalog except its name: `type`, `scale`, `format` and others. */
 export type FieldKeys = Readonly<Record<string, unknown>> & { readonly type: string }
-
-/** Facts about a column from all rows. */
-export interface FieldFacts {
-  /** Number of values that are not null. */
-  readonly filled: number
-  /** Length of the longest value in characters. */
-  readonly longest: number
-}
 
 /** A proposed field, which fits all values of the column in the sample. */
 export interface SuggestedField {

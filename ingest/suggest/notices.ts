@@ -1,6 +1,6 @@
 import { alignedRows, shorten, visibleJson } from '../../core/text.ts'
 import type { Suggestion } from './suggest.ts'
-import { fieldsShown } from './trial.ts'
+import { fieldsShown } from '../convert/cast/trial.ts'
 
 const valueMax = 24
 

@@ -1,10 +1,10 @@
 import { counted, visibleJson } from '../../core/text.ts'
+import type { FieldFacts } from '../convert/cast/trial.ts'
 import {
   formatCount,
   plainString,
   questionField,
   typedField,
-  type FieldFacts,
   type SeenColumn,
   type SuggestedField,
 } from './field.ts'

@@ -7,7 +7,7 @@ import type { Dialect } from '../dialect/dialect.ts'
 import { columnNames } from './entry.ts'
 import { canBeMatched } from './names.ts'
 import { dropOf, isTotal, type headingsIn, type TotalRow } from './totals.ts'
-import type { Trial } from './trial.ts'
+import type { Trial } from '../convert/cast/trial.ts'
 
 const rejectsShown = 3
 

@@ -21,7 +21,7 @@ import { namesFor, tableNameFor } from './names.ts'
 import { linesSaid, remarksOf, type Remark } from './remarks.ts'
 import { encodingOf, sampleOf, textsIn } from '../dialect/sample.ts'
 import { dropOf, headingsIn, isTotal, totalRowsIn, type TotalRow } from './totals.ts'
-import { tryEntry, type Misfit, type Trial } from './trial.ts'
+import { tryEntry, type Misfit, type Trial } from '../convert/cast/trial.ts'
 
 interface SuggestOptions {
   /** An empty folder. */

@@ -3,20 +3,16 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { messageOf } from '../../core/errors.ts'
 import { Database } from '../../core/duckdb/database.ts'
-import {
-  drawWeights,
-  sort,
-  stage,
-  writeParts,
-  type Staged,
-  type Work,
-  type DuePart,
-} from '../../ingest/convert/convert.ts'
-import { matchHeader } from '../../ingest/convert/match.ts'
-import { reconcilePublished, reconcileStaged } from '../../ingest/convert/reconcile.ts'
+import { drawWeights } from '../../ingest/convert/cast/plain.ts'
+import { sort, writeParts, type DuePart } from '../../ingest/convert/parts/parts.ts'
+import { stage } from '../../ingest/convert/cast/stage.ts'
+import type { Staged, Work } from '../../ingest/convert/work.ts'
+import { matchHeader } from '../../ingest/convert/cast/match.ts'
+import { reconcilePublished } from '../../ingest/convert/parts/reconcile.ts'
+import { reconcileStaged } from '../../ingest/convert/cast/agreement.ts'
 import { silentProgress } from '../../ingest/base/progress.ts'
 import type { Batch } from '../../ingest/source/batches.ts'
-import { planned } from '../../ingest/convert/reused-partitions.ts'
+import { planned } from '../../ingest/convert/parts/reused-partitions.ts'
 import { readSource } from '../../ingest/source/read.ts'
 import { temporaryFolder, tinyCatalog, placed } from '../support/workshop.ts'
 import { isQuick, seed } from '../support/runs.ts'

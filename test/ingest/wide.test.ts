@@ -1,5 +1,5 @@
 import { fieldTypeNames } from '../../core/catalog/field-types.ts'
-import type { FieldProfile } from '../../ingest/convert/profile.ts'
+import type { FieldProfile } from '../../ingest/convert/profile/profile.ts'
 import { declared, whatCame, type Came } from '../support/declared.ts'
 import { isQuick, testAll } from '../support/runs.ts'
 import { rawGet, serve } from '../support/service.ts'

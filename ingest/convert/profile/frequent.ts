@@ -1,7 +1,7 @@
-import type { Field } from '../../core/catalog/catalog.ts'
-import type { Connection } from '../../core/duckdb/connection.ts'
-import { cellsSql, columnsTogether, type ValueColumn } from './cells.ts'
-import { numberOf } from './convert.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import type { Connection } from '../../../core/duckdb/connection.ts'
+import { numberOf } from '../work.ts'
+import { type ValueColumn, cellsSql, columnsTogether } from './cells.ts'
 import { shortTextSql, textShownMax } from './facts.ts'
 
 export interface Frequent {

@@ -1,14 +1,15 @@
 import path from 'node:path'
-import { isBisected } from '../../core/warehouse/format/positions.ts'
-import { fileNames } from '../../core/warehouse/layout.ts'
-import { foldedSql } from '../../core/folding.ts'
-import { quotedText } from '../../core/sql.ts'
+import { foldedSql } from '../../../core/folding.ts'
+import { quotedText } from '../../../core/sql.ts'
+import { isBisected } from '../../../core/warehouse/format/positions.ts'
+import { fileNames } from '../../../core/warehouse/layout.ts'
+import type { WrittenPart } from '../parts/parts.ts'
+import type { FieldProfile } from '../profile/profile.ts'
+import { readSql, requireSame, sumOf } from '../proof.ts'
+import { type Work, sortedRowsSql } from '../work.ts'
 import { writeCodes } from './codes.ts'
 import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
-import { writeOrders, type WrittenOrder } from './orders.ts'
-import { sortedRowsSql, type Work, type WrittenPart } from './convert.ts'
-import type { FieldProfile } from './profile.ts'
-import { readSql, requireSame, sumOf } from './proof.ts'
+import { type WrittenOrder, writeOrders } from './orders.ts'
 
 /**
  * Writes files beside the parts for fast access: word indexes, dictionary, codes and orders. A

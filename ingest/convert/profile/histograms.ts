@@ -1,6 +1,6 @@
-import type { Field } from '../../core/catalog/catalog.ts'
-import type { FieldTypeRow } from '../../core/catalog/types/field-type.ts'
-import type { Connection } from '../../core/duckdb/connection.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import type { FieldTypeRow } from '../../../core/catalog/types/field-type.ts'
+import type { Connection } from '../../../core/duckdb/connection.ts'
 import type { ValueColumn } from './cells.ts'
 import type { Range } from './facts.ts'
 

@@ -1,17 +1,17 @@
 import path from 'node:path'
-import { typeRow } from '../../core/catalog/field-types.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { quotedText } from '../../../core/sql.ts'
 import {
+  type Codes,
   codedBytesMax,
   codedValuesMax,
   codesOf,
-  groupRows,
   groupCount,
-  type Codes,
-} from '../../core/warehouse/format/codes.ts'
-import { fileNames } from '../../core/warehouse/layout.ts'
-import { quotedText } from '../../core/sql.ts'
-import { numberOf, sortedRowsSql, sortedSql, type Work } from './convert.ts'
-import { readSql, requireSame, sumOf } from './proof.ts'
+  groupRows,
+} from '../../../core/warehouse/format/codes.ts'
+import { fileNames } from '../../../core/warehouse/layout.ts'
+import { readSql, requireSame, sumOf } from '../proof.ts'
+import { type Work, numberOf, sortedRowsSql, sortedSql } from '../work.ts'
 
 /** A field with few distinct values, each of which has a number, its code. */
 export interface CodedField {

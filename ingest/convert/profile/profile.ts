@@ -1,10 +1,10 @@
-import type { Field } from '../../core/catalog/catalog.ts'
-import { typeRow } from '../../core/catalog/field-types.ts'
-import { OutOfMemory } from '../../core/duckdb/errors.ts'
-import { cellsSql, columnsTogether, type ValueColumn } from './cells.ts'
-import { numberOf, sortedSql, type Work } from './convert.ts'
-import { factsOf, type Facts, type Range } from './facts.ts'
-import { frequentOf, type Frequent } from './frequent.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { OutOfMemory } from '../../../core/duckdb/errors.ts'
+import { type Work, numberOf, sortedSql } from '../work.ts'
+import { type ValueColumn, cellsSql, columnsTogether } from './cells.ts'
+import { type Facts, type Range, factsOf } from './facts.ts'
+import { type Frequent, frequentOf } from './frequent.ts'
 import { histogramsOf, ranges } from './histograms.ts'
 
 /** Statistics of a field. */

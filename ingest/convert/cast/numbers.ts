@@ -1,6 +1,6 @@
-import type { Reading } from '../../core/catalog/catalog.ts'
-import { quotedText } from '../../core/sql.ts'
-import { escapedPattern } from '../../core/text.ts'
+import type { Reading } from '../../../core/catalog/catalog.ts'
+import { quotedText } from '../../../core/sql.ts'
+import { escapedPattern } from '../../../core/text.ts'
 
 /**
  * Rewrites numbers of a source as text in the plain form of their types. No value becomes a number in

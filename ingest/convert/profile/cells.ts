@@ -1,5 +1,5 @@
-import type { Field } from '../../core/catalog/catalog.ts'
-import { typeRow } from '../../core/catalog/field-types.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
 
 /** Values of a field: a column of the rows in `from`. */
 export interface ValueColumn {

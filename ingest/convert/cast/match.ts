@@ -1,14 +1,8 @@
-import { type Field, type SourceForm, type Table, hidesRows, tableId } from '../../core/catalog/catalog.ts'
-import { didYouMean, shorten } from '../../core/text.ts'
-import { TableFailure } from '../base/rejects.ts'
-import type { Batch } from '../source/batches.ts'
-
-/** A field and its column in the source. */
-export interface MatchedField {
-  readonly field: Field
-  /** Index in the header; null for a constant, or a missing column. */
-  readonly column: number | null
-}
+import type { MatchedField } from '../work.ts'
+import { type SourceForm, type Table, hidesRows, tableId } from '../../../core/catalog/catalog.ts'
+import { didYouMean, shorten } from '../../../core/text.ts'
+import { TableFailure } from '../../base/rejects.ts'
+import type { Batch } from '../../source/batches.ts'
 
 interface Match {
   readonly fields: readonly MatchedField[]

@@ -1,18 +1,18 @@
 import zlib from 'node:zlib'
-import { inOrder } from '../../core/in-order.ts'
+import { inOrder } from '../../../core/in-order.ts'
 import {
+  type Codes,
   countCodes,
   deflated,
   groupRows,
   packGroup,
   sectionRows,
   unpackGroup,
-  type Codes,
-} from '../../core/warehouse/format/codes.ts'
+} from '../../../core/warehouse/format/codes.ts'
+import { requireSame } from '../proof.ts'
+import type { Work } from '../work.ts'
 import { ChunkWriter } from './chunk-writer.ts'
-import type { Work } from './convert.ts'
-import { codeSums, dueSums, readCodes, type CodedField, type DueSums } from './dictionary.ts'
-import { requireSame } from './proof.ts'
+import { type CodedField, type DueSums, codeSums, dueSums, readCodes } from './dictionary.ts'
 
 /**
  * Writes the file of codes of some fields, reading the sorted rows once.

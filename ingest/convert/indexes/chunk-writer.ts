@@ -1,7 +1,7 @@
-import { open, type FileHandle } from 'node:fs/promises'
 import zlib from 'node:zlib'
-import { directoryOf, type Chunk } from '../../core/warehouse/format/chunk-file.ts'
-import { TableFailure } from '../base/rejects.ts'
+import { open, type FileHandle } from 'node:fs/promises'
+import { type Chunk, directoryOf } from '../../../core/warehouse/format/chunk-file.ts'
+import { TableFailure } from '../../base/rejects.ts'
 
 /** Maximum number of bytes that one read verifies. */
 const readBytesMax = 4_000_000

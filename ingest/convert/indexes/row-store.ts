@@ -1,23 +1,24 @@
-import { open, rm } from 'node:fs/promises'
 import path from 'node:path'
 import zlib from 'node:zlib'
-import { typeRow } from '../../core/catalog/field-types.ts'
-import { inAlphabet, rowJson } from '../../core/warehouse/format/row-json.ts'
+import { open, rm } from 'node:fs/promises'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { quotedName, quotedText } from '../../../core/sql.ts'
+import { inAlphabet, rowJson } from '../../../core/warehouse/format/row-json.ts'
 import {
+  type IndexedText,
   chunkRows,
   encodeIndex,
   encodeText,
   indexedChunks,
   inflateTexts,
   textBytesMax,
-  type IndexedText,
-} from '../../core/warehouse/format/row-store.ts'
-import { fileNames } from '../../core/warehouse/layout.ts'
-import { quotedName, quotedText } from '../../core/sql.ts'
-import { LF } from '../source/record.ts'
+} from '../../../core/warehouse/format/row-store.ts'
+import { fileNames } from '../../../core/warehouse/layout.ts'
+import type { WrittenPart } from '../parts/parts.ts'
+import { requireSame } from '../proof.ts'
+import { LF } from '../../source/record.ts'
+import type { Work } from '../work.ts'
 import { ChunkWriter } from './chunk-writer.ts'
-import type { Work, WrittenPart } from './convert.ts'
-import { requireSame } from './proof.ts'
 
 /**
  * Writes the row store of each part that has none yet, and reads it back.

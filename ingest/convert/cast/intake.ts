@@ -1,20 +1,14 @@
 import { rm } from 'node:fs/promises'
-import type { Table } from '../../core/catalog/catalog.ts'
-import type { Connection } from '../../core/duckdb/connection.ts'
-import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
-import type { Batch, Constants } from '../source/batches.ts'
-import {
-  badValues,
-  drawWeights,
-  nothingStaged,
-  stage,
-  together,
-  type BadValue,
-  type Staged,
-  type Work,
-} from './convert.ts'
+import type { Table } from '../../../core/catalog/catalog.ts'
+import type { Connection } from '../../../core/duckdb/connection.ts'
+import { TableFailure, detailedRejectsMax } from '../../base/rejects.ts'
+import type { Batch, Constants } from '../../source/batches.ts'
+import { type Staged, type Work, nothingStaged, together } from '../work.ts'
+import { reconcileStaged } from './agreement.ts'
+import { type BadValue, badValues } from './bad-values.ts'
 import { matchHeader, misfit, missingColumn } from './match.ts'
-import { reconcileStaged } from './reconcile.ts'
+import { drawWeights } from './plain.ts'
+import { stage } from './stage.ts'
 
 interface IntakeOptions {
   readonly table: Table

@@ -1,8 +1,8 @@
-import type { Field } from '../../core/catalog/catalog.ts'
-import { typeRow } from '../../core/catalog/field-types.ts'
-import type { Connection } from '../../core/duckdb/connection.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import type { Connection } from '../../../core/duckdb/connection.ts'
+import { fieldsAtOnce, numberOf } from '../work.ts'
 import type { ValueColumn } from './cells.ts'
-import { fieldsAtOnce, numberOf } from './convert.ts'
 
 /** Counts and bounds of the values of a field. */
 export interface Facts {

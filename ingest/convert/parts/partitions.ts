@@ -1,9 +1,9 @@
-import { hidesRows, tableId } from '../../core/catalog/catalog.ts'
-import { typeRow } from '../../core/catalog/field-types.ts'
-import { orderTerm } from '../../core/sql.ts'
-import { TableFailure } from '../base/rejects.ts'
-import type { ReadSource } from '../source/read.ts'
-import { numberOf, stagedSql, type Staged, type Work } from './convert.ts'
+import { hidesRows, tableId } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { orderTerm } from '../../../core/sql.ts'
+import { TableFailure } from '../../base/rejects.ts'
+import type { ReadSource } from '../../source/read.ts'
+import { type Staged, type Work, numberOf, stagedSql } from '../work.ts'
 
 /** Sorted rows with one value of the partition field; all rows if the table has no partition field. */
 export interface SortedPartition {

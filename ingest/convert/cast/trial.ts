@@ -1,25 +1,26 @@
 import { rm } from 'node:fs/promises'
-import type { Field, Table } from '../../core/catalog/catalog.ts'
-import { typeRow } from '../../core/catalog/field-types.ts'
-import type { Connection } from '../../core/duckdb/connection.ts'
-import {
-  textsSql,
-  constantSql,
-  drawWeights,
-  numberOf,
-  plainSql,
-  weightedCountSql,
-  type Work,
-} from '../convert/convert.ts'
-import { quotedText } from '../../core/sql.ts'
-import { matchHeader, type MatchedField } from '../convert/match.ts'
-import { requireAgreement } from '../convert/reconcile.ts'
-import { valuesSql, type ValuesSql } from '../convert/values.ts'
-import type { Progress } from '../base/progress.ts'
-import type { Batch } from '../source/batches.ts'
-import type { PlacedFile, UnpackLimits } from '../source/member.ts'
-import { readSource, type ReadSource } from '../source/read.ts'
-import type { FieldFacts } from './field.ts'
+import type { Field, Table } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import type { Connection } from '../../../core/duckdb/connection.ts'
+import { quotedText } from '../../../core/sql.ts'
+import type { Progress } from '../../base/progress.ts'
+import type { Batch } from '../../source/batches.ts'
+import type { PlacedFile, UnpackLimits } from '../../source/member.ts'
+import { type ReadSource, readSource } from '../../source/read.ts'
+import { type MatchedField, type Work, numberOf } from '../work.ts'
+import { requireAgreement } from './agreement.ts'
+import { textsSql } from './bad-values.ts'
+import { matchHeader } from './match.ts'
+import { constantSql, drawWeights, plainSql, weightedCountSql } from './plain.ts'
+import { type ValuesSql, valuesSql } from './values.ts'
+
+/** Facts about a column from all rows. */
+export interface FieldFacts {
+  /** Number of values that are not null. */
+  readonly filled: number
+  /** Length of the longest value in characters. */
+  readonly longest: number
+}
 
 /** A text that does not match its field. */
 export interface Misfit {

@@ -1,0 +1,68 @@
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { TableFailure } from '../../base/rejects.ts'
+import type { Batch } from '../../source/batches.ts'
+import { requireSame } from '../proof.ts'
+import { type Staged, type Work, numberOf, stagedSql } from '../work.ts'
+import { expectedCount, plainSql } from './plain.ts'
+
+/**
+ * Compares what our scanner and DuckDB's reader found in a batch: the number of rows and, in each column, of
+ * values and bytes. Totals do not show values that moved within a column.
+ * @throws TableFailure naming the column that differs
+ */
+export async function reconcileStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
+  const ends = work.fields.map(({ field }, index) =>
+    typeRow(field.type).isNarrowed ? `min(f${index}), max(f${index})` : 'null, null',
+  )
+  const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
+    count_if(is_good), coalesce(sum(case when is_good then row_hash end), 0)::varchar, ${ends.join(', ')}
+    from ${stagedSql([file])}`)
+  await requireAgreement(work, batch, row[0], row[1])
+  const goodRows = numberOf(row[2])
+  return {
+    files: [file],
+    goodRows,
+    badRows: batch.records - goodRows,
+    rowHash: BigInt(String(row[3])),
+    bits: work.fields.map(({ field }, index) =>
+      typeRow(field.type).isNarrowed
+        ? Math.max(...row.slice(4 + 2 * index, 6 + 2 * index).map(bitsOf))
+        : null,
+    ),
+  }
+}
+
+/** Returns the number of bits that an integer takes in two's complement, without the sign bit. */
+function bitsOf(value: unknown): number {
+  const number = typeof value === 'bigint' ? value : BigInt(Number(value))
+  return (number < 0n ? -1n - number : number).toString(2).length
+}
+
+/**
+ * @param rows number of rows that DuckDB's reader saw
+ * @param weightedCount weighted count of their values and bytes
+ * @throws TableFailure naming the column on which the readers disagree
+ */
+export async function requireAgreement(
+  work: Work,
+  batch: Batch,
+  rows: unknown,
+  weightedCount: unknown,
+): Promise<void> {
+  requireSame('rows', batch.records, rows)
+  if (String(expectedCount(batch, work.weights)) !== weightedCount) await nameColumn(work, batch)
+}
+
+/** @throws TableFailure naming the column on which the readers disagree */
+async function nameColumn(work: Work, batch: Batch): Promise<never> {
+  const { header, columns } = batch
+  const read = [...new Set(work.weights.map(({ column }) => column))]
+  const facts = read.map((column) => `count(c${column}), coalesce(sum(strlen(c${column})), 0)`)
+  const found =
+    (await work.db.rows(`select ${facts.join(', ')} from ${plainSql(work, batch)}`))[0]?.map(numberOf) ?? []
+  for (const [place, column] of read.entries()) {
+    requireSame(`values of "${header[column] ?? ''}"`, columns[column]?.filled, found[2 * place])
+    requireSame(`bytes of "${header[column] ?? ''}"`, columns[column]?.bytes, found[2 * place + 1])
+  }
+  throw new TableFailure('verification failed: two readers of the source disagree; nothing was published')
+}

@@ -1,0 +1,59 @@
+import { detailedRejectsMax } from '../../base/rejects.ts'
+import type { Batch } from '../../source/batches.ts'
+import { type Work, numberOf } from '../work.ts'
+import { constantSql, plainSql } from './plain.ts'
+import { valuesSql } from './values.ts'
+
+/** A value that its declared type does not allow. */
+export interface BadValue {
+  /** Index in the source, from 0; rejected rows do not count. */
+  readonly record: number
+  readonly field: string
+  readonly text: string
+  readonly reason: string
+}
+
+/** Returns the number of bad values of a batch, and the first ones in their order. */
+export async function badValues(
+  work: Work,
+  batch: Batch,
+  valuesMax = detailedRejectsMax,
+): Promise<{ count: number; values: readonly BadValue[] }> {
+  const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
+  const counts = fields.map(({ isGood }) => `count_if(not ${isGood})`)
+  const found = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
+  const count = found.reduce((sum, bad) => sum + bad, 0)
+  if (valuesMax === 0) return { count, values: [] }
+  const bad = fields.flatMap(({ text, isGood }, index) =>
+    found[index] === 0 ? [] : [{ index, text, isGood }],
+  )
+  const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch)).from
+  const rows = await work.db.rows(`select record, field, text from ${textsSql(batch, bad, inOrder)}
+    where not is_good order by record, field limit ${valuesMax}`)
+  const values = rows.map(([record, field, text]) => ({
+    record: numberOf(record),
+    field: work.fields[numberOf(field)]?.field.name ?? '',
+    text: String(text),
+    reason: `is not ${fields[numberOf(field)]?.expects ?? ''}`,
+  }))
+  return { count, values }
+}
+
+/**
+ * SQL: a row for each cell of some fields, with its `record`, the index of its `field`, its `text` and
+ * whether it `is_good`.
+ * @param from SQL of the rows of a batch, in their order
+ */
+export function textsSql(
+  { before }: Batch,
+  fields: readonly { readonly index: number; readonly text: string; readonly isGood: string }[],
+  from: string,
+): string {
+  const [indexes, texts, areGood] = [
+    fields.map(({ index }) => index),
+    fields.map(({ text }) => text),
+    fields.map(({ isGood }) => isGood),
+  ].map((items) => `unnest([${items.join(', ')}])`)
+  return `(select record, ${indexes} as field, ${texts} as text, ${areGood} as is_good
+    from (select *, ${before} + row_number() over () - 1 as record from ${from}))`
+}

@@ -1,0 +1,88 @@
+import { randomInt } from 'node:crypto'
+
+import { quotedText } from '../../../core/sql.ts'
+import type { Batch } from '../../source/batches.ts'
+import { recordBytesMax } from '../../source/soundness.ts'
+import type { ColumnWeights, MatchedField, Work } from '../work.ts'
+
+/**
+ * SQL: the rows of a batch as texts, with the columns that fields need; empty texts are null. All options are
+ * set, so that DuckDB guesses nothing. Several threads read only files without line feeds in values, since
+ * they would split such values.
+ */
+export function plainSql(
+  { table, columns, weights }: Work,
+  { pieces, breaks, longest }: Batch,
+  isInOrder = false,
+): string {
+  const { delimiter, quote } = table.source
+  const files = pieces.map(({ file }) => quotedText(file))
+  // Escaped or added quotes make a line longer than its record.
+  const line = 2 * Math.max(longest, lineBytes)
+  const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
+  const read = [...new Set(weights.map(({ column }) => `c${column}`)), pieceColumn]
+  return `(select ${read.join(', ')} from read_csv([${files.join(', ')}],
+    auto_detect = false, header = true, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
+    escape = ${quotedText(quote ?? '')}, new_line = '\\n', nullstr = '', strict_mode = true,
+    parallel = ${!isInOrder && breaks === 0}, filename = '${pieceColumn}', max_line_size = ${line}, buffer_size = ${2 * line},
+    columns = {${names.join(', ')}}))`
+}
+
+/** Maximum size of an ordinary record in bytes. DuckDB's reader allocates several buffers of four times this. */
+const lineBytes = 8 * 1024 * 1024
+/** Column with the file of a row. */
+const pieceColumn = 'piece'
+
+/** SQL: the constant value of a field without a column, which may differ between files; null if it is empty. */
+export function constantSql({ pieces }: Batch): (field: string) => string {
+  return (field) => {
+    const texts = pieces.map(({ constants }) => constants.get(field) ?? '')
+    const [first = ''] = texts
+    if (texts.every((text) => text === first)) return filledSql(first)
+    const cases = pieces.map(
+      ({ file }, index) => `when ${quotedText(file)} then ${filledSql(texts[index] ?? '')}`,
+    )
+    return `(case ${pieceColumn} ${cases.join(' ')} end)`
+  }
+}
+
+const filledSql = (text: string): string => (text === '' ? 'null::varchar' : quotedText(text))
+
+/**
+ * Bits of a weight. A line has at most `2 * recordBytesMax` bytes and values, so its sum fits in 63 bits,
+ * which DuckDB adds fast.
+ */
+const weightBits = 63 - Math.log2(2 * (2 * recordBytesMax))
+
+/**
+ * Draws random weights, so that no source can be crafted to hide a misreading. If two readers see a batch
+ * differently, their sums are equal at most once in 2^36 times.
+ */
+export function drawWeights(fields: readonly MatchedField[]): ColumnWeights[] {
+  return fields.flatMap(({ column }) =>
+    column === null ? [] : [{ column, filled: drawWeight(), bytes: drawWeight() }],
+  )
+}
+
+function drawWeight(): number {
+  return randomInt(1, 2 ** weightBits)
+}
+
+/** SQL: weighted count of a row. */
+export function weightedCountSql({ weights }: Work): string {
+  const terms = weights.map(({ column, filled, bytes }) =>
+    cellCountSql(`c${column}`, String(filled), String(bytes)),
+  )
+  return ['0', ...terms].join(' + ')
+}
+
+const cellCountSql = (text: string, filled: string, bytes: string): string =>
+  `coalesce(${filled} + ${bytes} * strlen(${text}), 0)`
+
+/** Returns the weighted count that `stage` must find in all columns that are read. */
+export function expectedCount({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
+  return weights.reduce((sum, { column, ...weight }) => {
+    const { filled, bytes } = columns[column] ?? { filled: 0, bytes: 0 }
+    return sum + BigInt(weight.filled) * BigInt(filled) + BigInt(weight.bytes) * BigInt(bytes)
+  }, 0n)
+}

@@ -1,0 +1,48 @@
+import { scratchFormat } from '../parquet.ts'
+import { rm } from 'node:fs/promises'
+import { quotedText } from '../../../core/sql.ts'
+import type { Batch } from '../../source/batches.ts'
+import { fieldsAtOnce, type Work } from '../work.ts'
+import { constantSql, plainSql, weightedCountSql } from './plain.ts'
+import { valuesSql } from './values.ts'
+
+/**
+ * Casts all rows of a batch into a Parquet file, and returns its path. A row has its values f0, f1, ..., and
+ * their hash, computed before they are written. `is_good` is true if all values are valid. `seen` is a
+ * weighted count of the values and bytes that the reader saw.
+ */
+export async function stage(work: Work, batch: Batch): Promise<string> {
+  const file = `${batch.pieces[0]?.file ?? ''}.parquet`
+  const groups = Array.from({ length: Math.ceil(work.fields.length / fieldsAtOnce) }, (_, group) =>
+    castSql(work, batch, group),
+  )
+  const parts = groups.map((sql, group) => ({ sql, file: `${file}.${group}` }))
+  // Every file has the rows in the order of the batch, so a positional join completes each row.
+  if (parts.length > 1)
+    for (const part of parts)
+      await work.db.rows(`copy (${part.sql}) to ${quotedText(part.file)} ${scratchFormat(work)}`)
+  const from =
+    parts.length > 1
+      ? parts.map((part) => `read_parquet(${quotedText(part.file)})`).join(' positional join ')
+      : `(${groups.join('')})`
+  const names = work.fields.map((_, index) => `f${index}`).join(', ')
+  await work.db.rows(`copy (
+    select ${names}, ${groups.map((_, group) => `is_good_${group}`).join(' and ')} as is_good,
+      ${groups.map((_, group) => `seen_${group}`).join(' + ')} as seen,
+      hash(${names}) as row_hash, ${batch.before}::bigint as before from ${from})
+    to ${quotedText(file)} ${scratchFormat(work)}`)
+  if (parts.length > 1) await Promise.all(parts.map((part) => rm(part.file)))
+  return file
+}
+
+/** SQL: the values of a group of fields, whether all are good, and a weighted count of them. */
+function castSql(work: Work, batch: Batch, group: number): string {
+  const first = group * fieldsAtOnce
+  const own = work.fields.slice(first, first + fieldsAtOnce)
+  const columns = new Set(own.map(({ column }) => column))
+  const some = { ...work, fields: own, weights: work.weights.filter(({ column }) => columns.has(column)) }
+  const { fields, from } = valuesSql(own, plainSql(some, batch), constantSql(batch))
+  const values = fields.map(({ value }, index) => `${value} as f${first + index}`)
+  const areGood = fields.map(({ isGood }) => isGood).join(' and ')
+  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${weightedCountSql(some)} as seen_${group} from ${from}`
+}

@@ -1,0 +1,28 @@
+import type { Work } from './work.ts'
+
+/** Row group size of temporary files, where fewer and larger groups are cheaper. */
+export const scratchGroupRows = 131_072
+
+/** SQL: options of `copy` for a Parquet file with all fields of a table. */
+export function parquetFormat(work: Work, codec: 'lz4_raw' | 'zstd', groupRows: number): string {
+  const page = Math.floor(Math.min(dictionaryBytes, dictionariesBytesMax / work.fields.length))
+  return `(format parquet, codec ${codec}, row_group_size ${groupRows}, string_dictionary_page_size_limit ${page})`
+}
+
+export function scratchFormat(work: Work): string {
+  const rows = Math.floor(groupValuesMax / work.fields.length / vectorRows) * vectorRows
+  return parquetFormat(work, 'lz4_raw', Math.min(scratchGroupRows, Math.max(vectorRows, rows)))
+}
+
+/** Maximum number of values of a row group in a temporary file: each thread has a row group in memory. */
+const groupValuesMax = 16_000_000
+/** Rows of a vector, the unit in which DuckDB processes rows. */
+const vectorRows = 2048
+
+/** Maximum size of a dictionary page, as of DuckDB. */
+const dictionaryBytes = 1024 * 1024
+/**
+ * Maximum size of all dictionary pages together. DuckDB allocates one per text column before it knows the number of
+ * values.
+ */
+const dictionariesBytesMax = 100_000_000

@@ -1,0 +1,94 @@
+import path from 'node:path'
+
+import { quotedName, quotedText } from '../../../core/sql.ts'
+import { countMisplaced, requireSame } from '../proof.ts'
+import { type Staged, type Work, sortedFileSql, sortedSql, stagedSql } from '../work.ts'
+import type { DuePart } from './parts.ts'
+
+/**
+ * Reads the written parts back and compares sums of row hashes, with and without positions, with those of the
+ * cast values. Checks also that the rows are in the declared order. The cast values matched the text of the
+ * source, so a match here links the parts to the source.
+ * @throws TableFailure naming the field; nothing is published then
+ */
+export async function reconcilePublished(
+  work: Work,
+  folder: string,
+  parts: readonly DuePart[],
+  staged: Staged,
+): Promise<void> {
+  // Row hashes that were computed before the sort, and moved with the rows.
+  const sorted = await hashes(work, sortedFileSql(work), 'row_hash', 0)
+  const names = work.fields.map(({ field }) => quotedName(field.name))
+  let [rows, rowHash, positioned] = [0n, 0n, 0n]
+  for (const { file, sortedRow } of parts) {
+    const part = `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
+    const found = await hashes(work, part, `hash(${names.join(', ')})`, sortedRow)
+    rows += found.rows
+    rowHash += found.whole
+    positioned += found.positioned
+  }
+  requireSame('rows', staged.goodRows, rows)
+  if (rowHash !== staged.rowHash) await nameField(work, folder, parts, staged)
+  requireSame('whole rows', staged.rowHash, rowHash)
+  requireSame('row positions', sorted.positioned, positioned)
+  requireSame('number of rows out of the declared order', 0, await misplaced(work))
+}
+
+/**
+ * Returns the number of sorted rows that belong before their predecessor. Compares values one by one instead
+ * of sorting again, as an independent check of the sort.
+ */
+async function misplaced(work: Work): Promise<number> {
+  const terms = work.table.order.map(({ field, direction }) => ({
+    column: `f${work.fields.findIndex((matched) => matched.field.name === field)}`,
+    direction,
+  }))
+  return countMisplaced(work, sortedSql(work), terms)
+}
+
+/**
+ * Returns the number of rows, the sum of their hashes, and a sum that includes their positions. Sums of
+ * several parts can be added.
+ * @param hash SQL of the hash of a row
+ * @param firstRow position of the first row
+ */
+async function hashes(work: Work, from: string, hash: string, firstRow: number) {
+  const [row = []] = await work.db.rows(`select count(*), ${sumOf('whole')},
+    ${hashSum([`position + ${firstRow}`, 'whole'])}
+    from (select ${hash} as whole, file_row_number as position from ${from})`)
+  const [rows = 0n, whole = 0n, positioned = 0n] = row.map((value) => BigInt(String(value)))
+  return { rows, whole, positioned }
+}
+
+/** @throws TableFailure naming the field whose written values differ from the cast ones */
+async function nameField(
+  work: Work,
+  folder: string,
+  parts: readonly DuePart[],
+  staged: Staged,
+): Promise<void> {
+  const cast = work.fields.map((_, index) => `f${index}`)
+  const source = await sums(work, `${stagedSql(staged.files)} where is_good`, cast)
+  const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
+  const names = work.fields.map(({ field }) => quotedName(field.name))
+  const published = await sums(work, `read_parquet([${files.join(', ')}])`, names)
+  for (const [index, { field }] of work.fields.entries()) {
+    requireSame(`values of "${field.name}"`, source[index], published[index])
+  }
+}
+
+async function sums(work: Work, from: string, columns: readonly string[]): Promise<string[]> {
+  const [row = []] = await work.db.rows(
+    `select ${columns.map((column) => hashSum([column])).join(', ')} from ${from}`,
+  )
+  return row.map(String)
+}
+
+function hashSum(values: readonly string[]): string {
+  return sumOf(`hash(${values.join(', ')})`)
+}
+
+function sumOf(number: string): string {
+  return `coalesce(sum(${number}), 0)::varchar`
+}
