@@ -28,6 +28,7 @@ const rowStoreFieldsMax = 200
 
 export const tableShape = z.strictObject({
   name: pathName,
+  title: optional(texts).describe('Title of the table for people.'),
   description: optional(texts).describe('Description of the rows.'),
   order: z
     .array(

@@ -34,7 +34,7 @@ function apiHtml(service: PageService, described: TableDescription): Html {
   const { addresses, words, language, catalog } = context
   const { dataset, table } = described
   const api = rowAddresses(service)
-  const title = `API: ${dataset.name}, ${table.name}`
+  const title = `API: ${dataset.name}, ${titleOf(table)}`
   const data = api.data(dataset, table)
   const main = html`
     <h1>${title}</h1>

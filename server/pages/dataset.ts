@@ -1,3 +1,4 @@
+import { titleOf } from './table/view.ts'
 import type { Dataset, Originator, Table } from '../../core/catalog/catalog.ts'
 import { bibtex, citation, citedDataset, type CitedDataset } from './cite.ts'
 import { framed, type PageContext } from './frame.ts'
@@ -68,7 +69,7 @@ function tableLine({ context, snapshots, files }: PageService, table: Table): Ht
   const snapshot = snapshots.current(table)
   const { count, bytes, day } = writtenIn(words)
   const name = html`<th scope="row">
-    ${snapshot === null ? table.name : html`<a href="${addresses.table(language, table)}">${table.name}</a>`}
+    ${snapshot === null ? titleOf(table) : html`<a href="${addresses.table(language, table)}">${titleOf(table)}</a>`}
     ${table.description !== null && html`<p class="facts">${table.description}</p>`}
   </th>`
   if (snapshot === null)

@@ -154,7 +154,7 @@ function tableFrame(
 ): Frame {
   const { dataset, table, fields, rows, snapshot, range } = view
   const { count } = writtenIn(words)
-  const title = `${dataset.name}, ${table.name}`
+  const title = `${dataset.name}, ${titleOf(table)}`
   const main = html`<div class="scroll grid" tabindex="0" role="region" aria-label="${title}">
     <table>
       <thead>

@@ -1,3 +1,4 @@
+import { titleOf } from './table/view.ts'
 import { csvText } from '../formats/csv.ts'
 import { type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
@@ -22,7 +23,7 @@ type Profile = SnapshotReport['fields'][number]
 
 function fieldsHtml(context: PageContext, { dataset, table, report }: RequestedTable): Html {
   const { addresses, language, words } = context
-  const title = `${words.fields}: ${dataset.name}, ${table.name}`
+  const title = `${words.fields}: ${dataset.name}, ${titleOf(table)}`
   const main = html`
     <h1>${title}</h1>
     ${tabsPart(context, table, 'fields')}

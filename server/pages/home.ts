@@ -1,3 +1,4 @@
+import { titleOf } from './table/view.ts'
 import { listedDatasets, type Dataset, type Table, allTables } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed } from './frame.ts'
@@ -115,7 +116,7 @@ function latelyPart({ context, snapshots }: PageService): Html | null {
         ({ dataset, table, at, rows }) =>
           html`<li>
             <time datetime="${at}">${day(at)}</time>
-            <a href="${addresses.table(language, table)}">${dataset.name}: ${table.name}</a>
+            <a href="${addresses.table(language, table)}">${dataset.name}: ${titleOf(table)}</a>
             <span class="facts">${words.rows(count(rows))}</span>
             <a href="${addresses.files(language, dataset)}#${table.name}">${words.versions}</a>
           </li>`,

@@ -36,7 +36,7 @@ function rowHtml(context: PageContext, view: RowView): Html {
       ? html`<span class="off">${name}</span>`
       : html`<a href="${addresses.row(language, table, to, snapshot)}">${name}</a>`
   const main = html`
-    <h1>${dataset.name}: ${table.name}, ${title}</h1>
+    <h1>${dataset.name}: ${titleOf(table)}, ${title}</h1>
     <nav class="pager" aria-label="${words.page}">
       ${link(number - 1, words.previous)} ${words.row(count(number))} ${words.of} ${count(rows)}
       ${link(number + 1, words.next)}
@@ -52,7 +52,7 @@ function rowHtml(context: PageContext, view: RowView): Html {
     </dl>
   `
   return framed(context, {
-    title: `${table.name}, ${title}`,
+    title: `${titleOf(table)}, ${title}`,
     main,
     inLanguage: (other) => addresses.row(other, table, number, snapshot),
     trail: trailTo(context, dataset, table),

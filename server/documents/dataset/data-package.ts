@@ -59,7 +59,7 @@ function resourceOf(writing: Writing, view: TableDescription): Json | null {
     $schema: `${profiles}/dataresource.json`,
     name: table.name,
     type: 'table',
-    title: table.name,
+    title: table.title ?? table.name,
     ...(table.description !== null && { description: table.description }),
     path: addressOf(download),
     scheme: 'http',

@@ -1,3 +1,4 @@
+import { titleOf } from '../table/view.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
 import { requesterOf } from '../../routes/find.ts'
 import { aggregate } from '../../table/representations/aggregate-page.ts'
@@ -31,7 +32,7 @@ export function captionOf({ words }: PageContext, view: ChartQuery): Caption {
   const conditions = query.conditions.map((condition) => describeCondition(condition, words))
   const { list } = writtenIn(words)
   return {
-    title: `${labelOf(words, view)}: ${dataset.name}, ${table.name}`,
+    title: `${labelOf(words, view)}: ${dataset.name}, ${titleOf(table)}`,
     facts: [...(conditions.length === 0 ? [] : [list(conditions)]), sourceFacts(words, dataset, snapshot)],
   }
 }

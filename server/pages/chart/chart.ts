@@ -15,7 +15,7 @@ import { named, pageAt, rowAddresses, type PageService } from '../service.ts'
 import { answerQuery } from '../table/answer-query.ts'
 import { chipsPart, filterForm, hiddenInputs, optionPart } from '../table/conditions.ts'
 import { tabsPart, trailTo } from '../table/tabs.ts'
-import { isTime, rowParameters } from '../table/view.ts'
+import { isTime, rowParameters, titleOf } from '../table/view.ts'
 import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } from './chart-query.ts'
 import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
@@ -86,7 +86,7 @@ export function chartFile(service: PageService): Resource {
 function chartHtml(service: PageService, context: PageContext, view: ChartView): Html {
   const { addresses, words, language } = context
   const { dataset, table, chosen } = view
-  const title = `${words.aspects.chart}: ${dataset.name}, ${table.name}`
+  const title = `${words.aspects.chart}: ${dataset.name}, ${titleOf(table)}`
   const dimensions = dimensionsOf(table, view.snapshot.report)
   const parameters = chartParameters(view)
   const mixed = mixedTotal(view)

@@ -34,7 +34,7 @@ function tableHtml(service: PageService, view: TableView): Html {
   const { addresses, language, words } = context
   const { dataset, table, query, range, rows, snapshot } = view
   const { count, day } = writtenIn(words)
-  const title = `${dataset.name}: ${table.name}`
+  const title = `${dataset.name}: ${titleOf(table)}`
   const { changed_at: changed, import_date: imported } = snapshot.manifest
   const isFiltered = query.conditions.length > 0 || query.words.length > 0
   const rejected = snapshot.report?.rejected_rows ?? 0

@@ -1,3 +1,4 @@
+import { titleOf } from './view.ts'
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { aspects, type Aspect } from '../../documents/page-addresses.ts'
@@ -40,5 +41,5 @@ export function trailTo({ addresses, language }: PageContext, dataset: Dataset, 
   const steps = [{ name: dataset.name, address: addresses.dataset(language, dataset) }]
   return table === undefined
     ? steps
-    : [...steps, { name: table.name, address: addresses.table(language, table) }]
+    : [...steps, { name: titleOf(table), address: addresses.table(language, table) }]
 }

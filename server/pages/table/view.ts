@@ -50,7 +50,8 @@ export interface TableView extends QueryView {
   readonly dataAddress: (parameters: QueryParameters, page: number) => string
 }
 
-export function titleOf({ title, name }: Field): string {
+/** Returns the title of a field or a table for people; its name if it has none. */
+export function titleOf({ title, name }: Pick<Field, 'title' | 'name'>): string {
   return title ?? name
 }
 

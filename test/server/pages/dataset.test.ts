@@ -459,3 +459,24 @@ test('rows are in a frame too, and say when there are newer ones', async () => {
   const now = (await rawGet(app, link)).body.toString()
   expect([now.match(/<td>/g)?.length, now.includes('There is newer data')]).toEqual([2, false])
 })
+
+test('the title of a table stands on its pages in the language of the reader', async () => {
+  const table = {
+    name: 't',
+    title: { en: 'Daily rain', pt: 'Chuva diária' },
+    order: [],
+    fields: [fieldOf('a:integer')],
+  }
+  const own = await workshop(catalogAround([table]), { 'd/t.csv': 'a\n1\n' })
+  await own.ingest()
+  const { app } = await serve(own)
+  for (const [language, title] of Object.entries(table.title)) {
+    for (const place of ['', 't/', 't/row/1/', 't/chart/?group=a', 't/fields/', 't/api/']) {
+      const { body } = await rawGet(app, `/${language}/dataset/d/${place}`)
+      const text = said(body.toString())
+      expect([place, text.includes(title)]).toEqual([place, true])
+    }
+  }
+  const { body } = await rawGet(app, '/metadata/d/datapackage.json')
+  expect(JSON.parse(body.toString())).toMatchObject({ resources: [{ name: 't', title: 'Daily rain' }] })
+})
