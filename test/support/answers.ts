@@ -153,7 +153,10 @@ class References {
     const document = await this.#documentFor(path)
     const [described, item] = itemAt(document, path)
     if (item === undefined) return unknownFaults(document, answer, publicUrl)
-    const operation = item[answer.method.toLowerCase()] as Json | undefined
+    if (answer.method === 'OPTIONS' && answer.status === 200 && mediaTypeOf(answer) === 'application/json')
+      return bodyFaults(document, 'Options', answer, commonSchemas['Options'])
+    const method = answer.method === 'HEAD' ? 'get' : answer.method.toLowerCase()
+    const operation = item[method] as Json | undefined
     // A request may be refused for more than its method.
     const isRefused = [400, 405, 414, 429].includes(answer.status)
     if (operation === undefined) return isRefused ? [] : [`${answer.method} is not described`]

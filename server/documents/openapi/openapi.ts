@@ -2,7 +2,7 @@ import type { Dataset, Party, Table } from '../../../core/catalog/catalog.ts'
 import type { Addresses } from '../../http/addresses.ts'
 import type { Json, TableDescription, Writing } from '../description.ts'
 import { parameterSchemas, sharedParameters } from './parameters.ts'
-import { answer, headerComponents, jsonOf, problemResponses, problemSchemas, ref } from './responses.ts'
+import { headerComponents, problemResponses, problemSchemas } from './responses.ts'
 import { commonSchemas } from './schemas.ts'
 import { ckanPaths } from './ckan-paths.ts'
 import { documentPaths } from './document-paths.ts'
@@ -106,7 +106,7 @@ function document(
     info: {
       title,
       version: interfaceVersion,
-      description: `${description}\n\n${catalog.notice}`.trim(),
+      description: [description, everyPath, catalog.notice].filter((text) => text !== '').join('\n\n'),
       ...(license !== null && { license: { name: license.name, url: license.url } }),
       ...(contactParty !== null && {
         contact: {
@@ -123,10 +123,14 @@ function document(
       schemas: { ...commonSchemas, ...problemSchemas(), ...parameterSchemas(), ...merged(parts, 'schemas') },
       parameters: { ...sharedParameters(), ...merged(parts, 'parameters') },
       headers: headerComponents(),
-      responses: { ...problemResponses(), options: answer('Allowed methods.', jsonOf(ref('Options'))) },
+      responses: problemResponses(),
     }),
   }
 }
+
+/** Methods that are the same at every path. */
+const everyPath =
+  'Every path also answers HEAD, with the headers of GET and no body, and OPTIONS, with the allowed methods.'
 
 type Kinds = Readonly<Record<string, Json>>
 

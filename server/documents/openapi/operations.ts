@@ -1,11 +1,10 @@
 import type { Json, TableDescription, Writing } from '../description.ts'
-import { problemAnswers } from './responses.ts'
 
 /** The operations at a path. */
 export interface Address {
   /** Path, such as `/files/{dataset}/`; its placeholders become parameters. */
   readonly path: string
-  /** Id of the operations, unique in a document. */
+  /** Id of the operation, unique in a document. */
   readonly id: string
   readonly tag: string
   readonly summary: string
@@ -52,42 +51,16 @@ export function pathsOf(addresses: readonly Address[], placeholders: Placeholder
   return Object.fromEntries(paths)
 }
 
-/** Returns GET, HEAD, which has no body, and OPTIONS. */
+/** Returns GET; the description of the document has HEAD and OPTIONS, which every path answers. */
 export function operations(
   { id, tag, summary, description = summary, parameters, answers }: Omit<Address, 'path'>,
   inPath: readonly Json[] = [],
 ): Json {
   const all = [...inPath, ...parameters]
-  const short = summary.replace(/\.$/, '')
   const parametersEntry = all.length > 0 && { parameters: all }
   return {
     get: { operationId: id, tags: [tag], summary, description, ...parametersEntry, responses: answers },
-    head: {
-      operationId: `${id}-head`,
-      tags: [tag],
-      summary: `${short}: headers only`,
-      ...parametersEntry,
-      responses: withoutBodies(answers),
-    },
-    options: {
-      operationId: `${id}-options`,
-      // OPTIONS answers for any values of the placeholders, so they may be any text.
-      ...(inPath.length > 0 && {
-        parameters: inPath.map((one) => ({ ...one, schema: { type: 'string', minLength: 1 } })),
-      }),
-      tags: [tag],
-      summary: `${short}: allowed methods`,
-      responses: { 200: { $ref: '#/components/responses/options' }, ...problemAnswers([]) },
-    },
   }
-}
-
-function withoutBodies(answers: Json): Json {
-  return Object.fromEntries(
-    Object.entries(answers as Readonly<Record<string, Json>>).map(
-      ([status, { content: _content, ...rest }]) => [status, rest],
-    ),
-  )
 }
 
 export const binary = (mediaType: string): Json => ({
