@@ -168,7 +168,7 @@ print(glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 
     const server = http.createServer((req, res) => gate.app(req, res)).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const service = await serve(shop, { filesAddress: `${address}/files` })
+    const service = await serve(shop, { publicUrl: new URL(address) })
     gate.app = service.app
     await mkdir(path.join(home, 'x'))
     const sql = `load '${found.stdout.trim()}'; attach '${address}/files/warehouse.duckdb' as acervo;

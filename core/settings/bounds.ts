@@ -22,10 +22,13 @@ export interface Bounds {
   readonly queueTimeoutMs: number
   /** Cached positions of rows: an order takes 4 bytes a row. */
   readonly selectionBytesMax: number
-  /** Cached codes and dictionaries: a byte or two per row, about 50 per distinct value. */
-  readonly indexBytesMax: number
+  /** Cached codes, a byte or two per row, and cached dictionaries, about 50 bytes per distinct value. */
+  readonly codesBytesMax: number
+  readonly dictionaryBytesMax: number
+  /** Groups of rows that are being computed. */
+  readonly groupBytesMax: number
   /** Cached response bodies. */
-  readonly pageCacheBytes: number
+  readonly cachedBytesMax: number
   /** Maximum size of all pages that are being built; a larger page is built alone. */
   readonly makingBytesMax: number
   /** Maximum size of responses that clients have not received yet; above it, no new body is built. */
@@ -52,8 +55,10 @@ export function processBounds({ memoryBytes, cacheBytes, processors }: Share): B
     queueLengthMax: 2000,
     queueTimeoutMs: 5000,
     selectionBytesMax: cacheBytes === -1 ? part(32) : Math.floor((cacheBytes * 2) / 3),
-    indexBytesMax: part(32),
-    pageCacheBytes: cacheBytes === -1 ? part(64) : Math.floor(cacheBytes / 3),
+    codesBytesMax: part(32) / 2,
+    dictionaryBytesMax: part(32) / 2,
+    groupBytesMax: part(32),
+    cachedBytesMax: cacheBytes === -1 ? part(64) : Math.floor(cacheBytes / 3),
     makingBytesMax: part(256),
     unsentBytesMax: part(32),
     compressionsMax: among(2 * processors, 2, 8),

@@ -38,7 +38,7 @@ export function readSettings(
 }
 
 /** Settings of one worker: its share of divided values, and the limits that follow from them. */
-export type ProcessSettings = Settings & Bounds
+export type ProcessSettings = Settings & Bounds & { readonly processors: number }
 
 export function workerShare(settings: Settings, machine = thisMachine()): ProcessSettings {
   const { workers } = settings
@@ -47,7 +47,8 @@ export function workerShare(settings: Settings, machine = thisMachine()): Proces
     return [key, share === undefined ? value : share(value, workers)]
   })
   const own = Object.fromEntries(entries) as Settings
-  return { ...own, ...processBounds({ ...own, processors: machine.processors / workers }) }
+  const { processors } = machine
+  return { ...own, ...processBounds({ ...own, processors: processors / workers }), processors }
 }
 
 function hint(key: keyof Rows, text: string): string {

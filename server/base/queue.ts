@@ -228,7 +228,7 @@ export class ConcurrencyLimit {
   }
 }
 
-export interface MemoryGateLimits {
+interface MemoryGateLimits {
   /** Limit for all answers that are being built, in bytes. */
   readonly makingBytesMax: number
   /** Timeout in the queue. */

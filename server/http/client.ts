@@ -13,7 +13,7 @@ export type ClientOf = (req: IncomingMessage) => string
  */
 const unknownClient = 'unknown'
 
-export interface ClientSettings {
+interface ClientSettings {
   /** Trusted proxies in front of the server, as their number or their subnets. Only they may set X-Forwarded-For. */
   readonly trustProxy: number | readonly string[]
   /** Bits of an IPv6 address that identify a client. */

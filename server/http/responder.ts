@@ -61,7 +61,7 @@ export function contentName(content: string): string {
   return hash('sha256', content, 'base64url').slice(0, 22)
 }
 
-export interface ResponderLimits {
+interface ResponderLimits {
   /** Limit for all cached bodies together, in bytes. */
   readonly cachedBytesMax: number
   /** Maximum number of concurrent compressions; beyond the limit, bodies are sent uncompressed. */

@@ -80,7 +80,7 @@ export function disconnectSignal(res: ServerResponse): () => AbortSignal {
   }
 }
 
-export interface SendLimits {
+interface SendLimits {
   /** Limit of bytes that clients have not taken; beyond it, no new body is built. */
   readonly unsentBytesMax: number
   /** Timeout of a response that the client does not take. */

@@ -16,13 +16,10 @@ import { addressesOf } from '../http/addresses.ts'
 import type { StartupGate } from '../http/listen.ts'
 import { problemCodes } from '../http/problems.ts'
 import type { Metrics } from './metrics/metrics.ts'
-import { ConcurrencyLimit, MemoryGate } from '../base/queue.ts'
-import { SendBudget } from '../http/send.ts'
-import { Pool, clientShare } from '../table/engine/pool.ts'
 import { fitToWarehouse, isServable } from '../snapshots/fitted-catalog.ts'
 import { openSpill } from '../table/engine/spill.ts'
-import { FinishedExports } from '../table/representations/finished-exports.ts'
-import { publishCatalog, type Shared } from './publication.ts'
+import { publishCatalog } from './publication.ts'
+import { openResources } from './resources.ts'
 import type { Log } from '../base/log.ts'
 import type { Worker } from './workers/worker.ts'
 
@@ -91,12 +88,6 @@ export async function openService(
     folders: [store.localFolder],
     optimizers: optimizersOfPages,
   })
-  const pool = await Pool.open(database, {
-    ...settings,
-    connections: settings.queryConnections,
-    observe: (timing) => meter?.queried('pages', timing),
-  })
-  await database.lock()
   // A separate database, so that no page waits for a scan.
   const scanDatabase = await Database.open({
     memory: `${settings.scanBytes / 1e6}MB`,
@@ -105,47 +96,35 @@ export async function openService(
     scratch: path.join(spill, 'scans'),
     folders: [store.localFolder],
   })
-  const scanPool = await Pool.open(
-    scanDatabase,
+  const resources = await openResources(
     {
-      ...settings,
-      connections: settings.scanConnections,
-      observe: (timing) => meter?.queried('scans', timing),
+      settings,
+      store,
+      clickHouse: await ClickHouse.open(settings.clickHouseUrl),
+      log,
+      worker,
+      meter,
+      spill,
+      catalogFault: () => worker?.notReplaced() ?? watch.fault,
+      onOtherFields: (id, manifest) => {
+        void refit()
+        return allTables(declared).some((table) => tableId(table) === id && isServable(table, manifest))
+      },
     },
-    clientShare(settings.scanConnections),
+    { pages: database, scans: scanDatabase },
   )
+  await database.lock()
   await scanDatabase.lock()
-  const shared: Shared = {
-    settings,
-    store,
-    pool,
-    scanPool,
-    clickHouse: await ClickHouse.open(settings.clickHouseUrl),
-    log,
-    worker,
-    meter,
-    spill,
-    memory: new MemoryGate(settings),
-    sendBudget: new SendBudget(settings),
-    finished: new FinishedExports(spill, settings.finishedBytesMax),
-    exports: new ConcurrencyLimit({ ...settings, max: settings.exportsMax }, 'exports'),
-    transfers: new ConcurrencyLimit({ ...settings, max: settings.filesMax }, 'downloads'),
-    catalogFault: () => worker?.notReplaced() ?? watch.fault,
-    onOtherFields: (id, manifest) => {
-      void refit()
-      return allTables(declared).some((table) => tableId(table) === id && isServable(table, manifest))
-    },
-  }
-  const { exports, transfers, sendBudget, memory } = shared
-  let current = await publishCatalog(shared, await fitToWarehouse(store, catalog, () => null), null)
+  const { pool, scanPool, exports, transfers, sendBudget, memory } = resources
+  let current = await publishCatalog(resources, await fitToWarehouse(store, catalog, () => null), null)
   let declared = catalog
   let isStopping = false
   let swapping: Promise<void> = Promise.resolve()
   const swap = async (next: Catalog): Promise<void> => {
     const before = current
-    const fitted = await fitToWarehouse(store, next, (table) => before.snapshots.latest(table))
+    const fitted = await fitToWarehouse(store, next, (table) => before.built.runtime.snapshots.latest(table))
     if (next === declared && fitted.key === before.fitted.key) return
-    const after = await publishCatalog(shared, fitted, before)
+    const after = await publishCatalog(resources, fitted, before)
     try {
       await after.load()
     } catch (error) {
@@ -155,7 +134,7 @@ export async function openService(
     current = after
     gate.open(after.app)
     declared = next
-    if (isStopping) after.readiness.stopping()
+    if (isStopping) after.built.runtime.readiness.stopping()
     before.retire(after)
   }
   const swapInTurn = (catalogOf: () => Catalog): Promise<void> => {
@@ -178,24 +157,24 @@ export async function openService(
       // Read the statistics on each call: every catalog has caches of its own.
       answers: {
         get stats() {
-          return current.caches.answers.stats
+          return current.built.runtime.responder.stats
         },
       },
       selections: {
         get stats() {
-          return current.caches.selections.stats
+          return current.built.selectionCache.stats
         },
       },
     },
-    tables: () => current.snapshots.statuses,
-    isReady: () => current.readiness.now().state === 'ready',
+    tables: () => current.built.runtime.snapshots.statuses,
+    isReady: () => current.built.runtime.readiness.now().state === 'ready',
     levels: {
       connections,
       exports_running: () => exports.running,
       transfers_running: () => transfers.running,
       unsent_bytes: () => sendBudget.bytes,
       making_bytes: () => memory.reservedBytes,
-      rate_limit_store_up: () => Number(current.isCountingUp()),
+      rate_limit_store_up: () => Number(current.built.limits.counting?.isUp() ?? true),
     },
   })
   const metricsServer = metrics === null ? null : await exposeMetrics(metrics.registry, settings, worker)
@@ -207,7 +186,7 @@ export async function openService(
       await loaded
       // The primary watches the catalog for workers, and replaces them when it changes.
       if (worker === null) watch.begin(settings.catalogPollMs, version)
-      if (current.snapshots.size > 0) return
+      if (current.built.runtime.snapshots.size > 0) return
       log.warn(
         { warehouse: store.address },
         'the warehouse is empty: check WAREHOUSE, or run `acervo ingest` first',
@@ -216,21 +195,21 @@ export async function openService(
     reload: async () => void (await watch.reload()),
     served: () => ({
       datasets: current.fitted.catalog.families.map((family) => addressesOf(family, settings.publicUrl).list),
-      tables: current.snapshots.size,
+      tables: current.built.runtime.snapshots.size,
     }),
     stopping: () => {
       isStopping = true
-      current.readiness.stopping()
+      current.built.runtime.readiness.stopping()
     },
     close: async () => {
       metricsServer?.close()
       await watch.stop()
       await swapping
-      shared.finished.close()
+      resources.finished.close()
       current.retire(null)
       await pool.close()
       await scanPool.close()
-      await shared.clickHouse?.close()
+      await resources.clickHouse?.close()
       database.close()
       scanDatabase.close()
     },

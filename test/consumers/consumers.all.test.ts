@@ -95,7 +95,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     }
     const port = await freePort()
     base = `http://127.0.0.1:${port}`
-    const { app, log } = await serve(shop, { publicUrl: new URL(base), filesAddress: `${base}/files` })
+    const { app, log } = await serve(shop, { publicUrl: new URL(base) })
     // As the program listens: Node alone would refuse a long address without a word of ours.
     const host = '127.0.0.1'
     const times = { headersTimeoutMs: 10_000, longestAnswerMs: 60_000 }

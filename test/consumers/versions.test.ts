@@ -48,7 +48,11 @@ beforeAll(async () => {
   await publishViews(shop.store, catalog)
   const port = await freePort()
   base = `http://127.0.0.1:${port}/files`
-  service = await serve(shop, { filesAddress: base, retention: { count: 10, graceMs: 1e12 } })
+  service = await serve(shop, {
+    publicUrl: new URL(base.replace('/files', '')),
+    snapshotsKept: 10,
+    snapshotGraceMs: 1e12,
+  })
   server = http.createServer(service.app).listen(port, '127.0.0.1')
   await once(server, 'listening')
 })

@@ -42,8 +42,11 @@ describe('settings', () => {
       scanBytes: 256_000_000,
       scanValuesMax: 2_000_000_000,
       selectionBytesMax: 64_000_000,
-      indexBytesMax: 64_000_000,
-      pageCacheBytes: 32_000_000,
+      groupBytesMax: 64_000_000,
+      codesBytesMax: 32_000_000,
+      dictionaryBytesMax: 32_000_000,
+      processors: 2,
+      cachedBytesMax: 32_000_000,
       compressionsMax: 4,
       maxAgeSeconds: 60,
       pageBytesMax: 64_000_000,
@@ -80,7 +83,7 @@ describe('settings', () => {
       'a small container',
       {},
       [1, 512e6],
-      { queryConnections: 2, scanConnections: 2, queryBytes: 64e6, pageCacheBytes: 8e6, compressionsMax: 2 },
+      { queryConnections: 2, scanConnections: 2, queryBytes: 64e6, cachedBytesMax: 8e6, compressionsMax: 2 },
     ],
     [
       'a large machine for one process',
@@ -92,11 +95,11 @@ describe('settings', () => {
       'the same for all of its processors',
       { WORKERS: 'auto' },
       [64, 256e9],
-      { workers: 64, queryConnections: 2, queryBytes: 256e6, indexBytesMax: 64e6 },
+      { workers: 64, queryConnections: 2, queryBytes: 256e6, groupBytesMax: 64e6 },
     ],
     ['more workers than there is memory for', { WORKERS: '16' }, [4, 8e9], { scanBytes: 62e6 }],
     ['the memory that is set', { MEMORY: '16GB' }, [1, 1e9], { queryBytes: 2e9, selectionBytesMax: 500e6 }],
-    ['no cache', { CACHE_MB: '0' }, [1, 1e9], { pageCacheBytes: 0, selectionBytesMax: 0 }],
+    ['no cache', { CACHE_MB: '0' }, [1, 1e9], { cachedBytesMax: 0, selectionBytesMax: 0 }],
   ])('fit %s', (_what, environment, [processors, memory], due) => {
     const own = { processors, memory }
     expect(workerShare(readSettings(environment, own), own)).toMatchObject(due)
@@ -106,7 +109,7 @@ describe('settings', () => {
     const all = readSettings({ WORKERS: '4', MEMORY: '8GB', CACHE_MB: '12', MAX_DOWNLOADS: '100' })
     expect(workerShare(all)).toMatchObject({
       queryBytes: 250e6,
-      pageCacheBytes: 1_000_000,
+      cachedBytesMax: 1_000_000,
       selectionBytesMax: 2_000_000,
       makingBytesMax: 7_000_000,
       filesMax: 25,

@@ -189,7 +189,7 @@ describe('a source without any row', () => {
 describe('a rollback', () => {
   test('goes back one snapshot at once, and holds the source back until it changes', async () => {
     const shop = await shopWith(csv(10), csv(11), csv(12))
-    const { app, snapshots } = await serve(shop, { retention: { count: 10, graceMs: 0 } })
+    const { app, snapshots } = await serve(shop, { snapshotsKept: 10, snapshotGraceMs: 0 })
     const count = async (): Promise<number> => {
       await snapshots.refresh()
       return (await getPage(app, address)).count

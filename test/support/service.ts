@@ -2,36 +2,25 @@ import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import request from 'supertest'
-import type { ClickHouse } from '../../core/clickhouse/link.ts'
 import type { Catalog } from '../../core/catalog/catalog.ts'
+import type { ClickHouse } from '../../core/clickhouse/link.ts'
 import { Database } from '../../core/duckdb/database.ts'
-import { freshnessOf } from '../../server/http/headers.ts'
-import { createApp } from '../../server/process/app.ts'
-import type { Runtime } from '../../server/routes/runtime.ts'
-import { Responder, type ResponderLimits } from '../../server/http/responder.ts'
-import { clientOf, type ClientOf, type ClientSettings } from '../../server/http/client.ts'
-import { MemoryCounts, Limiter } from '../../server/limits/limiter.ts'
-import { policiesOf } from '../../server/limits/policies.ts'
+import { readSettings, workerShare, type ProcessSettings } from '../../core/settings/read.ts'
 import { openLog, type Log } from '../../server/base/log.ts'
-import { ConcurrencyLimit, MemoryGate, type MemoryGateLimits } from '../../server/base/queue.ts'
-import { SendBudget, type SendLimits } from '../../server/http/send.ts'
-import { Pool, clientShare, type PoolLimits } from '../../server/table/engine/pool.ts'
-import type { Retention } from '../../core/warehouse/retention.ts'
-import { FinishedExports } from '../../server/table/representations/finished-exports.ts'
-import type { RowEngine } from '../../server/table/representations/page.ts'
-import { PublicViews } from '../../server/snapshots/public-views.ts'
+import type { ConcurrencyLimit } from '../../server/base/queue.ts'
+import type { SendBudget } from '../../server/http/send.ts'
+import { createApp } from '../../server/process/app.ts'
+import { buildRuntime } from '../../server/process/build-runtime.ts'
+import { openResources } from '../../server/process/resources.ts'
+import type { Runtime } from '../../server/routes/runtime.ts'
 import { Scrub } from '../../server/snapshots/scrub.ts'
-import type { CodedLimits } from '../../server/table/selection/access/codes.ts'
-import type { SelectionLimits } from '../../server/table/selection/access/duckdb.ts'
-import { Dictionaries } from '../../server/table/indexes/dictionaries.ts'
-import { PlannedSelections, type GroupLimits } from '../../server/table/selection/planned-selections.ts'
-import { SelectionCache } from '../../server/table/selection/selection-cache.ts'
+import type { Snapshots } from '../../server/snapshots/snapshots.ts'
+import type { Pool } from '../../server/table/engine/pool.ts'
+import type { RowEngine } from '../../server/table/representations/page.ts'
 import type { Selections } from '../../server/table/selection/selections.ts'
-import { Readiness } from '../../server/snapshots/readiness.ts'
-import { Snapshots } from '../../server/snapshots/snapshots.ts'
 import { AnswerChecks } from './answers.ts'
-import { temporaryFolder, testFolder, type Workshop } from './workshop.ts'
 import { endWithFile, inEachFile } from './each-file.ts'
+import { temporaryFolder, testFolder, type Workshop } from './workshop.ts'
 
 const checks = new AnswerChecks()
 
@@ -87,138 +76,89 @@ export interface Service {
   readonly logged: () => string
 }
 
-/** Differences from a service with default limits. */
-export type ServiceOptions = Partial<
-  Runtime &
-    PoolLimits &
-    ResponderLimits &
-    SendLimits &
-    SelectionLimits &
-    CodedLimits &
-    GroupLimits &
-    MemoryGateLimits
-> & {
+/** Settings of a process as the program reads them, with the small limits that tests need. */
+const testSettings: ProcessSettings = {
+  ...workerShare(readSettings({ PUBLIC_URL: 'http://localhost:8000', RATE_LIMITS: 'off' })),
+  queryConnections: 2,
+  scanConnections: 2,
+  queueTimeoutMs: 20_000,
+  queueLengthMax: 1000,
+  queryTimeoutMs: 20_000,
+  scanValuesMax: 1e9,
+  selectionBytesMax: 10_000_000,
+  codesBytesMax: 10_000_000,
+  dictionaryBytesMax: 10_000_000,
+  groupBytesMax: 32_000_000,
+  makingBytesMax: 32_000_000,
+  unsentBytesMax: 100_000_000,
+  sendTimeoutMs: 60_000,
+  cachedBytesMax: 10_000_000,
+  compressionsMax: 4,
+  finishedBytesMax: 10_000_000,
+  filesMax: 20,
+  pageBytesMax: 64_000_000,
+  clientsMax: 1000,
+  processors: 2,
+  snapshotsKept: 2,
+  snapshotGraceMs: 3_600_000,
+}
+
+/** Differences from a service with the settings of tests, and parts to replace. */
+export type ServiceOptions = Partial<ProcessSettings & Runtime> & {
   readonly clickHouse?: ClickHouse
-  readonly retention?: Retention
-  readonly exportsMax?: number
-  readonly finishedBytesMax?: number
-  readonly filesMax?: number
   /** DuckDB's memory; such a service has databases of its own. */
   readonly memory?: string
   /** Databases of its own, for tests that change published files in place. */
   readonly ownDatabases?: boolean
-  readonly filesAddress?: string
   /** Another engine than DuckDB. */
   readonly otherSelections?: Selections
-  /** True to apply the limits of the catalog, for `clientsMax` clients. */
-  readonly rateLimits?: boolean
-  readonly clientsMax?: number
-  readonly trustProxy?: ClientSettings['trustProxy']
 }
 
 /** The real service over a workshop's warehouse, closed when the test file ends. */
 export async function serve(
-  { catalog, warehouse, store }: Workshop,
-  options: ServiceOptions = {},
+  { catalog, store }: Workshop,
+  { clickHouse, memory, ownDatabases, otherSelections, ...options }: ServiceOptions = {},
 ): Promise<Service> {
-  const hasOwnDatabases = options.memory !== undefined || options.ownDatabases === true
+  const hasOwnDatabases = memory !== undefined || ownDatabases === true
   const databaseFor = hasOwnDatabases ? openDatabase : sharedDatabase
-  const database = await databaseFor('pages', options.memory ?? '256MB')
-  const pool = await Pool.open(database, {
-    connections: 2,
-    queueTimeoutMs: 20_000,
-    queueLengthMax: 1000,
-    queryTimeoutMs: 20_000,
-    ...options,
-  })
+  const databases = {
+    pages: await databaseFor('pages', memory ?? '256MB'),
+    scans: await databaseFor('scans', memory ?? '256MB'),
+  }
   let lines = ''
   const log = openLog('info', {}, { write: (line: string) => void (lines += line) })
-  const retention = options.retention ?? { count: 2, graceMs: 3_600_000 }
-  const snapshots = new Snapshots({ store, catalog, retention, log })
-  await snapshots.refresh()
-  const readiness = new Readiness(snapshots)
-  readiness.loaded()
-  const scanDatabase = await databaseFor('scans', options.memory ?? '256MB')
-  const scanConnections = await Pool.open(
-    scanDatabase,
+  const resources = await openResources(
     {
-      connections: 2,
-      queueTimeoutMs: 20_000,
-      queueLengthMax: 1000,
-      queryTimeoutMs: 20_000,
-      ...options,
+      settings: { ...testSettings, ...options },
+      store,
+      clickHouse: clickHouse ?? null,
+      log,
+      worker: null,
+      meter: null,
+      spill: await temporaryFolder(),
+      catalogFault: () => null,
+      onOtherFields: () => false,
     },
-    clientShare(options.connections ?? 2),
+    databases,
   )
-  const limits = {
-    selectionBytesMax: 10_000_000,
-    codesBytesMax: 10_000_000,
-    groupBytesMax: 32_000_000,
-    queueTimeoutMs: 20_000,
-    scanValuesMax: 1e9,
-    queryTimeoutMs: 20_000,
-    ...options,
-  }
-  const dictionaries = new Dictionaries(pool, 10_000_000)
-  const selections = new PlannedSelections(
-    scanConnections,
-    dictionaries,
-    new SelectionCache(limits.selectionBytesMax),
-    limits,
-    options.clickHouse ?? null,
-  )
-  const memory = new MemoryGate({ makingBytesMax: 32_000_000, queueTimeoutMs: 20_000, ...options })
-  const engine = { pool, selections: options.otherSelections ?? selections, memory }
-  const views = new PublicViews({
-    catalog,
-    snapshots,
-    warehouse,
-    filesAddress: 'http://localhost:8000/files',
-    scratch: await temporaryFolder(),
-    ...options,
-  })
-  const sendBudget = new SendBudget({ unsentBytesMax: 100_000_000, sendTimeoutMs: 60_000, ...options })
-  const queue = { queueTimeoutMs: 20_000, queueLengthMax: 1000, ...options }
-  const exports = new ConcurrencyLimit({ ...queue, max: options.exportsMax ?? 4 }, 'exports')
-  const transfers = new ConcurrencyLimit({ ...queue, max: options.filesMax ?? 20 }, 'downloads')
-  const publicUrl = options.publicUrl ?? new URL('http://localhost:8000')
-  const finished = new FinishedExports(await temporaryFolder(), options.finishedBytesMax ?? 10_000_000)
-  const client = clientOf({ trustProxy: options.trustProxy ?? 0, clientIpv6Prefix: 56 })
-  const bare = createApp({
-    catalog,
-    publicUrl,
-    limiter: options.rateLimits === true ? limiterOf(catalog, client, options.clientsMax ?? 1000) : null,
-    client,
-    freshness: freshnessOf(60),
-    filesUrl: '',
-    pageBytesMax: 64_000_000,
-    exports,
-    transfers,
-    snapshots,
-    readiness,
-    engine,
-    views,
-    sendBudget,
-    responder: new Responder({ cachedBytesMax: 10_000_000, compressionsMax: 4, ...options }, sendBudget),
-    log,
-    meter: null,
-    scratch: await temporaryFolder(),
-    catalogFault: () => null,
-    finished,
-    ...options,
-  })
-  const app = checks.around(bare, { catalog, snapshots: options.snapshots ?? snapshots, publicUrl })
+  const { runtime: built } = await buildRuntime(resources, { catalog, lacking: new Map() }, null)
+  await built.snapshots.refresh()
+  built.readiness.loaded()
+  const engine = { ...built.engine, ...(otherSelections !== undefined && { selections: otherSelections }) }
+  const runtime: Runtime = { ...built, engine, ...options }
+  const { snapshots } = built
+  const app = checks.around(createApp(runtime), { ...runtime, snapshots: runtime.snapshots })
   let isOpen = true
   const close = async (): Promise<void> => {
     if (!isOpen) return
     isOpen = false
     snapshots.stop()
-    finished.close()
-    await pool.close()
-    await scanConnections.close()
+    resources.finished.close()
+    await resources.pool.close()
+    await resources.scanPool.close()
     if (!hasOwnDatabases) return
-    database.close()
-    scanDatabase.close()
+    databases.pages.close()
+    databases.scans.close()
   }
   endWithFile(close)
   const scrub = new Scrub(snapshots, log)
@@ -226,22 +166,18 @@ export async function serve(
     app,
     catalog,
     snapshots,
-    pool,
-    scans: scanConnections,
-    selections,
+    pool: resources.pool,
+    scans: resources.scanPool,
+    selections: built.engine.selections,
     engine,
-    sendBudget,
-    exports,
-    transfers,
+    sendBudget: resources.sendBudget,
+    exports: resources.exports,
+    transfers: resources.transfers,
     log,
     scrub: () => scrub.once(),
     close,
     logged: () => lines,
   }
-}
-
-function limiterOf({ limits }: Catalog, client: ClientOf, clientsMax: number): Limiter {
-  return new Limiter(policiesOf(limits, 2), client, (policy) => new MemoryCounts(clientsMax, policy))
 }
 
 /** An envelope with its rows, checked to be a 200. */

@@ -6,7 +6,7 @@ import { QueueFull, FairQueue, waitIn, type Waiter } from '../../base/queue.ts'
 import { TooLarge } from './errors.ts'
 import { explainQueryError, requireUnchanged, type Plan } from './plan.ts'
 
-export interface PoolLimits {
+interface PoolLimits {
   readonly connections: number
   /** Maximum time that a statement waits for a connection. */
   readonly queueTimeoutMs: number

@@ -18,7 +18,7 @@ import { CodeScan, type CodedLimits } from './access/codes.ts'
 import { valuesOfTerm } from './access/codes/clauses.ts'
 import { DuckDbScan, orTooCostly, type SelectionLimits } from './access/duckdb.ts'
 
-export interface GroupLimits {
+interface GroupLimits {
   /** Maximum size of the groups of a query in memory, and of those of all queries that run. */
   readonly groupBytesMax: number
   /** Maximum time that a query waits for others. */

@@ -210,7 +210,7 @@ describe('of what is published', () => {
     await shop.ingest(now(1))
     await shop.write('d/t.csv', later)
     await shop.ingest(now(2))
-    service = await serve(shop, { retention: { count: 10, graceMs: 1e12 } })
+    service = await serve(shop, { snapshotsKept: 10, snapshotGraceMs: 1e12 })
   })
 
   const search = async (query: Readonly<Record<string, string>>) =>

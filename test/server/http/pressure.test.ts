@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 describe('under pressure', () => {
   test('what is at hand is answered while the line is full, and new work is refused before it begins', async () => {
-    const service = await serve(shop, { connections: 1, queueTimeoutMs: 100 })
+    const service = await serve(shop, { queryConnections: 1, scanConnections: 1, queueTimeoutMs: 100 })
     const kept = `${rows}?page_size=10`
     await tagOf(service.app, kept)
     const tag = await tagOf(service.app, kept)
@@ -55,7 +55,7 @@ describe('under pressure', () => {
     })
     // A part of its own for each page, so that none shares a query with another.
     await many.ingest({ partRows: 10 })
-    const service = await serve(many, { connections: 1, trustProxy: 1 })
+    const service = await serve(many, { queryConnections: 1, scanConnections: 1, trustProxy: 1 })
     const stop = new AbortController()
     const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const answered: string[] = []
@@ -75,7 +75,7 @@ describe('under pressure', () => {
   })
 
   test('a client who scans without end leaves half of the scans to others', async () => {
-    const service = await serve(shop, { connections: 4, trustProxy: 1 })
+    const service = await serve(shop, { queryConnections: 4, scanConnections: 4, trustProxy: 1 })
     const stop = new AbortController()
     const held = Array.from({ length: 8 }, () =>
       service.scans.texts(endless, '192.0.2.1', stop.signal).catch((error: unknown) => error),
@@ -151,7 +151,12 @@ describe('under pressure', () => {
       'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
     })
     await many.ingest({ partRows: 10 })
-    const service = await serve(many, { connections: 1, trustProxy: 1, queueLengthMax: 5 })
+    const service = await serve(many, {
+      queryConnections: 1,
+      scanConnections: 1,
+      trustProxy: 1,
+      queueLengthMax: 5,
+    })
     const stop = new AbortController()
     const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const ask = async (client: string, page: number): Promise<[string, number]> => {
@@ -172,7 +177,12 @@ describe('under pressure', () => {
   })
 
   test('the line has a length, past which nobody waits', async () => {
-    const service = await serve(shop, { connections: 1, queueLengthMax: 1, queueTimeoutMs: 10_000 })
+    const service = await serve(shop, {
+      queryConnections: 1,
+      scanConnections: 1,
+      queueLengthMax: 1,
+      queueTimeoutMs: 10_000,
+    })
     const stop = new AbortController()
     const held = service.pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
     const waiting = rawGet(service.app, `${rows}?page_size=10&page=1`)

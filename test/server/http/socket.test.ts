@@ -171,7 +171,7 @@ test('a system that lets next to nothing be open is said at the start', () => {
 })
 
 test('readers who have gone leave the line, and what runs for nobody is stopped', async () => {
-  const { app, pool } = await serve(shop, { connections: 1 })
+  const { app, pool } = await serve(shop, { queryConnections: 1, scanConnections: 1 })
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal)
   const asked = jest.spyOn(pool, 'texts')
@@ -209,7 +209,7 @@ test('requests in a row on one connection are answered in turn, and dropped with
     [...all.matchAll(/"results":\[\{"n":(\d)\}\]|(404) Not Found/g)].map(([, n, none]) => n ?? none),
   ).toEqual(['1', '2', '3', '404', '404'])
 
-  const { app, pool } = await serve(shop, { connections: 1 })
+  const { app, pool } = await serve(shop, { queryConnections: 1, scanConnections: 1 })
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal).catch((error: unknown) => error)
   const other = await freePort()
@@ -228,7 +228,7 @@ test('requests in a row on one connection are answered in turn, and dropped with
 })
 
 test('a connection keeps 64 kB of headers of the requests that wait on it', async () => {
-  const { app, pool } = await serve(shop, { connections: 1 })
+  const { app, pool } = await serve(shop, { queryConnections: 1, scanConnections: 1 })
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal).catch((error: unknown) => error)
   const other = await freePort()

@@ -195,7 +195,7 @@ describe('addresses that were harvested', () => {
       return outcome.manifest.snapshot
     }
     const first = await publish(1)
-    const service = await serve(shop, { retention: { count: 1, graceMs: 0 } })
+    const service = await serve(shop, { snapshotsKept: 1, snapshotGraceMs: 0 })
     const harvested = await filesIn(service)
     expect(harvested).toEqual(expect.arrayContaining(['/files/d/t.csv.gz', '/files/d/t.parquet']))
     for (const version of [2, 3, 4]) {
@@ -221,7 +221,7 @@ describe('addresses that were harvested', () => {
 
   testAll('of one of several parts are gone with their snapshot, so that nobody mixes two', async () => {
     const { shop, ids } = await shopOf([1, 2, 3])
-    const service = await serve(shop, { retention: { count: 1, graceMs: 0 } })
+    const service = await serve(shop, { snapshotsKept: 1, snapshotGraceMs: 0 })
     await service.snapshots.refresh()
     const { leads, status } = await followed(service, `/files/d/t/${ids[0]}/part-00000.parquet`)
     expect([leads, status]).toEqual([false, 410])
@@ -230,7 +230,7 @@ describe('addresses that were harvested', () => {
 
   test('of several parts lead to those of the current snapshot, as long as there are as many', async () => {
     const { shop, ids } = await shopOf([1])
-    const service = await serve(shop, { retention: { count: 1, graceMs: 0 } })
+    const service = await serve(shop, { snapshotsKept: 1, snapshotGraceMs: 0 })
     const harvested = (await filesIn(service)).filter((target) => target.endsWith('.parquet'))
     expect(harvested).toEqual([0, 1, 2].map((index) => `/files/d/t-0000${index}-of-00003.parquet`))
     await published(shop, [2, 3], dayAgo + 2 * hourMs)
@@ -347,12 +347,11 @@ describe('old snapshots', () => {
 
   test('are given out no more, and a server writes nothing', async () => {
     const { shop, ids } = await shopOf([1, 2, 3, 4])
-    const retention = { count: 2, graceMs: 0 }
-    const service = await serve(shop, { retention })
+    const service = await serve(shop, { snapshotsKept: 2, snapshotGraceMs: 0 })
     expect((await json(service, `${rows}?snapshot=${ids[1]}`)).status).toBe(410)
     expect((await json(service, `${rows}?snapshot=${ids[2]}`)).status).toBe(200)
     expect(await onDisk(shop)).toEqual(ids)
-    const walking = await serve(shop, { retention: { count: 2, graceMs: 1000 * hourMs } })
+    const walking = await serve(shop, { snapshotsKept: 2, snapshotGraceMs: 1000 * hourMs })
     expect((await json(walking, `${rows}?snapshot=${ids[0]}`)).status).toBe(200)
     await walking.snapshots.refresh()
     expect((await json(walking, `${rows}?snapshot=${ids[0]}&page=2&page_size=5`)).status).toBe(200)

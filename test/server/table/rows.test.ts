@@ -303,7 +303,11 @@ const endless = {
 }
 
 test('a wait in the queue that takes too long answers 503 with Retry-After', async () => {
-  const { app, pool } = await serve(await numbered(3, 5, false), { connections: 1, queueTimeoutMs: 100 })
+  const { app, pool } = await serve(await numbered(3, 5, false), {
+    queryConnections: 1,
+    scanConnections: 1,
+    queueTimeoutMs: 100,
+  })
   const stop = new AbortController()
   const held = pool.texts(endless, 'holder', stop.signal).catch((error: unknown) => error)
   const waiting = await request(app).get(address)
@@ -318,7 +322,11 @@ test('a wait in the queue that takes too long answers 503 with Retry-After', asy
 })
 
 test('a query that takes too long is stopped, and leaves nothing behind', async () => {
-  const { app, pool } = await serve(await numbered(3, 5, false), { connections: 1, queryTimeoutMs: 300 })
+  const { app, pool } = await serve(await numbered(3, 5, false), {
+    queryConnections: 1,
+    scanConnections: 1,
+    queryTimeoutMs: 300,
+  })
   await expect(pool.texts(endless, 'holder', new AbortController().signal)).rejects.toMatchObject({
     name: 'QueryTimeout',
   })

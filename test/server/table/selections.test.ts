@@ -516,7 +516,7 @@ test('a query whose links could not be followed is refused', async () => {
 })
 
 test('a page of rows in many parts waits for no other of its own', async () => {
-  const { app } = await serve(shop, { connections: 1, queueTimeoutMs: 1 })
+  const { app } = await serve(shop, { queryConnections: 1, scanConnections: 1, queueTimeoutMs: 1 })
   const { results } = await getPage(app, `${address}?ordering=-state,code&page_size=200&page=6`)
   expect(results).toHaveLength(200)
 })

@@ -1,0 +1,77 @@
+import type { ClickHouse } from '../../core/clickhouse/link.ts'
+import type { Database } from '../../core/duckdb/database.ts'
+import type { ProcessSettings } from '../../core/settings/read.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import type { Log } from '../base/log.ts'
+import type { Meter } from '../base/meter.ts'
+import { ConcurrencyLimit, MemoryGate } from '../base/queue.ts'
+import { SendBudget } from '../http/send.ts'
+import { Pool, clientShare } from '../table/engine/pool.ts'
+import { FinishedExports } from '../table/representations/finished-exports.ts'
+import type { Worker } from './workers/worker.ts'
+
+/** Resources that a process is given. */
+interface GivenResources {
+  /** Settings of this process; a worker has its share of divided ones. */
+  readonly settings: ProcessSettings
+  readonly store: Store
+  /** Null if no ClickHouse is configured. */
+  readonly clickHouse: ClickHouse | null
+  readonly log: Log
+  readonly worker: Worker | null
+  /** Null if metrics are off. */
+  readonly meter: Meter | null
+  /** Folder for temporary files. */
+  readonly spill: string
+  /** Returns why the latest catalog is not served; null if it is. */
+  readonly catalogFault: () => string | null
+  /** See `TablesContext`. */
+  readonly onOtherFields: (id: string, manifest: Manifest) => boolean
+}
+
+/** Resources that live as long as the process, across catalogs. */
+export interface Resources extends GivenResources {
+  readonly pool: Pool
+  readonly scanPool: Pool
+  readonly memory: MemoryGate
+  readonly sendBudget: SendBudget
+  readonly finished: FinishedExports
+  readonly exports: ConcurrencyLimit
+  readonly transfers: ConcurrencyLimit
+}
+
+/**
+ * Opens the resources of a process.
+ * @param pages database for pages
+ * @param scans another one for scans, so that no page waits for them
+ */
+export async function openResources(
+  given: GivenResources,
+  { pages, scans }: { readonly pages: Database; readonly scans: Database },
+): Promise<Resources> {
+  const { settings, meter, spill } = given
+  const { queryConnections, scanConnections } = settings
+  return {
+    ...given,
+    pool: await Pool.open(pages, {
+      ...settings,
+      connections: queryConnections,
+      observe: (timing) => meter?.queried('pages', timing),
+    }),
+    scanPool: await Pool.open(
+      scans,
+      {
+        ...settings,
+        connections: scanConnections,
+        observe: (timing) => meter?.queried('scans', timing),
+      },
+      clientShare(scanConnections),
+    ),
+    memory: new MemoryGate(settings),
+    sendBudget: new SendBudget(settings),
+    finished: new FinishedExports(spill, settings.finishedBytesMax),
+    exports: new ConcurrencyLimit({ ...settings, max: settings.exportsMax }, 'exports'),
+    transfers: new ConcurrencyLimit({ ...settings, max: settings.filesMax }, 'downloads'),
+  }
+}
