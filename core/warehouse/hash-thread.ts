@@ -1,7 +1,9 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { hashInline, sumsInline } from './hash-inline.ts'
 
-/** Thread of `hash.ts`: hashes one file. */
+/** Thread of `hash.ts`: answers each file with its hash or sums, or null if it cannot be read. */
 
-const { file, both } = workerData as { readonly file: string; readonly both: boolean }
-parentPort?.postMessage(await (both ? sumsInline(file) : hashInline(file)), [])
+parentPort?.on('message', ({ file, both }: { readonly file: string; readonly both: boolean }) => {
+  const hashed: Promise<unknown> = both ? sumsInline(file) : hashInline(file)
+  void hashed.catch(() => null).then((result) => parentPort?.postMessage(result, []))
+})

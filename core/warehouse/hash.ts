@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import os from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -8,6 +9,8 @@ export { chunksOf, hashBytes, type Sums } from './hash-inline.ts'
 /** Smaller files are read faster than a thread starts. */
 const threadBytesMin = 8_000_000
 const threadsMax = 2
+/** Time until an idle thread ends. */
+const idleMs = 500
 
 export async function hashOf(file: string): Promise<string> {
   return hashInThread(file, false, hashInline)
@@ -18,14 +21,7 @@ export async function sumsOf(file: string): Promise<Sums> {
   return hashInThread(file, true, sumsInline)
 }
 
-/** Last file of each thread; the next one waits for it. */
-const queues: Promise<unknown>[] = Array.from(
-  { length: Math.min(threadsMax, os.availableParallelism()) },
-  () => Promise.resolve(),
-)
-let next = 0
-
-/** Hashes in a thread of its own if that is worthwhile, so that the main thread stays free. */
+/** Hashes in a thread if that is worthwhile, so that the main thread stays free. */
 async function hashInThread<T>(
   file: string,
   both: boolean,
@@ -33,22 +29,66 @@ async function hashInThread<T>(
 ): Promise<T> {
   // Tests run the TypeScript sources, without the compiled module that a thread would load.
   if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return runInline(file)
-  next = (next + 1) % queues.length
-  const result = (queues[next] ?? Promise.resolve()).then(() => resultOfThread<T>({ file, both }))
+  turn = (turn + 1) % threads.length
+  const result = await threads[turn]?.run<T>({ file, both }).catch(() => null)
   // A thread may fail to start; if the file is at fault, the error occurs again here.
-  const settled = result.catch(() => runInline(file))
-  queues[next] = settled.catch(() => undefined)
-  return settled
+  return result ?? runInline(file)
 }
 
-function resultOfThread<T>(workerData: { file: string; both: boolean }): Promise<T> {
-  return new Promise((resolve, reject) => {
-    // Threads need none of the program's Node options, such as `--enable-source-maps`.
-    const thread = new Worker(new URL('./hash-thread.js', import.meta.url), { workerData, execArgv: [] })
-    thread.once('message', resolve)
-    thread.once('error', reject)
-    thread.once('exit', () => {
-      reject(new Error('a thread that hashes a file ended without its result'))
-    })
-  })
+/** A file to hash; with SHA-512 and its size if `both`. */
+interface HashedFile {
+  readonly file: string
+  readonly both: boolean
 }
+
+/** Thread that hashes one file after the other, and ends when it is idle. */
+class HashThread {
+  #worker: Worker | null = null
+  #ended = new AbortController()
+  #last: Promise<unknown> = Promise.resolve()
+  #idle: NodeJS.Timeout | undefined
+
+  /** Returns the answer of the thread, which is null if it cannot read the file. */
+  run<T>(file: HashedFile): Promise<T | null> {
+    const result = this.#last.then(() => this.#send<T>(file))
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+
+  async #send<T>(file: HashedFile): Promise<T | null> {
+    clearTimeout(this.#idle)
+    const worker = (this.#worker ??= this.#start())
+    worker.ref()
+    try {
+      worker.postMessage(file, [])
+      const [answer] = (await once(worker, 'message', { signal: this.#ended.signal })) as [T | null]
+      return answer
+    } catch (error) {
+      // A late answer would be taken for that of the next file.
+      this.#worker = null
+      await worker.terminate()
+      throw error
+    } finally {
+      worker.unref()
+      this.#idle = setTimeout(() => void worker.terminate(), idleMs).unref()
+    }
+  }
+
+  #start(): Worker {
+    // Threads need none of the program's Node options, such as `--enable-source-maps`.
+    const worker = new Worker(new URL('./hash-thread.js', import.meta.url), { execArgv: [] })
+    const ended = new AbortController()
+    this.#ended = ended
+    worker.once('exit', () => {
+      ended.abort()
+      if (this.#worker === worker) this.#worker = null
+    })
+    return worker
+  }
+}
+
+const threads = Array.from(
+  { length: Math.min(threadsMax, os.availableParallelism()) },
+  () => new HashThread(),
+)
+let turn = 0
