@@ -150,6 +150,10 @@ describe('the sample program', () => {
       err: expect.stringMatching(/^no sample for d\/t; samples: balneabilidade-bahia\/balneabilidade, .*\n$/),
     })
     expect(await run('sample', ['--if-none'], own)).toMatchObject({ code: 0, out: '', err: '' })
+    expect(await run('ingest', [], own)).toMatchObject({
+      code: 1,
+      err: `there is nothing to ingest: put sources into ${settings['SOURCES'] ?? ''}, or set SOURCES\n`,
+    })
   })
 })
 

@@ -82,7 +82,7 @@ export const datasetShape = z.strictObject({
     .array(z.enum(themeNames))
     .default([])
     .describe('Themes by the codes of the EU vocabulary of data themes, such as HEAL.'),
-  keywords: z.array(texts).default([]).describe('Keywords for searches.'),
+  keywords: z.array(texts).prefault([]).describe('Keywords for searches.'),
   spatial: optional(
     z.strictObject({
       name: texts.describe('Name of the place.'),

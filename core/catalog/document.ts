@@ -63,7 +63,7 @@ export function readDocument(text: string): PlacedDocument {
   const problems = [...document.errors, ...document.warnings].map((problem) => {
     return { ...placeAt(problem.pos[0]), message: problem.message }
   })
-  if (text.includes(lostKey))
+  if (text.includes(lostKey) || /\\[ux]/i.test(text))
     visit(document, {
       Pair: (_at, { key }) => {
         if (isScalar(key) && key.value === lostKey)

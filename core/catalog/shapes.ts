@@ -63,7 +63,7 @@ export function optional<T extends z.ZodType>(schema: T) {
 export function mapOf<T extends z.ZodType>(values: T) {
   return z
     .record(z.string(), values)
-    .default({})
+    .prefault({})
     .transform((record) => new Map(Object.entries(record)))
 }
 

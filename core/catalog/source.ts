@@ -123,7 +123,6 @@ export const sourceShape = z.strictObject({
   ignore: z
     .array(z.string())
     .default([])
-    .transform((columns) => new Set(columns))
     .describe('Columns of the source that are no fields, such as `[Notas]`.'),
   constants: mapOf(z.string()).describe(
     "Values of all rows by field, as the source would write them, for fields without a column: `{ year: '2022' }`.",
@@ -141,6 +140,7 @@ const spellingKeys = [
 export function buildSource(definition: SourceDefinition) {
   return camelKeys({
     ...omit(definition, spellingKeys),
+    ignore: new Set(definition.ignore),
     /** Null if values are never quoted. */
     quote: definition.quote === 'none' ? null : definition.quote,
     /** Spelling of values, unless their field states another. */
@@ -216,7 +216,7 @@ export function checkSource(source: SourceDefinition, known: readonly string[], 
   for (const [header, name] of source.rename) requireField(name, ['rename', header], known, report)
   checkGiven(source, known, report)
   const filled = new Set([...source.rename.values(), ...constantFields(source)])
-  for (const [index, name] of [...source.ignore].entries()) {
+  for (const [index, name] of source.ignore.entries()) {
     const place = ['ignore', index]
     if (source.rename.has(name))
       report(

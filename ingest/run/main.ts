@@ -5,6 +5,7 @@ import { messageOf } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { ParsedCatalog } from '../../core/warehouse/parsed-catalog.ts'
 import { chosenTables } from '../base/choose.ts'
+import { sampledTables } from '../sample/copy.ts'
 import { ingest } from './ingest.ts'
 import { ingestMetrics, writeMetrics } from './metrics.ts'
 import { withWarehouseLock } from '../publish/lock.ts'
@@ -65,7 +66,8 @@ export async function runIngest(
   }
   await clickHouse?.close()
   const log = quiet ? () => undefined : (line: string) => console.log(line)
-  const code = conclude(outcomes, settings.sources, names.length > 0, log)
+  const hasSamples = (await sampledTables(tables)).length > 0
+  const code = conclude(outcomes, settings.sources, { isNamed: names.length > 0, hasSamples }, log)
   const rest = [
     await afterwards('the parsed catalog was not stored, so the next start takes longer', () =>
       withWarehouseLock(store, () => parsed.keep()),
@@ -98,7 +100,7 @@ async function afterwards(otherwise: string, work: () => Promise<void>): Promise
 function conclude(
   outcomes: readonly Outcome[],
   sources: string,
-  named: boolean,
+  { isNamed, hasSamples }: { readonly isNamed: boolean; readonly hasSamples: boolean },
   log: (line: string) => void,
 ): number {
   const having = (status: Outcome['status']): string[] =>
@@ -115,10 +117,10 @@ function conclude(
   if (held.length > 0) news.push(`${held.length} held back`)
   log(news.join(', '))
   if (failed.length > 0) return 1
-  const nothing = skipped.length > 0 && (named || skipped.length === outcomes.length)
+  const nothing = skipped.length > 0 && (isNamed || skipped.length === outcomes.length)
   if (nothing)
     console.error(
-      `there is nothing to ingest: put sources into ${sources}, set SOURCES, or copy samples with \`acervo sample\``,
+      `there is nothing to ingest: put sources into ${sources}${hasSamples ? ', set SOURCES, or copy samples with `acervo sample`' : ', or set SOURCES'}`,
     )
   return nothing ? 1 : 0
 }

@@ -1,9 +1,9 @@
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
-import { StartError } from '../../core/errors.ts'
-import { TableFailure } from '../base/rejects.ts'
+import { messageOf, StartError } from '../../core/errors.ts'
 import { findFiles } from '../source/find.ts'
 
 /** Folder of the samples: `<dataset>/<table>.csv`, with invented rows. */
@@ -15,24 +15,30 @@ export async function hasSources(folder: string): Promise<boolean> {
   return names.some((name) => /\.csv(\.\w+)?$/.test(name))
 }
 
-/** Returns the ids of the tables that have a sample. */
-export async function sampleIds(): Promise<ReadonlySet<string>> {
+/** Returns the ids of all samples. */
+export async function sampleIds(): Promise<string[]> {
   const names = await readdir(samples, { recursive: true })
-  return new Set(names.flatMap((name) => (name.endsWith('.csv') ? name.slice(0, -'.csv'.length) : [])))
+  return names.flatMap((name) => (name.endsWith('.csv') ? name.slice(0, -'.csv'.length) : [])).toSorted()
+}
+
+/** Returns the tables that have a sample, and whose source is not elsewhere. */
+export async function sampledTables(tables: readonly Table[]): Promise<Table[]> {
+  const ids = new Set(await sampleIds())
+  return tables.filter((table) => table.source.files === null && ids.has(tableId(table)))
 }
 
 /**
  * Copies samples into the folder of sources.
- * @param tables tables that have a sample
+ * @param tables tables as `sampledTables` returns them
  * @throws StartError before anything is written, if a table has another source
  */
 export async function copySamples(folder: string, tables: readonly Table[]): Promise<void> {
   for (const table of tables) await requireNoOther(folder, table)
   for (const table of tables) {
     const target = path.join(folder, sampleName(table))
-    await mkdir(path.dirname(target), { recursive: true })
-    await copyFile(path.join(samples, sampleName(table)), `${target}.draft`)
-    await rename(`${target}.draft`, target)
+    const draft = target.replace(/\.csv$/, '.draft')
+    await copyFile(path.join(samples, sampleName(table)), draft)
+    await rename(draft, target)
   }
 }
 
@@ -41,17 +47,22 @@ function sampleName(table: Table): string {
 }
 
 async function requireNoOther(folder: string, table: Table): Promise<void> {
-  for (const place of await findFiles(folder, table).catch(asStartError)) {
-    if (place.kind !== 'here') continue
-    const isSample = place.namedPath === path.join(folder, sampleName(table))
-    const sample = await readFile(path.join(samples, sampleName(table)))
-    if (isSample && sample.equals(await readFile(place.path))) continue
-    throw new StartError(
-      `${place.namedPath} is not the sample of ${tableId(table)}, which would replace it: move it, or set SOURCES to another folder`,
-    )
+  const target = path.join(folder, sampleName(table))
+  const sample = await readFile(path.join(samples, sampleName(table)))
+  try {
+    for (const place of await findFiles(folder, table)) {
+      if (place.kind !== 'here') continue
+      const isSample = place.namedPath === target && sample.equals(await readFile(place.path))
+      if (!isSample)
+        throw new StartError(
+          `${place.namedPath} exists, and is not the sample of ${tableId(table)}: move it, or set SOURCES to another folder`,
+        )
+    }
+    await mkdir(path.dirname(target), { recursive: true })
+    // Fails for a folder of this name.
+    if (existsSync(target)) await readFile(target)
+  } catch (cause) {
+    if (cause instanceof StartError) throw cause
+    throw new StartError(`cannot copy the sample of ${tableId(table)}: ${messageOf(cause)}`, { cause })
   }
-}
-
-function asStartError(error: unknown): never {
-  throw error instanceof TableFailure ? new StartError(error.message, { cause: error }) : error
 }

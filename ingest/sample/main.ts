@@ -4,7 +4,7 @@ import { readSettings } from '../../core/settings/read.ts'
 import { StartError } from '../../core/errors.ts'
 import { chosenTables } from '../base/choose.ts'
 import { isWeb } from '../source/find.ts'
-import { copySamples, hasSources, sampleIds } from './copy.ts'
+import { copySamples, hasSources, sampledTables, sampleIds } from './copy.ts'
 
 /** Options of `acervo sample`. */
 interface SampleFlags {
@@ -19,11 +19,10 @@ export async function runSample(names: readonly string[], { ifNone = false }: Sa
   if (ifNone && (isWeb(sources) || (await hasSources(sources)))) return
   if (isWeb(sources))
     throw new StartError(`SOURCES is ${sources}, and samples need a folder: set SOURCES to one`)
-  const ids = await sampleIds()
-  const tables = chosen.filter((table) => ids.has(tableId(table)))
+  const tables = await sampledTables(chosen)
   const missing = chosen.filter((table) => !tables.includes(table)).map(tableId)
   if (!ifNone && missing.length > 0 && (names.length > 0 || tables.length === 0))
-    throw new StartError(`no sample for ${missing.join(', ')}; samples: ${[...ids].toSorted().join(', ')}`)
+    throw new StartError(`no sample for ${missing.join(', ')}; samples: ${(await sampleIds()).join(', ')}`)
   await copySamples(sources, tables)
   for (const table of tables) console.log(`${tableId(table)}: copied its sample to ${sources}`)
 }

@@ -1,3 +1,4 @@
+import { titleOf } from './table/view.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 import type { Resource } from '../http/resource.ts'
 import { publicFiles } from '../routes/files.ts'
@@ -88,14 +89,14 @@ function tablePart(
   const { addresses, language, words } = context
   const { bytes } = writtenIn(words)
   return html`<section id="${table.name}">
-    <h2><a href="${addresses.table(language, table)}">${table.name}</a></h2>
+    <h2><a href="${addresses.table(language, table)}">${titleOf(table)}</a></h2>
     <h3>${words.versions}</h3>
     <ol class="versions">
       ${[manifest, ...earlier].map((one, index) => versionPart(context, table, one, earlier[index] ?? null))}
     </ol>
     <h3>${words.files}</h3>
     ${stackedTable(
-      `${words.files}: ${table.name}`,
+      `${words.files}: ${titleOf(table)}`,
       [words.file, [words.size], 'SHA-512'],
       files.map(
         ({ file, bytes: size, sha512 }) =>

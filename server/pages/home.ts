@@ -89,7 +89,7 @@ function card({ context, snapshots }: PageService, dataset: Dataset, matchers: r
             html`<li>
               <a
                 href="${field === null ? addresses.table(language, table) : addresses.aspect(language, table, 'fields')}"
-                >${table.name}${field !== null && ` › ${field}`}</a
+                >${titleOf(table)}${field !== null && ` › ${field}`}</a
               >
             </li>`,
         )}
@@ -176,8 +176,8 @@ function placesOf(tables: readonly Table[], matchers: readonly Matcher[]): Place
   return places
 }
 
-function textsOfTable({ name, description }: Table): string[] {
-  return [name, description ?? '']
+function textsOfTable({ name, title, description }: Table): string[] {
+  return [name, title ?? '', description ?? '']
 }
 
 function textsOfField({ name, title, description }: Table['fields'][number]): string[] {

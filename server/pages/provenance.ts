@@ -1,3 +1,4 @@
+import { titleOf } from './table/view.ts'
 import { type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { spanOf } from '../../core/catalog/names.ts'
 import type { SourceCheck } from '../../core/warehouse/state-files.ts'
@@ -63,7 +64,7 @@ function truthLine({ words }: PageContext, { table, manifest, report, lastCheck 
   const { count } = writtenIn(words)
   const last = lastCheck !== null && lastCheck.at > manifest.import_date ? lastCheck : null
   return html`<tr>
-    <th scope="row">${table.name}</th>
+    <th scope="row">${titleOf(table)}</th>
     <td data-label="${words.collected}">${dayPart(words, manifest.collected_at)}</td>
     <td data-label="${words.imported}">${dayPart(words, manifest.import_date)}</td>
     <td data-label="${words.checked}">
@@ -95,7 +96,7 @@ function reportPart({ words }: PageContext, { table, report }: TableProvenance):
   if (rejected === 0 && drift.length === 0 && warnings.length === 0) return null
   const { count } = writtenIn(words)
   return html`<details>
-    <summary>${words.reportOf(table.name)}</summary>
+    <summary>${words.reportOf(titleOf(table))}</summary>
     ${rejected > 0 && html`<p>${words.rejected(count(rejected))}</p>`}
     ${
       rejects.length > 0 &&

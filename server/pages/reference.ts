@@ -1,3 +1,4 @@
+import { titleOf } from './table/view.ts'
 import type { Json, TableDescription } from '../documents/description.ts'
 import { framed, type Framed, type PageContext } from './frame.ts'
 import { html, safeAddress, type Html } from './html.ts'
@@ -232,7 +233,7 @@ export function tableReferencePage(service: PageService): Resource {
       const described = (): Promise<TableDescription> => describeTable(snapshots, dataset, table)
       return webPageOf(service, ['reference', ...key], described, (view) =>
         referenceHtml(context, {
-          title: `${words.reference}: ${dataset.name}, ${table.name}`,
+          title: `${words.reference}: ${dataset.name}, ${titleOf(table)}`,
           document: tableOpenApi(writing, view, options),
           address: options.tableDocument(dataset, table),
           tableLinks: [],

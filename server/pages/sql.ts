@@ -3,7 +3,7 @@ import { html, type Html, textOf } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import { chipsPart } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
-import { rowParameters, type QueryView } from './table/view.ts'
+import { titleOf, rowParameters, type QueryView } from './table/view.ts'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
 import { timed } from '../http/responder.ts'
@@ -36,7 +36,7 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
   const { dataset, table, count: rows } = view
   const rowsMax = Math.min(sqlRowsMax, table.exportRowsMax)
   const { count } = writtenIn(words)
-  const title = `SQL: ${dataset.name}, ${table.name}`
+  const title = `SQL: ${dataset.name}, ${titleOf(table)}`
   const obstacle =
     view.engine === null
       ? words.sqlMissing

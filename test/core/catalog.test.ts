@@ -575,6 +575,20 @@ describe('the loader', () => {
       ],
     ],
     [
+      'a column that is left out twice before one that is a field',
+      'search: [city]',
+      'source: { ignore: [x, x, date] }',
+      [
+        'c.yaml:24:34: "date" is also a field, which has no other column: remove the field, or "date" from "ignore"',
+      ],
+    ],
+    [
+      'a header named __proto__ with an escape',
+      'search: [city]',
+      'source: { rename: { "\\u005f_proto__": city } }',
+      ['c.yaml:24:29: JSON readers in JavaScript drop "__proto__": choose another name'],
+    ],
+    [
       'a column that is left out, and a constant in its place',
       'search: [city]',
       'source: { constants: { city: Lima }, ignore: [city], rename: { a: b } }',

@@ -1,10 +1,10 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { repeatedRows } from '../../bench/rows.ts'
 import { allTables, tableId, type Catalog } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
-import { copySamples, hasSources, sampleIds } from '../../ingest/sample/copy.ts'
+import { copySamples, hasSources, sampledTables, sampleIds } from '../../ingest/sample/copy.ts'
 import { isQuick } from '../support/runs.ts'
 import { temporaryFolder, workshop } from '../support/workshop.ts'
 
@@ -33,7 +33,7 @@ function byPlace(rows: readonly Row[]): Row[][] {
 
 test('each table of the catalog has a sample that an ingest publishes without a reject', async () => {
   const all = allTables(catalog)
-  expect([...(await sampleIds())].toSorted()).toEqual(all.map(tableId).toSorted())
+  expect(await sampleIds()).toEqual(all.map(tableId).toSorted())
   const tables = all.filter((_, index) => !isQuick || index % 10 === 0)
   const shop = await workshop(catalog)
   await copySamples(shop.sources, all)
@@ -147,12 +147,26 @@ test('samples never replace other sources, and then none is copied', async () =>
   await rm(grupos ?? '')
   await writeFile(nomes ?? '', 'first_name\nANA\n')
   await expect(copySamples(sources, tables)).rejects.toThrow(
-    `${nomes ?? ''} is not the sample of genero-nomes/nomes, which would replace it: move it, or set SOURCES to another folder`,
+    `${nomes ?? ''} exists, and is not the sample of genero-nomes/nomes: move it, or set SOURCES to another folder`,
   )
   expect(await readFile(nomes ?? '', 'utf8')).toBe('first_name\nANA\n')
   await expect(readFile(grupos ?? '')).rejects.toThrow('ENOENT')
 
   await rm(nomes ?? '')
+  await mkdir(nomes ?? '')
+  await expect(copySamples(sources, tables)).rejects.toThrow(
+    /^cannot copy the sample of genero-nomes\/nomes: .*/,
+  )
+  await rm(nomes ?? '', { recursive: true })
+
   await writeFile(`${nomes ?? ''}.gz`, '')
-  await expect(copySamples(sources, tables)).rejects.toThrow(/nomes\.csv\.gz is not the sample/)
+  await expect(copySamples(sources, tables)).rejects.toThrow(/nomes\.csv\.gz exists, and is not the sample/)
+})
+
+test('a table whose files the catalog names has no sample', async () => {
+  const [table] = allTables(catalog)
+  if (table === undefined) throw new Error('no table')
+  const files = [{ path: 'mine.csv', constants: new Map() }]
+  const other = { ...table, source: { ...table.source, files } }
+  expect(await sampledTables([table, other])).toEqual([table])
 })

@@ -56,7 +56,7 @@ export function openApi(writing: Writing, views: readonly TableDescription[], op
 export function tableOpenApi(writing: Writing, view: TableDescription, options: OpenApiOptions): Json {
   const part = tablePart(view, options.addresses, pathIn(writing), '')
   const { dataset, table } = view
-  const title = `${dataset.name}: ${table.name}`
+  const title = `${dataset.name}: ${table.title ?? table.name}`
   const about = { title, description: table.description ?? dataset.description, license: dataset.license }
   return document(writing, about, part.paths, [part])
 }

@@ -18,7 +18,7 @@ function csvwOf({ rows }: Writing, { dataset, table, manifest, nullable }: Table
   return {
     '@context': ['http://www.w3.org/ns/csvw', ...(language === undefined ? [] : [{ '@language': language }])],
     url: withQuery(rows.export(dataset, table), new Map([['format', csvFormat.name]]), 1),
-    'dc:title': `${dataset.name}: ${table.name}`,
+    'dc:title': `${dataset.name}: ${table.title ?? table.name}`,
     'dc:description': table.description ?? dataset.description,
     ...(dataset.license !== null && { 'dc:license': { '@id': dataset.license.url } }),
     ...(manifest !== null && {

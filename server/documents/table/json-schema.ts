@@ -12,7 +12,7 @@ export const jsonSchema: TableDocument = {
     return JSON.stringify({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       $id: documents.ofTable(table, 'schema.json'),
-      title: `${dataset.name}: ${table.name}`,
+      title: `${dataset.name}: ${table.title ?? table.name}`,
       description: table.description ?? `A row of ${table.name}.`,
       ...(manifest !== null && { $comment: `Snapshot ${manifest.snapshot}.` }),
       ...rowSchema(view),

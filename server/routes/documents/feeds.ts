@@ -84,7 +84,7 @@ export function tableFeed(service: DocumentService): Resource {
           const changes = await retainedChanges(service, dataset, table)
           return () =>
             atom(writing, {
-              title: `${catalog.title}: ${dataset.name}, ${table.name}`,
+              title: `${catalog.title}: ${dataset.name}, ${table.title ?? table.name}`,
               subtitle: table.description ?? '',
               self: writing.documents.tableFeed(table),
               page: writing.page('en', dataset, table),
