@@ -139,9 +139,9 @@ test('the server has eleven rooms and at most forty arrows between them, one way
 /** Files of the folders of a conversion that others may import. */
 const doors: Readonly<Record<string, readonly string[]>> = {
   cast: ['intake.ts', 'trial.ts'],
-  parts: ['parts.ts', 'partitions.ts', 'reconcile.ts', 'reused-partitions.ts'],
+  parts: ['parts.ts', 'partitions.ts', 'reused-partitions.ts'],
   profile: ['profile.ts'],
-  indexes: ['indexes.ts', 'row-store.ts'],
+  indexes: ['indexes.ts'],
 }
 
 test('the folders of a conversion are imported by their doors alone', () => {

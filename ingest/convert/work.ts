@@ -150,3 +150,16 @@ function partsSql({ fields }: Work, parts: readonly RowsOfPart[]): string {
 
 /** Maximum number of fields that one statement casts: some thousand rows are in memory, as texts and as values. */
 export const fieldsAtOnce = 500
+
+/** A part of a snapshot. */
+export interface WrittenPart {
+  readonly file: string
+  readonly firstRow: number
+  readonly rows: number
+}
+
+/** A part written from the rows sorted here, unlike a reused one. */
+export interface DuePart extends WrittenPart {
+  /** Position of its first row among the rows sorted here. */
+  readonly sortedRow: number
+}

@@ -6,24 +6,15 @@ import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure, clearRollbacks } from '../../core/warehouse/state-files.ts'
 import { filesOf } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/publish.ts'
-import { sort, writeParts, type DuePart } from '../convert/parts/parts.ts'
+import { makeParts } from '../convert/parts/parts.ts'
 import type { Work } from '../convert/work.ts'
-import { bothOf } from '../../core/in-order.ts'
-import { writeIndexes } from '../convert/indexes/indexes.ts'
-import { writeRowStores } from '../convert/indexes/row-store.ts'
+import { writeServerFiles, type ServerFiles } from '../convert/indexes/indexes.ts'
 import { profile, type FieldProfile } from '../convert/profile/profile.ts'
-import { reconcilePublished } from '../convert/parts/reconcile.ts'
 import { driftSince, emptySourceProblem } from './drift.ts'
-import {
-  isReused,
-  planned,
-  reusedFiles,
-  copyReused,
-  type ReusedFile,
-} from '../convert/parts/reused-partitions.ts'
+import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 import { requireExpectations } from './expectations.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
-import { label, nameSnapshot, type ServerFiles } from '../publish/label.ts'
+import { label, nameSnapshot } from '../publish/label.ts'
 import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
 import { readPreviousReport, writeReport, type IngestReport, type Learn, type Outcome } from './report.ts'
 import { sourceTotals, missingFiles, partitionsOf, warningsOf } from './source-totals.ts'
@@ -42,15 +33,11 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
     const drift = await requireLikeness(job, converted)
     const { work, folder, plan, profiles, reusedByName } = converted
     const reused = new Set(reusedByName.keys())
-    // Both leave a part of the machine idle, so they run at the same time.
-    const [indexFiles, rowStores] = await steps.time('indexing', () =>
-      bothOf(
-        writeIndexes(work, folder, plan.parts, reused, profiles, job.codedDistinctMax),
-        writeRowStores({ ...work, db: job.otherDb }, folder, plan.parts, reused),
-      ),
+    const files = await steps.time('indexing', () =>
+      writeServerFiles(work, job.otherDb, folder, plan.parts, reused, profiles, job.codedDistinctMax),
     )
     const packed = await steps.time('packing', () => pack(job, converted), 'own')
-    return publishAndReport(job, steps, { ...converted, files: { ...indexFiles, rowStores } }, drift, packed)
+    return publishAndReport(job, steps, { ...converted, files }, drift, packed)
   })
 }
 
@@ -119,27 +106,22 @@ interface ConvertedRows extends ProvedParts {
 }
 
 async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Promise<ConvertedRows> {
-  const { table, store, scratch, progress, partRows } = job
+  const { scratch } = job
   const { reusable, intake, read, partitions } = castSource
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
-  const { staged } = intake
-  const { work: ofRead, drift: ofHeader } = intake.conversion
-  const plan = planned(table, reusable, partitions, partRows)
-  const files = reusable === null ? new Map<string, ReusedFile>() : reusedFiles(table, reusable, plan.parts)
-  await copyReused(store, files.values(), folder)
-  await steps.time('sorting', () => sort(ofRead, staged))
-  const due = plan.parts.filter((part): part is DuePart => !isReused(part))
-  await steps.time('writing', () => writeParts(ofRead, folder, due, progress), 'own')
-  await steps.time('reconciling', () => reconcilePublished(ofRead, folder, due, staged))
-  const proved = { ...castSource, folder, plan }
-  const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
-  const work = reusable === null ? ofRead : { ...ofRead, parts }
-  const rows = plan.parts.reduce((sum, part) => sum + part.rows, 0)
+  const { work, drift: ofHeader } = intake.conversion
+  const made = await makeParts(work, intake.staged, {
+    ...job,
+    folder,
+    reusable,
+    partitions,
+    time: steps.time,
+  })
   const lacking = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
-  return { ...proved, work, rows, reusedByName: files, ofHeader, lacking }
+  return { ...castSource, ...made, folder, ofHeader, lacking }
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { WrittenPart } from '../convert/work.ts'
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
@@ -19,8 +20,7 @@ import {
   type Source,
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
-import type { WrittenPart } from '../convert/parts/parts.ts'
-import type { IndexFiles } from '../convert/indexes/indexes.ts'
+import type { ServerFiles } from '../convert/indexes/indexes.ts'
 import { bytesAt } from '../convert/proof.ts'
 import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 
@@ -67,12 +67,6 @@ export function definitionOf(table: Table, partRows: number, converter: number):
 /** Returns the definitions of a table for all versions of the converter up to this one. */
 export function definitionsUntil(table: Table, partRows: number, converter: number): string[] {
   return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
-}
-
-/** Files for the server beside the parts of a snapshot. */
-export interface ServerFiles extends IndexFiles {
-  /** Names of the row stores of the parts; null for none. */
-  readonly rowStores: readonly string[] | null
 }
 
 interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {

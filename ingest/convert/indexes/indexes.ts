@@ -1,12 +1,13 @@
+import { writeRowStores } from './row-store.ts'
 import path from 'node:path'
+import { bothOf } from '../../../core/in-order.ts'
 import { foldedSql } from '../../../core/folding.ts'
 import { quotedText } from '../../../core/sql.ts'
 import { isBisected } from '../../../core/warehouse/format/positions.ts'
 import { fileNames } from '../../../core/warehouse/layout.ts'
-import type { WrittenPart } from '../parts/parts.ts'
 import type { FieldProfile } from '../profile/profile.ts'
 import { readSql, requireSame, sumOf } from '../proof.ts'
-import { type Work, sortedRowsSql } from '../work.ts'
+import { type WrittenPart, type Work, sortedRowsSql } from '../work.ts'
 import { writeCodes } from './codes.ts'
 import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
 import { type WrittenOrder, writeOrders } from './orders.ts'
@@ -26,28 +27,50 @@ interface WrittenIndex {
 const wordGroupRows = 16_384
 
 /** Files for the server beside the parts of a snapshot. */
-export interface IndexFiles {
+export interface ServerFiles {
   readonly indexes: readonly WrittenIndex[]
   readonly dictionary: WrittenDictionary | null
   /** Names of fields with codes; null for none. */
   readonly codes: readonly string[] | null
   readonly orders: readonly WrittenOrder[]
+  /** Names of the row stores, one for each part; null if the table has none. */
+  readonly rowStores: readonly string[] | null
 }
 
 type WrittenDictionary = readonly { readonly name: string; readonly values: number }[]
 
 /**
+ * Writes all files for the server, and proves each.
+ * @param otherDb second connection, since indexes and row stores are written at the same time: each leaves a part of
+ *   the machine idle
  * @param existingFiles files that are in the folder already
  * @param codedDistinctMax a field with more distinct values has no codes, but an order by its values
+ * @throws TableFailure if a verification fails
  */
-export async function writeIndexes(
+export async function writeServerFiles(
+  work: Work,
+  otherDb: Work['db'],
+  folder: string,
+  parts: readonly WrittenPart[],
+  existingFiles: ReadonlySet<string>,
+  profiles: readonly FieldProfile[],
+  codedDistinctMax: number,
+): Promise<ServerFiles> {
+  const [indexFiles, rowStores] = await bothOf(
+    writeIndexes(work, folder, parts, existingFiles, profiles, codedDistinctMax),
+    writeRowStores({ ...work, db: otherDb }, folder, parts, existingFiles),
+  )
+  return { ...indexFiles, rowStores }
+}
+
+async function writeIndexes(
   work: Work,
   folder: string,
   parts: readonly WrittenPart[],
   existingFiles: ReadonlySet<string>,
   profiles: readonly FieldProfile[],
   codedDistinctMax: number,
-): Promise<IndexFiles> {
+): Promise<Omit<ServerFiles, 'rowStores'>> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   const { indexes, search, hasRowStore } = work.table
   const indexedFields = new Set([...indexes.values, ...(indexes.words ? search : [])])

@@ -14,10 +14,9 @@ import {
   textBytesMax,
 } from '../../../core/warehouse/format/row-store.ts'
 import { fileNames } from '../../../core/warehouse/layout.ts'
-import type { WrittenPart } from '../parts/parts.ts'
 import { requireSame } from '../proof.ts'
 import { LF } from '../../source/record.ts'
-import type { Work } from '../work.ts'
+import type { WrittenPart, Work } from '../work.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 
 /**

@@ -4,7 +4,19 @@ import { quotedName, quotedText } from '../../../core/sql.ts'
 import { rowGroupRows } from '../../../core/warehouse/layout.ts'
 import { orderTerms } from '../../../core/warehouse/manifest.ts'
 import type { Progress } from '../../base/progress.ts'
-import { type Staged, type Work, sortedFile, sortedRowsSql, stagedSql } from '../work.ts'
+import { type DuePart, type Staged, type Work, sortedFile, sortedRowsSql, stagedSql } from '../work.ts'
+import type { Store } from '../../../core/warehouse/stores/store.ts'
+import type { SortedPartition } from './partitions.ts'
+import { reconcilePublished } from './reconcile.ts'
+import {
+  copyReused,
+  isReused,
+  planned,
+  reusedFiles,
+  type Planned,
+  type Reusable,
+  type ReusedFile,
+} from './reused-partitions.ts'
 
 /** Integer types by their bits without the sign. */
 const narrowTypes = [
@@ -32,16 +44,50 @@ export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
     to ${quotedText(sortedFile(work.scratch))} ${scratchFormat(work)}`)
 }
 
-export interface WrittenPart {
-  readonly file: string
-  readonly firstRow: number
-  readonly rows: number
+interface PartsOptions {
+  readonly store: Store
+  readonly progress: Progress
+  /** Folder of the new snapshot. */
+  readonly folder: string
+  readonly partRows: number
+  /** Partitions of the previous snapshot to reuse; null for none. */
+  readonly reusable: Reusable | null
+  /** Partitions that were read. */
+  readonly partitions: readonly SortedPartition[]
+  /** Times a step, and shows it. */
+  readonly time: <T>(step: string, work: () => Promise<T>, own?: 'own') => Promise<T>
 }
 
-/** A part written from the rows sorted here, unlike a reused one. */
-export interface DuePart extends WrittenPart {
-  /** Position of its first row among the rows sorted here. */
-  readonly sortedRow: number
+/** All parts of a snapshot. */
+interface MadeParts {
+  readonly plan: Planned
+  /** Reads the rows of all parts. */
+  readonly work: Work
+  readonly rows: number
+  /** Files reused from the previous snapshot, by their names in the new one. */
+  readonly reusedByName: ReadonlyMap<string, ReusedFile>
+}
+
+/**
+ * Sorts cast rows, writes them as parts beside the reused ones, and compares them with the cast values.
+ * @throws TableFailure if they differ
+ */
+export async function makeParts(
+  cast: Work,
+  staged: Staged,
+  { store, progress, folder, partRows, reusable, partitions, time }: PartsOptions,
+): Promise<MadeParts> {
+  const plan = planned(cast.table, reusable, partitions, partRows)
+  const reusedByName =
+    reusable === null ? new Map<string, ReusedFile>() : reusedFiles(cast.table, reusable, plan.parts)
+  await copyReused(store, reusedByName.values(), folder)
+  await time('sorting', () => sort(cast, staged))
+  const due = plan.parts.filter((part): part is DuePart => !isReused(part))
+  await time('writing', () => writeParts(cast, folder, due, progress), 'own')
+  await time('reconciling', () => reconcilePublished(cast, folder, due, staged))
+  const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
+  const work = reusable === null ? cast : { ...cast, parts }
+  return { plan, work, rows: plan.parts.reduce((sum, part) => sum + part.rows, 0), reusedByName }
 }
 
 /** Writes sorted rows as parts into a folder. */

@@ -2,8 +2,7 @@ import path from 'node:path'
 
 import { quotedName, quotedText } from '../../../core/sql.ts'
 import { countMisplaced, requireSame } from '../proof.ts'
-import { type Staged, type Work, sortedFileSql, sortedSql, stagedSql } from '../work.ts'
-import type { DuePart } from './parts.ts'
+import { type DuePart, type Staged, type Work, sortedFileSql, sortedSql, stagedSql } from '../work.ts'
 
 /**
  * Reads the written parts back and compares sums of row hashes, with and without positions, with those of the

@@ -1,3 +1,4 @@
+import type { DuePart, WrittenPart } from '../work.ts'
 import path from 'node:path'
 import { constants } from 'node:fs'
 import { copyFile, open } from 'node:fs/promises'
@@ -10,7 +11,6 @@ import type { Manifest, Part, Partition, StoredFile } from '../../../core/wareho
 import { readReport } from '../../../core/warehouse/report.ts'
 import type { PinnedFile, Store } from '../../../core/warehouse/stores/store.ts'
 import type { SortedPartition } from './partitions.ts'
-import type { DuePart, WrittenPart } from './parts.ts'
 
 /**
  * Incremental refresh of a table whose source has a file per partition: only changed partitions are read,
