@@ -21,7 +21,7 @@ export async function sampleIds(): Promise<string[]> {
   return names.flatMap((name) => (name.endsWith('.csv') ? name.slice(0, -'.csv'.length) : [])).toSorted()
 }
 
-/** Returns the tables that have a sample, and whose source is not elsewhere. */
+/** Returns the tables that have a sample, unless the catalog names files of their own. */
 export async function sampledTables(tables: readonly Table[]): Promise<Table[]> {
   const ids = new Set(await sampleIds())
   return tables.filter((table) => table.source.files === null && ids.has(tableId(table)))

@@ -35,8 +35,8 @@ export async function reconcilePublished(
 }
 
 /**
- * Returns the number of sorted rows that belong before their predecessor. Compares values one by one instead
- * of sorting again, as an independent check of the sort.
+ * Returns the number of sorted rows that belong before their predecessor. Compares neighbours instead of
+ * sorting again, so that a fault of the sort is found.
  */
 async function misplaced(work: Work): Promise<number> {
   const terms = work.table.order.map(({ field, direction }) => ({
