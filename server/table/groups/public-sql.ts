@@ -54,8 +54,22 @@ export function aggregateSql(
   ].join(' ')
 }
 
-function publicSql({ of, field }: Measure): string {
+/** SQL of a measure, whose values DuckDB computes as doubles where the API has exact decimals. */
+function publicSql({ of, field, column: { type, scale } }: Measure): string {
   if (field === null) return 'count(*)'
-  const column = quotedName(field.name)
-  return of === 'distinct' ? `count(distinct ${column})` : `${of}(${column})`
+  const name = quotedName(field.name)
+  switch (of) {
+    case 'distinct':
+      return `count(distinct ${name})`
+    case 'sum':
+    case 'avg':
+      // Sums of floats depend on the order of the rows unless rounding errors are added up too.
+      if (field.type === 'float') return `f${of}(${name})`
+      return of === 'sum' ? `sum(${name})` : `round(avg(${name}), ${scale})`
+    case 'median':
+      // The median of decimals is a decimal of the same scale, which cannot be a mean of two.
+      return type === 'decimal' ? `round(median(${name}::double), ${scale})` : `median(${name})`
+    default:
+      return `${of}(${name})`
+  }
 }
