@@ -181,7 +181,7 @@ test('where a warehouse lies is known to its stores alone', () => {
     .filter(([file, target]) => file.startsWith('core/warehouse/') && target.startsWith('node:fs'))
   expect(new Set(disk.map(([file]) => file))).toEqual(
     new Set(
-      ['fingerprint.ts', 'hash-inline.ts', 'hash.ts', 'publish.ts', 'views.ts'].map(
+      ['fingerprint.ts', 'hash-inline.ts', 'hash.ts', 'publish.ts', 'read-exactly.ts', 'views.ts'].map(
         (file) => `core/warehouse/${file}`,
       ),
     ),

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import type { FileHandle } from 'node:fs/promises'
 import type { OrderKey } from '../../core/catalog/order-key.ts'
 import { quotedText } from '../../core/sql.ts'
 import { shorten } from '../../core/text.ts'
@@ -25,12 +24,6 @@ export function requireSame(what: string, source: unknown, read: unknown): void 
   throw new TableFailure(
     `verification of the ${what} failed (source ${shorten(due)}, read back ${shorten(found)}); nothing was published`,
   )
-}
-
-export async function bytesAt(handle: FileHandle, start: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length)
-  await handle.read(bytes, 0, length, start)
-  return bytes
 }
 
 /**

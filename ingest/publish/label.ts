@@ -21,7 +21,6 @@ import {
   type StoredFile,
 } from '../../core/warehouse/manifest.ts'
 import type { ServerFiles } from '../convert/indexes/indexes.ts'
-import { bytesAt } from '../convert/proof.ts'
 import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 
 /**
@@ -199,7 +198,9 @@ async function directorySum(file: string): Promise<number> {
   const handle = await open(file)
   try {
     const { size } = await handle.stat()
-    return (await bytesAt(handle, size - 4, 4)).readUInt32LE()
+    const bytes = Buffer.alloc(4)
+    await handle.read(bytes, 0, 4, size - 4)
+    return bytes.readUInt32LE()
   } finally {
     await handle.close()
   }

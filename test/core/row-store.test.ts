@@ -1,6 +1,6 @@
 import zlib from 'node:zlib'
 import fc from 'fast-check'
-import { directoryOf, sectionChunks, Sections } from '../../core/warehouse/format/chunk-file.ts'
+import { ChunkFile, directoryOf, sectionChunks } from '../../core/warehouse/format/chunk-file.ts'
 import { GzipBuilder } from '../../core/warehouse/format/gzip-sections.ts'
 import {
   chunkRows,
@@ -108,26 +108,27 @@ test.each([1, 2, sectionChunks, sectionChunks + 1, 2 * sectionChunks + 3])(
     const chunks = Array.from({ length: count }, (_, chunk) => ({ length: 7 + (chunk % 5), sum: chunk * 3 }))
     const end = directoryOf(chunks)
     const before = chunks.reduce((sum, { length }) => sum + length, 0)
-    const shape = { chunks: count, bytes: before + end.length }
-    const last = end.subarray(-Sections.bytes(count))
-    const sections = Sections.read(last, shape)
-    if (sections === null) throw new Error('expected sections')
-    const found: unknown[] = []
-    for (let first = 0; first < count; first += sectionChunks) {
-      const place = sections.directory(first / sectionChunks)
-      const from = place.start - before
-      const locations = sections.locations(first / sectionChunks, end.subarray(from, from + place.length))
-      for (let chunk = first; chunk < Math.min(count, first + sectionChunks); chunk += 1)
-        found.push(locations.chunk(chunk - first))
-    }
+    const fileOf = (directory: Buffer): ChunkFile =>
+      new ChunkFile({
+        bytes: before + directory.length,
+        chunks: count,
+        directorySum: end.readUInt32LE(end.length - 4),
+        read: (from, length) => directory.subarray(from - before, from - before + length),
+        damaged: (what) => new Error(what),
+        cached: (_, make) => make(),
+      })
+    const file = fileOf(end)
     let start = -7
-    expect(found).toEqual(
+    expect(chunks.map((_, chunk) => file.locate(chunk))).toEqual(
       chunks.map((chunk, index) => ({ start: (start += chunks[index - 1]?.length ?? 7), ...chunk })),
     )
-    for (let byte = 0; byte < last.length; byte += 1) {
-      const flipped = Buffer.from(last)
+    for (let byte = 0; byte < end.length; byte += 1 + Math.floor(end.length / 500)) {
+      const flipped = Buffer.from(end)
       flipped[byte] = (flipped[byte] ?? 0) ^ 1
-      expect(Sections.read(flipped, shape)).toBeNull()
+      const damaged = fileOf(flipped)
+      expect(() => {
+        for (let chunk = 0; chunk < count; chunk += sectionChunks) damaged.locate(chunk)
+      }).toThrow('the checksum of its directory of chunks does not match')
     }
   },
 )

@@ -47,59 +47,15 @@ export function directoryOf(chunks: readonly Omit<Chunk, 'start'>[]): Buffer {
   return Buffer.concat([directory, sections, end])
 }
 
-/** Number of chunks of a file, and its size in bytes. */
-interface Shape {
-  readonly chunks: number
-  readonly bytes: number
-}
-
-/** The sections of a file: where each part of its directory is. */
-export class Sections {
-  readonly #shape: Shape
-  readonly #bytes: Buffer
-
-  private constructor(shape: Shape, bytes: Buffer) {
-    this.#shape = shape
-    this.#bytes = bytes
-  }
-
-  /** Returns the size of the sections and their CRC-32 at the end of a file, in bytes. */
-  static bytes(chunks: number): number {
-    return Math.ceil(chunks / sectionChunks) * sectionBytes + sumBytes
-  }
-
-  /** @returns null if the bytes are damaged */
-  static read(bytes: Buffer, shape: Shape): Sections | null {
-    if (bytes.length !== Sections.bytes(shape.chunks)) return null
-    const isIntact = zlib.crc32(bytes.subarray(0, -sumBytes)) === bytes.readUInt32LE(bytes.length - sumBytes)
-    return isIntact ? new Sections(shape, bytes) : null
-  }
-
-  /** Returns the location of the part of the directory that describes a section. */
-  directory(section: number): Chunk {
-    const { chunks, bytes } = this.#shape
-    const first = section * sectionChunks
-    return {
-      start: bytes - this.#bytes.length - (chunks - first) * entryBytes,
-      length: Math.min(sectionChunks, chunks - first) * entryBytes,
-      sum: this.#bytes.readUInt32LE(section * sectionBytes + 8),
-    }
-  }
-
-  /**
-   * Returns the locations of the chunks of a section.
-   * @param directory bytes of its part of the directory
-   */
-  locations(section: number, directory: Buffer): ChunkLocations {
-    return new ChunkLocations(directory, Number(this.#bytes.readBigUInt64LE(section * sectionBytes)))
-  }
-}
-
-/** The positions, lengths and checksums of the chunks of a section. */
-export class ChunkLocations {
+/** Locations of the chunks of a section. */
+class ChunkLocations {
   readonly #directory: Buffer
   readonly #starts: Float64Array
 
+  /**
+   * @param directory bytes of its part of the directory
+   * @param firstStart position of the first chunk
+   */
   constructor(directory: Buffer, firstStart: number) {
     this.#directory = directory
     this.#starts = new Float64Array(directory.length / entryBytes)
@@ -111,7 +67,7 @@ export class ChunkLocations {
   }
 
   /** Size in memory, in bytes. */
-  get bytes(): number {
+  get length(): number {
     return this.#directory.length + this.#starts.byteLength
   }
 
@@ -122,5 +78,95 @@ export class ChunkLocations {
       length: this.#directory.readUInt32LE(index * entryBytes),
       sum: this.#directory.readUInt32LE(index * entryBytes + 4),
     }
+  }
+}
+
+/** The sections of a file, or the locations of the chunks of one. */
+export type ChunkDirectory = Buffer | ChunkLocations
+
+/** The bytes of a file of chunks. */
+interface ChunkSource {
+  /** Size in bytes. */
+  readonly bytes: number
+  /** Number of chunks. */
+  readonly chunks: number
+  /** Expected last four bytes: an intact file of another table has others. */
+  readonly directorySum: number
+  readonly read: (start: number, length: number) => Buffer
+  /** Returns the error for a damaged file. */
+  readonly damaged: (what: string) => Error
+  /** Returns a directory from a cache, or makes it. */
+  readonly cached: <T extends ChunkDirectory>(name: string, make: () => T) => T
+}
+
+/** Reads a file of chunks, and verifies the CRC-32 of each. */
+export class ChunkFile {
+  readonly #source: ChunkSource
+  /** Locations that this reader has used, by section. */
+  readonly #locations = new Map<number, ChunkLocations>()
+
+  constructor(source: ChunkSource) {
+    this.#source = source
+  }
+
+  /**
+   * Returns where a chunk is.
+   * @throws the error for a damaged file
+   */
+  locate(number: number): Chunk {
+    const section = Math.floor(number / sectionChunks)
+    let found = this.#locations.get(section)
+    if (found === undefined) {
+      found = this.#source.cached(String(section), () => this.#readLocations(section))
+      this.#locations.set(section, found)
+    }
+    return found.chunk(number % sectionChunks)
+  }
+
+  /** @throws the error for a damaged file */
+  read(number: number): Buffer {
+    return this.readTogether([this.locate(number)])[0] ?? Buffer.alloc(0)
+  }
+
+  /**
+   * Reads chunks, and the gaps between them, in a single read.
+   * @param chunks ascending
+   * @throws the error for a damaged file
+   */
+  readTogether(chunks: readonly Chunk[]): Buffer[] {
+    const [first, last] = [chunks[0], chunks.at(-1)]
+    if (first === undefined || last === undefined) return []
+    const all = this.#source.read(first.start, last.start + last.length - first.start)
+    return chunks.map(({ start, length, sum }) => {
+      const bytes = all.subarray(start - first.start, start - first.start + length)
+      if (zlib.crc32(bytes) !== sum)
+        throw this.#source.damaged(`its bytes from ${start} on do not match their checksum`)
+      return bytes
+    })
+  }
+
+  #readLocations(section: number): ChunkLocations {
+    const { chunks, bytes, read } = this.#source
+    const sections = this.#source.cached('sections', () => this.#readSections())
+    const first = section * sectionChunks
+    const start = bytes - sections.length - (chunks - first) * entryBytes
+    const directory = read(start, Math.min(sectionChunks, chunks - first) * entryBytes)
+    this.#requireSum(directory, sections.readUInt32LE(section * sectionBytes + 8))
+    return new ChunkLocations(directory, Number(sections.readBigUInt64LE(section * sectionBytes)))
+  }
+
+  /** Returns the sections and their CRC-32. */
+  #readSections(): Buffer {
+    const { chunks, bytes, directorySum, read } = this.#source
+    const length = Math.ceil(chunks / sectionChunks) * sectionBytes + sumBytes
+    const sections = read(bytes - length, length)
+    const sum = sections.readUInt32LE(length - sumBytes)
+    this.#requireSum(sections.subarray(0, -sumBytes), sum === directorySum ? sum : null)
+    return sections
+  }
+
+  #requireSum(bytes: Buffer, sum: number | null): void {
+    if (zlib.crc32(bytes) !== sum)
+      throw this.#source.damaged('the checksum of its directory of chunks does not match')
   }
 }

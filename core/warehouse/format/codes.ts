@@ -1,4 +1,5 @@
 import zlib from 'node:zlib'
+import type { ChunkFile } from './chunk-file.ts'
 
 /**
  * The layout of the codes of a snapshot. The code of a value is its index in the sorted distinct values of
@@ -129,4 +130,24 @@ export function countsChunk({ rows, fields }: Shape, field: number, section: num
 /** Returns the index of the chunk with the codes of a group. */
 export function groupChunk(shape: Shape, field: number, group: number): number {
   return countsChunk(shape, field, Math.floor(group / sectionGroups)) + 1 + (group % sectionGroups)
+}
+
+/** Returns the number of rows with each code of a field in a section; see `countCodes`. */
+export function readCounts(file: ChunkFile, shape: Shape, field: number, section: number): Uint32Array {
+  const bytes = zlib.inflateRawSync(file.read(countsChunk(shape, field, section)))
+  return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
+}
+
+/**
+ * Returns the codes of a group of rows.
+ * @param values number of distinct values of the field
+ */
+export function readGroup(
+  file: ChunkFile,
+  shape: Shape,
+  field: number,
+  group: number,
+  values: number,
+): Codes {
+  return unpackGroup(zlib.inflateRawSync(file.read(groupChunk(shape, field, group))), values)
 }

@@ -8,6 +8,11 @@ export const chunkPositions = 1024
 
 export const positionBytes = 4
 
+/** Returns a position of a chunk, by its rank in the order. */
+export function positionIn(chunk: Buffer, rank: number): number {
+  return chunk.readUInt32LE((rank % chunkPositions) * positionBytes)
+}
+
 /**
  * Returns whether values of a field can be found by bisection in an order: the row store has them exactly,
  * and they compare as DuckDB orders them.

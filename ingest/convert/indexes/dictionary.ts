@@ -124,7 +124,7 @@ async function readSomeCodes(
  * Expected sums that verify the codes of a field, two per group of rows. Each adds up a part of the hash of
  * every value, times its row number in the group, from 1. All numbers stay below 2^53.
  */
-export interface DueSums {
+interface DueSums {
   /** Two per group, from the sorted rows. */
   readonly sums: Float64Array
   /** Two parts of the hash of each value, by its code. */

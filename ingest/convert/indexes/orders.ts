@@ -4,10 +4,11 @@ import { mkdir, rm } from 'node:fs/promises'
 import type { Table } from '../../../core/catalog/catalog.ts'
 import { orderTerm, quotedText } from '../../../core/sql.ts'
 import { sectionRows } from '../../../core/warehouse/format/codes.ts'
-import { chunkPositions, positionBytes } from '../../../core/warehouse/format/positions.ts'
+import { chunkPositions, positionBytes, positionIn } from '../../../core/warehouse/format/positions.ts'
+import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
 import { fileNames } from '../../../core/warehouse/layout.ts'
 import { countMisplaced, requireSame, sumOf } from '../proof.ts'
-import { type Work, sortedFile, sortedSql } from '../work.ts'
+import { type Work, numberOf, sortedFile, sortedSql } from '../work.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 import { writeCodes } from './codes.ts'
 import type { CodedField } from './dictionary.ts'
@@ -106,9 +107,23 @@ async function writePositions(sorted: Work, file: string, rows: number): Promise
         ),
       )
     }
-    await writer.finish()
+    await provePositions(sorted, await writer.finish())
   } finally {
     await writer.close()
+  }
+}
+
+/** @throws TableFailure if the positions, as the server reads them, are not those of the sorted rows */
+async function provePositions(sorted: Work, file: ChunkFile): Promise<void> {
+  const due = await sorted.db.rows(`select file_row_number // ${chunkPositions}, count(*),
+    sum(position::bigint * (file_row_number % ${chunkPositions} + 1))::bigint
+    from ${sortedSql(sorted)} group by 1`)
+  for (const [number, count, dueSum] of due) {
+    const chunk = file.read(numberOf(number))
+    requireSame('number of row positions', count, chunk.length / positionBytes)
+    let sum = 0
+    for (let rank = 0; rank < numberOf(count); rank += 1) sum += positionIn(chunk, rank) * (rank + 1)
+    requireSame('row positions', dueSum, sum)
   }
 }
 

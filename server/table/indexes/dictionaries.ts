@@ -13,18 +13,17 @@ import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import { Cache } from '../../base/cache.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import zlib from 'node:zlib'
 import {
   codesChunks,
-  countsChunk,
   countsOfAll,
-  groupChunk,
   groupRows,
-  unpackGroup,
+  readCounts,
+  readGroup,
   type Codes,
 } from '../../../core/warehouse/format/codes.ts'
 import type { CodesFile } from '../../../core/warehouse/manifest.ts'
-import { ChunkFile } from './chunk-file.ts'
+import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
+import { chunkFileOf } from './chunk-file.ts'
 
 /**
  * Distinct values of a field as canonical texts, which conditions compare. The code of a value is its index; the
@@ -152,7 +151,7 @@ export class CodedTable {
     this.#snapshot = snapshot
     this.#codes = codes
     this.#values = codes.fields.map((name) => distinctValues(snapshot, name))
-    this.#file = new ChunkFile(snapshot, codes, codesChunks(this.#shape))
+    this.#file = chunkFileOf(snapshot, codes, codesChunks(this.#shape))
     this.#cache = cache
   }
 
@@ -175,11 +174,9 @@ export class CodedTable {
    * @throws DamagedTable
    */
   counts(field: string, section: number): Uint32Array {
-    return this.#unpacked(`counts ${section} ${field}`, () => {
-      const number = countsChunk(this.#shape, this.#placeOf(field), section)
-      const bytes = zlib.inflateRawSync(this.#file.read(number))
-      return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
-    })
+    return this.#unpacked(`counts ${section} ${field}`, () =>
+      readCounts(this.#file, this.#shape, this.#placeOf(field), section),
+    )
   }
 
   /** Returns the number of rows in a group. */
@@ -192,11 +189,9 @@ export class CodedTable {
    * @throws DamagedTable
    */
   group(field: string, group: number): Codes {
-    return this.#unpacked(`group ${group} ${field}`, () => {
-      const number = groupChunk(this.#shape, this.#placeOf(field), group)
-      const planes = zlib.inflateRawSync(this.#file.read(number))
-      return unpackGroup(planes, this.valuesOf(field))
-    })
+    return this.#unpacked(`group ${group} ${field}`, () =>
+      readGroup(this.#file, this.#shape, this.#placeOf(field), group, this.valuesOf(field)),
+    )
   }
 
   #placeOf(field: string): number {

@@ -1,14 +1,15 @@
-import { chunkPositions, positionBytes } from '../../../core/warehouse/format/positions.ts'
+import { chunkPositions, positionIn } from '../../../core/warehouse/format/positions.ts'
 import type { Order } from '../../../core/warehouse/manifest.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { ChunkFile } from './chunk-file.ts'
+import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
+import { chunkFileOf } from './chunk-file.ts'
 
 /** Positions of the rows of a snapshot in another order. */
 export class OrderedTable {
   readonly #file: ChunkFile
 
   constructor(snapshot: Snapshot, { positions }: Order) {
-    this.#file = new ChunkFile(snapshot, positions, Math.ceil(snapshot.manifest.rows / chunkPositions))
+    this.#file = chunkFileOf(snapshot, positions, Math.ceil(snapshot.manifest.rows / chunkPositions))
   }
 
   /**
@@ -25,7 +26,7 @@ export class OrderedTable {
         chunk = this.#file.read(number)
         known = number
       }
-      return chunk.readUInt32LE((place % chunkPositions) * positionBytes)
+      return positionIn(chunk, place)
     })
   }
 }

@@ -10,7 +10,8 @@ import {
 } from '../../../core/warehouse/format/row-store.ts'
 import type { EventLoopYielder } from '../../base/queue.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { ChunkFile } from '../indexes/chunk-file.ts'
+import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
+import { chunkFileOf } from '../indexes/chunk-file.ts'
 import { partOf } from './plan.ts'
 
 /** Maximum gap between chunks that are read together: a separate read costs as much as reading this gap. */
@@ -194,7 +195,7 @@ export class StoredRows {
   #file(part: number): ChunkFile {
     const store = this.#stores[part]
     if (store === undefined) throw new RangeError(`there is no row store of part ${part}`)
-    return (this.#files[part] ??= new ChunkFile(this.#snapshot, store, storeChunks(this.#rows(part))))
+    return (this.#files[part] ??= chunkFileOf(this.#snapshot, store, storeChunks(this.#rows(part))))
   }
 
   /** Returns the index of a slice, and the number of its first row in it. */
