@@ -1,4 +1,4 @@
-import type { LineCounts, ReadSource } from '../source/read.ts'
+import { lineCountsOf } from '../source/source-counts.ts'
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { tableId } from '../../core/catalog/catalog.ts'
@@ -49,7 +49,7 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
 export function convertAndCompare(job: Job, learn: Learn): Promise<Outcome> {
   return convertSource(job, stopwatch(job), async (converted) => {
     const { folder, plan, rows, rejects, read } = converted
-    const { records, rejectedRows } = sourceTotals(job, converted)
+    const { records, rejectedRows } = sourceTotals(job, converted).counts
     const warnings = warningsOf(job, read)
     const parts = plan.parts.map(({ file }) => path.join(folder, file))
     learn({ rows, rejectedRows: records + rejectedRows - rows, rejects, warnings, parts })
@@ -160,13 +160,13 @@ async function publishAndReport(
   const { table, dataset, store, definition, before, previous, now } = job
   const { work, folder, read, reusable, rejects, rows, plan, reusedByName, profiles, files, lacking } =
     converted
-  const all = sourceTotals(job, converted)
+  const { files: sources, counts } = sourceTotals(job, converted)
   const labelled = {
     dataset,
     table,
-    sources: all.files.map(job.identify),
+    sources: sources.map(job.identify),
     rows,
-    textBytes: all.textBytes,
+    textBytes: counts.textBytes,
     definition,
     importDate: now(),
     before,
@@ -191,14 +191,14 @@ async function publishAndReport(
     snapshot: named.snapshot,
     import_date: labelled.importDate.toISOString(),
     // Addresses may belong to internal hosts, or contain a token; the report is public.
-    sources: all.files,
-    rows_in: all.records + all.rejectedRows,
+    sources,
+    rows_in: counts.records + counts.rejectedRows,
     rows_out: rows,
-    rejected_rows: all.records + all.rejectedRows - rows,
+    rejected_rows: counts.records + counts.rejectedRows - rows,
     first_rejects: rejects,
-    lines: linesOf(read, reusable === null ? all.records - rows : 0),
-    blank_lines: all.blankLines,
-    comment_lines: all.commentLines,
+    lines: lineCountsOf(read.counts, reusable === null ? counts.records - rows : 0),
+    blank_lines: counts.blank,
+    comment_lines: counts.comments,
     missing_columns: lacking,
     last_lines: read.lastLines.slice(0, detailedRejectsMax),
     taken_over: reusable?.partitions.map(({ partition }) => partition.value) ?? [],
@@ -223,9 +223,4 @@ async function publishAndReport(
   // A newly published source is not held back any more.
   await clearRollbacks(store, table)
   return { status: 'published', table, manifest, report }
-}
-
-/** Returns the numbers of lines by their use; rows with an invalid value count as rejected. */
-function linesOf({ lineCounts }: ReadSource, badRows: number): LineCounts {
-  return { ...lineCounts, rows: lineCounts.rows - badRows, rejected: lineCounts.rejected + badRows }
 }

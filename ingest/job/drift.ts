@@ -17,9 +17,9 @@ const rowsMin = 0.5
  */
 export function emptySourceProblem(
   { mayBeEmpty }: Table,
-  { records, rejectedRows, files }: Pick<ReadSource, 'records' | 'rejectedRows' | 'files'>,
+  { counts, files }: Pick<ReadSource, 'counts' | 'files'>,
 ): string[] {
-  if (mayBeEmpty || records + rejectedRows > 0) return []
+  if (mayBeEmpty || counts.records + counts.rejectedRows > 0) return []
   const [first] = files
   return [
     `there is no row in ${files.length === 1 && first ? first.name : `any of its ${files.length} files`}`,

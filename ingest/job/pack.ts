@@ -31,6 +31,12 @@ export async function pack(
     const { section, sectionAt: start } = part.reused
     return { file, start, section }
   })
-  const sections = await writeDownload(intake.conversion.work, folder, pieces, read.breaks > 0, progress)
+  const sections = await writeDownload(
+    intake.conversion.work,
+    folder,
+    pieces,
+    read.counts.breaks > 0,
+    progress,
+  )
   return { sections, sums: await sumsOf(path.join(folder, fileNames.download(table))) }
 }

@@ -98,7 +98,7 @@ async function requireFewRejects(
   files: readonly PlacedFile[],
   reusable: Reusable | null,
 ): Promise<readonly Reject[]> {
-  if (badRows === 0 && read.rejectedRows === 0) return []
+  if (badRows === 0 && read.counts.rejectedRows === 0) return []
   const { table } = job
   const locate = await locateRecords(job, files, new Set(values.map(({ record }) => record)))
   const bad = values.map(({ record, field, text, reason }): Reject => {
@@ -106,13 +106,13 @@ async function requireFewRejects(
   })
   const rejects = [...read.rejects, ...bad].slice(0, detailedRejectsMax)
   const before = reusable?.partitions.reduce((sum, { partition }) => sum + rejectedRowsIn(partition), 0) ?? 0
-  const rows = badRows + read.rejectedRows + before
+  const rows = badRows + read.counts.rejectedRows + before
   if (rows <= table.rejectsMax) return rejects
   const allowed = table.rejectsMax === 0 ? '' : `, and max_rejects allows only ${table.rejectsMax}`
   const what = rows === 1 ? 'a row does' : `${rows.toLocaleString('en')} rows do`
   throw new TableFailure(`${what} not match the catalog${allowed}; nothing was published`, rejects, {
-    count: badCount + read.rejectedRows,
-    remedy: `correct these lines of the source, or the type and spelling of the fields in the catalog${rows <= fewShare * read.records ? '; `max_rejects` of the table would leave these rows out' : ''}`,
+    count: badCount + read.counts.rejectedRows,
+    remedy: `correct these lines of the source, or the type and spelling of the fields in the catalog${rows <= fewShare * read.counts.records ? '; `max_rejects` of the table would leave these rows out' : ''}`,
   })
 }
 

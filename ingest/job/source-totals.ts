@@ -1,6 +1,7 @@
 import type { Manifest, Partition } from '../../core/warehouse/manifest.ts'
 import type { Planned } from '../convert/parts/reused-partitions.ts'
-import { misreadText, type FileTally, type ReadSource } from '../source/read.ts'
+import { noSourceCounts, totalCounts } from '../source/source-counts.ts'
+import { misreadText, type ReadSource } from '../source/read.ts'
 import { packingOf } from '../source/packings.ts'
 import type { Job } from './job.ts'
 import { headerOf, type CastSource } from './read-and-cast.ts'
@@ -9,10 +10,8 @@ import { headerOf, type CastSource } from './read-and-cast.ts'
 export function sourceTotals(
   { files }: Job,
   { read, reusable }: CastSource,
-): Omit<FileTally, 'members'> & Pick<ReadSource, 'files'> {
-  const partitions = reusable?.partitions.map(({ partition }) => partition) ?? []
-  const sum = (countOf: (one: Omit<FileTally, 'members'>) => number): number =>
-    partitions.reduce((total, one) => total + countOf(one), countOf(read))
+): Pick<ReadSource, 'counts' | 'files'> {
+  const partitions = reusable?.partitions ?? []
   const sources = reusable?.before.sources ?? []
   const known = new Map(sources.map((source) => [source.name, source]))
   const fresh = new Map(read.files.map((file) => [file.name, file]))
@@ -25,11 +24,17 @@ export function sourceTotals(
             const { sha256 } = fresh.get(name) ?? known.get(name) ?? { sha256: '' }
             return { name, bytes, sha256 }
           }),
-    records: sum(({ records }) => records),
-    rejectedRows: sum(({ rejectedRows }) => rejectedRows),
-    textBytes: sum(({ textBytes }) => textBytes),
-    blankLines: sum(({ blankLines }) => blankLines),
-    commentLines: sum(({ commentLines }) => commentLines),
+    counts: totalCounts([
+      read.counts,
+      ...partitions.map(({ partition: { records, rejectedRows, textBytes, blankLines, commentLines } }) => ({
+        ...noSourceCounts,
+        records,
+        rejectedRows,
+        textBytes,
+        blank: blankLines,
+        comments: commentLines,
+      })),
+    ]),
   }
 }
 
@@ -41,26 +46,26 @@ export function partitionsOf(
   if (table.partition === null) return {}
   const places = reusable === null ? [...files.keys()] : reusable.read
   let first = 0
-  const lackingIn = read.tallies.map(({ members }) => {
+  const lackingIn = read.fileCounts.map(({ members }) => {
     const own = read.headers.slice(first, first + members)
     first += members
     return own.map(({ header, constants }) => intake.lackingIn(header, constants))
   })
   const partitions = plan.partitions.map((partition): Partition => {
     if ('sources' in partition) return partition
-    const tallies = partition.files.flatMap((file) => read.tallies[file] ?? [])
-    const sum = (countOf: (one: FileTally) => number): number =>
-      tallies.reduce((total, one) => total + countOf(one), 0)
+    const { records, rejectedRows, textBytes, blank, comments } = totalCounts(
+      partition.files.flatMap((file) => read.fileCounts[file] ?? []),
+    )
     const [lacks = [], ...others] = partition.files.flatMap((file) => lackingIn[file] ?? [])
     return {
       value: partition.value,
       rows: partition.rows,
       sources: partition.files.flatMap((file) => places[file] ?? []),
-      records: sum(({ records }) => records),
-      rejectedRows: sum(({ rejectedRows }) => rejectedRows),
-      textBytes: sum(({ textBytes }) => textBytes),
-      blankLines: sum(({ blankLines }) => blankLines),
-      commentLines: sum(({ commentLines }) => commentLines),
+      records,
+      rejectedRows,
+      textBytes,
+      blankLines: blank,
+      commentLines: comments,
       lacks: lacks.filter((name) => others.every((other) => other.includes(name))),
     }
   })

@@ -6,6 +6,7 @@ import { hashOf } from '../../core/warehouse/hash.ts'
 import type { Progress } from '../base/progress.ts'
 import { detailedRejectsMax, TableFailure, type Reject } from '../base/rejects.ts'
 import { BatchWriter, type BatchTaker, type Constants, type Tally } from './batches.ts'
+import { totalCounts, type SourceCounts } from './source-counts.ts'
 import { decoderOf } from './decode.ts'
 import { LastLines } from './last-lines.ts'
 import { kindBytes, requireText } from './kinds.ts'
@@ -34,19 +35,9 @@ export interface ReadSource {
     readonly header: readonly string[]
     readonly constants: Constants
   }[]
-  /** Records that the scanner accepted. */
-  readonly records: number
-  /** Bytes of all values, in UTF-8. */
-  readonly textBytes: number
-  /** Line feeds in values. */
-  readonly breaks: number
-  /** Unreadable rows that were left out. */
-  readonly rejectedRows: number
+  readonly counts: SourceCounts
   /** Details of the first rejects, at most `detailedRejectsMax`. */
   readonly rejects: readonly Reject[]
-  readonly blankLines: number
-  readonly commentLines: number
-  readonly lineCounts: LineCounts
   /** Last row of each file; see `CsvScanner`. */
   readonly lastRows: readonly {
     readonly file: string
@@ -70,40 +61,7 @@ export interface ReadSource {
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
   readonly files: readonly ReadFile[]
   /** Counts of each file. */
-  readonly tallies: readonly FileTally[]
-}
-
-export interface FileTally {
-  /** Number of texts in the file: one, except in a zip. */
-  readonly members: number
-  /** Records that the scanner accepted. */
-  readonly records: number
-  readonly rejectedRows: number
-  /** Bytes of all values, in UTF-8. */
-  readonly textBytes: number
-  readonly blankLines: number
-  readonly commentLines: number
-}
-
-/** Numbers of lines read, by their use. */
-export interface LineCounts {
-  /** All lines. This count is independent, and must equal the sum of the others. */
-  readonly all: number
-  /** Lines before the header. */
-  readonly skipped: number
-  readonly header: number
-  /** First lines of accepted records. */
-  readonly rows: number
-  /** Further lines of these records, whose values have line breaks. */
-  readonly breaks: number
-  readonly rejected: number
-  readonly blank: number
-  readonly comments: number
-  readonly repeatedHeaders: number
-  /** Rules, such as `---,---`, and rows that match `source.drop`. */
-  readonly dropped: number
-  /** Lines after the rows. */
-  readonly last: number
+  readonly fileCounts: readonly SourceCounts[]
 }
 
 /** A line at the end of a file that the catalog excludes. */
@@ -137,7 +95,7 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
   // Latest consecutive scans with the same columns, whose counts are summed.
   let sameColumnScans: Scan[] = []
   const files: ReadFile[] = []
-  const tallies: FileTally[] = []
+  const fileCounts: SourceCounts[] = []
   let [text, bytesRead] = [0, 0]
   const writer = taker === null ? null : new BatchWriter(taker, table.source.delimiter)
   try {
@@ -203,13 +161,13 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
         )
       }
       files.push({ name: source.name, bytes: source.bytes, sha256 })
-      tallies.push(tallyOfFile(scans.slice(first)))
+      fileCounts.push(countsOf(scans.slice(first)))
     }
     await writer?.end(() => tallyOf(sameColumnScans))
   } finally {
     await writer?.close()
   }
-  return joined(scans, files, tallies, table)
+  return joined(scans, files, fileCounts, table)
 }
 
 /** Returns the values that all rows of a text share: from the catalog, and from the text's name. */
@@ -301,7 +259,7 @@ function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
 /** @throws TableFailure with all rejects so far if nothing more can be read */
 function requireStructure(scans: readonly Scan[]): void {
   if (scans.at(-1)?.scanner.stopped !== true) return
-  const rows = scans.reduce((sum, { scanner }) => sum + scanner.rejectedRows, 1)
+  const rows = scans.reduce((sum, { scanner }) => sum + scanner.counts.rejectedRows, 1)
   throw new TableFailure('the source cannot be read as CSV; nothing was published', rejectsIn(scans), {
     count: rows,
     remedy: 'correct these lines of the source, or its encoding, delimiter or quote in the catalog',
@@ -345,59 +303,36 @@ function tallyOf(scans: readonly Scan[]): Tally {
       bytes: others.reduce((total, counted) => total + (counted[index]?.bytes ?? 0), bytes),
     })),
     records: scanners.reduce((total, { records }) => total + records, 0),
-    breaks: scanners.reduce((total, { breaks }) => total + breaks, 0),
+    breaks: scanners.reduce((total, { counts: { breaks } }) => total + breaks, 0),
     longest: Math.max(0, ...scanners.map(({ longest }) => longest)),
   }
 }
 
-function tallyOfFile(scans: readonly Scan[]): FileTally {
-  const sum = (countOf: (scanner: CsvScanner) => number): number =>
-    scans.reduce((total, { scanner }) => total + countOf(scanner), 0)
-  return {
-    members: scans.length,
-    records: sum(({ records }) => records),
-    rejectedRows: sum(({ rejectedRows }) => rejectedRows),
-    textBytes: sum(({ columns }) => columns.reduce((total, { bytes }) => total + bytes, 0)),
-    blankLines: sum(({ blankLines }) => blankLines),
-    commentLines: sum(({ commentLines }) => commentLines),
-  }
-}
-
-function lineCountsOf(scans: readonly Scan[]): LineCounts {
-  const sum = (countOf: (scan: Scan) => number): number =>
-    scans.reduce((total, scan) => total + countOf(scan), 0)
-  return {
-    all: sum(({ scanner, last }) => scanner.allLines + last.count),
-    skipped: sum(({ scanner }) => scanner.headLines.skipped),
-    header: sum(({ scanner }) => scanner.headLines.header),
-    rows: sum(({ scanner }) => scanner.records),
-    breaks: sum(({ scanner }) => scanner.breaks),
-    rejected: sum(({ scanner }) => scanner.rejectedLines),
-    blank: sum(({ scanner }) => scanner.blankLines),
-    comments: sum(({ scanner }) => scanner.commentLines),
-    repeatedHeaders: sum(({ scanner }) => scanner.repeatedHeaders),
-    dropped: sum(({ scanner }) => scanner.droppedLines),
-    last: sum(({ scanner, last }) => scanner.footer.lines + last.count),
-  }
+/** Returns the counts of some texts, with the lines that `source.skip_last` leaves out. */
+function countsOf(scans: readonly Scan[]): SourceCounts {
+  return totalCounts(
+    scans.map(({ scanner: { counts }, last: { count } }) => ({
+      ...counts,
+      all: counts.all + count,
+      last: counts.last + count,
+    })),
+  )
 }
 
 function joined(
   scans: readonly Scan[],
   files: readonly ReadFile[],
-  tallies: readonly FileTally[],
+  fileCounts: readonly SourceCounts[],
   table: Table,
 ): ReadSource {
   const isHidden = hidesRows(table)
-  const { members: _members, ...counts } = tallyOfFile(scans)
   const lines = new Map<number, { file: string; line: number }>()
   for (const { scanner, before, file } of scans) {
     for (const [record, line] of scanner.lines) lines.set(record + before, { file, line })
   }
   return {
     headers: scans.map(({ file, constants, scanner }) => ({ file, constants, header: scanner.header ?? [] })),
-    ...counts,
-    breaks: scans.reduce((total, { scanner }) => total + scanner.breaks, 0),
-    lineCounts: lineCountsOf(scans),
+    counts: totalCounts(fileCounts),
     lastRows: scans.flatMap(({ file, scanner: { lastRow } }) =>
       lastRow === null ? [] : [{ file, ...lastRow }],
     ),
@@ -405,9 +340,9 @@ function joined(
     lineNotes: scans.flatMap(({ file, scanner }) => scanner.lineNotes.map((one) => ({ file, ...one }))),
     afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
-    lastLines: scans.flatMap(({ file, last, scanner: { isEnded, footer } }) => {
-      const countPrefix = footer.lines > 1 ? `${footer.lines.toLocaleString('en')} lines from: ` : ''
-      const texts = [...(isEnded ? [`${countPrefix}${footer.text}`] : []), ...last.lines]
+    lastLines: scans.flatMap(({ file, last, scanner: { isEnded, footer, counts } }) => {
+      const countPrefix = counts.last > 1 ? `${counts.last.toLocaleString('en')} lines from: ` : ''
+      const texts = [...(isEnded ? [`${countPrefix}${footer}`] : []), ...last.lines]
       return texts.map((text) => ({ file, text: isHidden ? null : text }))
     }),
     endless:
@@ -417,6 +352,6 @@ function joined(
     unended: scans.filter(({ scanner }) => !scanner.endsWithLineFeed).map(({ file }) => file),
     lines,
     files,
-    tallies,
+    fileCounts,
   }
 }

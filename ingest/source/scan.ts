@@ -5,6 +5,7 @@ import { detailedRejectsMax, type Reject } from '../base/rejects.ts'
 import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'
 import { ByteCollector } from './byte-collector.ts'
+import { noSourceCounts, type SourceCounts } from './source-counts.ts'
 import { CR, encodeRecord, joinedHeader, LF, recordValues, type Marks } from './record.ts'
 import { LineFilter, type Drop } from './line-filter.ts'
 import { LineNotes, type LineNote } from './line-notes.ts'
@@ -77,32 +78,17 @@ export class CsvScanner {
   header: readonly string[] | null
   /** Line of the header; null before it, and if the catalog names the columns. */
   headerLine: number | null = null
-  /** Records passed on. */
-  records = 0
-  rejectedRows = 0
-  /** Blank lines, and rows in which every cell is empty. */
-  blankLines = 0
-  /** Lines left out because they are rules, or match `source.drop`. */
-  droppedLines = 0
+  readonly #counts = { ...noSourceCounts, members: 1 }
   readonly #notes = new LineNotes()
-  commentLines = 0
   /** Bytes of the longest record so far. */
   longest = 0
-  /** Lines left out because they repeat the header. */
-  repeatedHeaders = 0
-  /** Lines before the header and of the header itself. */
-  readonly headLines = { skipped: 0, header: 0 }
-  /** Lines of rejected rows; a row with line breaks in its values has several. */
-  rejectedLines = 0
   /** True after the line that ends the rows. */
   isEnded = false
-  /** Start of the line that ended the rows, and the number of lines left out from it on. */
-  readonly footer = { text: '', lines: 0 }
+  /** Start of the line that ended the rows. */
+  footer = ''
   #isLeftOpen = false
   /** Last record that is not blank. */
   #last: { readonly line: number; readonly record: Buffer } = { line: 0, record: nothing }
-  /** Line feeds in values that were passed on. */
-  breaks = 0
   /** True if the last line is terminated; in truncated files it usually is not. */
   endsWithLineFeed = true
   #stopped = false
@@ -155,9 +141,14 @@ export class CsvScanner {
     return this.#stopped
   }
 
-  /** Number of all lines read, including those after the rows. */
-  get allLines(): number {
-    return this.#line - 1 + this.footer.lines
+  get counts(): SourceCounts {
+    const textBytes = this.#bytes.reduce((sum, bytes) => sum + bytes, 0)
+    return { ...this.#counts, textBytes, all: this.#line - 1 + this.#counts.last }
+  }
+
+  /** Number of records passed on. */
+  get records(): number {
+    return this.#counts.records
   }
 
   /** Line, column and first non-blank value of the last record; null if there is no such value, or if values are hidden. */
@@ -170,7 +161,7 @@ export class CsvScanner {
 
   /** True if there was nothing to read. */
   get isEmpty(): boolean {
-    return this.#line === 1 && this.records === 0 && this.rejectedRows === 0
+    return this.#line === 1 && this.records === 0 && this.#counts.rejectedRows === 0
   }
 
   /** True if even the lines to skip are missing. */
@@ -238,10 +229,10 @@ export class CsvScanner {
         continue
       }
       if (!this.#bounds.find(data, start)) break
-      const noRows = this.blankLines + this.droppedLines
+      const noRows = this.#counts.blank + this.#counts.dropped
       const line = this.#line
       this.#processRecord(data, start, areSound, collector)
-      if (this.blankLines + this.droppedLines === noRows) {
+      if (this.#counts.blank + this.#counts.dropped === noRows) {
         lastStart = start
         lastEnd = this.#bounds.end
         lastLine = line
@@ -272,7 +263,7 @@ export class CsvScanner {
       if (found.length < mark.length) return isLast ? start : null
       if (mark === this.#stopAt) {
         this.isEnded = true
-        this.footer.text = data.toString('utf8', start, start + 4 * rowShownMax).split(/\r?\n/, 1)[0] ?? ''
+        this.footer = data.toString('utf8', start, start + 4 * rowShownMax).split(/\r?\n/, 1)[0] ?? ''
         this.#countFooter(data.subarray(start))
         return start
       }
@@ -280,7 +271,7 @@ export class CsvScanner {
       if (feed === -1) return null
       this.#notes.add(this.#line, 'comment')
       this.#line += 1
-      this.commentLines += 1
+      this.#counts.comments += 1
       collector.omit(start, feed + 1)
       return feed + 1
     }
@@ -301,8 +292,8 @@ export class CsvScanner {
       this.#stop(line, this.#tooLong(longestIn(recordValues(data.subarray(start, end), this.#marks))))
     } else if (noRow !== null || (end === start && this.header === null)) {
       if (end > start && noRow !== null) this.#notes.add(line, noRow)
-      if (noRow === 'empty' || noRow === null) this.blankLines += breaks + 1
-      else this.droppedLines += breaks + 1
+      if (noRow === 'empty' || noRow === null) this.#counts.blank += breaks + 1
+      else this.#counts.dropped += breaks + 1
       this.#isAfterEmptyRow = noRow === 'empty'
       collector.omit(start, next)
     } else if (this.header === null) {
@@ -321,13 +312,13 @@ export class CsvScanner {
             ? this.#otherHeader(joined)
             : null
       if (reason === null && other === null) {
-        this.headLines.header += breaks + 1
+        this.#counts.header += breaks + 1
         this.headerLine ??= line
         if (isLast) this.#begin(this.#options.header ?? joined)
       } else this.#stop(line, reason ?? other ?? '')
     } else if (this.#repeatsHeader(data, start, end)) {
       collector.omit(start, next)
-      if (this.#options.skipRepeatedHeaders) this.repeatedHeaders += breaks + 1
+      if (this.#options.skipRepeatedHeaders) this.#counts.repeatedHeaders += breaks + 1
       else this.#rejectRow(line, reasons.repeatedHeader, data.subarray(start, end))
     } else if (areSound && this.#masks === null && values === this.#filled.length && !hasLooseQuotes) {
       // In the common case, only bounds are used: creating a Buffer view for each of millions of rows would
@@ -396,14 +387,14 @@ export class CsvScanner {
   /** Counts the lines after the rows. */
   #countFooter(data: Buffer): void {
     if (data.length === 0) return
-    if (this.#isLeftOpen) this.footer.lines -= 1
+    if (this.#isLeftOpen) this.#counts.last -= 1
     let at = 0
     for (let feed = data.indexOf(LF); feed !== -1; feed = data.indexOf(LF, at)) {
-      this.footer.lines += 1
+      this.#counts.last += 1
       at = feed + 1
     }
     this.#isLeftOpen = at < data.length
-    if (this.#isLeftOpen) this.footer.lines += 1
+    if (this.#isLeftOpen) this.#counts.last += 1
   }
 
   #skipLines(data: Buffer): Buffer {
@@ -414,7 +405,7 @@ export class CsvScanner {
       if (feed === -1) return nothing
       at = feed + 1
       this.#line += 1
-      this.headLines.skipped += 1
+      this.#counts.skipped += 1
     }
     return data.subarray(at)
   }
@@ -441,8 +432,8 @@ export class CsvScanner {
       }
     }
     if (this.#options.locate?.has(this.records) === true) this.lines.set(this.records, line)
-    this.breaks += this.#bounds.breaks
-    this.records += 1
+    this.#counts.breaks += this.#bounds.breaks
+    this.#counts.records += 1
   }
 
   #noteMark(line: number, data: Buffer, start: number, end: number): void {
@@ -485,8 +476,8 @@ export class CsvScanner {
   }
 
   #rejectRow(line: number, reason: string, record: Buffer): void {
-    this.rejectedRows += 1
-    this.rejectedLines += this.#bounds.breaks + 1
+    this.#counts.rejectedRows += 1
+    this.#counts.rejected += this.#bounds.breaks + 1
     if (this.rejects.length >= detailedRejectsMax) return
     // Hidden values are not shown here either.
     const text = this.#options.hidesRows

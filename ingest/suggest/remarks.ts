@@ -38,7 +38,7 @@ export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remar
   const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
   return [
     toStatement(
-      `${what}: ${counted(read.records + read.rejectedRows, 'row')}, ${counted(names.length, 'column')}`,
+      `${what}: ${counted(read.counts.records + read.counts.rejectedRows, 'row')}, ${counted(names.length, 'column')}`,
     ),
     ...dialect.evidence.map(toStatement),
     ...dialect.questions.map(toQuestion),
@@ -68,7 +68,7 @@ function namesSaid({ hasHeader, firstLine }: Dialect): string[] {
     : []
 }
 
-function rejectsSaid({ rejectedRows, rejects }: ReadSource, open: number): string[] {
+function rejectsSaid({ counts: { rejectedRows }, rejects }: ReadSource, open: number): string[] {
   const texts = open === 1 ? 'a field is a text' : `${open} fields are texts`
   const fits = `every value fits the suggested entry${open === 0 ? '' : `, in which ${texts} until you answer a question`}`
   if (rejectedRows === 0) return [`tried on all rows: ${fits}`]

@@ -145,7 +145,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
         ...one,
         column: entry.dialect.firstLine[index] ?? one.name,
         examples: trial.examples[index] ?? [],
-        nulls: trial.read.records - (trial.fields[index]?.filled ?? 0),
+        nulls: trial.read.counts.records - (trial.fields[index]?.filled ?? 0),
         ...describeField(fields[index], trial, index, placesText),
       })),
     }

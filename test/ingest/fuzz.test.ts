@@ -189,7 +189,7 @@ async function refusalOf(shop: Workshop, name: string, bytes: number): Promise<s
       taker: null,
     })
     matchHeader(table, { header: read.headers[0]?.header ?? [], headerLine: null }, new Set(), false)
-    return read.rejectedRows === 0 ? null : read.rejects.map(rejectLine).join('\n')
+    return read.counts.rejectedRows === 0 ? null : read.rejects.map(rejectLine).join('\n')
   } catch (error) {
     if (!(error instanceof TableFailure)) throw error
     return [error.message, ...error.rejects.map(rejectLine)].join('\n')
@@ -312,21 +312,17 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, aside
   )
   if (!scanner.stopped) pieces.push(scanner.end())
   const plain = Buffer.concat(pieces).toString('latin1')
-  const { stopped, header, rejects, rejectedRows } = scanner
+  const { stopped, header, rejects, counts } = scanner
   // Records before a fault depend on the chunks; none of them is used.
-  if (stopped) return { header, rejects, rejectedRows }
-  const { columns, records, blankLines, commentLines, isEnded, breaks, endsWithLineFeed, lines } = scanner
+  if (stopped) return { header, rejects, rejectedRows: counts.rejectedRows }
+  const { columns, isEnded, endsWithLineFeed, lines } = scanner
   return {
     header,
     rejects,
-    rejectedRows,
+    counts,
     plain,
     columns,
-    records,
-    blankLines,
-    commentLines,
     isEnded,
-    breaks,
     endsWithLineFeed,
     lines,
     last: last.lines,

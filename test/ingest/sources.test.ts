@@ -8,6 +8,7 @@ import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { faultLines } from '../support/declared.ts'
 import { silentProgress } from '../../ingest/base/progress.ts'
 import { readSource } from '../../ingest/source/read.ts'
+import { noSourceCounts } from '../../ingest/source/source-counts.ts'
 import { CsvScanner } from '../../ingest/source/scan.ts'
 import { getPage, serve } from '../support/service.ts'
 import { placed, temporaryFolder, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
@@ -468,8 +469,8 @@ function scan(chunks: readonly Buffer[]) {
     locate: new Set([0, 1, 2, 3]),
   })
   const plain = Buffer.concat([...chunks.map((chunk) => scanner.push(chunk)), scanner.end()]).toString()
-  const { header, columns, records, blankLines, rejectedRows, lines } = scanner
-  return { plain, header, columns, records, blankLines, rejectedRows, lines: [...lines] }
+  const { header, columns, counts, lines } = scanner
+  return { plain, header, columns, counts, lines: [...lines] }
 }
 
 test('the scanner counts the same however the bytes are cut', () => {
@@ -482,9 +483,16 @@ test('the scanner counts the same however the bytes are cut', () => {
       { filled: 2, bytes: 16 },
       { filled: 3, bytes: 4 },
     ],
-    records: 3,
-    blankLines: 2,
-    rejectedRows: 0,
+    counts: {
+      ...noSourceCounts,
+      members: 1,
+      records: 3,
+      textBytes: 20,
+      all: 7,
+      header: 1,
+      breaks: 1,
+      blank: 2,
+    },
     lines: [
       [0, 2],
       [1, 6],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { outcomeLines } from '../../ingest/job/report.ts'
-import type { LineCounts } from '../../ingest/source/read.ts'
+import type { LineCounts } from '../../ingest/source/source-counts.ts'
 import { TableFailure } from '../../ingest/base/rejects.ts'
 import { declared, rows as came } from '../support/declared.ts'
 import { workshop } from '../support/workshop.ts'

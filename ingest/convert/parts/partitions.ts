@@ -25,7 +25,7 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
   if (field === undefined) throw new RangeError(`${tableId(table)} has no partitions`)
   if (staged.goodRows === 0) return []
   let before = 0
-  const starts = read.tallies.map(({ records }, file) => {
+  const starts = read.fileCounts.map(({ records }, file) => {
     const start = before
     before += records
     return `(${file}, ${start}, ${before})`

@@ -1,0 +1,65 @@
+/** Counts of a text of a source, or of several together. */
+export interface SourceCounts {
+  /** Number of texts: one in a file, except in a zip. */
+  readonly members: number
+  /** Records that the scanner accepted. */
+  readonly records: number
+  /** Unreadable rows that were left out. */
+  readonly rejectedRows: number
+  /** Bytes of all values, in UTF-8. */
+  readonly textBytes: number
+  /** All lines. This count is independent: it must equal the sum of the records and of the lines below. */
+  readonly all: number
+  /** Lines before the header. */
+  readonly skipped: number
+  readonly header: number
+  /** Further lines of accepted records, whose values have line breaks. */
+  readonly breaks: number
+  /** Lines of rejected rows. */
+  readonly rejected: number
+  /** Blank lines, and rows in which every cell is empty. */
+  readonly blank: number
+  readonly comments: number
+  readonly repeatedHeaders: number
+  /** Rules, such as `---,---`, and rows that match `source.drop`. */
+  readonly dropped: number
+  /** Lines after the rows. */
+  readonly last: number
+}
+
+export const noSourceCounts: SourceCounts = {
+  members: 0,
+  records: 0,
+  rejectedRows: 0,
+  textBytes: 0,
+  all: 0,
+  skipped: 0,
+  header: 0,
+  breaks: 0,
+  rejected: 0,
+  blank: 0,
+  comments: 0,
+  repeatedHeaders: 0,
+  dropped: 0,
+  last: 0,
+}
+
+export function totalCounts(counts: readonly SourceCounts[]): SourceCounts {
+  const sum: Record<keyof SourceCounts, number> = { ...noSourceCounts }
+  for (const some of counts) for (const key of keys) sum[key] += some[key]
+  return sum
+}
+
+const keys = Object.keys(noSourceCounts) as readonly (keyof SourceCounts)[]
+
+/** Numbers of lines by their use, which add up to `all`. */
+export type LineCounts = Omit<SourceCounts, 'members' | 'records' | 'rejectedRows' | 'textBytes'> & {
+  /** First lines of accepted records. */
+  readonly rows: number
+}
+
+/** @param badRows accepted records that are rejected later, since a value is invalid */
+export function lineCountsOf(counts: SourceCounts, badRows: number): LineCounts {
+  const { members: _, records, rejectedRows: _rows, textBytes: _bytes, ...lines } = counts
+  return { ...lines, rows: records - badRows, rejected: lines.rejected + badRows }
+}
