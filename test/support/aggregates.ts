@@ -276,11 +276,12 @@ function groupQuery(
 ): RandomAggregate['group'] {
   const query = new URLSearchParams(rowQuery)
   for (const [at, term] of terms.entries()) {
-    const text = canonicalCell(term, cells[at] ?? null) ?? 'None'
+    const text = canonicalCell(term, cells[at] ?? null)
     const isTaken = [...query.keys()].some((name) => name === term.name || name.startsWith(`${term.name}__`))
-    if (!table.filters.includes(term.part?.base.name ?? term.name) || isTaken || text.length > 500)
+    if (!table.filters.includes(term.part?.base.name ?? term.name) || isTaken || (text?.length ?? 0) > 500)
       return null
-    query.set(term.name, text === '' ? '""' : text)
+    // A bare None means null.
+    query.set(text === 'None' ? `${term.name}__eq` : term.name, text === '' ? '""' : (text ?? 'None'))
   }
   return { query, rows: rows.length }
 }
