@@ -30,6 +30,7 @@ export const tableShape = z.strictObject({
   name: pathName,
   title: optional(texts).describe('Title of the table for people.'),
   description: optional(texts).describe('Description of the rows.'),
+  row_meaning: optional(texts).describe('Meaning of a row, such as `one municipality on one day`.'),
   order: z
     .array(
       z
@@ -65,6 +66,9 @@ export const tableShape = z.strictObject({
     .array(plainText)
     .default([])
     .describe('Integer and decimal fields whose sums are meaningful; charts offer them. Default is none.'),
+  default_columns: optional(z.array(plainText).min(1, 'it must name a field')).describe(
+    'Fields that a page shows first, in this order; readers can show all. Default is all fields.',
+  ),
   totals: mapOf(plainText).describe(
     'Fields with the value that marks totals of other rows, such as place_type: state if states stand beside their cities. Charts never add totals to their parts.',
   ),
@@ -130,7 +134,7 @@ export function checkTable(table: TableDefinition, report: ReportFault): void {
     'field name',
     report,
   )
-  for (const key of ['filters', 'search', 'measures'] as const) {
+  for (const key of ['filters', 'search', 'measures', 'default_columns'] as const) {
     for (const [index, name] of (table[key] ?? []).entries()) requireField(name, [key, index], known, report)
   }
   for (const [index, keys] of (table.expect?.unique ?? []).entries()) {
