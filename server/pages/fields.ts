@@ -57,8 +57,8 @@ function fieldLine(context: PageContext, field: Field, { filters }: Table, found
   const bounds = [found?.min, found?.max].flatMap((text) => text ?? [])
   return html`<tr>
     <th scope="row">
+      ${field.title !== null && html`${field.title}<br />`}
       <code>${field.name}</code>
-      ${field.title !== null && html`<p class="facts">${field.title}</p>`}
     </th>
     <td>
       ${typeText(context, field)}${field.unit !== null && html`, ${field.unit}`}

@@ -80,7 +80,7 @@ export function framed(context: PageContext, page: Framed): Html {
     </head>
     <body>
       <a class="skip" href="#content">${words.skip}</a>
-      ${headerPart(context, inLanguage)} ${trail !== undefined && trailPart(context, trail)}
+      ${headerPart(context, inLanguage, isHome)} ${trail !== undefined && trailPart(context, trail)}
       <main id="content" tabindex="-1">${main}</main>
       ${footerPart(context)}
     </body>
@@ -90,17 +90,29 @@ export function framed(context: PageContext, page: Framed): Html {
 function headerPart(
   { catalog, addresses, language, words }: PageContext,
   inLanguage: Framed['inLanguage'],
+  isHome: boolean,
 ): Html {
   return html`<header class="top">
     <a class="brand" href="${addresses.home(language)}">${catalog.title}</a>
+    ${
+      !isHome &&
+      html`<form class="seek" action="${addresses.home(language)}" method="get" role="search">
+          <input name="q" type="search" aria-label="${words.find}" placeholder="${words.findHint}" />
+        </form>
+        <a class="seek-link" href="${addresses.home(language)}#q" aria-label="${words.find}">⌕</a>`
+    }
     <nav class="languages" aria-label="${words.languages}">
       ${
         inLanguage !== null &&
         languages.map((other) =>
           other === language
-            ? html`<span aria-current="true">${wordsOf[other].language}</span>`
-            : html`<a href="${inLanguage(other)}" hreflang="${other}" lang="${other}"
-                >${wordsOf[other].language}</a
+            ? html`<span aria-current="true" title="${wordsOf[other].language}">${other.toUpperCase()}</span>`
+            : html`<a
+                href="${inLanguage(other)}"
+                hreflang="${other}"
+                lang="${other}"
+                title="${wordsOf[other].language}"
+                >${other.toUpperCase()}</a
               >`,
         )
       }

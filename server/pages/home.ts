@@ -155,7 +155,7 @@ function isFound(dataset: Dataset, matchers: readonly Matcher[]): boolean {
 
 interface Place {
   readonly table: Table
-  /** Name of a matching field; null if the texts of the table itself match. */
+  /** Title of a matching field; null if the texts of the table itself match. */
   readonly field: string | null
 }
 
@@ -170,7 +170,7 @@ function placesOf(tables: readonly Table[], matchers: readonly Matcher[]): Place
     if (hasWord(textsOfTable(table))) places.push({ table, field: null })
     for (const field of table.fields) {
       if (places.length >= placesMax) return places
-      if (hasWord(textsOfField(field))) places.push({ table, field: field.name })
+      if (hasWord(textsOfField(field))) places.push({ table, field: titleOf(field) })
     }
   }
   return places

@@ -6,6 +6,8 @@ interface NumberFormats {
   readonly bytes: (number: number) => string
   /** Formats a day, `YYYY-MM-DD` or the moment of a snapshot. */
   readonly day: (date: string) => string
+  /** Formats a day in little space, such as `11 jul. 2020`. */
+  readonly shortDay: (date: string) => string
   /** Formats a moment in UTC, to the minute. */
   readonly moment: (date: string) => string
   /** Formats a value of a number field with all digits, without thousands separators. */
@@ -70,6 +72,7 @@ function writtenBy(locale: string): NumberFormats {
       return `${new Intl.NumberFormat(locale, { maximumFractionDigits: fractions }).format(amount)} ${steps[step] ?? ''}`
     },
     day: (date) => days.format(new Date(date)),
+    shortDay: (date) => days.format(new Date(date)).replaceAll(' de ', ' '),
     moment: (date) => `${moments.format(new Date(date))} UTC`,
     digits,
     typed: (text, isWhole) => {

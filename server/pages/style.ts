@@ -37,7 +37,7 @@ main:focus { outline: none; }
 a { color: var(--accent); text-underline-offset: 0.3em; text-decoration-thickness: 1px; }
 a:hover { text-decoration-thickness: 2px; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
-h1 { font-size: clamp(1.6rem, 1.2rem + 1.6vw, 2.4rem); line-height: 1.15; letter-spacing: -0.015em; margin: calc(2 * var(--step)) 0 var(--step); overflow-wrap: anywhere; text-wrap: balance; }
+h1 { font-size: clamp(1.5rem, 1.3rem + 1vw, 2rem); line-height: 1.15; letter-spacing: -0.015em; margin: var(--step) 0; overflow-wrap: anywhere; text-wrap: balance; }
 h2 { font-size: 1.3rem; line-height: 1.3; margin: calc(5 * var(--step)) 0 var(--step); overflow-wrap: anywhere; }
 h3 { font-size: 1.1rem; line-height: 1.3; margin: calc(2 * var(--step)) 0 var(--step); overflow-wrap: anywhere; }
 p { margin: 0 0 var(--step); max-width: 80ch; overflow-wrap: anywhere; }
@@ -46,10 +46,30 @@ li, dd, dt, blockquote, summary { overflow-wrap: anywhere; }
 code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace; font-size: 1rem; }
 .lead { font-size: 1.1rem; color: var(--soft); }
 .facts, small { color: var(--soft); font-size: 1rem; }
+.dotted { max-width: none; margin: 0; }
+.dotted > :not(:last-child)::after { content: ' ·'; }
+.dotted > :last-child { white-space: nowrap; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: var(--step); top: var(--step); background: var(--paper); padding: var(--step); z-index: 9; }
 .late { color: var(--warn); }
+.head { display: flex; flex-wrap: wrap; gap: 0 calc(3 * var(--step)); justify-content: space-between; align-items: center; }
+.head h1 { flex: 1 1 20rem; }
+.actions { display: flex; flex-wrap: wrap; gap: var(--step); align-items: center; margin-bottom: var(--step); }
+.button, .menu > summary { display: inline-block; border: 1px solid var(--soft); border-radius: var(--round); padding: 0.35rem 0.8rem; color: var(--ink); background: var(--paper); text-decoration: none; list-style: none; white-space: nowrap; }
+.button:hover, .menu > summary:hover { background: var(--raised); }
+.menu { position: relative; }
+.menu > summary::-webkit-details-marker { display: none; }
+.menu.end > summary::after { content: ' ▾'; }
+.menu.main > summary { background: var(--accent); border-color: var(--accent); color: var(--onaccent); font-weight: 600; }
+.menu.filter > summary { border-style: dashed; border-radius: 999px; }
+.menu[open] > :last-child { position: absolute; z-index: 6; top: calc(100% + 4px); left: 0; width: max-content; max-width: min(44rem, 92vw); max-height: 75vh; overflow: auto; margin: 0; background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); padding: calc(2 * var(--step)); box-shadow: 0 8px 24px rgb(0 0 0 / 0.2); }
+.menu.end[open] > :last-child { left: auto; right: 0; }
+.menu h2 { font-size: 1rem; margin: calc(2 * var(--step)) 0 0; }
+.menu h2:first-child { margin-top: 0; }
+.seek { flex: 0 1 30rem; }
+.seek input { width: 100%; }
+.seek-link { display: none; padding: 0 0.6rem; font-size: 1.5rem; line-height: 1; text-decoration: none; }
 header.top { display: flex; flex-wrap: wrap; gap: 0 calc(2 * var(--step)); justify-content: space-between; align-items: center; border-bottom: 1px solid var(--line); }
 .brand { font-weight: 750; font-size: 1.25rem; letter-spacing: -0.01em; color: var(--ink); text-decoration: none; }
 .brand::before { content: ''; display: inline-block; width: 0.7em; height: 0.7em; border-radius: 3px; background: var(--accent); margin-right: 0.5em; }
@@ -94,18 +114,24 @@ table { border-collapse: separate; border-spacing: 0; width: 100%; font-variant-
 th, td { text-align: left; vertical-align: top; padding: 0.45rem 0.7rem; border-bottom: 1px solid var(--line); }
 tbody tr:last-child > * { border-bottom: 0; }
 th { font-weight: 600; }
-thead th { background: var(--raised); vertical-align: bottom; }
-.grid thead th { position: sticky; top: 0; z-index: 1; border-bottom: 0; }
-.profiles td { background: var(--raised); padding-top: 0; max-width: none; }
+thead th { background: var(--raised); }
+.grid thead th { position: sticky; top: 0; z-index: 1; border-bottom: 0; padding-bottom: 0; }
+.profiles td { background: var(--raised); padding-block: 0 0.25rem; max-width: none; }
 tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
-.grid tbody th, .grid thead :is(th, td):first-child { position: sticky; left: 0; background: var(--raised); }
-.profiles td:first-child { z-index: 1; }
+.grid tbody th, .grid thead :is(th, td):first-child { position: sticky; left: 0; background: var(--raised); min-width: 4rem; }
+.grid tr > :nth-child(2) { position: sticky; left: 4rem; }
+.grid td:nth-child(2) { background: var(--paper); }
+.grid .profiles td { background: var(--raised); }
+.profiles td:is(:first-child, :nth-child(2)) { z-index: 1; }
 .grid tbody th { font-weight: 400; }
-.grid thead th:first-child { z-index: 2; }
+.grid thead th:is(:first-child, :nth-child(2)) { z-index: 2; }
 .number, .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-thead th.number .sort { display: block; }
 .null { color: var(--soft); font-style: italic; }
-.sort { color: inherit; white-space: nowrap; }
+.sort, .grid tbody th a { color: inherit; text-decoration: none; }
+.sort { display: inline-block; max-width: 20ch; }
+.sort:hover, .grid tbody th a:hover { text-decoration: underline; }
+.grid tbody th a { color: var(--soft); }
+.d { white-space: nowrap; }
 .unit { display: block; color: var(--soft); font-weight: 400; }
 .grid td { unicode-bidi: plaintext; max-width: 34ch; overflow-wrap: break-word; }
 .sum { overflow-wrap: anywhere; display: inline-block; min-width: 16rem; }
@@ -113,7 +139,10 @@ thead th.number .sort { display: block; }
 .legend { display: flex; align-items: center; gap: 4px; max-width: none; }
 .legend span[class] { width: 1.6rem; height: 0.9rem; border: 1px solid var(--line); border-radius: 3px; }
 .whole { white-space: pre-wrap; overflow-wrap: anywhere; }
-.profile { min-width: 7rem; }
+.profile summary { list-style: none; width: auto; padding: 0; }
+.profile summary::-webkit-details-marker { display: none; }
+.profile summary .bars { min-width: 5rem; }
+.profile[open] summary { opacity: 0.5; }
 .bars { display: block; width: 100%; min-width: 7rem; height: 1.75rem; }
 .bars path, .reach { fill: transparent; }
 .bars .bar { fill: var(--accent); }
@@ -121,12 +150,15 @@ thead th.number .sort { display: block; }
 .values { list-style: none; margin: 0; padding: 0; }
 .profile .values li { display: block; max-width: 15rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .share, .nulls, .distinct { color: var(--soft); white-space: nowrap; }
-.tabs { display: flex; flex-wrap: wrap; gap: 0 calc(3 * var(--step)); border-bottom: 1px solid var(--line); margin: calc(2 * var(--step)) 0; }
-.tabs a { padding: 0.5rem 0; color: var(--soft); text-decoration: none; border-bottom: 3px solid transparent; margin-bottom: -1px; }
+.tabs { display: flex; overflow-x: auto; gap: 0 calc(3 * var(--step)); border-bottom: 1px solid var(--line); margin: var(--step) 0; }
+.tabs a { white-space: nowrap; padding: 0.35rem 0; color: var(--soft); text-decoration: none; border-bottom: 3px solid transparent; margin-bottom: -1px; }
 .tabs a:hover { color: var(--ink); }
 .tabs a[aria-current] { color: var(--ink); font-weight: 650; border-color: var(--accent); }
 .filters { display: flex; flex-wrap: wrap; gap: calc(1.5 * var(--step)) calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(1.5 * var(--step)) calc(2 * var(--step)); }
-.filters details { flex: 1 1 100%; }
+.menu .filters { width: 44rem; }
+.bar { display: flex; flex-wrap: wrap; gap: var(--step); align-items: center; }
+.bar .chips { flex-wrap: nowrap; overflow-x: auto; margin: 0; min-width: 0; }
+.bar .count { margin-left: auto; }
 .controls { flex: 1 1 100%; display: grid; gap: var(--step) calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(9.5rem, 100%), 1fr)); align-items: start; }
 .controls input, .controls select { width: 100%; }
 .controls [type='date'], .controls [type='datetime-local'] { padding-inline: 0.35rem; }
@@ -136,12 +168,10 @@ thead th.number .sort { display: block; }
 fieldset.control { grid-column: span 2; grid-template-columns: auto minmax(0, 1fr) auto minmax(0, 1fr); align-items: center; gap: 0.25rem var(--step); }
 fieldset.control legend { grid-column: 1 / -1; }
 .chips { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: var(--step); align-items: center; }
-.chips li { background: var(--raised); border: 1px solid var(--line); border-radius: 999px; padding: 0.15rem 0.3rem 0.15rem 0.9rem; }
+.chips li { white-space: nowrap; background: var(--raised); border: 1px solid var(--line); border-radius: 999px; padding: 0.15rem 0.3rem 0.15rem 0.9rem; }
 .chips .reset { background: none; border: 0; padding: 0.15rem 0; }
 .chips li > a[aria-label] { display: inline-block; padding: 0 0.5rem; text-decoration: none; font-weight: 700; }
-.above { display: flex; flex-wrap: wrap; gap: 0 calc(3 * var(--step)); align-items: baseline; }
-.above details[open] { flex: 1 1 100%; }
-.count { font-weight: 650; margin: 0; }
+.count { font-weight: 650; margin: 0; white-space: nowrap; }
 .pager { display: flex; flex-wrap: wrap; gap: var(--step) calc(2 * var(--step)); align-items: center; margin: calc(2 * var(--step)) 0; }
 .pager form { display: flex; gap: var(--step); align-items: center; flex-wrap: wrap; }
 .off { color: var(--soft); }
@@ -157,6 +187,19 @@ figcaption { margin-bottom: var(--step); }
 
 const otherMedia = /* css */ `
 @media (max-width: 40rem) {
+  h1 { font-size: 1.35rem; margin: 0 0 var(--step); }
+  .dotted, .trail { line-height: 1.35; }
+  .tabs { margin: 0 0 var(--step); }
+  header.top, nav.trail, main { padding-block: calc(var(--step) / 2); }
+  .seek { display: none; }
+  .seek-link { display: inline-block; margin-left: auto; }
+  header.top { flex-wrap: nowrap; }
+  .menu[open] > :last-child, .menu.end[open] > :last-child { position: fixed; inset: auto 8px 8px; width: auto; max-width: none; max-height: 80vh; }
+  .bar .count { margin-left: 0; flex: 1; }
+  .bar .chips { order: 1; flex: 1 1 60%; }
+  .grid tbody th, .grid thead th:first-child, .grid thead td:first-child { position: static; }
+  .grid tbody th, .grid thead :is(th, td):first-child { min-width: 0; }
+  .grid tr > :nth-child(2) { left: 0; max-width: 45vw; }
   .facts-list { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .facts-list dd { margin-bottom: calc(1.5 * var(--step)); }
   fieldset.control { grid-template-columns: auto minmax(0, 1fr); }
@@ -173,7 +216,7 @@ const otherMedia = /* css */ `
   html { scroll-behavior: smooth; }
 }
 @media print {
-  .filters, .pager, .columns, .languages, .skip, .find, .tabs, .profile, button { display: none; }
+  .filters, .pager, .menu, .languages, .skip, .find, .seek, .tabs, .profile, button { display: none; }
   .scroll { overflow: visible; max-height: none; border: 0; }
   .grid thead :is(th, td), .grid tbody th { position: static; }
   a { color: inherit; }

@@ -17,6 +17,13 @@ export function textIn(markup: string): string {
   return unescaped(markup.replaceAll(/<[^>]*>/g, ''))
 }
 
+/** Returns a cell as the API writes it: a day by its date, and a number without separators of thousands. */
+export function cellIn(markup: string, attributes: string): string {
+  const day = /<time datetime="([^"]*)"/.exec(markup)?.[1]
+  const text = day ?? textIn(markup)
+  return attributes.includes('class="n"') ? text.replaceAll(',', '') : text
+}
+
 /** Returns the number of rows that a page of a table states, as it is written; undefined if no row matches. */
 export function rowCountOn(page: string): string | undefined {
   const [, text = ''] = /<p class="count" role="status">(.*?)<\/p>/s.exec(page) ?? []
@@ -43,10 +50,10 @@ export interface Form {
   readonly controls: readonly Control[]
 }
 
-/** The forms that lead somewhere. */
+/** The forms that lead somewhere, except for the search of the service in the header. */
 export function formsIn(page: string): Form[] {
   return [...page.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)]
-    .filter(([, head = '']) => /\saction=/.test(head))
+    .filter(([, head = '']) => /\saction=/.test(head) && !head.includes('class="seek"'))
     .map(([, head = '', body = '']) => ({
       action: attribute(head, 'action') ?? '',
       controls: [...body.matchAll(/<(input|select)\b([^>]*)>/g)].flatMap((found) => {

@@ -73,7 +73,10 @@ export function enhance(): void {
     const { path, id, top } = JSON.parse(placeJson) as { path: string; id: string; top: number }
     if (path !== location.pathname) return
     scrollTo({ top, behavior: 'instant' })
-    document.getElementById(id)?.focus({ preventScroll: true })
+    const control = document.getElementById(id)
+    const menu = control?.closest<HTMLDetailsElement>('details.menu')
+    if (menu !== null && menu !== undefined) menu.open = true
+    control?.focus({ preventScroll: true })
   }
 
   // Empty fields need not be in the address.
@@ -84,6 +87,20 @@ export function enhance(): void {
       }
     })
   }
+
+  // A menu closes when people select something outside of it, or press Escape.
+  const closeMenus = (isOpen: (menu: HTMLDetailsElement) => boolean): void => {
+    for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.menu[open]'))
+      if (!isOpen(menu)) menu.open = false
+  }
+  document.addEventListener('click', ({ target }) =>
+    closeMenus((menu) => target instanceof Node && menu.contains(target)),
+  )
+  document.addEventListener('keydown', ({ key: pressed }) => {
+    if (pressed !== 'Escape') return
+    document.activeElement?.closest('details.menu')?.querySelector('summary')?.focus()
+    closeMenus(() => false)
+  })
 
   document.addEventListener('DOMContentLoaded', () => {
     for (const button of document.querySelectorAll<HTMLElement>('[data-lights]')) offerLights(button)

@@ -8,7 +8,7 @@ import { withParameters, queryLink, titleOf, type TableView } from './view.ts'
 export function columnsForm({ words, addresses, language }: PageContext, view: TableView): Html {
   const { table, fields } = view
   const visibleNames = new Set(fields.map(({ name }) => name))
-  return html`<details class="columns">
+  return html`<details class="menu end columns">
     <summary>${words.columns} (${visibleNames.size}/${table.fields.length})</summary>
     <form action="${addresses.table(language, table)}" method="get">
       ${hiddenInputs(view, new Set(['fields']))}
@@ -29,7 +29,9 @@ export function columnsForm({ words, addresses, language }: PageContext, view: T
         )}
       </ul>
       <button>${words.apply}</button>
-      <a href="${queryLink(withParameters(view, { fields: null }))}">${words.allColumns}</a>
+      <a href="${queryLink(withParameters(view, { fields: formatFields(table.fields) }))}"
+        >${words.allColumns}</a
+      >
     </form>
   </details>`
 }

@@ -19,7 +19,7 @@ export function chipsPart(
   { words }: PageContext,
   view: QueryView,
   extraParameters: readonly (readonly [name: string, value: string])[] = [],
-): Html {
+): Html | null {
   const linkTo = (parameters: QueryParameters): string =>
     queryLink(new Map([...parameters, ...extraParameters]))
   const { query } = view
@@ -29,7 +29,7 @@ export function chipsPart(
   }))
   if (query.words.length > 0)
     chips.push({ said: `${words.search}: ${formatWords(query.words)}`, parameter: 'search' })
-  if (chips.length === 0) return html`<p class="facts">${words.noFilter}</p>`
+  if (chips.length === 0) return null
   const none = withParameters(view, Object.fromEntries(chips.map(({ parameter }) => [parameter, null])))
   return html`<ul class="chips" aria-label="${words.filters}">
     ${chips.map(
@@ -64,8 +64,15 @@ export function describeCondition({ field, operator, values }: Condition, words:
   )
 }
 
-/** Maximum number of visible controls; further ones are collapsed. */
-const openMax = 5
+/** Button that opens the form of filters; see `filterForm`. */
+export function filterMenu(context: PageContext, view: QueryView, action: string): Html | null {
+  const form = filterForm(context, view, action)
+  if (form === null) return null
+  return html`<details class="menu filter">
+    <summary>+ ${context.words.filter}</summary>
+    ${form}
+  </details>`
+}
 
 /**
  * Form of filters. A field gets a list if it has few values, a text input if it has texts, and otherwise a
@@ -84,20 +91,11 @@ export function filterForm(
   const controls = filtered.map((field) => controlOf(field, view, words))
   if (controls.length === 0 && table.search.length === 0) return null
   const own = new Set(['search', ...controls.flatMap(({ parameters }) => parameters)])
-  const more = controls.slice(openMax)
   return html`<form class="filters" action="${action}" method="get" data-on-change>
     ${hiddenInputs(view, own)} ${extraParameters.map(([name, value]) => hiddenInput(name, value))}
     <div class="controls">
-      ${table.search.length > 0 && searchControl(view, words)}
-      ${controls.slice(0, openMax).map(({ control }) => control)}
+      ${table.search.length > 0 && searchControl(view, words)} ${controls.map(({ control }) => control)}
     </div>
-    ${
-      more.length > 0 &&
-      html`<details>
-        <summary>${words.moreFilters(more.length)}</summary>
-        <div class="controls">${more.map(({ control }) => control)}</div>
-      </details>`
-    }
     <button>${words.apply}</button>
   </form>`
 }

@@ -4,7 +4,7 @@ import { html, type Html } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { rowParameters, type TableView } from './view.ts'
 
-/** Shows downloads of the matching rows in each format, and of the whole table. */
+/** Menu of downloads by purpose: the matching rows in each format, and the whole table. */
 export function downloadsPart({ words, addresses, language }: PageContext, view: TableView): Html {
   const { table, query, range, files, snapshot, dataset } = view
   const { count, bytes } = writtenIn(words)
@@ -15,37 +15,45 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
     query.snapshot === null || query.snapshot === 'current' || download === undefined
       ? files.download(table)
       : files.file(table, query.snapshot, download.file)
-  const isAll = range.count === snapshot.manifest.rows && view.fields.length === table.fields.length
-  return html`<section id="downloads">
-    <h2>${isAll ? words.download : words.thisView}</h2>
-    <ul class="downloads">
+  const exportLine = ({ name }: (typeof rowFormats)[number]): Html =>
+    html`<li>
+      <a href="${view.exportAddress(new Map([...ask, ['format', name]]))}" rel="nofollow"
+        >${name.toUpperCase()}</a
+      >
+      <span class="facts"
+        >${words.rows(count(range.count))}, ${words.aboutSize(bytes(sizeOf(view, name)))}</span
+      >
+    </li>`
+  const [forSheets, forPrograms] = [true, false].map((isForSheets) =>
+    rowFormats.filter(({ name }) => name.startsWith('csv') === isForSheets).map(exportLine),
+  )
+  return html`<details class="menu end main" id="downloads">
+    <summary>${words.download}</summary>
+    <div>
       ${
         range.count > table.exportRowsMax
-          ? html`<li>${words.tooMany(count(table.exportRowsMax))}</li>`
-          : rowFormats.map(
-              ({ name }) =>
-                html`<li>
-                  <a href="${view.exportAddress(new Map([...ask, ['format', name]]))}" rel="nofollow"
-                    >${name.toUpperCase()}</a
-                  >
-                  <span class="facts"
-                    >${words.rows(count(range.count))}, ${words.aboutSize(bytes(sizeOf(view, name)))}</span
-                  >
-                </li>`,
-            )
+          ? html`<p>${words.tooMany(count(table.exportRowsMax))}</p>`
+          : html`<h2>${words.forSpreadsheets}</h2>
+              <ul class="downloads">
+                ${forSheets}
+              </ul>
+              <h2>${words.forPrograms}</h2>
+              <ul class="downloads">
+                ${forPrograms}
+              </ul>`
       }
-      <li>
-        <a href="${wholeFile}">${words.wholeTable}: CSV (gzip)</a>
-        <span class="facts"
-          >${words.rows(count(snapshot.manifest.rows))}, ${bytes(download?.bytes ?? 0)}</span
-        >
-      </li>
-    </ul>
-    <p>
-      <a href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a> ·
-      <a href="${addresses.files(language, dataset)}#${table.name}">${words.filesOf}</a>
-    </p>
-  </section>`
+      <h2>${words.wholeTable}</h2>
+      <ul class="downloads">
+        <li>
+          <a href="${wholeFile}">CSV (gzip)</a>
+          <span class="facts"
+            >${words.rows(count(snapshot.manifest.rows))}, ${bytes(download?.bytes ?? 0)}</span
+          >
+        </li>
+        <li><a href="${addresses.files(language, dataset)}#${table.name}">${words.filesOf}</a></li>
+      </ul>
+    </div>
+  </details>`
 }
 
 /** Estimates the size of an export of the query, in bytes. */

@@ -4,7 +4,7 @@ import type { PageContext } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { profilePart } from './profile.ts'
-import { withParameters, isNumber, queryLink, titleOf, type TableView } from './view.ts'
+import { withParameters, isNumber, isTime, queryLink, titleOf, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
 /** Maximum number of characters shown in a cell; the page of the row shows the whole value. */
@@ -19,34 +19,31 @@ export function gridPart(context: PageContext, view: TableView): Html {
   const numbers = rows.map((_row, index) => (positions[index] ?? 0) + 1)
   const id = snapshot.manifest.snapshot
   return html`<div class="scroll grid" tabindex="0" role="region" aria-label="${words.table}">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col"><span class="unseen">${words.rowHead}</span></th>
-            ${fields.map((field) => headerPart(context, view, field))}
-          </tr>
-          ${
-            snapshot.report !== null &&
-            html`<tr class="profiles">
-              <td></td>
-              ${fields.map((field) => html`<td>${profilePart(context, view, field)}</td>`)}
-            </tr>`
-          }
-        </thead>
-        <tbody>
-          ${rows.map((row, index) => {
-            const number = numbers[index] ?? 0
-            return html`<tr>
-              <th scope="row"><a href="row/${number}/?snapshot=${id}">${number}</a></th>
-              ${row.map((value, at) => cellPart(context, fields[at], value))}
-            </tr>`
-          })}
-        </tbody>
-      </table>
-    </div>
-    <p class="facts">
-      – ${words.null}. ${words.sortable(fields.every(({ name }) => orderable(view.table).includes(name)))}
-    </p>`
+    <table>
+      <thead>
+        <tr>
+          <th scope="col"><span class="unseen">${words.rowHead}</span></th>
+          ${fields.map((field) => headerPart(context, view, field))}
+        </tr>
+        ${
+          snapshot.report !== null &&
+          html`<tr class="profiles">
+            <td></td>
+            ${fields.map((field) => html`<td>${profilePart(context, view, field)}</td>`)}
+          </tr>`
+        }
+      </thead>
+      <tbody>
+        ${rows.map((row, index) => {
+          const number = numbers[index] ?? 0
+          return html`<tr>
+            <th scope="row"><a href="row/${number}/?snapshot=${id}">${number}</a></th>
+            ${row.map((value, at) => cellPart(context, fields[at], value))}
+          </tr>`
+        })}
+      </tbody>
+    </table>
+  </div>`
 }
 
 function headerPart(context: PageContext, view: TableView, field: Field): Html {
@@ -66,8 +63,15 @@ function headerPart(context: PageContext, view: TableView, field: Field): Html {
           >`
         : title
     }
-    ${field.unit !== null && html`<span class="unit">${field.unit}</span>`}
+    ${unitPart(field)}
   </th>`
+}
+
+/** Shows the unit, unless the title says it. */
+function unitPart(field: Field): Html | null {
+  const { unit } = field
+  const isSaid = unit !== null && titleOf(field).toLowerCase().includes(unit.toLowerCase())
+  return unit === null || isSaid ? null : html`<span class="unit">${unit}</span>`
 }
 
 /** Returns a link that sorts by a field: ascending, or descending if the rows are already in ascending order. */
@@ -76,12 +80,24 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
   return queryLink(withParameters(view, { ordering }))
 }
 
-/** Shows a value: null as a dash, addresses as links, and long texts collapsed. */
+/** Returns whether numbers are amounts, whose thousands are separated; other whole numbers may be years or codes. */
+function isAmount({ type, unit }: Field): boolean {
+  return type !== 'integer' || unit !== null
+}
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+}
+
+/** Shows a value in the language of the page: null as a dash, addresses as links, and long texts collapsed. */
 function cellPart({ words }: PageContext, field: Field | undefined, value: string | null): Html {
   if (value === null) return html`<td class="null">–</td>`
+  const { digits, grouped, shortDay } = writtenIn(words)
+  // The classes are short, since most cells of a page have one.
   if (field !== undefined && isNumber(field))
-    // The class is short, since most cells of a page have it.
-    return html`<td class="n">${writtenIn(words).digits(value)}</td>`
+    return html`<td class="n">${isAmount(field) ? grouped(value) : digits(value)}</td>`
+  if (field !== undefined && isTime(field) && isDay(value))
+    return html`<td class="d"><time datetime="${value}">${shortDay(value)}</time></td>`
   const address = safeAddress(value)
   if (address !== null && value.length <= cellShownMax)
     return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`

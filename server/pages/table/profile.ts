@@ -14,16 +14,45 @@ const barsMax = 10
 const topMax = 5
 const height = 28
 
-/** Shows the distribution of a column in its header; each bar or value links to its rows. */
+/** Shows the distribution of a column as a strip, which opens to bars or values that link to their rows. */
 export function profilePart(context: PageContext, view: TableView, field: Field): Html | null {
   const found = view.snapshot.report?.fields.find(({ name }) => name === field.name)
   if (found === undefined) return null
   const { words } = context
   const { count } = writtenIn(words)
-  return html`<div class="profile">
-    ${histogramPart(context, view, field, found) ?? topPart(context, view, field, found)}
-    ${found.nulls > 0 && html`<span class="nulls">${words.nulls(count(found.nulls))}</span>`}
-  </div>`
+  const parts = [
+    histogramPart(context, view, field, found) ?? topPart(context, view, field, found),
+    found.nulls > 0 && html`<span class="nulls">${words.nulls(count(found.nulls))}</span>`,
+  ]
+  return html`<details class="profile">
+    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(found)}</summary>
+    ${parts}
+  </details>`
+}
+
+/** Bars of a histogram, or of the most frequent values; a line if all values are different. */
+function stripPart({ histogram = [], top }: Profile): Html {
+  const rows =
+    histogram.length > 1 ? merged(histogram).map((range) => range.rows) : (top ?? []).map((one) => one.rows)
+  const bars = rows.length === 0 ? [1] : rows
+  return html`<svg
+    class="bars"
+    viewBox="0 0 ${bars.length * 10} ${height}"
+    preserveAspectRatio="none"
+    aria-hidden="true"
+  >
+    <path class="bar" d="${outlineOf(bars, rows.length === 0 ? height : Math.max(...bars, 1))}" />
+  </svg>`
+}
+
+/** Path of bars next to each other. */
+function outlineOf(bars: readonly number[], highest: number): string {
+  const outline = bars.map((rows, index) => {
+    if (rows === 0) return ''
+    const tall = Math.max(1, Math.round((height * rows) / highest))
+    return `M${index * 10 + 1} ${height}v${-tall}h8v${tall}z`
+  })
+  return outline.join('')
 }
 
 function histogramPart(
@@ -42,11 +71,6 @@ function histogramPart(
   const { count, digits } = writtenIn(words)
   const rest = withoutField(view, field)
   const boundText = (text: string): string => (isNumber(field) ? digits(formatBound(field, text)) : text)
-  const outline = bars.map(({ rows }, index) => {
-    if (rows === 0) return ''
-    const tall = Math.max(1, Math.round((height * rows) / highest))
-    return `M${index * 10 + 1} ${height}v${-tall}h8v${tall}z`
-  })
   // The clickable area has full height, so that low bars are easy to select.
   const reaches = bars.map(({ from, to, rows }, index) => {
     if (rows === 0) return null
@@ -71,7 +95,13 @@ function histogramPart(
     aria-label="${words.distribution}: ${titleOf(field)}"
     preserveAspectRatio="none"
   >
-    <path class="bar" d="${outline.join('')}" />
+    <path
+      class="bar"
+      d="${outlineOf(
+        bars.map(({ rows }) => rows),
+        highest,
+      )}"
+    />
     ${reaches}
   </svg>`
 }

@@ -1,4 +1,4 @@
-import { type Table, tableId } from '../../../core/catalog/catalog.ts'
+import { type Originator, type Table, tableId } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
@@ -6,7 +6,7 @@ import { html, type Html, partyPart, textOf } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { codesPart } from './codes.ts'
 import { columnsForm } from './columns.ts'
-import { chipsPart, filterForm, hiddenInputs } from './conditions.ts'
+import { chipsPart, filterMenu, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
 import { tabsPart, trailTo } from './tabs.ts'
@@ -22,6 +22,7 @@ import {
   withParameters,
 } from './view.ts'
 import { parameterFor, type Condition } from '../../query/conditions.ts'
+import { formatFields, parametersOf } from '../../query/parameters.ts'
 import { isParameterName, parseRowQuery, type RowQuery } from '../../query/query.ts'
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
@@ -32,11 +33,10 @@ import { named, pageAt, type PageService } from '../service.ts'
 function tableHtml(service: PageService, view: TableView): Html {
   const { context } = service
   const { addresses, language, words } = context
-  const { dataset, table, query, range, rows, snapshot } = view
+  const { dataset, table, query, range, snapshot } = view
   const { count, day } = writtenIn(words)
-  const title = `${dataset.name}: ${titleOf(table)}`
+  const title = titleOf(table)
   const { changed_at: changed, import_date: imported } = snapshot.manifest
-  const isFiltered = query.conditions.length > 0 || query.words.length > 0
   const rejected = snapshot.report?.rejected_rows ?? 0
   const covered = coverageOf(table, snapshot.report)
   const embedded = withParameters(view, {
@@ -45,39 +45,44 @@ function tableHtml(service: PageService, view: TableView): Html {
     snapshot: snapshot.manifest.snapshot,
   })
   const main = html`
-    <h1>${title}</h1>
-    <p class="lead folded">${table.description ?? dataset.description}</p>
-    <p class="facts">
-      ${covered !== null && words.covers(covered.name, day(covered.from), day(covered.to))}
-      ${changed === undefined ? words.importedOn(day(imported)) : words.changedLast(day(changed))}
+    <div class="head">
+      <h1>${title}</h1>
+      <div class="actions">
+        ${downloadsPart(context, view)}
+        <a class="button" href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a>
+        <a class="button" href="${service.writing.documents.datasetFeed(dataset)}">${words.subscribe}</a>
+      </div>
+    </div>
+    <p class="facts dotted">
+      ${table.rowMeaning !== null && html`<span>${words.eachRow(table.rowMeaning)}</span>`}
+      <span>${words.rows(count(snapshot.manifest.rows))}</span>
+      ${covered !== null && html`<span>${words.between(day(covered.from), day(covered.to))}</span>`}
+      <span>${changed === undefined ? words.importedAt(day(imported)) : words.changedAt(day(changed))}</span>
       ${
         rejected > 0 &&
         html`<a href="${addresses.dataset(language, dataset)}#truth"
           >${words.leftOutOfTable(count(rejected))}</a
         >`
       }
-      ${words.allRows} ${dataset.license !== null && html`${words.license}: ${partyPart(dataset.license)}.`}
-      <a href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a>
+      ${dataset.license !== null && html`<span>${partyPart(shortLicense(dataset.license))}</span>`}
     </p>
     ${tabsPart(context, table, 'table', rowParameters(view))}
-    ${filterForm(context, view, addresses.table(language, table))} ${chipsPart(context, view)}
-    <div class="above">
-      <p class="count" role="status">
-        ${
-          range.count === 0
-            ? words.nothing
-            : words.showing(count(range.first + 1), count(range.first + rows.length), count(range.count))
-        }
-      </p>
-      ${hintsPart(context, view)} ${columnsForm(context, view)} <a href="#downloads">${words.download}</a>
+    <div class="bar">
+      ${filterMenu(context, view, addresses.table(language, table))} ${chipsPart(context, view)}
+      <p class="count" role="status">${range.count === 0 ? words.nothing : words.rows(count(range.count))}</p>
+      ${columnsForm(context, view)}
     </div>
-    ${isFiltered && html`<p class="facts">${words.profilesOfAll}</p>`} ${gridPart(context, view)}
-    ${pagerPart(context, view)} ${downloadsPart(context, view)}
-    ${embedPart(context, service, addresses.embed(language, table, null, embedded), title)}
+    ${hintsPart(context, view)} ${gridPart(context, view)} ${pagerPart(context, view)}
+    <p class="lead">${table.description ?? dataset.description}</p>
+    <p class="facts">
+      ${words.allRows} ${words.profilesOfAll}
+      <a href="${addresses.files(language, dataset)}#${table.name}">${words.filesOf}</a>
+    </p>
+    ${embedPart(context, service, addresses.embed(language, table, null, embedded), `${dataset.name}: ${title}`)}
     ${codesPart(context, view)}
   `
   return framed(context, {
-    title,
+    title: `${dataset.name}: ${title}`,
     description: table.description ?? dataset.description,
     main,
     inLanguage: (other) => addresses.table(other, table, query.parameters, range.page),
@@ -86,29 +91,38 @@ function tableHtml(service: PageService, view: TableView): Html {
   })
 }
 
-/**
- * Returns the first and the last day that the rows cover; null if unknown, or if the declared order has
- * no field of dates.
- */
+/** Returns a license with its short name, which many names have at their end: `... (CC BY 4.0)`. */
+function shortLicense({ name, url }: Originator): Originator {
+  return { name: /\(([^()]{2,20})\)$/.exec(name)?.[1] ?? name, url }
+}
+
+/** Returns the first and the last day of the rows; null if unknown, or if the table is in no order of time. */
 function coverageOf(
   { fields, order }: Table,
   report: SnapshotReport | null,
-): { readonly name: string; readonly from: string; readonly to: string } | null {
+): { readonly from: string; readonly to: string } | null {
   const field = fields.find((one) => isTime(one) && order.some((key) => key.field === one.name))
   const found = report?.fields.find(({ name }) => name === field?.name)
   const [from = '', to = ''] = [found?.min, found?.max].map((text) => (text ?? '').slice(0, 10))
   const areDays = [from, to].every((text) => !Number.isNaN(Date.parse(text)))
-  return field === undefined || !areDays ? null : { name: titleOf(field), from, to }
+  return areDays ? { from, to } : null
 }
 
 /** Rows per HTML page, fewer than in the API. */
 const pageSize = { default: 50, max: 200 }
 
 function parseTableQuery(table: Table, target: string): RowQuery {
-  const query = parseRowQuery(table, target, ['format'], pageSize.default)
+  const query = keepingFields(table, target, parseRowQuery(table, target, ['format'], pageSize.default))
   if (query.pageSize <= pageSize.max) return query
   const message = `The parameter "page_size" must be a whole number from 1 to ${pageSize.max} on an HTML page.`
   throw unacceptableParameters([{ parameter: 'page_size', message }])
+}
+
+/** Keeps a choice of all fields in the links of a page that would show the default columns without it. */
+function keepingFields(table: Table, target: string, query: RowQuery): RowQuery {
+  const isChosen = parametersOf(target).some(([name, text]) => name === 'fields' && text !== '')
+  if (table.defaultColumns === null || !isChosen || query.parameters.has('fields')) return query
+  return { ...query, parameters: withParameters({ query }, { fields: formatFields(table.fields) }) }
 }
 
 /** Page of a table: rows, distributions, filters, and downloads; with the same parameters as in the API. */

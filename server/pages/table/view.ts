@@ -35,7 +35,7 @@ export interface TableView extends QueryView {
     readonly lastPage: number
     readonly first: number
   }
-  /** Fields in declared order. */
+  /** Shown fields, in declared order. */
   readonly fields: readonly Field[]
   /** Values as texts with all digits, in the order of the fields. */
   readonly rows: readonly (readonly (string | null)[])[]
@@ -138,12 +138,19 @@ export async function viewOf(
   return { view: viewFrom(queryView, body, service), serverTiming: body.serverTiming }
 }
 
+/** Returns the fields that a page shows: those of the query, or else the default columns of the table. */
+function shownFields({ fields, defaultColumns }: Table, query: RowQuery): Field[] {
+  if (query.parameters.has('fields') || defaultColumns === null)
+    return fields.filter((field) => query.fields.includes(field))
+  return defaultColumns.flatMap((name) => query.fields.find((field) => field.name === name) ?? [])
+}
+
 function viewFrom(
   { dataset, table, snapshot, query }: QueryView,
   { pieces, range, positions, hints }: PageBody,
   service: PageService,
 ): TableView {
-  const selectedFields = table.fields.filter((field) => query.fields.includes(field))
+  const selectedFields = shownFields(table, query)
   // Each row has its values in alphabetical order of the fields.
   const places = selectedFields.map((field) => query.fields.indexOf(field))
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))

@@ -130,13 +130,19 @@ export const en = {
     Aspect | 'table',
     string
   >,
+  subscribe: 'Subscribe',
+  filter: 'Filter',
+  eachRow: (meaning: string) => `Each row: ${meaning}`,
+  rowsInAll: (count: string) => (count === '1' ? '1 row.' : `${count} rows.`),
+  forSpreadsheets: 'For spreadsheets',
+  forPrograms: 'For programs',
+  importedAt: (day: string) => `imported ${day}`,
+  changedAt: (day: string) => `updated ${day}`,
   filters: 'Filters',
-  noFilter: 'No filter: all rows are shown.',
   from: 'from',
   to: 'to',
   contains: 'contains',
   any: 'any',
-  moreFilters: (count: number) => (count === 1 ? '1 more filter' : `${count} more filters`),
   reset: 'Remove all filters',
   remove: (what: string) => `Remove the filter: ${what}`,
   search: 'Search',
@@ -148,14 +154,7 @@ export const en = {
   sortedDown: (field: string) => `sorted by ${field}, descending`,
   sortBy: (field: string) => `Sort by ${field}`,
   allRows: 'Filters, search and sorting always work on all rows.',
-  sortable: (areAll: boolean): string =>
-    areAll
-      ? 'Select the name of a column to sort by it.'
-      : 'Select an underlined column to sort by it; other columns cannot be sorted.',
   profilesOfAll: 'The summaries below the column names cover the whole table, not only this selection.',
-  covers: (field: string, from: string, to: string) => `${field}: ${from} to ${to}.`,
-  showing: (first: string, last: string, count: string) =>
-    count === '1' ? '1 row' : `Rows ${first} to ${last} of ${count}`,
   nothing: 'No row matches.',
   noSuchValue: (field: string, missing: string) => `No row has “${missing}” in ${field}.`,
   /** Text before a link to the nearest value. */

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRequire } from 'node:module'
+import { allTables, tableId } from '../../../core/catalog/catalog.ts'
 import { languages } from '../../../core/catalog/names.ts'
 import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../../support/browser.ts'
 import { isExhaustive, seed } from '../../support/runs.ts'
@@ -87,6 +88,51 @@ describeInBrowser('pages in a browser', () => {
     60_000,
   )
 
+  test.each([
+    [1440, 900, 500],
+    [390, 844, 600],
+  ])(
+    'at %d x %d, the first row of every table begins within %d px',
+    async (width, height, most) => {
+      const shop = await publishSamples()
+      const all = await site(shop)
+      const page = await browser().newPage({ viewport: { width, height } })
+      const low: unknown[] = []
+      for (const table of allTables(shop.catalog)) {
+        for (const language of languages) {
+          await page.goto(`${all.base}/${language}/dataset/${tableId(table)}/`)
+          const row = page.locator('.grid tbody tr').first()
+          const top = (await row.boundingBox())?.y ?? Infinity
+          const isScrolled = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+          if (top > most || isScrolled) low.push([tableId(table), language, top, isScrolled])
+        }
+      }
+      await page.close()
+      all.close()
+      expect(low).toEqual([])
+    },
+    120_000,
+  )
+
+  test('a menu opens over the page, and closes by Escape or a click elsewhere', async () => {
+    const page = await browser().newPage()
+    await page.goto(`${at.base}/en/dataset/covid19/caso/`)
+    const openMenus = (): Promise<string[]> =>
+      page.evaluate(() =>
+        [...document.querySelectorAll('details.menu[open] > summary')].map((summary) =>
+          summary.textContent.trim(),
+        ),
+      )
+    await page.click('#downloads > summary')
+    expect(await openMenus()).toEqual(['Download'])
+    await page.click('.menu.filter > summary')
+    expect(await openMenus()).toEqual(['+ Filter'])
+    await page.keyboard.press('Escape')
+    expect(await openMenus()).toEqual([])
+    expect(await page.evaluate(() => document.activeElement?.textContent.trim())).toBe('+ Filter')
+    await page.close()
+  })
+
   test('a page is whole without scripts, and with one a reader chooses light or dark, which stays', async () => {
     const page = await browser().newPage({ colorScheme: 'light' })
     const background = (): Promise<string> =>
@@ -140,6 +186,7 @@ describeInBrowser('pages in a browser', () => {
     await page.waitForFunction(() => document.activeElement?.id === 'chart-group')
     expect(new URL(page.url()).search).toBe('?place_type=state&group=state&measure=rows')
     await page.goto(`${at.base}/en/dataset/covid19/caso/`)
+    await page.click('.menu.filter > summary')
     await page.fill('#search', 'a')
     await page.press('#search', 'Enter')
     await page.waitForURL(/search=a/)

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
 import { allTables, tableId, type Table } from '../../../core/catalog/catalog.ts'
 import { randomQuery, readRows, type Row } from '../../support/evaluator.ts'
-import { rowCountOn, textIn } from '../../support/markup.ts'
+import { cellIn, rowCountOn, textIn } from '../../support/markup.ts'
 import { freePort } from '../../support/ports.ts'
 import { randomFrom } from '../../support/random-queries.ts'
 import { runsOf, seed } from '../../support/runs.ts'
@@ -86,8 +86,15 @@ describeWithClients('lines of code of a page', () => {
       if (found === undefined) throw new Error('no table')
       const { query } = randomQuery(random, found.table, found.rows)
       for (const name of ['page', 'page_size', 'format']) query.delete(name)
+      const names = found.table.fields.map(({ name }) => name)
+      const asked = query.get('fields')?.split(',') ?? names
+      // A page shows the default columns, and its codes bring all.
+      query.set('fields', asked.join())
       const page = `${base}/en/dataset/${tableId(found.table)}/?${query.toString()}`
-      const one = await printedOn(page)
+      const one = await printedOn(
+        page,
+        names.filter((name) => asked.includes(name)),
+      )
       if (one !== null) printed.push(one)
     }
     const python = printed.flatMap(({ codes, ...rest }) =>
@@ -166,8 +173,11 @@ interface Printed {
   readonly shown: readonly (readonly (string | null)[])[]
 }
 
-/** Null where the page has no rows to compare. */
-async function printedOn(page: string): Promise<Printed | null> {
+/**
+ * Null where the page has no rows to compare.
+ * @param columns names in the order of the page
+ */
+async function printedOn(page: string, columns: readonly string[]): Promise<Printed | null> {
   const text = await (await fetch(page, { headers: { Accept: 'text/html' } })).text()
   const codes = Object.fromEntries(
     [...text.matchAll(/<summary>([^<]*)<\/summary\s*>\s*<pre[^>]*>\s*<code[^>]*>(.*?)<\/code>/gs)].map(
@@ -176,24 +186,18 @@ async function printedOn(page: string): Promise<Printed | null> {
   )
   const shownCount = rowCountOn(text)
   if (shownCount === undefined) return null
-  const heads = [...text.matchAll(/<th\s+scope="col"[^>]*>(.*?)<\/th>/gs)].slice(1)
-  const titles = heads.map(([, head = '']) =>
-    textIn(
-      /<a class="sort"[^>]*>(.*?)(?: <span|<\/a)/s.exec(head)?.[1] ?? head.split('<div')[0] ?? '',
-    ).trim(),
-  )
   const lines = [...text.matchAll(/<tr>\s*<th scope="row">(.*?)<\/tr>/gs)].map(([, line = '']) =>
     [...line.matchAll(/<td([^>]*)>(.*?)<\/td>/gs)].map(([, head = '', cell = '']) =>
-      head.includes('class="null"') ? null : textIn(cell.replace(/<summary>.*?<\/summary>/s, '')).trim(),
+      head.includes('class="null"')
+        ? null
+        : cellIn(cell.replace(/<summary>.*?<\/summary>/s, ''), head).trim(),
     ),
   )
-  const order = titles
-    .map((title, index) => ({ title, index }))
-    .toSorted((a, b) => (a.title < b.title ? -1 : 1))
+  const order = columns.map((name, index) => ({ name, index })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return {
     page,
     codes,
-    names: order.map(({ title }) => title),
+    names: order.map(({ name }) => name),
     count: Number(shownCount.replaceAll(',', '')),
     first: 0,
     rows: lines.length,

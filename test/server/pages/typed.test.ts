@@ -56,7 +56,10 @@ async function page(target: string): Promise<{ status: number; markup: string }>
 /** The cells of each row of a page. */
 function cellsOf(markup: string): string[][] {
   return [...markup.matchAll(/<tr>\s*<th scope="row">(.*?)<\/tr>/gs)].map(([, line = '']) =>
-    [...line.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell = '']) => textIn(cell)),
+    [...line.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(
+      // A picker of days takes a date, and not the words of the page.
+      ([, cell = '']) => /<time datetime="([^"]*)"/.exec(cell)?.[1] ?? textIn(cell),
+    ),
   )
 }
 
