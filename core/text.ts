@@ -156,3 +156,8 @@ function rankOf(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 }
+
+/** Returns whether one text becomes the other if a letter is added, removed or replaced. */
+export function differInOneLetter(one: string, other: string): boolean {
+  return Math.abs(one.length - other.length) <= 1 && distance(one, other) === 1
+}

@@ -23,6 +23,10 @@ export const fieldShape = z.strictObject({
   type: z.enum(fieldTypeNames as [FieldType, ...FieldType[]]),
   title: optional(texts).describe('Title of the field for people.'),
   description: optional(texts).describe('Meaning of the field.'),
+  synonyms: z
+    .array(plainText)
+    .default([])
+    .describe('Other words, in any language, by which people search for the field.'),
   unit: optional(texts).describe('Unit of its numbers, such as R$, km or people.'),
   kind: optional(z.enum(kindNames)).describe(
     'Kind of its texts: date for YYYY-MM-DD, uf for codes of Brazilian states; charts use it.',
@@ -66,9 +70,9 @@ export function digitsOf({ precision, scale }: Pick<FieldDefinition, 'precision'
 
 /** Returns a field as the server and the ingest use it. */
 export function buildField(definition: FieldDefinition, source: SourceDefinition) {
-  const { name, type, title, description, unit, kind, mask } = definition
+  const { name, type, title, description, synonyms, unit, kind, mask } = definition
   const reading = buildReading(definition, source)
-  return { name, type, title, description, unit, kind, ...digitsOf(definition), reading, mask }
+  return { name, type, title, description, synonyms, unit, kind, ...digitsOf(definition), reading, mask }
 }
 
 /** Checks a field of a table with this source. */

@@ -31,6 +31,10 @@ export const tableShape = z.strictObject({
   title: optional(texts).describe('Title of the table for people.'),
   description: optional(texts).describe('Description of the rows.'),
   row_meaning: optional(texts).describe('Meaning of a row, such as `one municipality on one day`.'),
+  synonyms: z
+    .array(plainText)
+    .default([])
+    .describe('Other words, in any language, by which people search for the table, such as wages or judges.'),
   order: z
     .array(
       z

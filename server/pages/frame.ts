@@ -11,6 +11,8 @@ export interface PageContext {
   /** Hash of the catalog, the language and the public address, used in the cache keys of pages. */
   readonly name: string
   readonly catalog: CatalogTexts
+  /** The catalog in each language. */
+  readonly translations: readonly CatalogTexts[]
   readonly addresses: PageAddresses
   readonly assets: Assets
   readonly language: Language

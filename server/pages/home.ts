@@ -1,5 +1,5 @@
 import { titleOf } from './table/view.ts'
-import { listedDatasets, type Dataset, type Table, allTables } from '../../core/catalog/catalog.ts'
+import { listedDatasets, type Dataset, allTables } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed } from './frame.ts'
 import { html, type Html } from './html.ts'
@@ -10,50 +10,32 @@ import type { NamedResponse } from '../http/responder.ts'
 import { unacceptableParameters } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
 import { languageFor } from './words/all.ts'
-import { foldText } from '../../core/folding.ts'
 import { parseQuery } from '../query/parameters.ts'
-import { formatWords, matcher, searchTerm, searchTerms, wordsMax } from '../query/search-terms.ts'
+import { searchTerms, wordsMax } from '../query/search-terms.ts'
 import type { findIndex } from '../routes/api-index.ts'
 import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
+import { searchForm, searchPage } from './search/results.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
 /** Number of recently changed tables on the home page. */
 const latelyMax = 5
-/** Maximum number of tables and fields of a dataset in a search result. */
-const placesMax = 8
 
-/** @param sought search words; none for all datasets */
-function homeHtml(service: PageService, sought: readonly string[]): Html {
+function homeHtml(service: PageService): Html {
   const { context, writing } = service
-  const { catalog, addresses, language, words } = context
-  const matchers = sought.map(matcherOf)
-  const text = formatWords(sought)
+  const { catalog, addresses, words } = context
   const order = writtenIn(words).inOrder(listedDatasets(catalog).map(({ name }) => name))
-  const found = listedDatasets(catalog)
-    .filter((dataset) => isFound(dataset, matchers))
-    .toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
+  const datasets = listedDatasets(catalog).toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
   const main = html`
     <section class="hero">
       <h1>${catalog.title}</h1>
       <p class="lead">${catalog.description}</p>
-      <form class="find" role="search" action="${addresses.home(language)}" method="get">
-        <label for="q" class="unseen">${words.findHint}</label>
-        <input id="q" name="q" type="search" value="${text}" placeholder="${words.findHint}" />
-        <button>${words.find}</button>
-      </form>
+      ${searchForm(context, '')}
     </section>
-    ${sought.length === 0 && latelyPart(service)}
+    ${latelyPart(service)}
     <section>
-      <h2>${sought.length === 0 ? words.datasets : words.found(found.length)}</h2>
-      ${
-        sought.length > 0 &&
-        html`<p>
-          ${found.length === 0 && words.nothingFound}
-          <a href="${addresses.home(language)}">${words.backHome}</a>
-        </p>`
-      }
+      <h2>${words.datasets}</h2>
       <ul class="cards">
-        ${found.map((dataset) => card(service, dataset, matchers))}
+        ${datasets.map((dataset) => card(service, dataset))}
       </ul>
     </section>
   `
@@ -62,18 +44,16 @@ function homeHtml(service: PageService, sought: readonly string[]): Html {
     description: catalog.description,
     main,
     feed: writing.documents.feed(),
-    inLanguage: (other) =>
-      addresses.home(other) + (sought.length === 0 ? '' : `?${new URLSearchParams({ q: text }).toString()}`),
+    inLanguage: (other) => addresses.home(other),
   })
 }
 
-function card({ context, snapshots }: PageService, dataset: Dataset, matchers: readonly Matcher[]): Html {
+function card({ context, snapshots }: PageService, dataset: Dataset): Html {
   const { addresses, language, words } = context
   const tables = [...dataset.tables.values()]
   const published = tables.filter((table) => snapshots.current(table) !== null)
   const rows = published.reduce((sum, table) => sum + (snapshots.current(table)?.manifest.rows ?? 0), 0)
   const { count } = writtenIn(words)
-  const places = matchers.length === 0 ? [] : placesOf(published, matchers)
   return html`<li class="card">
     <h3><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></h3>
     <p class="folded">${dataset.description}</p>
@@ -81,20 +61,6 @@ function card({ context, snapshots }: PageService, dataset: Dataset, matchers: r
       ${words.tablesCount(tables.length, published.length)} ·
       ${published.length === 0 ? words.notPublished : words.rows(count(rows))}
     </p>
-    ${
-      places.length > 0 &&
-      html`<ul class="places">
-        ${places.map(
-          ({ table, field }) =>
-            html`<li>
-              <a
-                href="${field === null ? addresses.table(language, table) : addresses.aspect(language, table, 'fields')}"
-                >${titleOf(table)}${field !== null && ` › ${field}`}</a
-              >
-            </li>`,
-        )}
-      </ul>`
-    }
   </li>`
 }
 
@@ -129,62 +95,7 @@ function changeOf({ manifest }: Snapshot): { at: string; rows: number } {
   return { at: manifest.changed_at ?? manifest.import_date, rows: manifest.rows }
 }
 
-/** Returns whether the texts of a dataset contain every word. */
-/** Test of folded texts. */
-type Matcher = (text: string) => boolean
-
-function matcherOf(word: string): Matcher {
-  const term = searchTerm(word)
-  return matcher(term, foldText(term.text))
-}
-
-function isFound(dataset: Dataset, matchers: readonly Matcher[]): boolean {
-  const foldedTexts = [
-    dataset.slug,
-    dataset.name,
-    dataset.description,
-    dataset.author?.name ?? '',
-    dataset.source?.name ?? '',
-    ...[...dataset.tables.values()].flatMap((table) => [
-      ...textsOfTable(table),
-      ...table.fields.flatMap(textsOfField),
-    ]),
-  ].map(foldText)
-  return matchers.every((matches) => foldedTexts.some(matches))
-}
-
-interface Place {
-  readonly table: Table
-  /** Title of a matching field; null if the texts of the table itself match. */
-  readonly field: string | null
-}
-
-/** Returns published tables and fields with a text that contains one of the words. */
-function placesOf(tables: readonly Table[], matchers: readonly Matcher[]): Place[] {
-  const hasWord = (texts: readonly string[]): boolean => {
-    const foldedTexts = texts.map(foldText)
-    return matchers.some((matches) => foldedTexts.some(matches))
-  }
-  const places: Place[] = []
-  for (const table of tables) {
-    if (hasWord(textsOfTable(table))) places.push({ table, field: null })
-    for (const field of table.fields) {
-      if (places.length >= placesMax) return places
-      if (hasWord(textsOfField(field))) places.push({ table, field: titleOf(field) })
-    }
-  }
-  return places
-}
-
-function textsOfTable({ name, title, description }: Table): string[] {
-  return [name, title ?? '', description ?? '']
-}
-
-function textsOfField({ name, title, description }: Table['fields'][number]): string[] {
-  return [name, title ?? '', description ?? '']
-}
-
-/** Home page: all datasets, or those found by a search in their texts, tables and fields. */
+/** Home page: all datasets, or the tables and values that a search finds. */
 export function homePage(service: PageService): Resource {
   return { ...pageAt(service, '', 'Home'), find: ({ target }) => homeFor(service, target) }
 }
@@ -214,7 +125,10 @@ function homeFor(service: PageService, target: string): NamedResponse {
     throw unacceptableParameters([{ parameter: 'q', message }])
   }
   const ids = allTables(catalog).map((table) => snapshots.current(table)?.manifest.snapshot ?? null)
-  const answer = webPage(service, ['home', sought, ids], () => homeHtml(service, sought))
+  const answer =
+    sought.length === 0
+      ? webPage(service, ['home', ids], () => homeHtml(service))
+      : searchPage(service, ['search', text, ids], text)
   const { documents } = writing
   const Link = [
     `<${documents.ofService('.well-known/api-catalog')}>; rel="api-catalog"`,

@@ -67,10 +67,14 @@ export type PageContexts = ReadonlyMap<Language, PageContext>
 export function contextsOf(catalog: Catalog, publicUrl: URL): PageContexts {
   const addresses = pageAddresses(publicUrl)
   const assets = assetsIn(catalog.colours)
+  const translations = [...catalog.inLanguage.values()]
   return new Map(
     [...catalog.inLanguage].map(([language, texts]) => {
       const name = contentName(JSON.stringify([language, publicUrl.href, catalog.hash]))
-      return [language, { name, catalog: texts, addresses, assets, language, words: wordsOf[language] }]
+      return [
+        language,
+        { name, catalog: texts, translations, addresses, assets, language, words: wordsOf[language] },
+      ]
     }),
   )
 }

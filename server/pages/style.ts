@@ -95,7 +95,10 @@ summary::marker { color: var(--soft); }
 .card h3 { margin-top: 0; }
 .card .facts { margin: auto 0 0; }
 .folded { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
-.places { list-style: none; padding: 0; margin: var(--step) 0 0; }
+.results { list-style: none; padding: 0; }
+.results li { padding: var(--step) 0; border-bottom: 1px solid var(--line); }
+.results li > a { font-weight: 600; }
+.results .facts { display: block; }
 .lately { list-style: none; padding: 0; margin: 0; }
 .lately li { display: flex; flex-wrap: wrap; gap: 0 calc(2 * var(--step)); padding: 0.4rem 0; border-bottom: 1px solid var(--line); }
 .facts-list { display: grid; grid-template-columns: minmax(8rem, 24rem) minmax(0, 1fr); gap: var(--step) calc(2 * var(--step)); margin: 0; }

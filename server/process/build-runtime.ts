@@ -75,6 +75,7 @@ export async function buildRuntime(
     snapshots,
     readiness: new Readiness(snapshots, old?.readiness ?? null),
     engine: { pool, selections, memory },
+    dictionaries,
     responder: new Responder(settings, sendBudget),
     views: new PublicViews({
       catalog,

@@ -10,6 +10,7 @@ import type { Limiter } from '../limits/limiter.ts'
 import type { PublicViews } from '../snapshots/public-views.ts'
 import type { Readiness } from '../snapshots/readiness.ts'
 import type { Snapshots } from '../snapshots/snapshots.ts'
+import type { Dictionaries } from '../table/indexes/dictionaries.ts'
 import type { FinishedExports } from '../table/representations/finished-exports.ts'
 import type { RowEngine } from '../table/representations/page.ts'
 
@@ -26,6 +27,7 @@ export interface Runtime {
   readonly snapshots: Snapshots
   readonly readiness: Readiness
   readonly engine: RowEngine
+  readonly dictionaries: Dictionaries
   readonly responder: Responder
   readonly pageBytesMax: number
   /** Limits of concurrent exports and downloads. */

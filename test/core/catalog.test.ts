@@ -149,7 +149,7 @@ describe('the loader', () => {
       'type: date }',
       'type: date, sorted: 1 }',
       [
-        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, unit, kind, precision, scale, trim, nulls, decimal, groups, marks, minus, booleans, timezone, two_digit_years_from, factor, separator, format, mask, expect',
+        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, synonyms, unit, kind, precision, scale, trim, nulls, decimal, groups, marks, minus, booleans, timezone, two_digit_years_from, factor, separator, format, mask, expect',
       ],
     ],
     [

@@ -45,8 +45,8 @@ export const en = {
 
   find: 'Find',
   findHint: 'Find datasets, tables and fields',
-  found: (datasets: number) => (datasets === 1 ? '1 dataset found' : `${datasets} datasets found`),
-  nothingFound: 'No dataset contains all of these words.',
+  resultsFor: (text: string) => `Results for “${text}”`,
+  nothingFound: 'Nothing found. Try other words, or one word less.',
   backHome: 'All datasets',
   tryAgainIn: (seconds: string) => `Try again in ${seconds} s.`,
   datasets: 'Datasets',

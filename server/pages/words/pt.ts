@@ -17,9 +17,8 @@ export const pt: Words = {
 
   find: 'Buscar',
   findHint: 'Buscar conjuntos de dados, tabelas e campos',
-  found: (datasets) =>
-    datasets === 1 ? '1 conjunto de dados encontrado' : `${datasets} conjuntos de dados encontrados`,
-  nothingFound: 'Nenhum conjunto de dados contém todas essas palavras.',
+  resultsFor: (text: string) => `Resultados para “${text}”`,
+  nothingFound: 'Nada encontrado. Tente outras palavras, ou uma palavra a menos.',
   backHome: 'Ver todos os conjuntos de dados',
   tryAgainIn: (seconds) => `Tente de novo em ${seconds} s.`,
   datasets: 'Conjuntos de dados',

@@ -1,0 +1,136 @@
+import { listedDatasets, type CatalogTexts, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
+import { differInOneLetter } from '../../../core/text.ts'
+import { wordsIn } from './search-words.ts'
+
+/** Finds tables by the words of the catalog, in all of its languages. */
+
+/** A table, or a dataset without tables, and how well each of its words describes it. */
+interface Entry {
+  readonly dataset: string
+  readonly table: string | null
+  readonly weights: ReadonlyMap<string, number>
+}
+
+export interface CatalogMatch {
+  readonly dataset: string
+  /** Null for a dataset without tables. */
+  readonly table: string | null
+  /** Words of the search that the texts of the table have. */
+  readonly words: ReadonlySet<string>
+  readonly score: number
+}
+
+/** Weights of the words of a text, by what it describes. */
+const weights = { title: 8, synonyms: 8, dataset: 6, field: 4, meaning: 4, name: 2, description: 2 }
+
+/** Minimum length of a word of which one letter may be wrong. */
+const fuzzyMin = 5
+/** Words that begin alike may differ by this many letters at their ends. */
+const endingMax = 3
+const beginningMin = 4
+
+/** An index of the texts of a catalog. */
+export class CatalogSearch {
+  readonly #entries: readonly Entry[]
+  /** Number of entries that have a word. */
+  readonly #counts = new Map<string, number>()
+
+  /** @param translations the catalog in each language */
+  constructor(translations: readonly CatalogTexts[]) {
+    const [first] = translations
+    this.#entries =
+      first === undefined ? [] : listedDatasets(first).flatMap((one) => entriesOf(one, translations))
+    for (const { weights: own } of this.#entries)
+      for (const word of own.keys()) this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1)
+  }
+
+  /** Returns the tables whose texts have some of the words, best first. */
+  find(words: readonly string[]): CatalogMatch[] {
+    const likeWords = new Map(words.map((word) => [word, this.#wordsLike(word)]))
+    return this.#entries
+      .map(({ dataset, table, weights: own }): CatalogMatch => {
+        const scores = words.map((word) => this.#score(own, likeWords.get(word) ?? []))
+        return {
+          dataset,
+          table,
+          words: new Set(words.filter((_, index) => (scores[index] ?? 0) > 0)),
+          score: scores.reduce((sum, score) => sum + score, 0),
+        }
+      })
+      .filter(({ score }) => score > 0)
+      .toSorted((one, other) => other.words.size - one.words.size || other.score - one.score)
+  }
+
+  #score(own: Entry['weights'], like: readonly (readonly [word: string, likeness: number])[]): number {
+    const scores = like.map(([word, likeness]) => {
+      // A rare word tells more than one that most tables have.
+      const rarity = Math.log(1 + this.#entries.length / (this.#counts.get(word) ?? 1))
+      return (own.get(word) ?? 0) * likeness * rarity
+    })
+    return Math.max(0, ...scores)
+  }
+
+  /** Returns the known words that a word may mean, with how alike they are: 1 for the word itself. */
+  #wordsLike(word: string): [word: string, likeness: number][] {
+    const known = [...this.#counts.keys()]
+    const near = known.flatMap((other): [string, number][] =>
+      other === word ? [[other, 1]] : beginAlike(word, other) ? [[other, 0.6]] : [],
+    )
+    if (near.length > 0 || word.length < fuzzyMin) return near
+    return known
+      .filter((other) => other.length >= fuzzyMin && differInOneLetter(word, other))
+      .map((other) => [other, 0.4])
+  }
+}
+
+/** Returns whether one word is the beginning of the other, such as `deputad` of `deputado`. */
+function beginAlike(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  return short.length >= beginningMin && long.length - short.length <= endingMax && long.startsWith(short)
+}
+
+function entriesOf({ slug, tables }: Dataset, translations: readonly CatalogTexts[]): Entry[] {
+  const datasets = translations.flatMap(({ datasets: all }) => all.get(slug) ?? [])
+  const ofDataset = datasets.flatMap(textsOfDataset)
+  if (tables.size === 0) return [{ dataset: slug, table: null, weights: weighed(ofDataset) }]
+  return [...tables.keys()].map((table) => {
+    const texts = datasets.flatMap((dataset) => dataset.tables.get(table) ?? []).flatMap(textsOfTable)
+    return { dataset: slug, table, weights: weighed([...ofDataset, ...texts]) }
+  })
+}
+
+type Weighed = readonly [text: string | null, weight: number]
+
+function weighed(texts: readonly Weighed[]): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const [text, weight] of texts)
+    for (const word of wordsIn(text ?? '')) found.set(word, Math.max(weight, found.get(word) ?? 0))
+  return found
+}
+
+function textsOfDataset({ slug, name, description, keywords, author, source }: Dataset): Weighed[] {
+  return [
+    [name, weights.dataset],
+    [slug, weights.dataset],
+    ...keywords.map((text): Weighed => [text, weights.dataset]),
+    [description, weights.description],
+    [author?.name ?? null, weights.description],
+    [source?.name ?? null, weights.description],
+  ]
+}
+
+function textsOfTable({ name, title, description, rowMeaning, synonyms, fields }: Table): Weighed[] {
+  return [
+    [title, weights.title],
+    ...synonyms.map((text): Weighed => [text, weights.synonyms]),
+    [rowMeaning, weights.meaning],
+    [name, weights.name],
+    [description, weights.description],
+    ...fields.flatMap((field): Weighed[] => [
+      [field.title, weights.field],
+      ...field.synonyms.map((text): Weighed => [text, weights.field]),
+      [field.name, weights.name],
+      [field.description, weights.description],
+    ]),
+  ]
+}

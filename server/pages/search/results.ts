@@ -1,0 +1,181 @@
+import type { CatalogTexts, Table } from '../../../core/catalog/catalog.ts'
+import type { NamedResponse } from '../../http/responder.ts'
+import { framed, type PageContext } from '../frame.ts'
+import { html, textOf, type Html } from '../html.ts'
+import { writtenIn } from '../number-formats.ts'
+import { named, type PageService } from '../service.ts'
+import { equalTo, queryLink, titleOf } from '../table/view.ts'
+import { CatalogSearch, type CatalogMatch } from './catalog-search.ts'
+import { searchWordsOf, wordsIn } from './search-words.ts'
+import { findValues, type ValueMatch } from './value-search.ts'
+
+/** Page of what a search of the whole service finds: values, which lead to their rows, and tables. */
+
+/** Indexes of the catalogs that are served, by the first translation of each. */
+const indexes = new WeakMap<CatalogTexts, CatalogSearch>()
+
+function indexOf({ catalog, translations }: PageContext): CatalogSearch {
+  const [key = catalog] = translations
+  const known = indexes.get(key) ?? new CatalogSearch(translations)
+  indexes.set(key, known)
+  return known
+}
+
+interface Found {
+  readonly tables: readonly CatalogMatch[]
+  readonly values: readonly ValueMatch[]
+}
+
+/** Maximum numbers of shown values and tables. */
+const [valuesMax, tablesMax] = [6, 20]
+/** Score of a value in the order of results: that of two words of a title. */
+const valueScore = 16
+
+async function find(service: PageService, text: string, signal: () => AbortSignal): Promise<Found> {
+  const { context, snapshots, dictionaries, pageBytesMax } = service
+  const { words, phrases } = searchWordsOf(text)
+  // All searches together are one client for DuckDB: its queue serves other requests between them.
+  const requester = { client: 'search', pageBytesMax, signal, pay: async () => {} }
+  const values = await findValues(context.catalog, snapshots, dictionaries, phrases, requester)
+  return rank(context.catalog, indexOf(context).find(words), values, words)
+}
+
+/**
+ * Orders tables by how many words of the search their texts and values have. A value counts if it has a word that
+ * the texts of its table do not have, or if it is the whole search.
+ */
+function rank(
+  { datasets }: CatalogTexts,
+  matches: readonly CatalogMatch[],
+  values: readonly ValueMatch[],
+  words: readonly string[],
+): Found {
+  const byTable = new Map(matches.map((match) => [keyOf(match), match]))
+  const counted = values.flatMap((match) => {
+    const { dataset, name: table } = match.table
+    const before = byTable.get(keyOf({ dataset, table }))
+    const known = before?.words ?? new Set()
+    const own = new Set(wordsIn(match.value))
+    const added = words.filter((word) => own.has(word) && !known.has(word))
+    return added.length > 0 || own.size === words.length ? [{ match, dataset, table, before, added }] : []
+  })
+  for (const { dataset, table, before, added } of counted) {
+    const key = keyOf({ dataset, table })
+    const ofBoth = new Set([...(byTable.get(key)?.words ?? []), ...added])
+    byTable.set(key, { dataset, table, words: ofBoth, score: (before?.score ?? 0) + valueScore })
+  }
+  const tables = [...byTable.values()]
+    .filter(({ dataset }) => datasets.has(dataset))
+    .toSorted((one, other) => other.words.size - one.words.size || other.score - one.score)
+  const most = tables[0]?.words.size ?? 0
+  const places = new Map(tables.map((match, index) => [keyOf(match), index]))
+  const placeOf = (one: CatalogKey): number => places.get(keyOf(one)) ?? tables.length
+  return {
+    // Tables with fewer words than half of the best one are about something else.
+    tables: tables.filter((match) => 2 * match.words.size >= most).slice(0, tablesMax),
+    values: counted
+      .filter((one) => byTable.get(keyOf(one))?.words.size === most)
+      .toSorted(
+        (one, other) => placeOf(one) - placeOf(other) || (other.match.rows ?? 0) - (one.match.rows ?? 0),
+      )
+      .slice(0, valuesMax)
+      .map(({ match }) => match),
+  }
+}
+
+type CatalogKey = Pick<CatalogMatch, 'dataset' | 'table'>
+
+function keyOf({ dataset, table }: CatalogKey): string {
+  return `${dataset}/${table ?? ''}`
+}
+
+export function searchForm({ addresses, language, words }: PageContext, text: string): Html {
+  return html`<form class="find" role="search" action="${addresses.home(language)}" method="get">
+    <label for="q" class="unseen">${words.findHint}</label>
+    <input id="q" name="q" type="search" value="${text}" placeholder="${words.findHint}" />
+    <button>${words.find}</button>
+  </form>`
+}
+
+/** @param key identifies the search, and the snapshots that it reads */
+export function searchPage(service: PageService, key: readonly unknown[], text: string): NamedResponse {
+  return {
+    ...named(service, key),
+    body: async (signal) => {
+      const begin = performance.now()
+      const page = textOf(resultsHtml(service, text, await find(service, text, signal)))
+      return { pieces: [page], ms: performance.now() - begin }
+    },
+  }
+}
+
+function resultsHtml(service: PageService, text: string, { tables, values }: Found): Html {
+  const { context } = service
+  const { addresses, language, words } = context
+  const none = tables.length === 0 && values.length === 0
+  const main = html`
+    <h1>${none ? words.nothingFound : words.resultsFor(text)}</h1>
+    ${searchForm(context, text)}
+    ${
+      values.length > 0 &&
+      html`<ul class="results">
+        ${values.map((match) => valueLine(context, match))}
+      </ul>`
+    }
+    <ul class="results">
+      ${tables.map((match) => tableLine(service, match))}
+    </ul>
+    <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
+  `
+  return framed(context, {
+    title: words.resultsFor(text),
+    main,
+    inLanguage: (other) => `${addresses.home(other)}?${new URLSearchParams({ q: text }).toString()}`,
+    trail: [],
+  })
+}
+
+/** Link to the rows with a value. */
+function valueLine(
+  { addresses, language, words }: PageContext,
+  { table, field, value, rows }: ValueMatch,
+): Html | null {
+  const parameter = equalTo(field, value)
+  if (parameter === null) return null
+  const { count } = writtenIn(words)
+  return html`<li>
+    <a href="${addresses.table(language, table)}${queryLink(new Map([parameter]))}"
+      >${titleOf(field)}: ${value}</a
+    >
+    <span class="facts">${titleOf(table)}${rows !== null && `, ${words.rows(count(rows))}`}</span>
+  </li>`
+}
+
+function tableLine(
+  { context, snapshots }: PageService,
+  { dataset: slug, table: name }: CatalogMatch,
+): Html | null {
+  const { catalog, addresses, language, words } = context
+  const dataset = catalog.datasets.get(slug)
+  if (dataset === undefined) return null
+  const table = dataset.tables.get(name ?? '')
+  if (table === undefined)
+    return html`<li>
+      <a href="${addresses.dataset(language, dataset)}">${dataset.name}</a>
+      <span class="facts">${words.notPublished}</span>
+    </li>`
+  return html`<li>
+    <a href="${addresses.table(language, table)}">${titleOf(table)}</a>
+    <span class="facts"
+      >${dataset.name}${factsOf(context, table, snapshots.current(table)?.manifest.rows)}</span
+    >
+  </li>`
+}
+
+function factsOf({ words }: PageContext, { rowMeaning }: Table, rows: number | undefined): string {
+  const facts = [
+    ...(rowMeaning === null ? [] : [words.eachRow(rowMeaning)]),
+    rows === undefined ? words.notPublished : words.rows(writtenIn(words).count(rows)),
+  ]
+  return facts.map((fact) => ` · ${fact}`).join('')
+}

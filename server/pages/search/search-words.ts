@@ -1,0 +1,69 @@
+import { foldText } from '../../../core/folding.ts'
+import { searchTerms } from '../../query/search-terms.ts'
+
+/** Words of a search of the whole service, in the form in which they are compared. */
+
+/** Words of any search, folded: Portuguese, then English. */
+const stopWords: ReadonlySet<string> = new Set(
+  `a ao aos as com da das de do dos e em entre na nas no nos o os ou para pela pelas pelo pelos por qual quais
+  quanto quantos que quem se sem sobre um uma uns umas dado dados tabela lista
+  about all and at by data dataset each for from how in is list many much of on or per table the to was were
+  what where which who with`.split(/\s+/),
+)
+
+/** Endings of plurals, and those of their singulars: the first one that fits is replaced. */
+const plurals: readonly (readonly [plural: string, singular: string])[] = [
+  ['oes', 'ao'],
+  ['aes', 'ao'],
+  ['ais', 'al'],
+  ['eis', 'el'],
+  ['ies', 'y'],
+  ['ns', 'm'],
+  ['res', 'r'],
+  ['zes', 'z'],
+  ['s', ''],
+]
+
+/** Minimum length of a word of which an ending is replaced. */
+const stemmedMin = 4
+
+/** Returns the singular of a folded word, by the endings of Portuguese and English. */
+function singular(word: string): string {
+  if (word.length < stemmedMin) return word
+  const [plural, ending] = plurals.find(([end]) => word.endsWith(end)) ?? ['', '']
+  return word.slice(0, word.length - plural.length) + ending
+}
+
+/** Returns the words of a text, folded and in the singular. */
+export function wordsIn(text: string): string[] {
+  return foldText(text)
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+    .map(singular)
+}
+
+interface SearchWords {
+  /** Folded words in the singular, without stop words unless there are no others. */
+  readonly words: readonly string[]
+  /** Folded sequences of up to `phraseWordsMax` words, which may be values such as `sao paulo`. */
+  readonly phrases: readonly string[]
+}
+
+const phraseWordsMax = 5
+
+export function searchWordsOf(text: string): SearchWords {
+  const plain = searchTerms(text)
+    .map((term) => foldText(term.replace(/\*$/, '')))
+    .flatMap((term) => term.split(' '))
+  const important = plain.filter((word) => !stopWords.has(word))
+  const phrases = plain.flatMap((_, from) =>
+    Array.from({ length: Math.min(phraseWordsMax, plain.length - from) }, (_one, index) =>
+      plain.slice(from, from + index + 1).join(' '),
+    ),
+  )
+  const words = (important.length === 0 ? plain : important).flatMap(wordsIn)
+  return {
+    words: [...new Set(words)],
+    phrases: [...new Set(phrases)].filter((phrase) => !stopWords.has(phrase)),
+  }
+}

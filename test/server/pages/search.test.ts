@@ -1,0 +1,155 @@
+import { languages } from '../../../core/catalog/names.ts'
+import { linksIn, rowCountOn, textIn } from '../../support/markup.ts'
+import { publishSamples } from '../../support/samples.ts'
+import { rawGet, serve, type Service } from '../../support/service.ts'
+import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
+
+/** The search of all datasets, tables, fields and values. */
+
+let samples: Service
+beforeAll(async () => {
+  samples = await serve(await publishSamples(() => true))
+}, 120_000)
+
+async function search(
+  { app }: Pick<Service, 'app'>,
+  text: string,
+  language = 'en',
+): Promise<{ readonly status: number; readonly text: string; readonly links: readonly string[] }> {
+  const target = `/${language}/?${new URLSearchParams({ q: text }).toString()}`
+  const { status, body } = await rawGet(app, target, { Accept: 'text/html' })
+  const page = body.toString()
+  const results = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
+  return {
+    status,
+    text: textIn(results).replaceAll(/\s+/g, ' '),
+    links: linksIn(results).filter((link) => link.includes('/dataset/')),
+  }
+}
+
+/** Searches in everyday words, by a person who knew what each table is about, and the tables that answer them. */
+const everyday: readonly (readonly [text: string, tables: readonly string[]])[] = [
+  ['quantas pessoas morreram de covid por dia', ['caso_full', 'obito_cartorio', 'caso']],
+  ['casos de coronavirus em Campinas', ['caso', 'caso_full']],
+  ['mortes por pneumonia registradas nos cartorios', ['obito_cartorio']],
+  ['boletins das secretarias de saude sobre a covid', ['boletim']],
+  ['taxa de letalidade da covid nas cidades', ['caso', 'caso_full']],
+  ['obitos por insuficiencia respiratoira', ['obito_cartorio']],
+  ['patrimônio declarado pelos políticos', ['bens_candidatos']],
+  ['carros e imoveis que o candidato tem', ['bens_candidatos']],
+  ['mulheres candidatas a prefeita', ['candidatos']],
+  ['cor e escolaridade de quem concorreu nas eleições', ['candidatos']],
+  ['quem é filiado ao PSOL', ['filiados']],
+  ['quantos votos cada vereador teve por zona', ['votacoes']],
+  ['resultado das eleicoes', ['votacoes', 'candidatos']],
+  ['para quem o governo federal paga', ['gastos']],
+  ['despesas dos ministérios com fornecedores', ['gastos']],
+  ['gasolina e passagens dos deputados', ['cota_parlamentar']],
+  ['notas fiscais reembolsadas cota parlametar', ['cota_parlamentar']],
+  ['quem são os donos de uma empresa', ['socios', 'empresas', 'holdings']],
+  ['consultar cnpj pelo nome da empresa', ['empresas', 'socios']],
+  ['empresas que são sócias de outras empresas', ['holdings', 'socios']],
+  ['nota de corte do prouni', ['cursos']],
+  ['mensalidade de faculdade em Salvador', ['cursos']],
+  ['quantas pessoas se chamam Maria', ['nomes', 'grupos']],
+  ['saber se um nome é de homem ou de mulher', ['nomes', 'grupos']],
+  ['salario dos juizes', ['contracheque', 'links']],
+  ['quem recebeu o auxilio emergencial no Maranhão', ['auxilio_emergencial']],
+  ['praia Porto da Barra boa para banho', ['balneabilidade']],
+  ['balneablidade das praias', ['balneabilidade', 'boletins']],
+  ['covid deaths in SP', ['caso_full', 'caso', 'obito_cartorio']],
+  ['new coronavirus cases per day by city', ['caso_full', 'caso']],
+  ['how rich are brazilian politicians', ['bens_candidatos']],
+  ['political party members', ['filiados']],
+  ['election results by candidate', ['votacoes', 'candidatos']],
+  ['federal goverment spending', ['gastos']],
+  ['congressmen expenses', ['cota_parlamentar']],
+  ['company owners and shareholders', ['socios', 'holdings', 'empresas']],
+  ['university scholarships', ['cursos']],
+  ['how much do judges earn', ['contracheque', 'links']],
+  ['gender of first names', ['nomes', 'grupos']],
+  ['is the beach in Itapuã safe to swim', ['balneabilidade']],
+]
+
+test.each(languages)(
+  'searches in everyday words find their table among the first three, in %s',
+  async (language) => {
+    const missed: unknown[] = []
+    for (const [text, tables] of everyday) {
+      const { links } = await search(samples, text, language)
+      const found = links.slice(0, 3).map((link) => link.split('/')[4] ?? '')
+      if (!found.some((name) => tables.includes(name))) missed.push([text, found])
+    }
+    expect([everyday.length, missed.length <= 4 ? [] : missed]).toEqual([40, []])
+  },
+  60_000,
+)
+
+test.each([
+  'Campinas',
+  'campinas',
+  'casos em "Campinas"',
+  'campinas*',
+  'Campinas/',
+  '-Campinas',
+  'cases in Campinas',
+])('%s leads to the rows of the municipality', async (text) => {
+  const { links } = await search(samples, text)
+  expect(links.filter((link) => /=campinas$/i.test(link)).length).toBeGreaterThan(3)
+})
+
+test('a value states as many rows as its page shows', async () => {
+  const { text, links } = await search(samples, 'São Paulo')
+  const values = links.filter((link) => link.includes('?'))
+  expect(values.length).toBeGreaterThan(1)
+  for (const link of values) {
+    const page = (await rawGet(samples.app, link, { Accept: 'text/html' })).body.toString()
+    expect(text).toContain(`${rowCountOn(page) ?? 'no'} rows`)
+  }
+})
+
+describe('in a catalog of its own', () => {
+  let own: Service
+  beforeAll(async () => {
+    const table = {
+      name: 't',
+      title: { en: 'Accidents of lorries', pt: 'Acidentes de caminhões' },
+      synonyms: ['crashes'],
+      order: ['road'],
+      min_group_size: 3,
+      fields: [fieldOf('road:string'), fieldOf('driver:string')],
+    }
+    const other = { name: 'u', title: 'Bridges', order: ['a'], fields: [fieldOf('a:string')] }
+    const shop = await workshop(catalogAround([table, other]), {
+      'd/t.csv': `road,driver\n${'Via Ápia,Ana\n'.repeat(3)}Alley,Bob\n`,
+      'd/u.csv': 'a\nnone\n',
+    })
+    await shop.ingest()
+    own = await serve(shop)
+  })
+
+  test.each([
+    ['accident', ['t']],
+    ['ACCIDENTS', ['t']],
+    ['caminhão', ['t']],
+    ['caminhoes', ['t']],
+    ['accidemts of a lorry', ['t']],
+    ['crash', ['t']],
+    ['road', ['t']],
+    ['bridge', ['u']],
+    ['of the', ['t']],
+    ['xyzzy', []],
+    ['%', []],
+  ])('%s finds %j', async (text, tables) => {
+    for (const language of languages) {
+      const { status, links } = await search(own, text, language)
+      const found = links.filter((link) => !link.includes('?')).map((link) => link.split('/')[4])
+      expect([status, found]).toEqual([200, tables])
+    }
+  })
+
+  test('a value of fewer rows than groups may have is not found', async () => {
+    expect((await search(own, 'via apia')).links).toContain('/en/dataset/d/t/?road=Via+%C3%81pia')
+    expect((await search(own, 'alley')).links).toEqual([])
+  })
+})
