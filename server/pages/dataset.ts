@@ -70,6 +70,7 @@ function tableLine({ context, snapshots, files }: PageService, table: Table): Ht
   const { count, bytes, day } = writtenIn(words)
   const name = html`<th scope="row">
     ${snapshot === null ? titleOf(table) : html`<a href="${addresses.table(language, table)}">${titleOf(table)}</a>`}
+    ${table.rowMeaning !== null && html`<p class="facts">${words.eachRow(table.rowMeaning)}</p>`}
     ${table.description !== null && html`<p class="facts">${table.description}</p>`}
   </th>`
   if (snapshot === null)
@@ -87,10 +88,6 @@ function tableLine({ context, snapshots, files }: PageService, table: Table): Ht
     </td>
     <td>
       <a href="${files.download(table)}">${words.download} CSV (gzip), ${bytes(download?.bytes ?? 0)}</a>
-      <details>
-        <summary>SHA-512</summary>
-        <code class="sum">${download?.sha512}</code>
-      </details>
     </td>
   </tr>`
 }

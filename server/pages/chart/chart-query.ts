@@ -1,10 +1,10 @@
 import { tableId, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
 import { parseAggregateQuery, type AggregateQuery } from '../../query/aggregate-query.ts'
-import { unquotedIn } from '../../query/conditions.ts'
+import { parameterFor, unquotedIn } from '../../query/conditions.ts'
 import { partsOf, partTerm, type Term } from '../../query/date-parts.ts'
 import { formatList } from '../../query/list.ts'
-import type { QueryParameters } from '../../query/parameters.ts'
-import { parseRowQuery } from '../../query/query.ts'
+import { parametersOf, type QueryParameters } from '../../query/parameters.ts'
+import { isParameterName, parseRowQuery } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { AnswerableQuery } from '../table/answer-query.ts'
@@ -28,8 +28,24 @@ export interface ChartView extends ChartQuery {
 
 const without = ['page', 'page_size', 'format'] as const
 
+/**
+ * Parses the query of a chart. A chart of no certain groups and measure opens with the first declared measure, of rows
+ * that are not totals of others.
+ */
 export function parseChart(table: Table, target: string): AggregateQuery {
-  return parseAggregateQuery(table, target, without)
+  const query = parseAggregateQuery(table, target, without)
+  const [measure] = table.measures
+  const pairs = parametersOf(target)
+  if (measure === undefined || pairs.some(([name]) => name === 'measure' || name === 'group')) return query
+  const parts = [...table.totals].flatMap(([name, value]) => {
+    const field = table.fields.find((one) => one.name === name)
+    const isChosen = query.filter.conditions.some((condition) => condition.field.name === name)
+    return field === undefined || isChosen
+      ? []
+      : [parameterFor({ field, operator: 'ne', values: [value] }, isParameterName)]
+  })
+  const opened = new URLSearchParams([...pairs, ...parts, ['measure', formatList([`${measure}__sum`])]])
+  return parseAggregateQuery(table, `?${opened.toString()}`, without)
 }
 
 /** Adds default groups to a query that names none. */

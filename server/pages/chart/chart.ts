@@ -19,7 +19,7 @@ import { isTime, rowParameters, titleOf } from '../table/view.ts'
 import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } from './chart-query.ts'
 import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
-import { drawingOf, groupLink, measureTitle, shownKey, shownValue, termTitle } from './drawing.ts'
+import { drawingOf, groupLink, labelOf, measureTitle, shownKey, shownValue, termTitle } from './drawing.ts'
 import { chartSvg } from './svg.ts'
 import { mixedTotal, totalsChoice } from './totals.ts'
 
@@ -86,7 +86,7 @@ export function chartFile(service: PageService): Resource {
 function chartHtml(service: PageService, context: PageContext, view: ChartView): Html {
   const { addresses, words, language } = context
   const { dataset, table, chosen } = view
-  const title = `${words.aspects.chart}: ${dataset.name}, ${titleOf(table)}`
+  const title = labelOf(words, view)
   const dimensions = dimensionsOf(table, view.snapshot.report)
   const parameters = chartParameters(view)
   const mixed = mixedTotal(view)
@@ -106,7 +106,7 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
     ${mixed === null ? figurePart(context, view, service) : totalsChoice(context, view, mixed, chosen)}
   `
   return framed(context, {
-    title,
+    title: `${title}: ${dataset.name}, ${titleOf(table)}`,
     main,
     inLanguage: (other) => addresses.aspect(other, table, 'chart', parameters),
     trail: trailTo(context, dataset, table),
@@ -157,7 +157,7 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
     <p class="control">
       <label for="chart-measure">${words.drawnWhat}</label>
       <select id="chart-measure" name="measure">
-        ${withChosen(measures, measure).map((one) => optionPart(formatList([one.name]), one.name === measure?.name, measureTitle(words, one)))}
+        ${withChosen(measures, measure).map((one) => optionPart(formatList([one.name]), one.name === measure?.name, measureTitle(words, one, table)))}
       </select>
     </p>
     <button>${words.apply}</button>
@@ -176,9 +176,7 @@ function figurePart(context: PageContext, view: ChartView, service: PageService)
   const formats = { JSON: 'json', CSV: 'csv', Excel: 'csv-excel' }
   const isSum = measure?.of === 'sum'
   return html`<figure>
-      <figcaption>
-        ${drawing.label}${typeof unit === 'string' && html` (${unit})`}. ${words.allRows}
-      </figcaption>
+      <figcaption>${drawing.label}${typeof unit === 'string' && html` (${unit})`}.</figcaption>
       ${drawing.groups.length > 0 && markup(chartSvg(drawing, null))}
       ${drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`}
       ${isSum && table.totals.size === 0 && html`<p class="facts">${words.sumsAdd}</p>`}
@@ -211,7 +209,7 @@ function numbersPart(context: PageContext, view: ChartView, { groups, selected }
         <thead>
           <tr>
             ${terms.map((term) => html`<th scope="col">${termTitle(words, term)}</th>`)}
-            ${measures.map((measure) => html`<th scope="col" class="number">${measureTitle(words, measure)}</th>`)}
+            ${measures.map((measure) => html`<th scope="col" class="number">${measureTitle(words, measure, view.table)}</th>`)}
           </tr>
         </thead>
         <tbody>

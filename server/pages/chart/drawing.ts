@@ -1,10 +1,11 @@
+import type { Table } from '../../../core/catalog/catalog.ts'
 import type { PageContext } from '../frame.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { baseOf, daysOfPart, type Term } from '../../query/date-parts.ts'
 import { isRounded, withoutFinalZeros, type Measure } from '../../query/measures.ts'
 import { readValue } from '../../query/operators.ts'
 import { isParameterName } from '../../query/query.ts'
-import { isNumber, isTime, rowParameters, titleOf } from '../table/view.ts'
+import { isDay, isNumber, isTime, rowParameters, titleOf } from '../table/view.ts'
 import { writtenIn } from '../number-formats.ts'
 import type { Words } from '../words/en.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
@@ -15,25 +16,36 @@ import { seriesMax, tilePlaces, type Drawing, type Mark } from './svg.ts'
 const barsMax = 40
 
 export function termTitle(words: Words, { part, ...field }: Term): string {
-  return part === undefined ? titleOf(field) : words.parts[part.name](titleOf(part.base))
+  return part === undefined ? titleOf(field) : words.parts[part.name](withinSentence(titleOf(part.base)))
 }
 
-export function measureTitle(words: Words, { of, field }: Measure): string {
-  return field === null ? words.rowsHead : words.measured[of](titleOf(field))
+/** Returns the title of a measure; the sum of a declared one has the title of its field. */
+export function measureTitle(words: Words, { of, field }: Measure, { measures }: Table): string {
+  if (field === null) return words.rowsHead
+  return of === 'sum' && measures.includes(field.name) ? titleOf(field) : words.measured[of](titleOf(field))
 }
 
 /** Describes the measures and terms of a chart. */
-export function labelOf(words: Words, { aggregation: { terms, measures } }: ChartQuery): string {
+export function labelOf(words: Words, { table, aggregation: { terms, measures } }: ChartQuery): string {
   const { list } = writtenIn(words)
-  const what = list(measures.map((measure) => measureTitle(words, measure)))
-  return terms.length === 0 ? what : words.drawn(what, list(terms.map((term) => termTitle(words, term))))
+  const what = list(measures.map((measure) => measureTitle(words, measure, table)))
+  const names = terms.map((term) => withinSentence(termTitle(words, term)))
+  return terms.length === 0 ? what : words.drawn(what, list(names))
+}
+
+/** Returns a title in small letters, except for an abbreviation such as `CNPJ`, or a name of one letter. */
+function withinSentence(title: string): string {
+  return /^\p{Lu}\p{Ll}/u.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title
 }
 
 export function shownKey(words: Words, term: Term, key: string | null): string {
   if (key === null) return words.null
   if (key === '') return words.emptyText
   if (term.part?.name === 'weekday') return words.weekdays[Number(key) - 1] ?? key
-  return term.part === undefined && isNumber(term) ? writtenIn(words).digits(key) : key
+  if (term.part !== undefined) return key
+  const { digits, shortDay } = writtenIn(words)
+  if (isTime(term) && isDay(key)) return shortDay(key)
+  return isNumber(term) ? digits(key) : key
 }
 
 export function shownValue(words: Words, measure: Measure, value: string | null): string {

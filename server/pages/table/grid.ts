@@ -4,7 +4,7 @@ import type { PageContext } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { profilePart } from './profile.ts'
-import { withParameters, isNumber, isTime, queryLink, titleOf, type TableView } from './view.ts'
+import { withParameters, isDay, isNumber, isTime, queryLink, titleOf, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
 /** Maximum number of characters shown in a cell; the page of the row shows the whole value. */
@@ -83,10 +83,6 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
 /** Returns whether numbers are amounts, whose thousands are separated; other whole numbers may be years or codes. */
 function isAmount({ type, unit }: Field): boolean {
   return type !== 'integer' || unit !== null
-}
-
-function isDay(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
 }
 
 /** Shows a value in the language of the page: null as a dash, addresses as links, and long texts collapsed. */

@@ -64,6 +64,10 @@ export function isTime({ type, kind }: Field): boolean {
   return type === 'date' || type === 'datetime' || kind === 'date'
 }
 
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+}
+
 /**
  * Returns the parameters of the query with changes, of which null removes a parameter. The result has no page
  * number, so that links start at the first page.

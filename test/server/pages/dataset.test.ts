@@ -200,10 +200,10 @@ describe('a chart', () => {
     [
       '?measure=mm__sum,rows',
       [
-        ['2026-01-01', '4.0', '2'],
-        ['2026-01-02', '0.3', '2'],
-        ['2026-01-03', 'no value', '1'],
-        ['2026-01-05', '1.0', '1'],
+        ['Jan 1, 2026', '4.0', '2'],
+        ['Jan 2, 2026', '0.3', '2'],
+        ['Jan 3, 2026', 'no value', '1'],
+        ['Jan 5, 2026', '1.0', '1'],
       ],
     ],
     [
@@ -222,7 +222,7 @@ describe('a chart', () => {
         ['SP', '9,223,372,036,854,775,807', '1'],
       ],
     ],
-    ['?group=date&measure=n__sum,rows&date=2026-01-01', [['2026-01-01', '18,446,744,073,709,551,614', '2']]],
+    ['?group=date&measure=n__sum,rows&date=2026-01-01', [['Jan 1, 2026', '18,446,744,073,709,551,614', '2']]],
     [
       '?group=place&uf=SP',
       [
@@ -371,7 +371,7 @@ describe('a chart elsewhere', () => {
       "default-src 'none'",
     ])
     expect(text).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" /)
-    expect(text).toContain('Sum of n by month of Day and uf: ')
+    expect(text).toContain('n by month of day and uf: ')
     expect(text).toContain('data of')
     expect(text).not.toMatch(/<a |<script|<style| on\w+=/)
   })
