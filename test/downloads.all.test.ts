@@ -225,6 +225,7 @@ describeInBrowser('a browser', () => {
     async (query) => {
       const page = await browser().newPage()
       await page.goto(`${base}/en/dataset/d/t/${query}`)
+      await page.click('#downloads > summary')
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.click('#downloads a[href*="format=csv"]:not([href*="excel"])'),
