@@ -147,7 +147,7 @@ const reached: Readonly<Record<string, (text: string) => unknown>> = {
   'a page of JSON': (text) => jsonPage(setting, { name: 'n', address: '/', text, isCut: false }),
   'an address that is shown': safeAddress,
   'a text of a page': (text) => textOf(html`<p>${text}</p>`),
-  'a citation': (name) => bibtex({ dataset: { ...dataset, name }, address: name, today: '2020-01-01' }),
+  'a citation': (name) => bibtex({ dataset, title: name, address: name, today: '2020-01-01' }),
   'JSON that is written': quotedJson,
   'JSON that is read': parsedJson,
   'a value in YAML': inlineYaml,

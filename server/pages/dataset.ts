@@ -1,8 +1,8 @@
 import { titleOf } from './table/view.ts'
 import type { Dataset, Originator, Table } from '../../core/catalog/catalog.ts'
-import { bibtex, citation, citedDataset, type CitedDataset } from './cite.ts'
+import { citationsPart, citedDataset, type Cited } from './cite.ts'
 import { framed, type PageContext } from './frame.ts'
-import { html, stackedTable, type Html, codePart, partyPart } from './html.ts'
+import { html, stackedTable, type Html, partyPart } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import { provenancePart, type TableProvenance } from './provenance.ts'
 import { schemaOrgOf } from '../documents/dataset/schema-org.ts'
@@ -15,12 +15,18 @@ import { findDataset } from '../routes/find.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 
 /** @param truths dates and ingest report of each published table */
-function datasetHtml(service: PageService, cited: CitedDataset, truths: readonly TableProvenance[]): Html {
+function datasetHtml(service: PageService, cited: Cited, truths: readonly TableProvenance[]): Html {
   const { context, snapshots, writing } = service
   const { addresses, language, words } = context
   const { dataset, today } = cited
   const main = html`
-    <h1>${dataset.name}</h1>
+    <div class="head">
+      <h1>${dataset.name}</h1>
+      <div class="actions">
+        <a class="button" href="#cite">${words.citeIt}</a>
+        <a class="button" href="${writing.documents.datasetFeed(dataset)}">${words.subscribe}</a>
+      </div>
+    </div>
     <p class="lead">${dataset.description}</p>
     ${tablesPart(service, dataset)} ${citePart(context, cited)}
     ${provenancePart(context, dataset, truths, today)} ${factsPart(context, dataset)}
@@ -92,15 +98,12 @@ function tableLine({ context, snapshots, files }: PageService, table: Table): Ht
   </tr>`
 }
 
-function citePart({ addresses, language, words }: PageContext, cited: CitedDataset): Html {
+function citePart(context: PageContext, cited: Cited): Html {
+  const { addresses, language, words } = context
   return html`<section id="cite">
     <h2>${words.cite}</h2>
-    ${codePart(citation(cited, words), words)}
-    <details>
-      <summary>BibTeX</summary>
-      ${codePart(bibtex(cited), words)}
-      <p><a href="${addresses.citation(language, cited.dataset)}" download>${words.download} BibTeX</a></p>
-    </details>
+    ${citationsPart(context, cited)}
+    <p><a href="${addresses.citation(language, cited.dataset)}" download>${words.download} BibTeX</a></p>
   </section>`
 }
 

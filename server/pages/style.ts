@@ -65,6 +65,7 @@ code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans 
 .menu.filter > summary { border-style: dashed; border-radius: 999px; }
 .menu[open] > :last-child { position: absolute; z-index: 6; top: calc(100% + 4px); left: 0; width: max-content; max-width: min(44rem, 92vw); max-height: 75vh; overflow: auto; margin: 0; background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); padding: calc(2 * var(--step)); box-shadow: 0 8px 24px rgb(0 0 0 / 0.2); }
 .menu.end[open] > :last-child { left: auto; right: 0; }
+.menu pre { max-width: 40rem; }
 .menu h2 { font-size: 1rem; margin: calc(2 * var(--step)) 0 0; }
 .menu h2:first-child { margin-top: 0; }
 .seek { flex: 0 1 30rem; }

@@ -4,9 +4,10 @@ import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, partyPart, textOf } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
+import { citationsPart, dayOfAccess, type Cited } from '../cite.ts'
 import { codesPart } from './codes.ts'
 import { columnsForm } from './columns.ts'
-import { chipsPart, filterMenu, hiddenInputs } from './conditions.ts'
+import { chipsPart, describeCondition, filterMenu, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
 import { tabsPart, trailTo } from './tabs.ts'
@@ -49,7 +50,10 @@ function tableHtml(service: PageService, view: TableView): Html {
       <h1>${title}</h1>
       <div class="actions">
         ${downloadsPart(context, view)}
-        <a class="button" href="${addresses.dataset(language, dataset)}#cite">${words.cite}</a>
+        <details class="menu end">
+          <summary>${words.citeIt}</summary>
+          <div>${citationsPart(context, citedRows(service, view))}</div>
+        </details>
         <a class="button" href="${service.writing.documents.datasetFeed(dataset)}">${words.subscribe}</a>
       </div>
     </div>
@@ -89,6 +93,20 @@ function tableHtml(service: PageService, view: TableView): Html {
     trail: trailTo(context, dataset),
     links: oEmbedLink(service, addresses.table(language, table, query.parameters)),
   })
+}
+
+/** Returns the shown rows to be cited, at an address that names their snapshot. */
+function citedRows({ context, publicUrl }: PageService, view: TableView): Cited {
+  const { addresses, language, words } = context
+  const { dataset, table, query, snapshot } = view
+  const conditions = query.conditions.map((condition) => describeCondition(condition, words))
+  const rows = new Map([...rowParameters(view), ['snapshot', snapshot.manifest.snapshot]])
+  return {
+    dataset,
+    title: [`${titleOf(table)} (${dataset.name})`, ...conditions].join(', '),
+    address: `${publicUrl.origin}${addresses.table(language, table, rows)}`,
+    today: dayOfAccess(),
+  }
 }
 
 /** Returns a license with its short name, which many names have at their end: `... (CC BY 4.0)`. */
@@ -136,7 +154,13 @@ export function tablePage(service: PageService): Resource {
         const { snapshot, query } = queryView
         const page = rowsPage(snapshot, query)
         await responder.send(req, res, {
-          ...named(service, ['table', tableId(queryView.table), page.key, [...query.parameters]]),
+          ...named(service, [
+            'table',
+            tableId(queryView.table),
+            page.key,
+            [...query.parameters],
+            dayOfAccess(),
+          ]),
           // The rows of a filtered query are unknown here: their cost is charged once they are found.
           work: { rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes },
           body: async (signal) => {

@@ -68,6 +68,7 @@ export const en = {
   wholeTable: 'The whole table',
   notPublished: 'not published yet',
   cite: 'How to cite',
+  citeIt: 'Cite',
   citation: (author: string | null, name: string, year: string, address: string, day: string) =>
     `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. ${address} (accessed ${day}).`,
 

@@ -40,6 +40,7 @@ export const pt: Words = {
   wholeTable: 'A tabela inteira',
   notPublished: 'ainda sem dados publicados',
   cite: 'Como citar',
+  citeIt: 'Citar',
   citation: (author, name, year, address, day) =>
     `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. Disponível em: ${address}. Acesso em: ${day}.`,
 

@@ -130,6 +130,28 @@ test('a dataset is cited as text and as BibTeX, with what TeX would take for ord
   )
 })
 
+test('rows are cited with their filters and version, in words and in three styles', async () => {
+  const text = await page('/en/dataset/rain/daily/?uf=SP')
+  const menu = said(/<summary>Cite<\/summary>.*?<\/div>/s.exec(text)?.[0] ?? '')
+  const snapshot = /snapshot=(20\d{6}T\d{6}Z-\w+)/.exec(menu)?.[1] ?? ''
+  const address = `http://localhost:8000/en/dataset/rain/daily/?snapshot=${snapshot}&uf=SP`
+  const [title, today] = ['daily (Rain & {snow}), uf is SP', new Date().toISOString().slice(0, 10)]
+  const dayIn = (locale: string, dateStyle: 'long' | 'medium'): string =>
+    new Intl.DateTimeFormat(locale, { dateStyle, timeZone: 'UTC' }).format(new Date(today))
+  expect(menu).toContain(`Ana_B & C (2026). ${title}. ${address} (accessed ${dayIn('en', 'medium')}). CC0.`)
+  expect(menu).toContain(
+    `APA Ana_B & C. (2026). ${title} [Data set]. Retrieved ${dayIn('en', 'long')}, from ${address}`,
+  )
+  expect(menu).toContain(
+    `ABNT ANA_B & C. ${title}. 2026. Base de dados. Disponível em: ${address}. Acesso em: ${dayIn('pt-BR', 'medium').replaceAll(' de ', ' ')}.`,
+  )
+  expect(menu).toContain(String.raw`BibTeX @misc{rain, title = {{daily (Rain \& \textbraceleft snow`)
+  expect(
+    (await rawGet(service.app, new URL(address).pathname + new URL(address).search, { Accept: 'text/html' }))
+      .status,
+  ).toBe(200)
+})
+
 test('the dictionary can be had as CSV, in the language of its page', async () => {
   const [head, day, , , mm] = (await page('/pt/dataset/rain/daily/fields.csv', '*/*')).split('\n')
   expect([head, day, mm]).toEqual([
