@@ -26,6 +26,8 @@ export interface Framed {
   readonly main: Html
   /** Returns the address of the page in another language; null if one address serves all languages. */
   readonly inLanguage: ((language: Language) => string) | null
+  /** True if the page has the search of the service in its content. */
+  readonly hasSearch?: boolean
   /** Breadcrumbs after the home page; absent on pages without breadcrumbs. */
   readonly trail?: readonly Step[]
   /** Additional script, besides the one that every page loads. */
@@ -82,7 +84,8 @@ export function framed(context: PageContext, page: Framed): Html {
     </head>
     <body>
       <a class="skip" href="#content">${words.skip}</a>
-      ${headerPart(context, inLanguage, isHome)} ${trail !== undefined && trailPart(context, trail)}
+      ${headerPart(context, inLanguage, page.hasSearch === true)}
+      ${trail !== undefined && trailPart(context, trail)}
       <main id="content" tabindex="-1">${main}</main>
       ${footerPart(context)}
     </body>
@@ -92,12 +95,12 @@ export function framed(context: PageContext, page: Framed): Html {
 function headerPart(
   { catalog, addresses, language, words }: PageContext,
   inLanguage: Framed['inLanguage'],
-  isHome: boolean,
+  hasSearch: boolean,
 ): Html {
   return html`<header class="top">
     <a class="brand" href="${addresses.home(language)}">${catalog.title}</a>
     ${
-      !isHome &&
+      !hasSearch &&
       html`<form class="seek" action="${addresses.home(language)}" method="get" role="search">
           <input name="q" type="search" aria-label="${words.find}" placeholder="${words.findHint}" />
         </form>

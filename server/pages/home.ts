@@ -22,27 +22,41 @@ const latelyMax = 5
 
 function homeHtml(service: PageService): Html {
   const { context, writing } = service
-  const { catalog, addresses, words } = context
+  const { catalog, addresses, language, words } = context
   const order = writtenIn(words).inOrder(listedDatasets(catalog).map(({ name }) => name))
   const datasets = listedDatasets(catalog).toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
+  const isPublished = ({ tables }: Dataset): boolean =>
+    [...tables.values()].some((table) => service.snapshots.current(table) !== null)
+  const published = datasets.filter(isPublished)
+  const others = datasets.filter((dataset) => !isPublished(dataset))
   const main = html`
     <section class="hero">
       <h1>${catalog.title}</h1>
       <p class="lead">${catalog.description}</p>
       ${searchForm(context, '')}
     </section>
-    ${latelyPart(service)}
     <section>
       <h2>${words.datasets}</h2>
       <ul class="cards">
-        ${datasets.map((dataset) => card(service, dataset))}
+        ${published.map((dataset) => card(service, dataset))}
       </ul>
     </section>
+    ${latelyPart(service)}
+    ${
+      others.length > 0 &&
+      html`<section>
+        <h2>${words.unpublished}</h2>
+        <ul>
+          ${others.map(({ slug, name }) => html`<li><a href="${addresses.dataset(language, { slug })}">${name}</a></li>`)}
+        </ul>
+      </section>`
+    }
   `
   return framed(context, {
     title: catalog.title,
     description: catalog.description,
     main,
+    hasSearch: true,
     feed: writing.documents.feed(),
     inLanguage: (other) => addresses.home(other),
   })
@@ -57,10 +71,7 @@ function card({ context, snapshots }: PageService, dataset: Dataset): Html {
   return html`<li class="card">
     <h3><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></h3>
     <p class="folded">${dataset.description}</p>
-    <p class="facts">
-      ${words.tablesCount(tables.length, published.length)} ·
-      ${published.length === 0 ? words.notPublished : words.rows(count(rows))}
-    </p>
+    <p class="facts">${words.tablesCount(tables.length, published.length)} · ${words.rows(count(rows))}</p>
   </li>`
 }
 

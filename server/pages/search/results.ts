@@ -130,6 +130,7 @@ function resultsHtml(service: PageService, text: string, { tables, values }: Fou
   return framed(context, {
     title: words.resultsFor(text),
     main,
+    hasSearch: true,
     inLanguage: (other) => `${addresses.home(other)}?${new URLSearchParams({ q: text }).toString()}`,
     trail: [],
   })

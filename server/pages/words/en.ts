@@ -44,12 +44,13 @@ export const en = {
   limits: 'Usage limits',
 
   find: 'Find',
-  findHint: 'Find datasets, tables and fields',
+  findHint: 'Search, such as “deaths in Salvador”',
   resultsFor: (text: string) => `Results for “${text}”`,
   nothingFound: 'Nothing found. Try other words, or one word less.',
   backHome: 'All datasets',
   tryAgainIn: (seconds: string) => `Try again in ${seconds} s.`,
   datasets: 'Datasets',
+  unpublished: 'Not published yet',
   lately: 'Recently updated',
   tablesCount: (tables: number, published: number) =>
     `${published < tables ? `${published} of ` : ''}${tables === 1 ? '1 table' : `${tables} tables`}`,

@@ -16,12 +16,13 @@ export const pt: Words = {
   limits: 'Limites de uso',
 
   find: 'Buscar',
-  findHint: 'Buscar conjuntos de dados, tabelas e campos',
+  findHint: 'Buscar, como “mortes em Salvador”',
   resultsFor: (text: string) => `Resultados para “${text}”`,
   nothingFound: 'Nada encontrado. Tente outras palavras, ou uma palavra a menos.',
   backHome: 'Ver todos os conjuntos de dados',
   tryAgainIn: (seconds) => `Tente de novo em ${seconds} s.`,
   datasets: 'Conjuntos de dados',
+  unpublished: 'Ainda sem dados publicados',
   lately: 'Atualizados recentemente',
   tablesCount: (tables, published) =>
     `${published < tables ? `${published} de ` : ''}${tables === 1 ? '1 tabela' : `${tables} tabelas`}`,
