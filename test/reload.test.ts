@@ -288,7 +288,8 @@ testAll(
       await writeFile(`${file}.next`, JSON.stringify({ ...catalog, title: `Catalog ${reload}` }))
       await rename(`${file}.next`, file)
       process.kill(server.pid, 'SIGHUP')
-      await until(() => server.log().split('"all workers replaced"').length > replacements, 20_000)
+      // Two processes start one after the other, beside all other tests.
+      await until(() => server.log().split('"all workers replaced"').length > replacements, 60_000)
       // The replaced ones still end.
       await until(() => workersOf(server.pid).length === 2)
       for (let request = 0; request < 8; request += 1)
