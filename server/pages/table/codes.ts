@@ -31,7 +31,7 @@ interface Code {
  * with declared types where the format has types.
  */
 function codesOf(view: TableView): Code[] {
-  const { fields, table } = view
+  const { downloadFields: fields, table } = view
   const to = (format: string): string => rowsAddress(view, format)
   return [
     { name: 'curl', text: `curl -fsSL '${to('csv')}' -o ${table.name}.csv` },

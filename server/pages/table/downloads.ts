@@ -57,7 +57,7 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
 }
 
 /** Estimates the size of an export of the query, in bytes. */
-function sizeOf({ range, fields, table, snapshot }: TableView, format: string): number {
+function sizeOf({ range, downloadFields: fields, table, snapshot }: TableView, format: string): number {
   const { manifest, rowBytes } = snapshot
   const plain = manifest.textBytes / Math.max(1, manifest.rows) + table.fields.length
   const row = format === 'json' || format === 'ndjson' ? rowBytes : plain

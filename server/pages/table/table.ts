@@ -20,10 +20,12 @@ import {
   withoutField,
   rowsPage,
   viewOf,
+  withDefaultColumns,
   withParameters,
 } from './view.ts'
 import { parameterFor, type Condition } from '../../query/conditions.ts'
 import { formatFields, parametersOf } from '../../query/parameters.ts'
+import { formatWords } from '../../query/search-terms.ts'
 import { isParameterName, parseRowQuery, type RowQuery } from '../../query/query.ts'
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
@@ -99,7 +101,10 @@ function tableHtml(service: PageService, view: TableView): Html {
 function citedRows({ context, publicUrl }: PageService, view: TableView): Cited {
   const { addresses, language, words } = context
   const { dataset, table, query, snapshot } = view
-  const conditions = query.conditions.map((condition) => describeCondition(condition, words))
+  const conditions = [
+    ...query.conditions.map((condition) => describeCondition(condition, words)),
+    ...(query.words.length === 0 ? [] : [`${words.search}: ${formatWords(query.words)}`]),
+  ]
   const rows = new Map([...rowParameters(view), ['snapshot', snapshot.manifest.snapshot]])
   return {
     dataset,
@@ -165,7 +170,7 @@ export function tablePage(service: PageService): Resource {
           work: { rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes },
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
-            return { pieces: [textOf(tableHtml(service, view))], serverTiming }
+            return { pieces: [textOf(tableHtml(service, withDefaultColumns(view)))], serverTiming }
           },
         })
       }),

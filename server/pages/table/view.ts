@@ -35,7 +35,9 @@ export interface TableView extends QueryView {
     readonly lastPage: number
     readonly first: number
   }
-  /** Shown fields, in declared order. */
+  /** Fields of a download, in declared order. */
+  readonly downloadFields: readonly Field[]
+  /** Shown fields: those of the query, or else the default columns in their order. */
   readonly fields: readonly Field[]
   /** Values as texts with all digits, in the order of the fields. */
   readonly rows: readonly (readonly (string | null)[])[]
@@ -142,11 +144,16 @@ export async function viewOf(
   return { view: viewFrom(queryView, body, service), serverTiming: body.serverTiming }
 }
 
-/** Returns the fields that a page shows: those of the query, or else the default columns of the table. */
-function shownFields({ fields, defaultColumns }: Table, query: RowQuery): Field[] {
-  if (query.parameters.has('fields') || defaultColumns === null)
-    return fields.filter((field) => query.fields.includes(field))
-  return defaultColumns.flatMap((name) => query.fields.find((field) => field.name === name) ?? [])
+/** Shows the default columns of a table, unless the query names fields. */
+export function withDefaultColumns(view: TableView): TableView {
+  const { table, query, fields, rows } = view
+  if (table.defaultColumns === null || query.parameters.has('fields')) return view
+  const places = table.defaultColumns.map((name) => fields.findIndex((field) => field.name === name))
+  return {
+    ...view,
+    fields: places.flatMap((place) => fields[place] ?? []),
+    rows: rows.map((row) => places.map((place) => row[place] ?? null)),
+  }
 }
 
 function viewFrom(
@@ -154,7 +161,7 @@ function viewFrom(
   { pieces, range, positions, hints }: PageBody,
   service: PageService,
 ): TableView {
-  const selectedFields = shownFields(table, query)
+  const selectedFields = table.fields.filter((field) => query.fields.includes(field))
   // Each row has its values in alphabetical order of the fields.
   const places = selectedFields.map((field) => query.fields.indexOf(field))
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
@@ -170,6 +177,7 @@ function viewFrom(
     positions,
     hints,
     files: service.files,
+    downloadFields: selectedFields,
     fields: selectedFields,
     rows: texts.map((row) => places.map((place) => row[place] ?? null)),
     exportAddress: (parameters) => withQuery(exported, parameters, 1),
