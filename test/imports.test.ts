@@ -66,7 +66,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['server/process/metrics', 'server/process/workers/metrics.ts', 'ingest/run/metrics.ts'],
   'proxy-addr': ['server/http/client.ts'],
   'apache-arrow': ['server/formats/arrow-writer.ts'],
-  negotiator: ['server/http/negotiation.ts', 'server/http/negotiation.ts', 'server/pages/words/all.ts'],
+  negotiator: ['server/http/negotiation.ts', 'server/http/negotiation.ts', 'server/documents/words/all.ts'],
   pino: ['server/base/log.ts'],
   'pino-pretty': ['server/base/log.ts'],
 }

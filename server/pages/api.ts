@@ -1,3 +1,4 @@
+import { titleOf } from '../documents/words/titles.ts'
 import { requestedTable, webPageOf, pageAt, rowAddresses, type PageService } from './service.ts'
 import type { Resource } from '../http/resource.ts'
 import { describeTable } from '../routes/documents/service.ts'
@@ -15,7 +16,6 @@ import { html, type Html, codePart } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import { describeCondition } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
-import { titleOf } from './table/view.ts'
 
 /** Page about the API of a table. */
 export function apiPage(service: PageService): Resource {

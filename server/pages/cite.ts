@@ -6,8 +6,8 @@ import type { Dataset } from '../../core/catalog/catalog.ts'
 import { writtenIn } from './number-formats.ts'
 import type { PageContext } from './frame.ts'
 import { codePart, html, type Html } from './html.ts'
-import { wordsOf } from './words/all.ts'
-import type { Words } from './words/en.ts'
+import { wordsOf } from '../documents/words/all.ts'
+import type { Words } from '../documents/words/en.ts'
 
 /** A dataset, or rows of it, to be cited. */
 export interface Cited {

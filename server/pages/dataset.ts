@@ -1,4 +1,4 @@
-import { titleOf } from './table/view.ts'
+import { titleOf } from '../documents/words/titles.ts'
 import type { Dataset, Originator, Table } from '../../core/catalog/catalog.ts'
 import { citationsPart, citedDataset, type Cited } from './cite.ts'
 import { framed, type PageContext } from './frame.ts'

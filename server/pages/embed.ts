@@ -1,3 +1,4 @@
+import { titleOf } from '../documents/words/titles.ts'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { fileAddresses } from '../http/addresses.ts'
 import { sendBytes, jsonType } from '../http/send.ts'
@@ -16,7 +17,7 @@ import { captionOf, chartView } from './chart/chart-view.ts'
 import { drawingOf } from './chart/drawing.ts'
 import { chartSvg } from './chart/svg.ts'
 import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
-import { rowsPage, titleOf, viewOf, type TableView } from './table/view.ts'
+import { rowsPage, viewOf, type TableView } from './table/view.ts'
 
 /** Pages for frames of other sites: a chart or some rows, their source, and a link to the whole page. */
 

@@ -1,4 +1,4 @@
-import { titleOf } from './table/view.ts'
+import { titleOf } from '../documents/words/titles.ts'
 import { csvText } from '../formats/csv.ts'
 import { type Field, type Table } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'

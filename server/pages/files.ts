@@ -1,4 +1,4 @@
-import { titleOf } from './table/view.ts'
+import { titleOf } from '../documents/words/titles.ts'
 import { webPage, pageAt, type PageService } from './service.ts'
 import type { Resource } from '../http/resource.ts'
 import { publicFiles } from '../routes/files.ts'

@@ -3,8 +3,8 @@ import { languages, type Language } from '../../core/catalog/names.ts'
 import type { PageAddresses } from '../documents/page-addresses.ts'
 import type { Asset, Assets } from './assets.ts'
 import { html, markup, type Html } from './html.ts'
-import { wordsOf } from './words/all.ts'
-import type { Words } from './words/en.ts'
+import { wordsOf } from '../documents/words/all.ts'
+import type { Words } from '../documents/words/en.ts'
 
 /** Settings and texts of pages in one language. */
 export interface PageContext {

@@ -7,7 +7,7 @@ import { pageHeaders } from '../http/headers.ts'
 import type { Browse, BrowseText } from '../http/resource.ts'
 import type { Body, NamedResponse, Responder } from '../http/responder.ts'
 import { sendBytes } from '../http/send.ts'
-import { languageFor } from './words/all.ts'
+import { languageFor } from '../documents/words/all.ts'
 import { named, pagePolicy, contextFor, type PageContexts } from './service.ts'
 import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 

@@ -6,7 +6,7 @@ import { html, type Html, textOf } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { pageHeaders } from '../http/headers.ts'
-import { languageFor } from './words/all.ts'
+import { languageFor } from '../documents/words/all.ts'
 import { parametersOf } from '../query/parameters.ts'
 import { pagePolicy, contextFor, type PageContexts } from './service.ts'
 

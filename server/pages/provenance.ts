@@ -1,4 +1,4 @@
-import { titleOf } from './table/view.ts'
+import { titleOf } from '../documents/words/titles.ts'
 import { type Dataset, type Table } from '../../core/catalog/catalog.ts'
 import { spanOf } from '../../core/catalog/names.ts'
 import type { SourceCheck } from '../../core/warehouse/state-files.ts'

@@ -1,4 +1,4 @@
-import { titleOf } from './table/view.ts'
+import { titleOf } from '../documents/words/titles.ts'
 import type { Json, TableDescription } from '../documents/description.ts'
 import { framed, type Framed, type PageContext } from './frame.ts'
 import { html, safeAddress, type Html } from './html.ts'

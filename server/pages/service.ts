@@ -21,7 +21,7 @@ import { assetsIn } from './assets.ts'
 import type { Writing } from '../documents/description.ts'
 import type { PageContext } from './frame.ts'
 import { textOf, type Html } from './html.ts'
-import { wordsOf } from './words/all.ts'
+import { wordsOf } from '../documents/words/all.ts'
 import { sourceHash } from '../routes/source-hash.ts'
 
 const writtenByThese = sourceHash('pages', 'formats', 'documents')

@@ -10,7 +10,7 @@ import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { AnswerableQuery } from '../table/answer-query.ts'
 import { rowParameters, type QueryView } from '../table/view.ts'
 import { writtenIn } from '../number-formats.ts'
-import type { Words } from '../words/en.ts'
+import type { Words } from '../../documents/words/en.ts'
 import { dimensionsOf, stepOf, type Dimension } from './dimensions.ts'
 
 /** An aggregate to draw, with the conditions of its rows as a query of its own. */

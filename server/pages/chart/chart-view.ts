@@ -1,4 +1,4 @@
-import { titleOf } from '../table/view.ts'
+import { titleOf } from '../../documents/words/titles.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
 import { requesterOf } from '../../routes/find.ts'
 import { aggregate } from '../../table/representations/aggregate-page.ts'

@@ -1,13 +1,13 @@
-import type { Table } from '../../../core/catalog/catalog.ts'
+import { termTitle, measureTitle, withinSentence } from '../../documents/words/titles.ts'
 import type { PageContext } from '../frame.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { baseOf, daysOfPart, type Term } from '../../query/date-parts.ts'
 import { isRounded, withoutFinalZeros, type Measure } from '../../query/measures.ts'
 import { readValue } from '../../query/operators.ts'
 import { isParameterName } from '../../query/query.ts'
-import { isDay, isNumber, isTime, rowParameters, titleOf } from '../table/view.ts'
+import { isDay, isNumber, isTime, rowParameters } from '../table/view.ts'
 import { writtenIn } from '../number-formats.ts'
-import type { Words } from '../words/en.ts'
+import type { Words } from '../../documents/words/en.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { ChartQuery, ChartView } from './chart-query.ts'
 import { seriesMax, tilePlaces, type Drawing, type Mark } from './svg.ts'
@@ -15,27 +15,12 @@ import { seriesMax, tilePlaces, type Drawing, type Mark } from './svg.ts'
 /** Maximum number of bars; further groups are only in the table. */
 const barsMax = 40
 
-export function termTitle(words: Words, { part, ...field }: Term): string {
-  return part === undefined ? titleOf(field) : words.parts[part.name](withinSentence(titleOf(part.base)))
-}
-
-/** Returns the title of a measure; the sum of a declared one has the title of its field. */
-export function measureTitle(words: Words, { of, field }: Measure, { measures }: Table): string {
-  if (field === null) return words.rowsHead
-  return of === 'sum' && measures.includes(field.name) ? titleOf(field) : words.measured[of](titleOf(field))
-}
-
 /** Describes the measures and terms of a chart. */
 export function labelOf(words: Words, { table, aggregation: { terms, measures } }: ChartQuery): string {
   const { list } = writtenIn(words)
   const what = list(measures.map((measure) => measureTitle(words, measure, table)))
   const names = terms.map((term) => withinSentence(termTitle(words, term)))
   return terms.length === 0 ? what : words.drawn(what, list(names))
-}
-
-/** Returns a title in small letters, except for an abbreviation such as `CNPJ`, or a name of one letter. */
-function withinSentence(title: string): string {
-  return /^\p{Lu}\p{Ll}/u.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title
 }
 
 export function shownKey(words: Words, term: Term, key: string | null): string {

@@ -1,3 +1,4 @@
+import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
@@ -5,7 +6,7 @@ import { baseOf } from '../../query/date-parts.ts'
 import type { ChartQuery } from './chart-query.ts'
 import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
-import { queryLink, titleOf, withoutField, type QueryView } from '../table/view.ts'
+import { queryLink, withoutField, type QueryView } from '../table/view.ts'
 
 /** A field, and its value in rows that are totals of other rows. */
 interface Total {

@@ -1,8 +1,9 @@
+import { titleOf } from '../../documents/words/titles.ts'
 import { formatFields } from '../../query/parameters.ts'
 import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { hiddenInputs } from './conditions.ts'
-import { withParameters, queryLink, titleOf, type TableView } from './view.ts'
+import { withParameters, queryLink, type TableView } from './view.ts'
 
 /** Form for choosing the shown fields; the choice is part of the address. */
 export function columnsForm({ words, addresses, language }: PageContext, view: TableView): Html {

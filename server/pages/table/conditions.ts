@@ -1,3 +1,4 @@
+import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { Term } from '../../query/date-parts.ts'
@@ -8,8 +9,8 @@ import { readValue, periodText, operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import type { PageContext } from '../frame.ts'
 import { writtenIn } from '../number-formats.ts'
-import type { Words } from '../words/en.ts'
-import { isNumber, withParameters, isTime, parameterOf, queryLink, titleOf, type QueryView } from './view.ts'
+import type { Words } from '../../documents/words/en.ts'
+import { isNumber, withParameters, isTime, parameterOf, queryLink, type QueryView } from './view.ts'
 
 /**
  * Shows the conditions, each with a link that removes it.

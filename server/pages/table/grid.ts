@@ -1,10 +1,11 @@
+import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { formatOrdering, orderable } from '../../query/parameters.ts'
 import type { PageContext } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { profilePart } from './profile.ts'
-import { withParameters, isDay, isNumber, isTime, queryLink, titleOf, type TableView } from './view.ts'
+import { withParameters, isDay, isNumber, isTime, queryLink, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
 /** Maximum number of characters shown in a cell; the page of the row shows the whole value. */

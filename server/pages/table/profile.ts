@@ -1,11 +1,12 @@
+import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { operatorsOf, readValue } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import type { PageContext } from '../frame.ts'
-import type { Words } from '../words/en.ts'
-import { equalTo, isNumber, queryLink, titleOf, withoutField, type TableView } from './view.ts'
+import type { Words } from '../../documents/words/en.ts'
+import { equalTo, isNumber, queryLink, withoutField, type TableView } from './view.ts'
 
 type Profile = SnapshotReport['fields'][number]
 

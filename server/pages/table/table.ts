@@ -1,3 +1,4 @@
+import { titleOf } from '../../documents/words/titles.ts'
 import { type Originator, type Table, tableId } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { shorten } from '../../../core/text.ts'
@@ -14,7 +15,6 @@ import { tabsPart, trailTo } from './tabs.ts'
 import {
   rowParameters,
   isTime,
-  titleOf,
   type TableView,
   queryLink,
   withoutField,

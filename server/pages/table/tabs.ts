@@ -1,4 +1,4 @@
-import { titleOf } from './view.ts'
+import { titleOf } from '../../documents/words/titles.ts'
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { aspects, type Aspect } from '../../documents/page-addresses.ts'

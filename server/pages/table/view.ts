@@ -52,11 +52,6 @@ export interface TableView extends QueryView {
   readonly dataAddress: (parameters: QueryParameters, page: number) => string
 }
 
-/** Returns the title of a field or a table for people; its name if it has none. */
-export function titleOf({ title, name }: Pick<Field, 'title' | 'name'>): string {
-  return title ?? name
-}
-
 export function isNumber({ type }: Field): boolean {
   return typeRow(type).wire.kind === 'number'
 }

@@ -6,7 +6,7 @@ import type { DatePart } from '../../query/date-parts.ts'
 import type { MeasureFunction } from '../../query/measures.ts'
 import type { Operator } from '../../query/operators.ts'
 import type { ParameterName } from '../../query/query.ts'
-import type { Aspect } from '../../documents/page-addresses.ts'
+import type { Aspect } from '../page-addresses.ts'
 
 /** All texts of the pages; a language that lacks one does not compile. */
 export type Words = typeof en

@@ -1,0 +1,26 @@
+import type { Field, Table } from '../../../core/catalog/catalog.ts'
+import type { Term } from '../../query/date-parts.ts'
+import type { Measure } from '../../query/measures.ts'
+import type { Words } from './en.ts'
+
+/** Titles of tables, fields and measures for people. */
+
+/** Returns the title of a field or a table for people; its name if it has none. */
+export function titleOf({ title, name }: Pick<Field, 'title' | 'name'>): string {
+  return title ?? name
+}
+
+export function termTitle(words: Words, { part, ...field }: Term): string {
+  return part === undefined ? titleOf(field) : words.parts[part.name](withinSentence(titleOf(part.base)))
+}
+
+/** Returns the title of a measure; the sum of a declared one has the title of its field. */
+export function measureTitle(words: Words, { of, field }: Measure, { measures }: Table): string {
+  if (field === null) return words.rowsHead
+  return of === 'sum' && measures.includes(field.name) ? titleOf(field) : words.measured[of](titleOf(field))
+}
+
+/** Returns a title in small letters, except for an abbreviation such as `CNPJ`, or a name of one letter. */
+export function withinSentence(title: string): string {
+  return /^\p{Lu}\p{Ll}/u.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title
+}
