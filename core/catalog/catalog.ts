@@ -311,3 +311,8 @@ export function allTables(catalog: CatalogTexts): Table[] {
 export function hidesRows({ fields, source }: Pick<Table, 'fields' | 'source'>): boolean {
   return fields.some(({ mask }) => mask !== null) || source.ignore.size > 0
 }
+
+/** Returns whether numbers are amounts, whose thousands are separated; other whole numbers may be years or codes. */
+export function isAmount({ type, unit }: Pick<Field, 'type' | 'unit'>): boolean {
+  return type !== 'integer' || unit !== null
+}

@@ -54,6 +54,9 @@ export const tableShape = z.strictObject({
   export_rows: count(0, 1_000_000_000)
     .default(1_000_000)
     .describe('Most rows of an export; files have no limit. Default is 1000000.'),
+  excel_rows: count(0, 1_048_575)
+    .default(100_000)
+    .describe('Most rows of an Excel workbook, which has room for 1048575. Default is 100000.'),
   search: optional(z.array(plainText)).describe(
     'Fields that a search covers. Default is all of type string and text.',
   ),
@@ -106,7 +109,7 @@ export function buildTable(definition: TableDefinition) {
   const names = fields.map((field) => field.name)
   const textFields = fields.filter(({ type }) => typeRow(type).isText).map((field) => field.name)
   return {
-    ...camelKeys(omit(definition, ['export_rows', 'max_rejects', 'packed', 'expect'])),
+    ...camelKeys(omit(definition, ['export_rows', 'excel_rows', 'max_rejects', 'packed', 'expect'])),
     fields,
     /** Declared order of the rows. The ingest orders ties by their position in the source. */
     order: definition.order.map((key): OrderKey => {
@@ -121,6 +124,7 @@ export function buildTable(definition: TableDefinition) {
     hasRowStore: definition.packed ?? fields.length <= rowStoreFieldsMax,
     orders: definition.orders.map((keys) => ({ keys: keys.map((key) => signedKey(key)) })),
     exportRowsMax: definition.export_rows,
+    excelRowsMax: definition.excel_rows,
     rejectsMax: definition.max_rejects,
     expectations: expectationsOf(
       definition.fields.map((field) => ({ ...field, ...digitsOf(field) })),

@@ -34,6 +34,8 @@ export interface PageAddresses {
   ) => string
   /** Drawing of a chart. */
   readonly chartFile: (language: Language, table: TableName, parameters: QueryParameters) => string
+  /** Rows of a query as an Excel workbook. */
+  readonly workbook: (language: Language, table: TableName, parameters: QueryParameters) => string
   /** Rows or a chart for frames of other sites. */
   readonly embed: (
     language: Language,
@@ -72,6 +74,8 @@ export function pageAddresses(publicUrl: URL): PageAddresses {
       withQuery(`${tableOf(language, table)}${aspect}/`, parameters, 1),
     chartFile: (language, table, parameters) =>
       withQuery(`${tableOf(language, table)}chart.svg`, parameters, 1),
+    workbook: (language, table, parameters) =>
+      withQuery(`${tableOf(language, table)}rows.xlsx`, parameters, 1),
     embed: (language, { dataset, name }, kind, parameters) =>
       withQuery(
         `${base}/${language}/embed/${dataset}/${name}/${kind === null ? '' : `${kind}/`}`,

@@ -37,6 +37,21 @@ export interface LineFormat extends AnyFormat {
    */
   readonly head: (fields: readonly Field[]) => string
   readonly tail: (rows: number) => string
+  /** Packs the lines of all rows into a file of several parts; absent if the lines are the file. */
+  readonly pack?: (lines: AsyncIterable<Uint8Array>, workbook: Workbook) => AsyncIterable<Uint8Array>
+}
+
+/** Everything of a workbook besides its rows. */
+export interface Workbook {
+  /** Names of the sheet with the rows, and of the one that describes them. */
+  readonly sheetNames: readonly [rows: string, about: string]
+  /** Headings of the columns, and their widths in characters. */
+  readonly columns: readonly { readonly heading: string; readonly width: number }[]
+  readonly rows: number
+  /** Lines of the sheet that describes the rows, each a list of cells. */
+  readonly about: readonly (readonly string[])[]
+  /** Moment of the snapshot. */
+  readonly date: Date
 }
 
 /** Describes how a line is written from the values of a row in JSON. */

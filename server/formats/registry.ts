@@ -4,6 +4,7 @@ import { csvExcelFormat } from './csv-excel.ts'
 import type { RowFormat } from './format.ts'
 import { jsonFormat } from './json.ts'
 import { ndjsonFormat } from './ndjson.ts'
+import { xlsxFormat } from './xlsx.ts'
 
 /** Formats of pages and exports; the first one is the default. */
 export const rowFormats: readonly [RowFormat, ...RowFormat[]] = [
@@ -12,4 +13,5 @@ export const rowFormats: readonly [RowFormat, ...RowFormat[]] = [
   ndjsonFormat,
   arrowFormat,
   csvExcelFormat,
+  xlsxFormat,
 ]

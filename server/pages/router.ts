@@ -10,6 +10,7 @@ import { homePage, root } from './home.ts'
 import { referencePage, tableReferencePage } from './reference.ts'
 import { rowPage } from './row.ts'
 import { sqlPage } from './sql.ts'
+import { workbookFile } from './table/downloads.ts'
 import { tablePage } from './table/table.ts'
 import type { Runtime } from '../routes/runtime.ts'
 import express, { type Router } from 'express'
@@ -37,7 +38,7 @@ const pages = [
   tableEmbed,
   chartEmbed,
 ]
-const files = [citationFile, dictionaryFile, chartFile]
+const files = [citationFile, dictionaryFile, chartFile, workbookFile]
 
 /** Routes of all pages, in each language. */
 export function pagesRouter(service: Runtime, contexts: PageContexts, serving: Serving): Router {

@@ -1,5 +1,6 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { textsOf, workbookBody, workbookOf, type Column } from '../documents/workbook.ts'
 import type { RowFormat } from '../formats/format.ts'
 import { jsonFormat } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
@@ -21,9 +22,19 @@ interface RequestedRows<Query> {
   readonly pinned: SnapshotId | null
   readonly downloadUrl: string
   readonly linksIn: (snapshot: Snapshot) => PageLinks
+  readonly packingIn: (snapshot: Snapshot, columns: readonly Column[]) => Packing
   /** @throws Problem snapshot-gone or not-published */
   readonly orGone: (snapshot: Snapshot | null) => Snapshot
 }
+
+/** Packs rows into a file of several parts, if the format has any. */
+interface Packing {
+  /** Cache key of all texts besides the rows. */
+  readonly key: string
+  readonly pack: (pieces: Pieces, rows: number) => Promise<Pieces>
+}
+
+type Pieces = readonly (string | Uint8Array)[]
 
 /** Reads a request for pages of rows: its table, query, format and snapshot. */
 export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameters' | 'snapshot'>>(
@@ -52,6 +63,22 @@ export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameter
       // `snapshot=current` becomes the id, so that all pages are from the same snapshot.
       const linked = query.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
       return pageLinks(address, linked, format, rowFormats, downloadUrl)
+    },
+    packingIn: (snapshot, columns) => {
+      const pack = 'pack' in format ? format.pack : undefined
+      if (pack === undefined) return { key: '', pack: async (pieces) => pieces }
+      const { parameters } = query
+      const described = {
+        ...textsOf(catalog),
+        snapshot,
+        columns,
+        parameters,
+        address: withQuery(address, parameters, 1),
+      }
+      return {
+        key: JSON.stringify(workbookOf(described, 0)),
+        pack: async (pieces, rows) => workbookBody(pack, pieces, workbookOf(described, rows)),
+      }
     },
     orGone: (snapshot) => {
       if (snapshot !== null) return snapshot

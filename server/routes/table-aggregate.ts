@@ -32,8 +32,10 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
       const snapshot = await snapshots.use(table, pinned, async (found) => orGone(found))
       const { snapshot: id } = snapshot.manifest
       const links = requested.linksIn(snapshot)
+      const packing = requested.packingIn(snapshot, [...query.terms, ...query.measures])
+      const key = aggregateKey(snapshot, query, format, links)
       return {
-        name: contentName(aggregateKey(snapshot, query, format, links)),
+        name: contentName(key + packing.key),
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,
         mediaType: format.contentType,
         headers: {
@@ -50,10 +52,13 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
           snapshots.use(table, id, async (pinnedSnapshot) => {
             const requester = requesterOf(request, signal, pageBytesMax)
             const whole = orGone(pinnedSnapshot)
-            return aggregateBody(whole, query, format, links, engine, requester).catch((error: unknown) => {
-              if (error instanceof TooCostly) throw tooCostly(error, whole, query, service)
-              throw problemOf(error, downloadUrl)
-            })
+            const body = await aggregateBody(whole, query, format, links, engine, requester).catch(
+              (error: unknown) => {
+                if (error instanceof TooCostly) throw tooCostly(error, whole, query, service)
+                throw problemOf(error, downloadUrl)
+              },
+            )
+            return { ...body, pieces: await packing.pack(body.pieces, body.groups) }
           }),
       }
     },

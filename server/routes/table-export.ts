@@ -1,10 +1,12 @@
 import type { Runtime } from './runtime.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Family, Table } from '../../core/catalog/catalog.ts'
+import type { CatalogTexts, Dataset, Family, Table } from '../../core/catalog/catalog.ts'
+import type { Language } from '../../core/catalog/names.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
 import { documentAddresses } from '../documents/addresses.ts'
 import { csvw } from '../documents/table/csvw.ts'
+import { textsOf, workbookOf } from '../documents/workbook.ts'
 import { contentName } from '../http/responder.ts'
 import { rangeOf } from '../http/range.ts'
 import { matchingTag, acceptedEncodings, negotiate, type Offer } from '../http/negotiation.ts'
@@ -21,6 +23,7 @@ import { hintHeader, queryKey } from '../table/representations/page.ts'
 import { rowForm, type RowFormat } from '../formats/format.ts'
 import { csvFormat } from '../formats/csv.ts'
 import { rowFormats } from '../formats/registry.ts'
+import type { Requester } from '../table/engine/requester.ts'
 import { isWholeTable } from '../table/selection/selections.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { fileNameOf } from './file-name.ts'
@@ -28,7 +31,8 @@ import { findDataset, findTable, unavailable, requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
 
 /** Parquet comes only from existing files. */
-const parquet = { name: 'parquet', mediaTypes: ['application/vnd.apache.parquet'] } as const satisfies Offer
+const parquetType = 'application/vnd.apache.parquet'
+const parquet = { name: 'parquet', mediaTypes: [parquetType] } as const satisfies Offer
 
 type ExportFormat = RowFormat | typeof parquet
 const formats: readonly [ExportFormat, ...ExportFormat[]] = [
@@ -37,60 +41,116 @@ const formats: readonly [ExportFormat, ...ExportFormat[]] = [
   parquet,
 ]
 
+/** Services of exports, with the catalog in any language. */
+type ExportService = Omit<Runtime, 'catalog'> & { readonly catalog: CatalogTexts }
+
 /** All rows of a query as a stream. The whole table as CSV or Parquet comes from existing files. */
 export function tableExport(family: Family, service: Runtime): Resource {
-  const { catalog, publicUrl, snapshots } = service
-  const [addresses, files] = [addressesOf(family, publicUrl), fileAddresses(publicUrl)]
+  const { catalog, publicUrl } = service
+  const texts = textsOf(catalog)
+  const { export: exportedAt } = addressesOf(family, publicUrl)
   return {
     path: '/dataset/:dataset/:table/export',
     name: 'Table Export',
     description: `All rows of a query as one stream. ${catalog.notice}`,
     countsAs: 'exports',
     offers: formats,
-    respond: async (request, req, res) => {
-      const dataset = findDataset(catalog, request.params)
-      const table = findTable(dataset, request.params)
-      const query = parseRowQuery(table, request.target, ['page', 'page_size'])
-      const format = negotiate(request.headers, query.format, formats)
-      const pinned = query.snapshot === 'current' ? null : query.snapshot
-      await snapshots.use(table, pinned, async (snapshot) => {
-        if (snapshot === null) {
-          const current = snapshots.current(table)
-          const newest = new Map([...query.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
-          throw unavailable(table, pinned, snapshots, withQuery(addresses.export(dataset, table), newest, 1))
-        }
-        const isAll = isWholeTable(snapshot, query) && areDeclared(table, query.columns)
-        if (isAll && format === csvFormat) {
-          await sendDownload(snapshot, service, request, req, res)
-          return
-        }
-        if (!('contentType' in format)) {
-          if (!isAll) throw noParquet(files.listing(table))
-          sendRedirect(res, 302, absolutePath(parquetOf(snapshot, files)), service.freshness.changing)
-          return
-        }
-        await streamRows(snapshot, query, format, service, request, req, res)
-      })
-    },
+    respond: respondWithRows(service, { formats, texts, exportedAt, citedAt: exportedAt }),
   }
 }
 
+/** Options of an export. */
+interface ExportOptions {
+  /** Formats to choose from; the default one first. */
+  readonly formats: readonly [ExportFormat, ...ExportFormat[]]
+  /** Texts of a workbook. */
+  readonly texts: ReturnType<typeof textsOf>
+  /** Returns the absolute address of the export of a table, without a query. */
+  readonly exportedAt: (dataset: Dataset, table: Table) => string
+  /** Returns the address that a workbook names, without a query. */
+  readonly citedAt: (dataset: Dataset, table: Table) => string
+}
+
+/** Responds to requests for all rows of a query. */
+export function respondWithRows(
+  service: ExportService,
+  { formats: offers, texts, exportedAt, citedAt }: ExportOptions,
+): (request: ResourceRequest, req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  const { catalog, publicUrl, snapshots, freshness } = service
+  const files = fileAddresses(publicUrl)
+  return async (request, req, res) => {
+    const dataset = findDataset(catalog, request.params)
+    const table = findTable(dataset, request.params)
+    const query = parseRowQuery(table, request.target, ['page', 'page_size'])
+    const format = negotiate(request.headers, query.format, offers)
+    const pinned = query.snapshot === 'current' ? null : query.snapshot
+    const [exported, cited] = [exportedAt(dataset, table), citedAt(dataset, table)]
+    await snapshots.use(table, pinned, async (snapshot) => {
+      if (snapshot === null) {
+        const current = snapshots.current(table)
+        const newest = new Map([...query.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
+        throw unavailable(table, pinned, snapshots, withQuery(exported, newest, 1))
+      }
+      const isAll = isWholeTable(snapshot, query) && areDeclared(table, query.columns)
+      if (isAll && format === csvFormat) {
+        await sendDownload(snapshot, service, request, req, res)
+        return
+      }
+      if (!('contentType' in format)) {
+        if (!isAll) throw noParquet(files.listing(table))
+        sendRedirect(res, 302, absolutePath(parquetOf(snapshot, files)), freshness.changing)
+        return
+      }
+      await streamRows(
+        { ...texts, table, snapshot, query, format, exported, cited },
+        service,
+        request,
+        req,
+        res,
+      )
+    })
+  }
+}
+
+interface ExportedRows {
+  /** Catalog in the language of a workbook. */
+  readonly catalog: CatalogTexts
+  readonly language: Language
+  readonly table: Table
+  readonly snapshot: Snapshot
+  readonly query: RowQuery
+  readonly format: RowFormat
+  /** Absolute addresses without the query: of the export, and the one that a workbook names. */
+  readonly exported: string
+  readonly cited: string
+}
+
 async function streamRows(
-  snapshot: Snapshot,
-  query: RowQuery,
-  format: RowFormat,
-  service: Runtime,
+  { catalog, language, table, snapshot, query, format, exported, cited }: ExportedRows,
+  service: ExportService,
   request: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
   const { account, client } = request
   const { engine, publicUrl, pageBytesMax, freshness } = service
-  const { table, manifest } = snapshot
+  const { manifest } = snapshot
   const downloadUrl = fileAddresses(publicUrl).download(table)
   const requester = requesterOf(request, disconnectSignal(res), pageBytesMax)
   const form = rowForm(table, format, query)
-  const tag = `"${contentName(`export\n${queryKey(snapshot, form, query)}`)}"` as const
+  const { columns, parameters } = query
+  const described = {
+    catalog,
+    language,
+    snapshot,
+    columns,
+    parameters,
+    address: withQuery(cited, parameters, 1),
+  }
+  const pack = 'pack' in format ? format.pack : undefined
+  const texts = pack === undefined ? '' : JSON.stringify(workbookOf(described, 0))
+  const key = `export\n${queryKey(snapshot, form, query)}${texts}`
+  const tag = `"${contentName(key)}"` as const
   const isPinned = query.snapshot !== null && query.snapshot !== 'current'
   const describe = (): void => {
     res.setHeader('ETag', tag)
@@ -108,6 +168,10 @@ async function streamRows(
     .catch((error: unknown) => {
       throw problemOf(error, downloadUrl)
     })
+  if (pack !== undefined && selection.count > table.excelRowsMax) {
+    const asCsv = withQuery(exported, new Map([...parameters, ['format', 'csv']]), 1)
+    throw tooManyForExcel(table, selection.count, asCsv, parquetOf(snapshot, fileAddresses(publicUrl)))
+  }
   if (selection.count > table.exportRowsMax) throw tooMany(table, selection.count, downloadUrl)
   const describeRows = (): void => {
     describe()
@@ -119,19 +183,21 @@ async function streamRows(
       `attachment; filename="${fileNameOf(snapshot, query, format.ending)}"`,
     )
   }
-  const exported = { snapshot, query, form, selection }
+  const selected = { snapshot, query, form, selection }
+  const chunksFor = async (requesting: Requester): Promise<AsyncIterable<Uint8Array>> => {
+    const rows = await afterFirstChunk(exportChunks(selected, engine, requesting))
+    return pack === undefined ? rows : pack(rows, workbookOf(described, selection.count))
+  }
   // The export is charged as a whole, so its batches are not charged again.
   const paid = { ...requester, pay: async () => undefined }
   const wantsLength = req.method === 'HEAD' || req.headers.range !== undefined
   if (wantsLength && service.finished.fits(selection.count * snapshot.rowBytes)) {
     const known = service.finished.find(tag)
-    if (known === null) await account.spend(workOfExport(exported))
+    if (known === null) await account.spend(workOfExport(selected))
     const finishedExport =
       known ??
       (await service.exports.during(client, paid.signal(), () =>
-        service.finished.make(tag, paid.signal(), (stop) =>
-          afterFirstChunk(exportChunks(exported, engine, { ...paid, signal: () => stop })),
-        ),
+        service.finished.make(tag, paid.signal(), (stop) => chunksFor({ ...paid, signal: () => stop })),
       ))
     if (finishedExport !== null) {
       try {
@@ -151,7 +217,7 @@ async function streamRows(
       }
       return
     }
-  } else await account.spend(req.method === 'HEAD' ? {} : workOfExport(exported))
+  } else await account.spend(req.method === 'HEAD' ? {} : workOfExport(selected))
   if (req.method === 'HEAD') {
     describeRows()
     res.end()
@@ -160,7 +226,7 @@ async function streamRows(
   requireChunks(req)
   await service.exports.during(client, paid.signal(), async (slot) => {
     service.sendBudget.requireRoom()
-    const chunks = await afterFirstChunk(exportChunks(exported, engine, paid))
+    const chunks = await chunksFor(paid)
     describeRows()
     const trailers = { 'Acervo-Rows': String(selection.count) }
     await sendStream(res, chunks, service.sendBudget, { trailers, slot, readAheadBytes })
@@ -170,7 +236,7 @@ async function streamRows(
 /** Sends all rows as CSV from the existing gzip file, uncompressed to clients that do not accept gzip. */
 async function sendDownload(
   snapshot: Snapshot,
-  service: Runtime,
+  service: ExportService,
   { client, account }: ResourceRequest,
   req: IncomingMessage,
   res: ServerResponse,
@@ -231,11 +297,26 @@ function noParquet(listing: string): Problem {
 }
 
 function tooMany({ exportRowsMax }: Table, count: number, downloadUrl: string): Problem {
-  const [rows, maxRows] = [count, exportRowsMax].map((number) => number.toLocaleString('en'))
   return queryTooCostly(
-    `The query has ${rows ?? ''} rows, but an export may have at most ${maxRows ?? ''}: add a condition.`,
+    `The query has ${inGroups(count)} rows, but an export may have at most ${inGroups(exportRowsMax)}: add a condition.`,
     downloadUrl,
   )
+}
+
+function tooManyForExcel({ excelRowsMax }: Table, count: number, csv: string, file: string): Problem {
+  return new Problem(
+    'query-too-costly',
+    `The query has ${inGroups(count)} rows, but a workbook may have at most ${inGroups(excelRowsMax)}: add a condition, or download CSV at ${csv}, or the whole table as Parquet at ${file}.`,
+    {
+      headers: {
+        Link: `<${csv}>; rel="alternate"; type="text/csv", <${file}>; rel="alternate"; type="${parquetType}"`,
+      },
+    },
+  )
+}
+
+function inGroups(number: number): string {
+  return number.toLocaleString('en')
 }
 
 /** Requires chunked encoding: without it, a broken transfer looks complete. */

@@ -34,8 +34,9 @@ export function tableRows(family: Family, service: Runtime): Resource {
           ? pageIn(snapshots.current(table))
           : await snapshots.use(table, pinned, async (found) => pageIn(found))
       const { snapshot: id } = page.snapshot.manifest
+      const packing = requested.packingIn(page.snapshot, query.columns)
       return {
-        name: contentName(page.key),
+        name: contentName(page.key + packing.key),
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,
         mediaType: format.contentType,
         headers: {
@@ -57,9 +58,10 @@ export function tableRows(family: Family, service: Runtime): Resource {
           snapshots.use(table, id, async (snapshot) => {
             orGone(snapshot)
             const requester = requesterOf(request, signal, pageBytesMax)
-            return pageBody(page, engine, requester, mayBeGzip).catch((error: unknown) => {
+            const body = await pageBody(page, engine, requester, mayBeGzip).catch((error: unknown) => {
               throw problemOf(error, downloadUrl)
             })
+            return { ...body, pieces: await packing.pack(body.pieces, body.range.rows) }
           }),
       }
     },

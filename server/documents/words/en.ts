@@ -184,6 +184,7 @@ export const en = {
   above: (min: string, max: string) => `over ${min} to ${max}`,
   thisView: 'Download this selection',
   aboutSize: (bytes: string) => `about ${bytes}`,
+  tooManyForExcel: (most: string) => `Excel: for at most ${most} rows. Add a filter.`,
   tooMany: (rows: string) =>
     `A selection of more than ${rows} rows cannot be downloaded: add a filter, or download the whole table.`,
   asCode: 'This selection as code',
@@ -246,6 +247,27 @@ export const en = {
   drawnBy: 'Group by',
   drawnWhat: 'Measure',
   drawn: (what: string, field: string) => `${what} by ${field}`,
+  workbook: {
+    sheets: ['Data', 'About'] as readonly [string, string],
+    table: 'Table',
+    row: 'One row',
+    query: 'Query',
+    allRows: 'all rows',
+    address: 'Address',
+    rows: 'Rows',
+    version: 'Version',
+    published: 'Published on',
+    source: 'Source',
+    license: 'Licence',
+    citation: 'How to cite',
+    note: 'Note',
+    columns: ['Column', 'Meaning', 'Unit', 'Name in files and API'],
+    exactTexts:
+      'Numbers of more than 15 digits and dates before March 1900 are texts, since Excel would change them.',
+    /** @param version id of the snapshot */
+    cite: (author: string | null, name: string, year: string, version: string, address: string) =>
+      `${author === null ? '' : `${author}. `}(${year}). ${name} (version ${version}) [Data set]. ${address}`,
+  },
   measured: {
     count: (field) => `Number of values of ${field}`,
     distinct: (field) => `Different values of ${field}`,

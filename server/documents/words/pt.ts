@@ -146,6 +146,7 @@ export const pt: Words = {
   above: (min, max) => `acima de ${min} até ${max}`,
   thisView: 'Baixar esta seleção',
   aboutSize: (bytes) => `cerca de ${bytes}`,
+  tooManyForExcel: (most) => `Excel: para no máximo ${most} linhas. Adicione um filtro.`,
   tooMany: (rows) =>
     `Não é possível baixar mais de ${rows} linhas de uma seleção: acrescente um filtro ou baixe a tabela inteira.`,
   asCode: 'Esta seleção em código',
@@ -207,6 +208,26 @@ export const pt: Words = {
   drawnBy: 'Agrupar por',
   drawnWhat: 'Medida',
   drawn: (what, field) => `${what} por ${field}`,
+  workbook: {
+    sheets: ['Dados', 'Sobre'],
+    table: 'Tabela',
+    row: 'Uma linha',
+    query: 'Consulta',
+    allRows: 'todas as linhas',
+    address: 'Endereço',
+    rows: 'Linhas',
+    version: 'Versão',
+    published: 'Publicada em',
+    source: 'Fonte',
+    license: 'Licença',
+    citation: 'Como citar',
+    note: 'Nota',
+    columns: ['Coluna', 'Significado', 'Unidade', 'Nome nos arquivos e na API'],
+    exactTexts:
+      'Números com mais de 15 algarismos e datas anteriores a março de 1900 são textos, porque o Excel os mudaria.',
+    cite: (author, name, year, version, address) =>
+      `${author === null ? '' : `${author}. `}(${year}). ${name} (versão ${version}) [Conjunto de dados]. ${address}`,
+  },
   measured: {
     count: (field) => `Número de valores de ${field}`,
     distinct: (field) => `Valores diferentes de ${field}`,

@@ -1,8 +1,31 @@
+import { csvExcelFormat } from '../../formats/csv-excel.ts'
+import { csvFormat } from '../../formats/csv.ts'
 import { rowFormats } from '../../formats/registry.ts'
+import { xlsxFormat } from '../../formats/xlsx.ts'
+import type { Resource } from '../../http/resource.ts'
+import { respondWithRows } from '../../routes/table-export.ts'
 import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
+import { pageAt, rowAddresses, type PageService } from '../service.ts'
 import { rowParameters, type TableView } from './view.ts'
+
+/** Rows of a query as an Excel workbook with titles in the language of the pages. */
+export function workbookFile(service: PageService): Resource {
+  const { publicUrl, catalog, context } = service
+  const { addresses, language } = context
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/rows.xlsx', 'Workbook'),
+    countsAs: 'exports',
+    offers: [xlsxFormat],
+    respond: respondWithRows(service, {
+      formats: [xlsxFormat],
+      texts: { catalog, language },
+      exportedAt: rowAddresses(service).export,
+      citedAt: (_, table) => `${publicUrl.origin}${addresses.table(language, table)}`,
+    }),
+  }
+}
 
 /** Menu of downloads by purpose: the matching rows in each format, and the whole table. */
 export function downloadsPart({ words, addresses, language }: PageContext, view: TableView): Html {
@@ -15,18 +38,16 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
     query.snapshot === null || query.snapshot === 'current' || download === undefined
       ? files.download(table)
       : files.file(table, query.snapshot, download.file)
-  const exportLine = ({ name }: (typeof rowFormats)[number]): Html =>
+  const line = (title: string, address: string, name: string): Html =>
     html`<li>
-      <a href="${view.exportAddress(new Map([...ask, ['format', name]]))}" rel="nofollow"
-        >${name.toUpperCase()}</a
-      >
+      <a href="${address}" rel="nofollow">${title}</a>
       <span class="facts"
         >${words.rows(count(range.count))}, ${words.aboutSize(bytes(sizeOf(view, name)))}</span
       >
     </li>`
-  const [forSheets, forPrograms] = [true, false].map((isForSheets) =>
-    rowFormats.filter(({ name }) => name.startsWith('csv') === isForSheets).map(exportLine),
-  )
+  const exportLine = ({ name }: (typeof rowFormats)[number]): Html =>
+    line(name.toUpperCase(), view.exportAddress(new Map([...ask, ['format', name]])), name)
+  const forPrograms = rowFormats.filter(({ name }) => !forSheets.has(name)).map(exportLine)
   return html`<details class="menu end main" id="downloads">
     <summary>${words.download}</summary>
     <div>
@@ -35,7 +56,12 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
           ? html`<p>${words.tooMany(count(table.exportRowsMax))}</p>`
           : html`<h2>${words.forSpreadsheets}</h2>
               <ul class="downloads">
-                ${forSheets}
+                ${
+                  range.count <= table.excelRowsMax
+                    ? line('Excel', addresses.workbook(language, table, ask), 'xlsx')
+                    : html`<li>${words.tooManyForExcel(count(table.excelRowsMax))}</li>`
+                }
+                ${[csvFormat, csvExcelFormat].map(exportLine)}
               </ul>
               <h2>${words.forPrograms}</h2>
               <ul class="downloads">
@@ -55,6 +81,10 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
     </div>
   </details>`
 }
+
+const forSheets: ReadonlySet<string> = new Set(
+  [xlsxFormat, csvFormat, csvExcelFormat].map(({ name }) => name),
+)
 
 /** Estimates the size of an export of the query, in bytes. */
 function sizeOf({ range, downloadFields: fields, table, snapshot }: TableView, format: string): number {

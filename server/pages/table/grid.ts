@@ -1,5 +1,5 @@
 import { titleOf } from '../../documents/words/titles.ts'
-import type { Field } from '../../../core/catalog/catalog.ts'
+import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
 import { formatOrdering, orderable } from '../../query/parameters.ts'
 import type { PageContext } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
@@ -79,11 +79,6 @@ function unitPart(field: Field): Html | null {
 function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null): string {
   const ordering = formatOrdering([{ field: field.name, direction: sorted === 'asc' ? 'desc' : 'asc' }])
   return queryLink(withParameters(view, { ordering }))
-}
-
-/** Returns whether numbers are amounts, whose thousands are separated; other whole numbers may be years or codes. */
-function isAmount({ type, unit }: Field): boolean {
-  return type !== 'integer' || unit !== null
 }
 
 /** Shows a value in the language of the page: null as a dash, addresses as links, and long texts collapsed. */

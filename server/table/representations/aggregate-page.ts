@@ -83,6 +83,8 @@ interface AggregateBody {
   readonly pieces: readonly (string | Uint8Array)[]
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
+  /** Number of groups of the page. */
+  readonly groups: number
   /** Processor time besides that of grouping, which is charged before. */
   readonly ms: number
 }
@@ -115,6 +117,7 @@ export async function aggregateBody(
   const send = orderMs + performance.now() - began
   return {
     pieces,
+    groups: page.length,
     ms: send,
     headers: { ...pagingHeaders(range, links), ...hintHeader(hints), 'Acervo-Rows': String(groups.rows) },
     serverTiming: `query;dur=${queryMs.toFixed(2)}, send;dur=${send.toFixed(2)}`,

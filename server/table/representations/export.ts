@@ -55,7 +55,9 @@ async function* lineChunks(
   let isFirst = true
   const read = (positions: Uint32Array, signal: AbortSignal) =>
     gatherSome(snapshot, form, positions, engine, { ...requester, signal: () => signal })
-  for await (const pieces of inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())) {
+  // Packing takes longer than reading, so further batches would only wait in memory.
+  const concurrent = format.pack === undefined ? batchesMax : 1
+  for await (const pieces of inOrder(batchesOf(exported, requester), concurrent, read, requester.signal())) {
     // Send the head only with the first row: until then, the request can still get an error status.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {

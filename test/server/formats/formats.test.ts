@@ -451,7 +451,7 @@ describe('an export', () => {
     await request(service.app).get('/api/v1/dataset/d/small/export/?place=SP&n__lt=100').expect(200)
   })
 
-  test.each(['page=2', 'page_size=5', 'format=xlsx', 'nn=1'])('refuses %s', async (query) => {
+  test.each(['page=2', 'page_size=5', 'format=xls', 'nn=1'])('refuses %s', async (query) => {
     await request(service.app).get(`${exported}?${query}`).expect(400)
   })
 

@@ -2,6 +2,7 @@ import { tableFromIPC } from 'apache-arrow'
 import { parse } from 'csv-parse/sync'
 import { rowFormats } from '../../../server/formats/registry.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
+import { sheetsOf } from '../../support/workbook.ts'
 import { tinyCatalog, workshop } from '../../support/workshop.ts'
 
 /** Contract of every row format: a new one is tested here after adding a reader for it. */
@@ -10,7 +11,7 @@ const table = '/api/v1/dataset/d/t/'
 const rowCount = 500
 
 /** The numbers of the rows, as a client finds them in a page or an export. */
-const readers: Readonly<Record<string, (body: Buffer) => number[]>> = {
+const readers: Readonly<Record<string, (body: Buffer) => number[] | Promise<number[]>>> = {
   json: (body) => {
     const found = JSON.parse(body.toString()) as { n: number }[] | { results: { n: number }[] }
     return (Array.isArray(found) ? found : found.results).map(({ n }) => n)
@@ -23,6 +24,10 @@ const readers: Readonly<Record<string, (body: Buffer) => number[]>> = {
     return lines.map((line) => (JSON.parse(line) as { n: number }).n)
   },
   arrow: (body) => Array.from(tableFromIPC(body).getChild('n') ?? [], Number),
+  xlsx: async (body) => {
+    const [head = [], ...rows] = (await sheetsOf(body))['Dados'] ?? []
+    return rows.map((row) => Number(row[head.indexOf('n')]))
+  },
 }
 
 let service: Service
@@ -48,7 +53,7 @@ const get = (target: string, headers: Record<string, string> = {}) =>
   rawGet(service.app, `${table}${target}`, headers)
 
 describe.each(rowFormats.map((format) => [format.name, format] as const))('rows as %s', (name, format) => {
-  const read = (body: Buffer): number[] => {
+  const read = async (body: Buffer): Promise<number[]> => {
     const reader = readers[name]
     if (reader === undefined) throw new Error(`say in this file how a client reads ${name}`)
     return reader(body)
@@ -62,12 +67,12 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     ['some fields', 'fields=n&b=true&', even],
   ])('a page of %s', async (_what, query, due) => {
     const { status, body, headers } = await get(`data/?${query}page_size=300&format=${name}`)
-    expect([status, headers['content-type'], read(body)]).toEqual([200, format.contentType, due])
+    expect([status, headers['content-type'], await read(body)]).toEqual([200, format.contentType, due])
   })
 
   test.each(format.mediaTypes.map((type) => [type]))('is what %s is answered by', async (type) => {
     const { headers, body } = await get('data/?page_size=10', { Accept: type })
-    expect([headers['content-type'], read(body)]).toEqual([format.contentType, numbers.slice(0, 10)])
+    expect([headers['content-type'], await read(body)]).toEqual([format.contentType, numbers.slice(0, 10)])
     expect(headers['vary']).toContain('Accept')
   })
 
@@ -87,7 +92,7 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     const { status, body, headers } = await get(`export/?${query}format=${name}`, {
       'Accept-Encoding': 'identity',
     })
-    expect([status, headers['content-type'], read(body)]).toEqual([200, format.contentType, due])
+    expect([status, headers['content-type'], await read(body)]).toEqual([200, format.contentType, due])
     expect(headers['content-disposition']).toMatch(
       new RegExp(`^attachment; filename="[\\w.-]+\\.${format.ending}"$`),
     )

@@ -173,7 +173,7 @@ const cases: readonly [parameter: string, text: string][] = [
   // The rest.
   ...of('page_size', ['0', '-1', '10001', 'abc', '1.5', '1e3', '+5', ' 5', '99999999']),
   ...of('snapshot', ['latest', '20200101', 'current ', '../x', '20260102T030405Z-xyz']),
-  ...of('format', ['xml', 'CSV', 'api', 'xlsx', 'parquet', 'jsonl', 'json ']),
+  ...of('format', ['xml', 'CSV', 'api', 'xls', 'parquet', 'jsonl', 'json ']),
 ]
 
 test('there are enough of them', () => {

@@ -1,0 +1,159 @@
+import { Readable } from 'node:stream'
+import type { Catalog, CatalogTexts, Field, Originator, Table } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { languages, type Language } from '../../core/catalog/names.ts'
+import type { SnapshotReport } from '../../core/warehouse/report.ts'
+import type { LineFormat, Workbook } from '../formats/format.ts'
+import type { Term } from '../query/date-parts.ts'
+import type { Measure } from '../query/measures.ts'
+import type { QueryParameters } from '../query/parameters.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { wordsOf } from './words/all.ts'
+import type { Words } from './words/en.ts'
+import { measureTitle, termTitle, titleOf } from './words/titles.ts'
+
+type FieldStatistics = SnapshotReport['fields'][number]
+
+/** Rows of a table, or groups of them, as a workbook describes them. */
+interface WorkbookRows {
+  /** Catalog in the language of the workbook. */
+  readonly catalog: CatalogTexts
+  readonly language: Language
+  readonly snapshot: Snapshot
+  readonly columns: readonly Column[]
+  readonly parameters: QueryParameters
+  /** Absolute address of the query. */
+  readonly address: string
+}
+
+/** Column of a workbook: a field, a part of its dates, or a measure. */
+export type Column = Term | Measure
+
+/** Returns the catalog in the default language of pages, for files that name no language. */
+export function textsOf({ inLanguage }: Catalog): Pick<WorkbookRows, 'catalog' | 'language'> {
+  const [language] = languages
+  const catalog = inLanguage.get(language)
+  if (catalog === undefined) throw new Error('the catalog lacks a language')
+  return { catalog, language }
+}
+
+/** Packs the lines of a page of rows as a workbook. */
+export async function workbookBody(
+  pack: NonNullable<LineFormat['pack']>,
+  pieces: readonly (string | Uint8Array)[],
+  workbook: Workbook,
+): Promise<Uint8Array[]> {
+  const lines = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
+  const chunks: Uint8Array[] = []
+  for await (const chunk of pack(Readable.from(lines), workbook)) chunks.push(chunk)
+  return chunks
+}
+
+/** Widths of columns in characters; an arrow for the filter stands beside a heading. */
+const [widthMin, widthMax, arrowWidth] = [9, 50, 4]
+
+/**
+ * Describes rows as a workbook: its headings are titles, and its second sheet has the names of the fields.
+ * @param rows number of rows
+ */
+export function workbookOf(described: WorkbookRows, rows: number): Workbook {
+  const { catalog, language, snapshot, parameters, address } = described
+  const { manifest, report } = snapshot
+  const { workbook: labels } = wordsOf[language]
+  const dataset = catalog.datasets.get(snapshot.table.dataset)
+  const table = dataset?.tables.get(snapshot.table.name)
+  if (dataset === undefined || table === undefined) throw new Error('the table is not in the catalog')
+  const columns = headed(described.columns.map((column) => titledColumn(column, table, wordsOf[language])))
+  const title = `${dataset.name}: ${titleOf(table)}`
+  const filters = [...parameters].filter(([name]) => !['format', 'snapshot'].includes(name))
+  const query = filters.map(([name, text]) => `${name}=${text}`).join(' & ')
+  const creator = (dataset.author ?? dataset.publisher)?.name ?? null
+  const facts: readonly (readonly [string, string | null])[] = [
+    [labels.table, title],
+    [labels.row, table.rowMeaning],
+    [labels.query, query === '' ? labels.allRows : query],
+    [labels.address, address],
+    [labels.rows, String(rows)],
+    [labels.version, manifest.snapshot],
+    [labels.published, manifest.import_date.slice(0, 'YYYY-MM-DD'.length)],
+    [labels.source, nameOf(dataset.source)],
+    [labels.license, nameOf(dataset.license)],
+    [
+      labels.citation,
+      labels.cite(creator, title, manifest.import_date.slice(0, 4), manifest.snapshot, address),
+    ],
+    [labels.note, labels.exactTexts],
+  ]
+  return {
+    sheetNames: labels.sheets,
+    columns: columns.map(({ heading, field }) => {
+      const found = report?.fields.find(({ name }) => name === field.name)
+      return { heading, width: widthOf(heading, field, found) }
+    }),
+    rows,
+    about: [
+      ...facts.flatMap(([label, text]) => (text === null || text === '' ? [] : [[label, text]])),
+      [],
+      labels.columns,
+      ...columns.map(({ heading, field, name }) => [
+        heading,
+        field.description ?? '',
+        field.unit ?? '',
+        name,
+      ]),
+    ],
+    date: new Date(manifest.import_date),
+  }
+}
+
+/** Returns a column with its title, and the field whose unit and meaning it has, in the language of the table. */
+function titledColumn(
+  column: Column,
+  table: Table,
+  words: Words,
+): { name: string; heading: string; field: Field } {
+  const own = (field: Field): Field => table.fields.find(({ name }) => name === field.name) ?? field
+  const { name } = column
+  if (!('of' in column)) {
+    const field = own(column.part?.base ?? column)
+    const term = column.part === undefined ? field : { ...field, part: { ...column.part, base: field } }
+    return { name, heading: termTitle(words, term), field }
+  }
+  const counts = { ...column.column, description: null, unit: null }
+  if (column.field === null) return { name, heading: words.rowsHead, field: counts }
+  const field = own(column.field)
+  const measure = { ...column, field }
+  const isCount = column.of === 'count' || column.of === 'distinct'
+  return { name, heading: measureTitle(words, measure, table), field: isCount ? counts : field }
+}
+
+/** Adds the unit to each heading, and the name if several columns have the same heading. */
+function headed<T extends { readonly name: string; readonly heading: string; readonly field: Field }>(
+  columns: readonly T[],
+): readonly T[] {
+  const full = columns.map(({ heading, field: { unit } }) =>
+    unit === null || heading.toLowerCase().includes(unit.toLowerCase()) ? heading : `${heading} (${unit})`,
+  )
+  return columns.map((column, index) => {
+    const heading = full[index] ?? ''
+    const isRepeated = full.indexOf(heading) !== full.lastIndexOf(heading)
+    return { ...column, heading: isRepeated ? `${heading} [${column.name}]` : heading }
+  })
+}
+
+function nameOf(party: Originator | null): string {
+  return [party?.name, party?.url].filter((text) => text != null).join(', ')
+}
+
+/** Returns the width of a column that fits its heading and its typical values. */
+function widthOf(heading: string, { type }: Field, found: FieldStatistics | undefined): number {
+  const texts = [
+    ...(found?.choices ?? found?.top?.map(({ value }) => value) ?? []),
+    ...[found?.min, found?.max].flatMap((text) => text ?? []),
+  ]
+  const { dialect, moment } = typeRow(type)
+  // Separators of thousands, and the sign.
+  const further = dialect === 'number' || dialect === 'integer' ? 4 : moment === null ? 1 : 2
+  const widest = Math.max(...texts.map((text) => text.length), 0) + further
+  return Math.min(widthMax, Math.max(widthMin, widest, heading.length + arrowWidth))
+}

@@ -1,0 +1,32 @@
+import { copiesNothing, type LineFormat } from './format.ts'
+import { packWorkbook } from './workbook.ts'
+import { cellOf, cellSql } from './xlsx-cells.ts'
+
+/**
+ * Excel workbook (ECMA-376): each line is a row of its first sheet. Dates and numbers are cells of that type. A value
+ * that Excel would change is a text: a number of more than 15 digits, a day before March 1900, and a moment with
+ * microseconds. Texts are never formulas.
+ */
+export const xlsxFormat: LineFormat = {
+  name: 'xlsx',
+  mediaTypes: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  ending: 'xlsx',
+  hasColumns: true,
+  savedAs: 'attachment',
+  line: (fields) => `concat('<row>', ${fields.map(cellSql).join(', ')}, '</row>')`,
+  stored: {
+    isJson: false,
+    around: { before: '<row>', between: '', after: '</row>' },
+    before: () => '',
+    copies: () => copiesNothing,
+    value: cellOf,
+    null: '<c/>',
+  },
+  separator: '\n',
+  // Tags take as much space as names.
+  repeatsNames: true,
+  head: () => '',
+  tail: () => '',
+  pack: packWorkbook,
+}
