@@ -1,35 +1,64 @@
 import { titleOf } from '../documents/words/titles.ts'
-import { requestedTable, webPageOf, pageAt, rowAddresses, type PageService } from './service.ts'
+import { named, pageAt, rowAddresses, type PageService } from './service.ts'
+import { timed, type Body } from '../http/responder.ts'
+import { findDataset, findTable, requesterOf } from '../routes/find.ts'
+import { problemOf } from '../routes/problem-of.ts'
 import type { Resource } from '../http/resource.ts'
 import { describeTable } from '../routes/documents/service.ts'
-import type { Table } from '../../core/catalog/catalog.ts'
+import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { exampleQueries } from '../query/examples.ts'
 import { operators, type Operator } from '../query/operators.ts'
-import { parameterRows, parseRowQuery, type ParameterName } from '../query/query.ts'
+import { parameterRows, parseRowQuery, type ParameterName, type RowQuery } from '../query/query.ts'
 import { tableDocuments } from '../documents/registry.ts'
 import { pythonText, typescriptText } from '../documents/table/types.ts'
 import type { TableDescription } from '../documents/description.ts'
 import { framed, type PageContext } from './frame.ts'
-import { html, type Html, codePart } from './html.ts'
+import { html, textOf, type Html, codePart } from './html.ts'
 import { writtenIn } from './number-formats.ts'
+import { codesPart } from './table/codes.ts'
 import { describeCondition } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
+import { rowLinks } from './table/view.ts'
 
-/** Page about the API of a table. */
+/** Page about the API of a table, with code for the rows of a query. */
 export function apiPage(service: PageService): Resource {
+  const { snapshots, engine, pageBytesMax, files } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/api', 'API'),
+    countsAs: 'rows',
     find: (request) => {
-      const { key, dataset, table } = requestedTable(service, request)
-      const described = (): Promise<TableDescription> => describeTable(service.snapshots, dataset, table)
-      return webPageOf(service, ['api', ...key], described, (view) => apiHtml(service, view))
+      const dataset = findDataset(service.catalog, request.params)
+      const table = findTable(dataset, request.params)
+      const query = parseRowQuery(table, request.target, ['format', 'page', 'page_size', 'snapshot'])
+      const key = ['api', tableId(table), snapshots.current(table)?.manifest.snapshot, [...query.parameters]]
+      const body = async (signal: () => AbortSignal): Promise<Body> => {
+        const requester = requesterOf(request, signal, pageBytesMax)
+        const count = await snapshots
+          .use(table, null, async (snapshot) =>
+            snapshot === null
+              ? null
+              : (await engine.selections.find({ snapshot, filter: query, requester })).count,
+          )
+          .catch((error: unknown) => {
+            throw problemOf(error, files.download(table))
+          })
+        const described = await describeTable(snapshots, dataset, table)
+        return timed(() => textOf(apiHtml(service, described, query, count)))
+      }
+      return { ...named(service, key), body }
     },
   }
 }
 
-function apiHtml(service: PageService, described: TableDescription): Html {
+/** @param count number of matching rows; null if the table is not published */
+function apiHtml(
+  service: PageService,
+  described: TableDescription,
+  query: RowQuery,
+  count: number | null,
+): Html {
   const { context, files, writing } = service
   const { addresses, words, language, catalog } = context
   const { dataset, table } = described
@@ -38,9 +67,9 @@ function apiHtml(service: PageService, described: TableDescription): Html {
   const data = api.data(dataset, table)
   const main = html`
     <h1>${title}</h1>
-    ${tabsPart(context, table, 'api')}
+    ${tabsPart(context, table, 'api', query.parameters)}
     <p class="lead">${words.apiLead}</p>
-    ${codePart(`curl '${data}'`, words)}
+    ${codePart(`curl '${withQuery(data, query.parameters, 1)}'`, words)}
     <p>
       <a href="${data}">${words.apiRows}</a> ·
       <a href="${api.aggregate(dataset, table)}">${words.apiTotals}</a> ·
@@ -49,6 +78,7 @@ function apiHtml(service: PageService, described: TableDescription): Html {
       <a href="${files.listing(table)}">${words.apiFiles}</a>
     </p>
     <p class="facts">${catalog.notice} <a href="${addresses.limits(language)}">${words.limits}</a></p>
+    ${count !== null && codesPart(context, { ...rowLinks(service, dataset, table), table, query, count })}
     ${examplesPart(service, described)} ${parametersPart(context)} ${operatorsPart(context, table)}
     <section>
       <h2>${words.formats}</h2>
@@ -82,7 +112,7 @@ function apiHtml(service: PageService, described: TableDescription): Html {
   return framed(context, {
     title,
     main,
-    inLanguage: (other) => addresses.aspect(other, table, 'api'),
+    inLanguage: (other) => addresses.aspect(other, table, 'api', query.parameters),
     trail: trailTo(context, dataset, table),
   })
 }

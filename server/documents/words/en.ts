@@ -188,7 +188,8 @@ export const en = {
   tooMany: (rows: string) =>
     `A selection of more than ${rows} rows cannot be downloaded: add a filter, or download the whole table.`,
   asCode: 'This selection as code',
-  asCodePage: 'This selection has too many rows for one download. The code below gets only the current page:',
+  asCodePage:
+    'This selection has too many rows for one download. Power Query reads one page after the other; the other code gets the first page.',
   conditions: {
     eq: (field, value) => `${field} is ${value}`,
     ne: (field, value) => `${field} is not ${value}`,

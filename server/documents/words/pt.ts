@@ -151,7 +151,7 @@ export const pt: Words = {
     `Não é possível baixar mais de ${rows} linhas de uma seleção: acrescente um filtro ou baixe a tabela inteira.`,
   asCode: 'Esta seleção em código',
   asCodePage:
-    'Esta seleção tem linhas demais para baixar de uma vez. Os códigos abaixo obtêm só a página atual:',
+    'Esta seleção tem linhas demais para baixar de uma vez. O Power Query lê uma página depois da outra; os outros códigos obtêm a primeira página.',
   conditions: {
     eq: (field, value) => `${field} é ${value}`,
     ne: (field, value) => `${field} não é ${value}`,

@@ -5,13 +5,18 @@ import type { PageContext } from '../frame.ts'
 import { html, type Html, codePart } from '../html.ts'
 import { rowParameters, type TableView } from './view.ts'
 
+/** Rows of a query that code loads. */
+export interface CodeView extends Pick<TableView, 'table' | 'query' | 'exportAddress' | 'dataAddress'> {
+  /** Number of matching rows. */
+  readonly count: number
+}
+
 /** Shows code that loads these rows into a program. */
-export function codesPart({ words }: PageContext, view: TableView): Html {
-  const codes = codesOf(view)
+export function codesPart({ words }: PageContext, view: CodeView): Html {
   return html`<section id="code">
     <h2>${words.asCode}</h2>
-    ${view.range.count > view.table.exportRowsMax && html`<p>${words.asCodePage}</p>`}
-    ${codes.map(
+    ${view.count > view.table.exportRowsMax && html`<p>${words.asCodePage}</p>`}
+    ${codesOf(view).map(
       ({ name, text }) =>
         html`<details>
           <summary>${name}</summary>
@@ -30,10 +35,13 @@ interface Code {
  * Returns code in several languages. Each example runs unchanged and loads the same rows in the same order,
  * with declared types where the format has types.
  */
-function codesOf(view: TableView): Code[] {
-  const { downloadFields: fields, table } = view
+function codesOf(view: CodeView): Code[] {
+  const { table } = view
+  const { columns: fields } = view.query
   const to = (format: string): string => rowsAddress(view, format)
   return [
+    { name: 'Google Sheets', text: `=IMPORTDATA("${to('csv')}")` },
+    { name: 'Excel, Power BI: Power Query', text: powerQuery(view) },
     { name: 'curl', text: `curl -fsSL '${to('csv')}' -o ${table.name}.csv` },
     {
       name: 'Python: pandas',
@@ -88,15 +96,51 @@ function codesOf(view: TableView): Code[] {
   ]
 }
 
-/** Returns the address of all rows of the query, or of the current page if there are too many for an export. */
-function rowsAddress(view: TableView, format: string): string {
-  const { range, table, query } = view
-  if (range.count <= table.exportRowsMax)
-    return view.exportAddress(new Map([...rowParameters(view), ['format', format]]))
-  return view.dataAddress(
-    new Map([...query.parameters, ['page_size', String(query.pageSize)], ['format', format]]),
-    range.page,
+/** Returns a query in M, the language of Power Query; it reads page after page if there are too many rows for an export. */
+function powerQuery(view: CodeView): string {
+  const { table, query, count, dataAddress } = view
+  const types = query.columns.map((field) => `{${quotedM(field.name)}, ${typeInM(field)}}`).join(', ')
+  if (count <= table.exportRowsMax)
+    return `let
+    Source = Csv.Document(Web.Contents(${quotedM(rowsAddress(view, 'csv'))}), [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv]),
+    Names = Table.PromoteHeaders(Source, [PromoteAllScalars = true]),
+    Rows = Table.TransformColumnTypes(Names, {${types}}, "en-US")
+in
+    Rows`
+  const first = dataAddress(
+    new Map([...rowParameters(view), ['page_size', String(pageRowsMax)], ['format', 'json']]),
+    1,
   )
+  return `let
+    Get = (address) => Json.Document(Web.Contents(address)),
+    Pages = List.Generate(() => Get(${quotedM(first)}), each _ <> null, each if [next] = null then null else Get([next]), each [results]),
+    Names = Table.FromRecords(List.Combine(Pages)),
+    Rows = Table.TransformColumnTypes(Names, {${types}}, "en-US")
+in
+    Rows`
+}
+
+/** Most rows of a page. */
+const pageRowsMax = 10_000
+
+function typeInM({ type, kind }: Field): string {
+  const { moment, wire } = typeRow(type)
+  if (moment === 'date' || kind === 'date') return 'type date'
+  if (moment === 'datetime') return 'type datetime'
+  if (wire.kind === 'truth') return 'type logical'
+  if (wire.kind !== 'number') return 'type text'
+  return type === 'integer' ? 'Int64.Type' : 'type number'
+}
+
+function quotedM(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`
+}
+
+/** Returns the address of all rows of the query, or of the first page if there are too many for an export. */
+function rowsAddress(view: CodeView, format: string): string {
+  const { count, table } = view
+  const parameters = new Map([...rowParameters(view), ['format', format]])
+  return count <= table.exportRowsMax ? view.exportAddress(parameters) : view.dataAddress(parameters, 1)
 }
 
 function storedOf(field: Field): string {

@@ -68,6 +68,7 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
                 ${forPrograms}
               </ul>`
       }
+      <p><a href="${addresses.aspect(language, table, 'api', ask)}#code">${words.asCode}</a></p>
       <h2>${words.wholeTable}</h2>
       <ul class="downloads">
         <li>

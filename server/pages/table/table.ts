@@ -6,7 +6,6 @@ import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, partyPart, textOf } from '../html.ts'
 import { writtenIn } from '../number-formats.ts'
 import { citationsPart, dayOfAccess, type Cited } from '../cite.ts'
-import { codesPart } from './codes.ts'
 import { columnsForm } from './columns.ts'
 import { chipsPart, describeCondition, filterMenu, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
@@ -85,7 +84,6 @@ function tableHtml(service: PageService, view: TableView): Html {
       <a href="${addresses.files(language, dataset)}#${table.name}">${words.filesOf}</a>
     </p>
     ${embedPart(context, service, addresses.embed(language, table, null, embedded), `${dataset.name}: ${title}`)}
-    ${codesPart(context, view)}
   `
   return framed(context, {
     title: `${dataset.name}: ${title}`,

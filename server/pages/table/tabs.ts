@@ -31,7 +31,7 @@ export function tabsPart(
 
 /** Returns the parameters of a query that a page of the table accepts. */
 function parametersOfTab(name: Aspect, ask: QueryParameters): QueryParameters {
-  if (name === 'fields' || name === 'api') return new Map()
+  if (name === 'fields') return new Map()
   const notInCharts = new Set(['fields', 'ordering'])
   return name === 'chart' ? new Map([...ask].filter(([parameter]) => !notInCharts.has(parameter))) : ask
 }

@@ -161,8 +161,6 @@ function viewFrom(
   const places = selectedFields.map((field) => query.fields.indexOf(field))
   const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const texts = JSON.parse(Buffer.concat(bytes).toString()) as (string | null)[][]
-  const addresses = rowAddresses(service)
-  const [exported, data] = [addresses.export(dataset, table), addresses.data(dataset, table)]
   return {
     dataset,
     table,
@@ -175,6 +173,19 @@ function viewFrom(
     downloadFields: selectedFields,
     fields: selectedFields,
     rows: texts.map((row) => places.map((place) => row[place] ?? null)),
+    ...rowLinks(service, dataset, table),
+  }
+}
+
+/** Returns the absolute API addresses of rows, by the parameters of a query. */
+export function rowLinks(
+  service: PageService,
+  dataset: Dataset,
+  table: Table,
+): Pick<TableView, 'exportAddress' | 'dataAddress'> {
+  const addresses = rowAddresses(service)
+  const [exported, data] = [addresses.export(dataset, table), addresses.data(dataset, table)]
+  return {
     exportAddress: (parameters) => withQuery(exported, parameters, 1),
     dataAddress: (parameters, page) => withQuery(data, parameters, page),
   }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import http from 'node:http'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
@@ -13,7 +14,7 @@ import { randomFrom } from '../../support/random-queries.ts'
 import { runsOf, seed } from '../../support/runs.ts'
 import { randomAggregate } from '../../support/aggregates.ts'
 import { rawGet, serve } from '../../support/service.ts'
-import { temporaryFolder } from '../../support/workshop.ts'
+import { catalogAround, fieldOf, temporaryFolder, workshop } from '../../support/workshop.ts'
 import { describeWith, pythonClients } from '../../support/needs.ts'
 import { publishSamples } from '../../support/samples.ts'
 
@@ -117,7 +118,22 @@ describeWithClients('lines of code of a page', () => {
       if (JSON.stringify(plain(got)) !== JSON.stringify(plain([names, count, shown])))
         wrong.push([kind, page, got?.[2]?.slice(0, 2), shown.slice(0, 2)])
     }
+    const faulty: unknown[] = []
     for (const { codes, page, names, count, shown } of printed) {
+      // Google Sheets and Power Query run nowhere but on their own machines: their addresses are read as CSV.
+      const { 'Google Sheets': sheets = '', 'Excel, Power BI: Power Query': power = '' } = codes
+      if (!(await isPowerQuery(power))) faulty.push([page, power])
+      const addresses = [
+        /^=IMPORTDATA\("([^"]+)"\)$/.exec(sheets)?.[1],
+        /Web\.Contents\("([^"]+)"\)/.exec(power)?.[1],
+      ]
+      for (const address of addresses) {
+        const got = fromCsv(await (await fetch(address ?? '')).text())
+        const isSame =
+          JSON.stringify(plain([got[0], got[1], got[2].slice(0, shown.length)])) ===
+          JSON.stringify(plain([names, count, shown]))
+        if (!isSame) faulty.push([page, address])
+      }
       const duckdb = await throughDuckDb(codes['DuckDB'] ?? '', home)
       const curled = await throughCurl(codes['curl'] ?? '', home)
       for (const [kind, got] of [
@@ -132,8 +148,32 @@ describeWithClients('lines of code of a page', () => {
           wrong.push([kind, page, cut[2].slice(0, 2), shown.slice(0, 2)])
       }
     }
-    expect({ seed, wrong: wrong.slice(0, 3), of: wrong.length }).toEqual({ seed, wrong: [], of: 0 })
+    expect({ seed, wrong: wrong.slice(0, 3), of: wrong.length, faulty }).toEqual({
+      seed,
+      wrong: [],
+      of: 0,
+      faulty: [],
+    })
   }, 900_000)
+
+  test('of more rows than an export may have is a Power Query of all pages', async () => {
+    const fields = [fieldOf('n:integer'), fieldOf('t:string')]
+    const shop = await workshop(catalogAround([{ name: 't', order: ['n'], fields, export_rows: 1 }]), {
+      'd/t.csv': 'n,t\n1,a\n2,b\n',
+    })
+    await shop.ingest()
+    const { app, close } = await serve(shop)
+    const page = textIn((await rawGet(app, '/en/dataset/d/t/api/', { Accept: 'text/html' })).body.toString())
+    const [power = ''] = /let\s+Get =.*?in\s+Rows/s.exec(page) ?? []
+    expect([await isPowerQuery(power), await isPowerQuery(power.replace('Get =', 'Get'))]).toEqual([
+      true,
+      false,
+    ])
+    const { pathname, search } = new URL(/http[^"]+/.exec(power)?.[0] ?? '')
+    const { body } = await rawGet(app, pathname + search)
+    expect(JSON.parse(body.toString())).toMatchObject({ next: null, results: [{ n: 1 }, { n: 2 }] })
+    await close()
+  })
 
   test('of a refused aggregate bring its groups', async () => {
     const random = randomFrom(seed)
@@ -161,6 +201,22 @@ describeWithClients('lines of code of a page', () => {
   }, 300_000)
 })
 
+interface PowerQueryParser {
+  readonly DefaultSettings: unknown
+  readonly TaskUtils: {
+    readonly tryLexParse: (settings: unknown, text: string) => Promise<unknown>
+    readonly isParseStageOk: (task: unknown) => boolean
+  }
+}
+
+/** Returns whether Microsoft's parser reads a text as a query in M. */
+async function isPowerQuery(text: string): Promise<boolean> {
+  const { DefaultSettings, TaskUtils } = createRequire(path.join(clients, '..', 'package.json'))(
+    '@microsoft/powerquery-parser',
+  ) as PowerQueryParser
+  return TaskUtils.isParseStageOk(await TaskUtils.tryLexParse(DefaultSettings, text))
+}
+
 interface Printed {
   readonly page: string
   readonly codes: Readonly<Record<string, string>>
@@ -173,14 +229,19 @@ interface Printed {
   readonly shown: readonly (readonly (string | null)[])[]
 }
 
+async function textAt(page: string): Promise<string> {
+  return (await fetch(page, { headers: { Accept: 'text/html' } })).text()
+}
+
 /**
  * Null where the page has no rows to compare.
  * @param columns names in the order of the page
  */
 async function printedOn(page: string, columns: readonly string[]): Promise<Printed | null> {
-  const text = await (await fetch(page, { headers: { Accept: 'text/html' } })).text()
+  const text = await textAt(page)
+  const api = await textAt(page.replace('/?', '/api/?'))
   const codes = Object.fromEntries(
-    [...text.matchAll(/<summary>([^<]*)<\/summary\s*>\s*<pre[^>]*>\s*<code[^>]*>(.*?)<\/code>/gs)].map(
+    [...api.matchAll(/<summary>([^<]*)<\/summary\s*>\s*<pre[^>]*>\s*<code[^>]*>(.*?)<\/code>/gs)].map(
       ([, name = '', code = '']) => [textIn(name), textIn(code)],
     ),
   )
