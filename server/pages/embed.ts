@@ -15,7 +15,7 @@ import { embedPolicy, named, pageAt, type PageService } from './service.ts'
 import { chartKey, chartParameters, chartQuery, parseChart, sourceFacts } from './chart/chart-query.ts'
 import { captionOf, chartView } from './chart/chart-view.ts'
 import { drawingOf } from './chart/drawing.ts'
-import { chartSvg } from './chart/svg.ts'
+import { chartMarkup } from './chart/svg.ts'
 import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
 import { rowsPage, viewOf, type TableView } from './table/view.ts'
 
@@ -118,7 +118,7 @@ export function chartEmbed(service: PageService): Resource {
         const drawing = drawingOf(context, view, null)
         return {
           title,
-          main: html`${drawing.groups.length > 0 && markup(chartSvg(drawing, null))}
+          main: html`${drawing.groups.length > 0 && markup(chartMarkup(drawing))}
           ${drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`}`,
           page: context.addresses.aspect(context.language, view.table, 'chart', parameters),
           facts: facts.join(' · '),

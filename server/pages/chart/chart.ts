@@ -21,7 +21,7 @@ import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } fro
 import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
 import { drawingOf, groupLink, labelOf, shownKey, shownValue } from './drawing.ts'
-import { chartSvg } from './svg.ts'
+import { chartMarkup, chartSvg, chartWidths } from './svg.ts'
 import { mixedTotal, totalsChoice } from './totals.ts'
 
 /** Page that draws an aggregate of the rows of a query, with all numbers. */
@@ -77,7 +77,9 @@ export function chartFile(service: PageService): Resource {
           mediaType,
           body: async (signal) => {
             const view = await chartView(query, service, request, signal)
-            return timed(() => chartSvg(drawingOf(context, view, null), captionOf(context, view)))
+            return timed(() =>
+              chartSvg(drawingOf(context, view, null), captionOf(context, view), chartWidths.wide),
+            )
           },
         })
       }),
@@ -174,11 +176,11 @@ function figurePart(context: PageContext, view: ChartView, service: PageService)
   const [measure] = aggregation.measures
   const unit = measure?.field?.unit
   const data = rowAddresses(service).aggregate(dataset, table)
-  const formats = { JSON: 'json', CSV: 'csv', Excel: 'csv-excel' }
+  const formats = { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }
   const isSum = measure?.of === 'sum'
   return html`<figure>
       <figcaption>${drawing.label}${typeof unit === 'string' && html` (${unit})`}.</figcaption>
-      ${drawing.groups.length > 0 && markup(chartSvg(drawing, null))}
+      ${drawing.groups.length > 0 && markup(chartMarkup(drawing))}
       ${drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`}
       ${isSum && table.totals.size === 0 && html`<p class="facts">${words.sumsAdd}</p>`}
       <p class="facts">${captionOf(context, view).facts.at(-1)}</p>

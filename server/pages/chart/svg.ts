@@ -41,23 +41,39 @@ export interface Caption {
   readonly facts: readonly string[]
 }
 
-const width = 400
+/** Widths of charts for phones and for other screens. */
+export const chartWidths = { narrow: 400, wide: 760 } as const
+
+/** A drawing for some width. */
+type Sized = Drawing & { readonly width: number }
+
 const lineHeight = 18
 /** Colours of the series on white; the stylesheet of a page replaces them. */
 const colours = ['#1b6b93', '#c8702f', '#4f8f4f', '#8a5aa8', '#b04a5a', '#6b7580']
 export const seriesMax = colours.length
 const [ink, soft, rule] = ['#1b1f23', '#4d5963', '#d5dade']
 
+/** Draws a chart for a page, in both widths; the stylesheet shows one of them. */
+export function chartMarkup(drawing: Drawing): string {
+  const { narrow, wide } = chartWidths
+  // A tile map is as wide as it can be.
+  if (drawing.shape === 'tiles') return chartSvg(drawing, null, narrow)
+  return chartSvg(drawing, null, wide) + chartSvg(drawing, null, narrow)
+}
+
 /** Draws a chart: as a part of a page, or, with a caption, as a file of its own, on white. */
-export function chartSvg(drawing: Drawing, caption: Caption | null): string {
-  const titleLines = caption === null ? [] : wrapped(caption.title, titleMax)
+export function chartSvg(drawn: Drawing, caption: Caption | null, width: number): string {
+  const drawing = { ...drawn, width }
+  const titleLines = caption === null ? [] : wrapped(caption.title, Math.floor(width / titleCharacter))
   const legend = legendOf(drawing)
   const top = (caption === null ? 0 : lineHeight * (1 + titleLines.length)) + legend.height
   const body = shapes[drawing.shape](drawing)
   const facts =
     caption === null
       ? []
-      : [drawing.note, ...caption.facts].filter((fact) => fact !== '').flatMap((fact) => wrapped(fact))
+      : [drawing.note, ...caption.facts]
+          .filter((fact) => fact !== '')
+          .flatMap((fact) => wrapped(fact, Math.floor(width / characterWidth)))
   const height = top + body.height + (facts.length === 0 ? 0 : lineHeight * (facts.length + 1))
   const hasLinks = drawing.groups.some(({ marks }) => marks.some((mark) => mark?.address !== null))
   const texts = [
@@ -89,8 +105,11 @@ export function chartSvg(drawing: Drawing, caption: Caption | null): string {
     ].join(''),
     {
       xmlns: 'http://www.w3.org/2000/svg',
-      class: 'chart',
-      ...(caption !== null && { width: String(2 * (width + 24)), height: String(2 * (height + 18)) }),
+      class: drawing.shape === 'tiles' ? 'chart' : width === chartWidths.wide ? 'chart wide' : 'chart narrow',
+      ...(caption !== null && {
+        width: String(fileScale * (width + 24)),
+        height: String(fileScale * (height + 18)),
+      }),
       viewBox: caption === null ? `0 0 ${width} ${height}` : `-12 -6 ${width + 24} ${height + 18}`,
       role: hasLinks && caption === null ? 'group' : 'img',
       'aria-label': drawing.label,
@@ -105,7 +124,7 @@ interface Drawn {
   readonly body: string
 }
 
-const shapes: Readonly<Record<Drawing['shape'], (drawing: Drawing) => Drawn>> = {
+const shapes: Readonly<Record<Drawing['shape'], (drawing: Sized) => Drawn>> = {
   line: lines,
   columns,
   bars,
@@ -152,10 +171,14 @@ function descriptionOf({ series }: Drawing, { name }: DrawnGroup, index: number,
   return series.length === 1 ? `${name}: ${mark.text}` : `${name}, ${series[index] ?? ''}: ${mark.text}`
 }
 
-/** Maximum number of characters of a line and of a name. */
-const [charactersMax, titleMax, nameMax] = [58, 46, 17]
+/** Maximum number of characters of a name on a narrow chart. */
+const nameMax = 17
+/** Approximate widths of a character, and of one in a title. */
+const [characterWidth, titleCharacter] = [7, 8.7]
+/** Scale of a file. */
+const fileScale = 1.5
 
-function wrapped(content: string, max = charactersMax): string[] {
+function wrapped(content: string, max: number): string[] {
   const found: string[] = []
   for (const word of content.split(/\s+/)) {
     const last = found.at(-1)
@@ -169,9 +192,9 @@ function shortName(name: string, max = nameMax): string {
   return name.length <= max ? name : `${firstCharacters(name, max - 1)}…`
 }
 
-function legendOf({ series }: Drawing): Drawn {
+function legendOf({ series, width }: Sized): Drawn {
   if (series.length === 1) return { height: 0, body: '' }
-  const columnsMax = 3
+  const columnsMax = width === chartWidths.narrow ? 3 : 6
   const place = (index: number): [number, number] => [
     (index % columnsMax) * (width / columnsMax),
     Math.floor(index / columnsMax) * lineHeight,
@@ -207,13 +230,17 @@ function ticksOf(min: number, max: number): number[] {
   return ticks
 }
 
-const [plotLeft, plotHeight] = [44, 200]
-const plotWidth = width - plotLeft - 4
-/** Approximate width of a character. */
-const characterWidth = 7
+const plotLeft = 52
+
+/** Returns the size of the area between the axes. */
+function plotOf({ width }: Sized): { readonly plotWidth: number; readonly plotHeight: number } {
+  return { plotWidth: width - plotLeft - 4, plotHeight: width === chartWidths.narrow ? 200 : 300 }
+}
 
 /** Returns the position of each group in time. */
-function placesOf(groups: Drawing['groups'], margin = 0): (index: number) => number {
+function placesOf(drawing: Sized, margin = 0): (index: number) => number {
+  const { groups } = drawing
+  const { plotWidth } = plotOf(drawing)
   const [from, to] = [groups[0]?.at ?? 0, groups.at(-1)?.at ?? 0]
   const [left, room] = [plotLeft + margin, plotWidth - 2 * margin]
   return (index) =>
@@ -222,13 +249,14 @@ function placesOf(groups: Drawing['groups'], margin = 0): (index: number) => num
 
 /** Draws the axes of a chart over time. */
 function axes(
-  drawing: Drawing,
+  drawing: Sized,
   y: (value: number) => number,
   x: (index: number) => number,
   min: number,
   max: number,
 ): string {
-  const { groups, short } = drawing
+  const { groups, short, width } = drawing
+  const { plotWidth, plotHeight } = plotOf(drawing)
   const horizontal = ticksOf(min, max).map(
     (tick) =>
       element('path', '', { d: `M${plotLeft} ${round(y(tick))}H${width}`, stroke: rule, class: 'rule' }) +
@@ -236,7 +264,7 @@ function axes(
   )
   const labelWidth =
     characterWidth * groups.reduce((most, { name }) => Math.max(most, shortName(name).length), 0)
-  const labels = Math.max(1, Math.min(6, Math.floor(plotWidth / (labelWidth + 14))))
+  const labels = Math.max(1, Math.min(8, Math.floor(plotWidth / (labelWidth + 14))))
   const step = Math.ceil(groups.length / labels)
   const vertical = groups.flatMap(({ name }, index) => {
     if (index % step > 0) return []
@@ -246,11 +274,12 @@ function axes(
   return [...horizontal, ...vertical].join('')
 }
 
-function lines(drawing: Drawing): Drawn {
-  const { groups, series } = drawing
+function lines(drawing: Sized): Drawn {
+  const { groups, series, width } = drawing
+  const { plotHeight } = plotOf(drawing)
   const [min, max] = boundsOf(drawing, false)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
-  const x = placesOf(groups)
+  const x = placesOf(drawing)
   const paths = series.map((_, one) => {
     let isOpen = false
     const steps = groups.flatMap(({ marks }, index) => {
@@ -272,7 +301,9 @@ function lines(drawing: Drawing): Drawn {
       class: `l${one}`,
     })
   })
-  const reaches = groups.map((group, index) => {
+  // A finger cannot point at one of many values.
+  const pointed = width === chartWidths.narrow ? [] : groups
+  const reaches = pointed.map((group, index) => {
     const told = group.marks.flatMap((mark, one) =>
       mark === null ? [] : descriptionOf(drawing, group, one, mark),
     )
@@ -290,15 +321,16 @@ function lines(drawing: Drawing): Drawn {
   return { height: plotHeight + 32, body: axes(drawing, y, x, min, max) + paths.join('') + reaches.join('') }
 }
 
-function columns(drawing: Drawing): Drawn {
+function columns(drawing: Sized): Drawn {
   const { groups } = drawing
+  const { plotWidth, plotHeight } = plotOf(drawing)
   const [min, max] = boundsOf(drawing, true)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
   const gaps = groups.slice(1).map(({ at }, index) => at - (groups[index]?.at ?? at))
   const gap = gaps.reduce((least, one) => Math.min(least, one), Infinity)
   const span = (groups.at(-1)?.at ?? 0) - (groups[0]?.at ?? 0)
   const step = groups.length === 1 ? plotWidth / 2 : Math.max(1, (plotWidth * gap) / (span + gap))
-  const x = placesOf(groups, step / 2)
+  const x = placesOf(drawing, step / 2)
   const body = groups.map((group, index) =>
     stack(drawing, group, (from, to, series) =>
       rect(
@@ -331,10 +363,11 @@ function stack(
   return drawn.join('')
 }
 
-const [barHeight, barLeft, barRight] = [24, 126, 330]
+const barHeight = 24
 
-function bars(drawing: Drawing): Drawn {
-  const { groups, series } = drawing
+function bars(drawing: Sized): Drawn {
+  const { groups, series, width } = drawing
+  const [barLeft, barRight] = width === chartWidths.narrow ? [126, 330] : [250, 680]
   const [min, max] = boundsOf(drawing, true)
   const x = (value: number): number => barLeft + ((value - min) / (max - min)) * (barRight - barLeft)
   const body = groups.map((group, index) => {
@@ -342,7 +375,7 @@ function bars(drawing: Drawing): Drawn {
     const [only] = group.marks
     const sum = group.marks.reduce((all, mark) => all + (mark?.value ?? 0), 0)
     return [
-      text(shortName(group.name), 0, y + 15),
+      text(shortName(group.name, Math.floor(barLeft / characterWidth)), 0, y + 15),
       stack(drawing, group, (from, to, one) =>
         rect(x(Math.min(from, to)), y + 4, Math.abs(x(to) - x(from)), 14, one),
       ),
@@ -389,8 +422,8 @@ const shades = ['#f0f5f8', '#d3e2ea', '#b4cedb', '#94b9cb', '#72a3ba']
 const tileSize = 60
 
 /** Draws a tile map: darker means more. Each shade has equally many tiles, so that one great value does not pale others. */
-function tiles(drawing: Drawing): Drawn {
-  const { groups, short, ends } = drawing
+function tiles(drawing: Sized): Drawn {
+  const { groups, short, ends, width } = drawing
   const left = (width - 6 * tileSize) / 2
   const ranked = groups.flatMap(({ marks: [mark] }) => mark?.value ?? []).toSorted((a, b) => a - b)
   const shade = (x: number, y: number, size: number, index: number): string =>
@@ -428,6 +461,9 @@ function tiles(drawing: Drawing): Drawn {
 /** Rules of the stylesheet of pages, which follow light and dark; they replace the colours of a file. */
 export const chartRules = /* css */ `
 .chart { display: block; width: 100%; max-width: 34rem; height: auto; overflow: visible; }
+.chart.wide { max-width: 60rem; }
+@media (width >= 44rem) { .chart.narrow { display: none; } }
+@media (width < 44rem) { .chart.wide { display: none; } }
 .chart text { fill: var(--ink); }
 .embed h1 { font-size: 1.1rem; margin-top: 0; }
 .embed .chart { max-height: 75vh; }
