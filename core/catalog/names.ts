@@ -68,3 +68,9 @@ export const encodingNames = [
   'shift-jis',
   'gb18030',
 ] as const
+
+/** Functions of the values of a group, after the name of a field: `new_deaths__sum`. */
+export const measureFunctionNames = ['count', 'distinct', 'min', 'max', 'sum', 'avg', 'median'] as const
+
+/** Parts of dates, after the name of a field: `date__week`. */
+export const datePartNames = ['year', 'quarter', 'month', 'week', 'day', 'weekday'] as const

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { expectationsOf, tableExpectations } from './expectations.ts'
 import { checkField, digitsOf, fieldShape, buildField } from './field.ts'
 import { typeRow } from './field-types.ts'
-import { dueFrequencies, engineNames } from './names.ts'
+import { datePartNames, dueFrequencies, engineNames, measureFunctionNames } from './names.ts'
 import { orderedField, signedKey, type OrderKey } from './order-key.ts'
 import {
   below,
@@ -73,6 +73,14 @@ export const tableShape = z.strictObject({
     .array(plainText)
     .default([])
     .describe('Integer and decimal fields whose sums are meaningful; charts offer them. Default is none.'),
+  chart: optional(
+    z.strictObject({
+      group: z.array(plainText).min(1, 'it must name a field').max(2, 'a chart has one or two groups'),
+      measure: plainText,
+    }),
+  ).describe(
+    'Chart that the page opens with: groups, such as [date__week], and a measure, such as new_deaths__sum or rows. Default is the first measure over time.',
+  ),
   default_columns: optional(z.array(plainText).min(1, 'it must name a field')).describe(
     'Fields that a page shows first, in this order; readers can show all. Default is all fields.',
   ),
@@ -142,6 +150,7 @@ export function checkTable(table: TableDefinition, report: ReportFault): void {
     'field name',
     report,
   )
+  if (table.chart !== null) checkChart(table.chart, table.fields, below(report, 'chart'))
   for (const key of ['filters', 'search', 'measures', 'default_columns'] as const) {
     for (const [index, name] of (table[key] ?? []).entries()) requireField(name, [key, index], known, report)
   }
@@ -207,6 +216,36 @@ function checkOrders(table: TableDefinition, known: readonly string[], report: R
 
 /** Maximum precision of a measure: sums of 10 billion rows then fit into the 38 digits of a decimal. */
 const summedDigitsMax = 28
+
+/** Checks the names of a chart: fields, parts of dates such as `date__week`, and measures such as `deaths__sum`. */
+function checkChart(
+  { group, measure }: NonNullable<TableDefinition['chart']>,
+  fields: TableDefinition['fields'],
+  report: ReportFault,
+): void {
+  const known = fields.map(({ name }) => name)
+  const splitEnd = (name: string, ends: readonly string[]): readonly [field: string, end: string | null] => {
+    const end = ends.find((one) => name.endsWith(`__${one}`)) ?? null
+    return end === null || known.includes(name) ? [name, null] : [name.slice(0, -`__${end}`.length), end]
+  }
+  for (const [index, term] of group.entries()) {
+    const [name, part] = splitEnd(term, datePartNames)
+    const field = fields.find((one) => one.name === name)
+    if (field === undefined) requireField(name, ['group', index], known, report)
+    else if (part !== null && !['date', 'datetime'].includes(field.type) && field.kind !== 'date')
+      report(['group', index], `"${name}" has no dates, so it has no ${part}`)
+  }
+  if (measure === 'rows') return
+  const [name, of] = splitEnd(measure, measureFunctionNames)
+  const field = fields.find((one) => one.name === name)
+  if (field === undefined || of === null)
+    report(
+      ['measure'],
+      `"${measure}" is not a measure: write rows, or a field and a function, such as ${known[0] ?? ''}__count`,
+    )
+  else if (['sum', 'avg', 'median'].includes(of) && typeRow(field.type).wire.kind !== 'number')
+    report(['measure'], `"${name}" has no numbers, so it has no ${of}`)
+}
 
 /** Checks that fields have the types that searches, measures and totals need. */
 function checkFieldUses(table: TableDefinition, known: readonly string[], report: ReportFault): void {

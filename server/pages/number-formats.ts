@@ -8,6 +8,8 @@ interface NumberFormats {
   readonly day: (date: string) => string
   /** Formats a day in little space, such as `11 jul. 2020`. */
   readonly shortDay: (date: string) => string
+  /** Formats a month, `YYYY-MM`, such as `jul. 2020`. */
+  readonly month: (month: string) => string
   /** Formats a moment in UTC, to the minute. */
   readonly moment: (date: string) => string
   /** Formats a value of a number field with all digits, without thousands separators. */
@@ -43,6 +45,7 @@ const units = { s: 'second', m: 'minute', h: 'hour', d: 'day' } as const
 function writtenBy(locale: string): NumberFormats {
   const integers = new Intl.NumberFormat(locale)
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+  const months = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' })
   const moments = new Intl.DateTimeFormat(locale, {
     dateStyle: 'medium',
     timeStyle: 'short',
@@ -73,6 +76,7 @@ function writtenBy(locale: string): NumberFormats {
     },
     day: (date) => days.format(new Date(date)),
     shortDay: (date) => days.format(new Date(date)).replaceAll(' de ', ' '),
+    month: (month) => months.format(new Date(`${month}-01`)).replaceAll(' de ', ' '),
     moment: (date) => `${moments.format(new Date(date))} UTC`,
     digits,
     typed: (text, isWhole) => {

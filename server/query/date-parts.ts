@@ -1,4 +1,5 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { datePartNames } from '../../core/catalog/names.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import { dateOf } from '../../core/catalog/types/date.ts'
 
@@ -116,11 +117,11 @@ const rows = {
     sql: (day) => `isodow(${day})`,
     days: () => null,
   },
-} as const satisfies Record<string, DatePartRow>
+} as const satisfies Record<(typeof datePartNames)[number], DatePartRow>
 
 export type DatePart = keyof typeof rows
 
-export const dateParts = Object.keys(rows) as readonly DatePart[]
+export const dateParts: readonly DatePart[] = datePartNames
 
 /** A field, or a part of the dates of a field. */
 export type Term = Field & { readonly part?: { readonly base: Field; readonly name: DatePart } }

@@ -1,4 +1,5 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { measureFunctionNames } from '../../core/catalog/names.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 import { Invalid } from './errors.ts'
@@ -14,11 +15,14 @@ const functions = {
   sum: { isNumeric: true, meaning: 'exact sum' },
   avg: { isNumeric: true, meaning: 'average' },
   median: { isNumeric: true, meaning: 'middle value, or the mean of the two in the middle' },
-} as const satisfies Record<string, { readonly isNumeric: boolean; readonly meaning: string }>
+} as const satisfies Record<
+  (typeof measureFunctionNames)[number],
+  { readonly isNumeric: boolean; readonly meaning: string }
+>
 
 export type MeasureFunction = keyof typeof functions
 
-export const measureFunctions = Object.keys(functions) as readonly MeasureFunction[]
+export const measureFunctions: readonly MeasureFunction[] = measureFunctionNames
 
 export function measureMeaning(name: MeasureFunction): string {
   return functions[name].meaning

@@ -535,6 +535,22 @@ describe('the loader', () => {
       ['c.yaml:23:20: "city" cannot be summed exactly: only fields of type integer or decimal can'],
     ],
     [
+      'a chart of no field, no part of dates and no function',
+      'filters:',
+      'chart: { group: [city__week, date__weak], measure: value__total }\n        filters:',
+      [
+        'c.yaml:23:26: "city" has no dates, so it has no week',
+        'c.yaml:23:38: there is no field "date__weak"; known: date, city, value',
+        'c.yaml:23:60: "value__total" is not a measure: write rows, or a field and a function, such as date__count',
+      ],
+    ],
+    [
+      'a chart of the sum of texts',
+      'filters:',
+      'chart: { group: [city], measure: city__sum }\n        filters:',
+      ['c.yaml:23:42: "city" has no numbers, so it has no sum'],
+    ],
+    [
       'totals of no text and of no field',
       'filters:',
       'totals: { value: "1", cities: x }\n        filters:',

@@ -208,6 +208,16 @@ export const en = {
   } satisfies Record<Operator, (field: string, value: string) => string>,
   isNull: (field: string) => `${field} has no value`,
   isNotNull: (field: string) => `${field} has a value`,
+  partNames: {
+    year: 'Year',
+    quarter: 'Quarter',
+    month: 'Month',
+    week: 'Week',
+    day: 'Day',
+    weekday: 'Day of the week',
+  } satisfies Record<DatePart, string>,
+  incomplete: (name: string) => `The data end within ${name}.`,
+  weekOf: (monday: string) => `the week of ${monday}`,
   parts: {
     year: (field) => `year of ${field}`,
     quarter: (field) => `quarter of ${field}`,

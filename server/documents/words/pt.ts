@@ -170,6 +170,16 @@ export const pt: Words = {
   },
   isNull: (field) => `${field} não tem valor`,
   isNotNull: (field) => `${field} tem valor`,
+  partNames: {
+    year: 'Ano',
+    quarter: 'Trimestre',
+    month: 'Mês',
+    week: 'Semana',
+    day: 'Dia',
+    weekday: 'Dia da semana',
+  },
+  incomplete: (name) => `Os dados terminam durante ${name}.`,
+  weekOf: (monday) => `a semana de ${monday}`,
   parts: {
     year: (field) => `ano de ${field}`,
     quarter: (field) => `trimestre de ${field}`,

@@ -1,5 +1,5 @@
 import type { Field, Table } from '../../../core/catalog/catalog.ts'
-import type { Term } from '../../query/date-parts.ts'
+import { partsOf, type Term } from '../../query/date-parts.ts'
 import type { Measure } from '../../query/measures.ts'
 import type { Words } from './en.ts'
 
@@ -10,8 +10,13 @@ export function titleOf({ title, name }: Pick<Field, 'title' | 'name'>): string 
   return title ?? name
 }
 
-export function termTitle(words: Words, { part, ...field }: Term): string {
-  return part === undefined ? titleOf(field) : words.parts[part.name](withinSentence(titleOf(part.base)))
+/** Returns the title of a term; a part of the first dates of a table has a short one, such as `Week`. */
+export function termTitle(words: Words, { part, ...field }: Term, table?: Pick<Table, 'fields'>): string {
+  if (part === undefined) return titleOf(field)
+  const first = table?.fields.find((other) => partsOf(table, other).length > 0)
+  return first?.name === part.base.name
+    ? words.partNames[part.name]
+    : words.parts[part.name](withinSentence(titleOf(part.base)))
 }
 
 /** Returns the title of a measure; the sum of a declared one has the title of its field. */

@@ -29,12 +29,13 @@ export interface ChartView extends ChartQuery {
 const without = ['page', 'page_size', 'format'] as const
 
 /**
- * Parses the query of a chart. A chart of no certain groups and measure opens with the first declared measure, of rows
- * that are not totals of others.
+ * Parses the query of a chart. Without groups and measure, it opens with the declared chart, or with the first declared
+ * measure, of rows that are not totals of others.
  */
 export function parseChart(table: Table, target: string): AggregateQuery {
   const query = parseAggregateQuery(table, target, without)
-  const [measure] = table.measures
+  const [first] = table.measures
+  const measure = table.chart?.measure ?? (first === undefined ? undefined : `${first}__sum`)
   const pairs = parametersOf(target)
   if (measure === undefined || pairs.some(([name]) => name === 'measure' || name === 'group')) return query
   const parts = [...table.totals].flatMap(([name, value]) => {
@@ -44,7 +45,13 @@ export function parseChart(table: Table, target: string): AggregateQuery {
       ? []
       : [parameterFor({ field, operator: 'ne', values: [value] }, isParameterName)]
   })
-  const opened = new URLSearchParams([...pairs, ...parts, ['measure', formatList([`${measure}__sum`])]])
+  const group = table.chart === null ? [] : [['group', formatList(table.chart.group)] as const]
+  const opened = new URLSearchParams([
+    ...pairs,
+    ...(measure.endsWith('__sum') ? parts : []),
+    ...group.map(([name, text]) => [name, text]),
+    ['measure', formatList([measure])],
+  ])
   return parseAggregateQuery(table, `?${opened.toString()}`, without)
 }
 

@@ -147,14 +147,14 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
     <p class="control">
       <label for="chart-group">${words.drawnBy}</label>
       <select id="chart-group" name="group">
-        ${withChosen(terms, first).map((term) => optionPart(formatList([term.name]), term.name === first?.name, termTitle(words, term)))}
+        ${withChosen(terms, first).map((term) => optionPart(formatList([term.name]), term.name === first?.name, termTitle(words, term, view.table)))}
       </select>
     </p>
     <p class="control">
       <label for="chart-split">${words.splitBy}</label>
       <select id="chart-split" name="group">
         <option value="">${words.noSplit}</option>
-        ${withChosen(splits, second).map((term) => optionPart(formatList([term.name]), term.name === second?.name, termTitle(words, term)))}
+        ${withChosen(splits, second).map((term) => optionPart(formatList([term.name]), term.name === second?.name, termTitle(words, term, view.table)))}
       </select>
     </p>
     <p class="control">
@@ -211,7 +211,7 @@ function numbersPart(context: PageContext, view: ChartView, { groups, selected }
       <table>
         <thead>
           <tr>
-            ${terms.map((term) => html`<th scope="col">${termTitle(words, term)}</th>`)}
+            ${terms.map((term) => html`<th scope="col">${termTitle(words, term, view.table)}</th>`)}
             ${measures.map((measure) => html`<th scope="col" class="number">${measureTitle(words, measure, view.table)}</th>`)}
           </tr>
         </thead>

@@ -19,7 +19,7 @@ const barsMax = 40
 export function labelOf(words: Words, { table, aggregation: { terms, measures } }: ChartQuery): string {
   const { list } = writtenIn(words)
   const what = list(measures.map((measure) => measureTitle(words, measure, table)))
-  const names = terms.map((term) => withinSentence(termTitle(words, term)))
+  const names = terms.map((term) => withinSentence(termTitle(words, term, table)))
   return terms.length === 0 ? what : words.drawn(what, list(names))
 }
 
@@ -27,8 +27,11 @@ export function shownKey(words: Words, term: Term, key: string | null): string {
   if (key === null) return words.null
   if (key === '') return words.emptyText
   if (term.part?.name === 'weekday') return words.weekdays[Number(key) - 1] ?? key
+  const { digits, month, shortDay } = writtenIn(words)
+  if (term.part?.name === 'month') return month(key)
+  // A week is named after its Monday.
+  if (term.part?.name === 'week') return shortDay(daysOfPart(term, [key])?.[0] ?? key)
   if (term.part !== undefined) return key
-  const { digits, shortDay } = writtenIn(words)
   if (isTime(term) && isDay(key)) return shortDay(key)
   return isNumber(term) ? digits(key) : key
 }
@@ -81,6 +84,7 @@ export function drawingOf(
     groups: [],
     short: compact,
     ends: [words.fewest, words.mostOf],
+    isPartial: false,
     note: answer === null || answer.selected.length > 0 ? words.onlyNumbers : words.nothing,
   } as const
   if (first === undefined || measure === undefined || answer === null) return nothing
@@ -132,10 +136,23 @@ export function drawingOf(
     const dated = groups.filter(({ at }) => !Number.isNaN(at)).toSorted((a, b) => a.at - b.at)
     if (dated.length > pointsMax) return nothing
     const shape = second === undefined || !isAdded ? 'line' : 'columns'
-    const note = [fewer, noteOf(groups.filter(({ at }) => Number.isNaN(at)))]
+    const last = dated.at(-1)?.key ?? null
+    const partial = partialOf(view, first, last)
+    const period = shownKey(words, first, last)
+    const incomplete = partial
+      ? words.incomplete(first.part?.name === 'week' ? words.weekOf(period) : period)
+      : ''
+    const note = [incomplete, fewer, noteOf(groups.filter(({ at }) => Number.isNaN(at)))]
       .filter((text) => text !== '')
       .join(' ')
-    return { ...nothing, shape, series, groups: drawn(dated), note: dated.length === 0 ? nothing.note : note }
+    return {
+      ...nothing,
+      shape,
+      series,
+      groups: drawn(dated),
+      isPartial: partial,
+      note: dated.length === 0 ? nothing.note : note,
+    }
   }
   const isMap = baseOf(first).kind === 'uf' && second === undefined
   const inMap = isMap ? groups.filter(({ key }) => key !== null && Object.hasOwn(tilePlaces, key)) : []
@@ -151,6 +168,14 @@ export function drawingOf(
   const rest = ranked.length - barsMax
   const note = groups.length === 0 ? nothing.note : rest > 0 ? words.othersBelow(count(rest)) : ''
   return { ...nothing, series, groups: drawn(ranked.slice(0, barsMax)), note }
+}
+
+/** Returns whether the data end before the last period of a chart does. */
+function partialOf({ snapshot: { report } }: ChartView, term: Term, key: string | null): boolean {
+  if (term.part === undefined || key === null) return false
+  const [from, to] = daysOfPart(term, [key]) ?? ['', '']
+  const last = report?.fields.find(({ name }) => name === baseOf(term).name)?.max?.slice(0, 10)
+  return last !== undefined && from <= last && last < to
 }
 
 /** A value of the chart: by the first term, and by the second one. */

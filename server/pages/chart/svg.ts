@@ -9,6 +9,8 @@ export interface Drawing {
   /** Names of the values of a group; one name if the groups have one value each. */
   readonly series: readonly string[]
   readonly groups: readonly DrawnGroup[]
+  /** True if the last group is a period that has not ended; its line is dashed. */
+  readonly isPartial: boolean
   /** Short form of a number, for axes and tiles. */
   readonly short: (value: number) => string
   /** Ends of the scale of a tile map, in words. */
@@ -266,8 +268,11 @@ function axes(
     characterWidth * groups.reduce((most, { name }) => Math.max(most, shortName(name).length), 0)
   const labels = Math.max(1, Math.min(8, Math.floor(plotWidth / (labelWidth + 14))))
   const step = Math.ceil(groups.length / labels)
+  let end = -Infinity
   const vertical = groups.flatMap(({ name }, index) => {
-    if (index % step > 0) return []
+    // Periods without rows take space too, so that some names would overlap.
+    if (index % step > 0 || x(index) - labelWidth / 2 < end) return []
+    end = x(index) + labelWidth / 2
     const more = { 'text-anchor': 'middle', fill: soft, class: 'soft' }
     return [text(shortName(name), Math.min(x(index), width - labelWidth / 2), plotHeight + 24, more)]
   })
@@ -290,16 +295,23 @@ function lines(drawing: Sized): Drawn {
         ? []
         : [`${command}${round(x(index))} ${round(y(mark.value))}`]
     })
-    const isPoint = steps.length === 1
-    return element('path', '', {
-      d: isPoint ? `${steps.join('')}h0.1` : steps.join(''),
-      fill: 'none',
-      stroke: colours[one] ?? ink,
-      'stroke-width': isPoint ? '6' : '2',
-      'stroke-linejoin': 'round',
-      'stroke-linecap': 'round',
-      class: `l${one}`,
-    })
+    const line = (d: string, more: Readonly<Record<string, string>>): string =>
+      element('path', '', {
+        d,
+        fill: 'none',
+        stroke: colours[one] ?? ink,
+        'stroke-linejoin': 'round',
+        'stroke-linecap': 'round',
+        class: `l${one}`,
+        ...more,
+      })
+    if (steps.length === 1) return line(`${steps.join('')}h0.1`, { 'stroke-width': '6' })
+    if (!drawing.isPartial) return line(steps.join(''), { 'stroke-width': '2' })
+    const rest = steps.slice(-2).join('').replace(/^L/, 'M')
+    return (
+      line(steps.slice(0, -1).join(''), { 'stroke-width': '2' }) +
+      line(rest, { 'stroke-width': '2', 'stroke-dasharray': '2 5' })
+    )
   })
   // A finger cannot point at one of many values.
   const pointed = width === chartWidths.narrow ? [] : groups
@@ -367,19 +379,23 @@ const barHeight = 24
 
 function bars(drawing: Sized): Drawn {
   const { groups, series, width } = drawing
-  const [barLeft, barRight] = width === chartWidths.narrow ? [126, 330] : [250, 680]
+  const textOf = ({ marks: [only, ...others] }: DrawnGroup): string => {
+    const sum = others.reduce((all, mark) => all + (mark?.value ?? 0), only?.value ?? 0)
+    return series.length === 1 ? (only?.text ?? '') : drawing.short(sum)
+  }
+  const longest = groups.reduce((most, group) => Math.max(most, textOf(group).length), 0)
+  const barLeft = width === chartWidths.narrow ? 126 : 250
+  const barRight = width - Math.min(width / 3, characterWidth * (longest + 1))
   const [min, max] = boundsOf(drawing, true)
   const x = (value: number): number => barLeft + ((value - min) / (max - min)) * (barRight - barLeft)
   const body = groups.map((group, index) => {
     const y = index * barHeight
-    const [only] = group.marks
-    const sum = group.marks.reduce((all, mark) => all + (mark?.value ?? 0), 0)
     return [
       text(shortName(group.name, Math.floor(barLeft / characterWidth)), 0, y + 15),
       stack(drawing, group, (from, to, one) =>
         rect(x(Math.min(from, to)), y + 4, Math.abs(x(to) - x(from)), 14, one),
       ),
-      text(series.length === 1 ? (only?.text ?? '') : drawing.short(sum), width, y + 15, {
+      text(textOf(group), width, y + 15, {
         'text-anchor': 'end',
       }),
     ].join('')

@@ -6,7 +6,7 @@ import { html, type Html, codePart } from '../html.ts'
 import { rowParameters, type TableView } from './view.ts'
 
 /** Rows of a query that code loads. */
-export interface CodeView extends Pick<TableView, 'table' | 'query' | 'exportAddress' | 'dataAddress'> {
+interface CodeView extends Pick<TableView, 'table' | 'query' | 'exportAddress' | 'dataAddress'> {
   /** Number of matching rows. */
   readonly count: number
 }

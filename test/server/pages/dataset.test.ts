@@ -393,7 +393,7 @@ describe('a chart elsewhere', () => {
       "default-src 'none'",
     ])
     expect(text).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" /)
-    expect(text).toContain('n by month of day and uf: ')
+    expect(text).toContain('n by month and uf: ')
     expect(text).toContain('data of')
     expect(text).not.toMatch(/<a |<script|<style| on\w+=/)
   })
@@ -401,8 +401,8 @@ describe('a chart elsewhere', () => {
   test('has its line in the order of time, with gaps', async () => {
     const { body } = await rawGet(service.app, '/en/dataset/rain/daily/chart.svg?group=date&ordering=rows')
     const path = /<path d="([^"]*)"[^>]*class="l0"/.exec(body.toString())?.[1] ?? ''
-    // The first, second, third and fifth of January, between the axis at 44 and the end at 396.
-    expect([...path.matchAll(/[ML]([\d.]+) /g)].map(([, x]) => Number(x))).toEqual([44, 132, 220, 396])
+    // The first, second, third and fifth of January, between the axis at 52 and the end at 756.
+    expect([...path.matchAll(/[ML]([\d.]+) /g)].map(([, x]) => Number(x))).toEqual([52, 228, 404, 756])
   })
 
   test('is in a frame of any site, with the data of its version', async () => {

@@ -164,3 +164,17 @@ function filled(
   if (name === 'search' || name.endsWith('__contains')) return [[name, 'a']]
   return [[name, name.endsWith('__gte') ? '1990' : '2100']]
 }
+
+test('the chart of any table opens drawn, with a measure of its own, in no more than 100 kB', async () => {
+  const faults: unknown[] = []
+  for (const table of published) {
+    for (const language of languages) {
+      const { status, text } = await get(`/${language}/dataset/${table}/chart/`)
+      const drawings = text.match(/<svg[^>]* class="chart/g)?.length ?? 0
+      const [, title = ''] = /<h1>(.*?)<\/h1>/s.exec(text) ?? []
+      if (status !== 200 || drawings === 0 || title.includes('_') || Buffer.byteLength(text) > 100_000)
+        faults.push([table, language, status, drawings, title, Buffer.byteLength(text)])
+    }
+  }
+  expect(faults).toEqual([])
+}, 120_000)
