@@ -1,4 +1,8 @@
-import { titleOf } from '../documents/words/titles.ts'
+import { measureTitle, titleOf, withinSentence } from '../documents/words/titles.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { quotedName, quotedText } from '../../core/sql.ts'
+import { measureOf } from '../query/measures.ts'
+import { dimensionsOf } from './chart/dimensions.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, type Html, textOf } from './html.ts'
 import { writtenIn } from './number-formats.ts'
@@ -69,7 +73,62 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
   })
 }
 
-function consolePart({ words }: PageContext, { table, query, rowsAddress }: SqlView, engine: Engine): Html {
+interface Example {
+  readonly title: string
+  readonly sql: string
+}
+
+/** Returns three queries that make sense for a table: its first rows, groups, and its most frequent values. */
+function examplesOf({ words }: PageContext, { table, snapshot }: SqlView): Example[] {
+  const from = `FROM ${quotedName(table.name)}`
+  const [group] = dimensionsOf(table, snapshot.report)
+  const measures = [
+    ...(table.chart === null ? [] : [table.chart.measure]),
+    ...table.measures.map((name) => `${name}__sum`),
+  ]
+  const measure = measures.flatMap((name) => measureOf(table, name) ?? []).find(({ field }) => field !== null)
+  const texts = table.fields.filter(({ type }) => typeRow(type).isText && type !== 'text')
+  const frequent =
+    texts.find(({ name }) => name !== group?.field.name && table.filters.includes(name)) ?? texts[0]
+  const value =
+    measure?.field == null
+      ? 'count(*) AS rows'
+      : `${measure.of}(${quotedName(measure.field.name)}) AS ${quotedName(measure.name)}`
+  return [
+    { title: words.firstRows, sql: `SELECT *\n${from}\nLIMIT 100` },
+    ...(group === undefined
+      ? []
+      : [
+          {
+            title: words.drawn(
+              measure === undefined ? words.rowsHead : measureTitle(words, measure, table),
+              withinSentence(titleOf(group.field)),
+            ),
+            sql: `SELECT ${quotedName(group.field.name)}, ${value}\n${from}${partsOnly(table)}\nGROUP BY ALL\nORDER BY 1`,
+          },
+        ]),
+    ...(frequent === undefined
+      ? []
+      : [
+          {
+            title: words.frequentValues(withinSentence(titleOf(frequent))),
+            sql: `SELECT ${quotedName(frequent.name)}, count(*) AS rows\n${from}\nGROUP BY ALL\nORDER BY rows DESC\nLIMIT 20`,
+          },
+        ]),
+  ]
+}
+
+/** SQL: a condition that leaves out rows which are totals of others. */
+function partsOnly({ totals }: Table): string {
+  const conditions = [...totals].map(([name, value]) => `${quotedName(name)} <> ${quotedText(value)}`)
+  return conditions.length === 0 ? '' : `\nWHERE ${conditions.join(' AND ')}`
+}
+
+function consolePart(context: PageContext, view: SqlView, engine: Engine): Html {
+  const { words } = context
+  const { table, query, rowsAddress } = view
+  const examples = examplesOf(context, view)
+  const first = examples[0]?.sql ?? ''
   return html`<noscript><p>${words.sqlNoScript}</p></noscript>
     <form
       class="console"
@@ -85,7 +144,14 @@ function consolePart({ words }: PageContext, { table, query, rowsAddress }: SqlV
       hidden
     >
       <p><label for="sql">${words.sqlQuery}</label></p>
-      <textarea id="sql" rows="6" spellcheck="false">${`SELECT * FROM "${table.name}" LIMIT 100`}</textarea>
+      <textarea id="sql" rows="6" spellcheck="false">${first}</textarea>
+      <p class="examples">
+        ${words.examples}:
+        ${examples.map(
+          ({ title, sql }) =>
+            html`<button type="button" class="quiet" data-example="${sql}">${title}</button> `,
+        )}
+      </p>
       <p>
         <button disabled>${words.sqlRun}</button>
         <button type="button" class="quiet" data-csv disabled>${words.sqlCsv}</button>

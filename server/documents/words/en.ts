@@ -344,6 +344,8 @@ export const en = {
   asJson: 'View plain JSON',
   jsonCut: 'Only the beginning is shown. Open the complete JSON.',
 
+  firstRows: 'First rows',
+  frequentValues: (field: string) => `Most frequent values of ${field}`,
   sqlLead: (rows: string) =>
     `Queries run in your browser, on this selection (${rows === '1' ? '1 row' : `${rows} rows`}), and are not sent to the service. The first query loads DuckDB, about 8 MB.`,
   sqlTooMany: (rows: string, max: string) =>

@@ -304,6 +304,8 @@ export const pt: Words = {
   asJson: 'Ver só o JSON',
   jsonCut: 'Aqui aparece só o começo. Abra o JSON completo.',
 
+  firstRows: 'Primeiras linhas',
+  frequentValues: (field) => `Valores mais frequentes de ${field}`,
   sqlLead: (rows) =>
     `As consultas rodam no seu navegador, sobre esta seleção (${rows === '1' ? '1 linha' : `${rows} linhas`}), e não são enviadas ao serviço. A primeira carrega o DuckDB (cerca de 8 MB).`,
   sqlTooMany: (rows, max) =>

@@ -155,10 +155,24 @@ export function sqlConsole(): void {
     run.disabled = false
   }
 
+  // After the #, an address is not sent to the service.
+  const key = '#sql='
+  const takeAddress = (): void => {
+    if (location.hash.startsWith(key)) text.value = decodeURIComponent(location.hash.slice(key.length))
+  }
+  takeAddress()
+  globalThis.addEventListener('hashchange', takeAddress)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
+    history.replaceState(null, '', key + encodeURIComponent(text.value))
     void answer()
   })
+  for (const example of form.querySelectorAll<HTMLButtonElement>('[data-example]')) {
+    example.addEventListener('click', () => {
+      text.value = example.dataset['example'] ?? ''
+      form.requestSubmit()
+    })
+  }
   text.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit()
   })

@@ -258,7 +258,9 @@ describeInBrowser('pages in a browser', () => {
       await page.fill('#sql', sql)
       await page.click('form[data-console] button:not([type=button])')
       await page.waitForFunction(
-        () => document.querySelector<HTMLButtonElement>('form[data-console] button')?.disabled === false,
+        () =>
+          document.querySelector<HTMLButtonElement>('form[data-console] button:not([type=button])')
+            ?.disabled === false,
       )
       const cells = await page.locator('[data-result] td').allTextContents()
       return [(await page.textContent('[data-status]')) ?? '', cells]
@@ -304,6 +306,22 @@ describeInBrowser('pages in a browser', () => {
       })(),
     ])
     expect(await readFile(await download.path(), 'utf8')).toBe('"one"\n"1"\n')
+    // The address has the query, and opens with it.
+    const address = page.url()
+    expect(decodeURIComponent(new URL(address).hash)).toBe('#sql=select 1 as one')
+    await page.goto('about:blank')
+    await page.goto(address)
+    expect(await page.inputValue('#sql')).toBe('select 1 as one')
+    const examples = await page.locator('[data-example]').count()
+    for (let index = 0; index < examples; index += 1) {
+      await page.locator('[data-example]').nth(index).click()
+      await page.waitForFunction(() =>
+        /^Rows: [1-9]/.test(document.querySelector('[data-status]')?.textContent ?? ''),
+      )
+      expect(await page.locator('[data-result] tbody tr').count()).toBeGreaterThan(0)
+      await page.evaluate(() => document.querySelector('[data-status]')?.replaceChildren())
+    }
+    expect(examples).toBe(3)
     expect(trouble).toEqual([])
     const [refused] = await Promise.all([
       page.waitForEvent('requestfailed'),
