@@ -21,7 +21,7 @@ function aboutHtml(context: PageContext, publicUrl: URL): Html {
           <p>${text}</p>`,
     )}
     <h2>API</h2>
-    <p>${words.aboutApi(rowFormats.map(({ name }) => name.toUpperCase()).join(', '))}</p>
+    <p>${words.aboutApi(rowFormats.map(({ name }) => name).join(', '))}</p>
     <ul>
       ${lists.map((list) => html`<li><a href="${list}">${list}</a></li>`)}
       <li><a href="${addresses.reference(language)}">${words.reference}</a></li>

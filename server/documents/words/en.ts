@@ -136,6 +136,8 @@ export const en = {
   filter: 'Filter',
   eachRow: (meaning: string) => `Each row: ${meaning}`,
   rowsInAll: (count: string) => (count === '1' ? '1 row.' : `${count} rows.`),
+  decimalComma: 'CSV with decimal commas',
+  fileColumns: (count: string) => `Downloads have all ${count} columns.`,
   forSpreadsheets: 'For spreadsheets',
   forPrograms: 'For programs',
   importedAt: (day: string) => `imported ${day}`,

@@ -101,6 +101,8 @@ export const pt: Words = {
   filter: 'Filtro',
   eachRow: (meaning: string) => `Cada linha: ${meaning}`,
   rowsInAll: (count: string) => (count === '1' ? '1 linha.' : `${count} linhas.`),
+  decimalComma: 'CSV com vírgula decimal',
+  fileColumns: (count) => `Os arquivos têm todas as ${count} colunas.`,
   forSpreadsheets: 'Para planilhas',
   forPrograms: 'Para programas',
   importedAt: (day: string) => `importada em ${day}`,

@@ -45,8 +45,10 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
         >${words.rows(count(range.count))}, ${words.aboutSize(bytes(sizeOf(view, name)))}</span
       >
     </li>`
+  const titleOfFormat = (name: string): string =>
+    name === csvExcelFormat.name ? words.decimalComma : name === 'arrow' ? 'Arrow' : name.toUpperCase()
   const exportLine = ({ name }: (typeof rowFormats)[number]): Html =>
-    line(name.toUpperCase(), view.exportAddress(new Map([...ask, ['format', name]])), name)
+    line(titleOfFormat(name), view.exportAddress(new Map([...ask, ['format', name]])), name)
   const forPrograms = rowFormats.filter(({ name }) => !forSheets.has(name)).map(exportLine)
   return html`<details class="menu end main" id="downloads">
     <summary>${words.download}</summary>
@@ -67,6 +69,10 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
               <ul class="downloads">
                 ${forPrograms}
               </ul>`
+      }
+      ${
+        view.fields.length < view.downloadFields.length &&
+        html`<p class="facts">${words.fileColumns(count(view.downloadFields.length))}</p>`
       }
       <p><a href="${addresses.aspect(language, table, 'api', ask)}#code">${words.asCode}</a></p>
       <h2>${words.wholeTable}</h2>
