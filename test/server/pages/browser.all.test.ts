@@ -184,7 +184,7 @@ describeInBrowser('pages in a browser', () => {
     await page.selectOption('#chart-group', 'state')
     await page.waitForURL(/group=state/)
     await page.waitForFunction(() => document.activeElement?.id === 'chart-group')
-    expect(new URL(page.url()).search).toBe('?place_type=state&group=state&measure=rows')
+    expect(new URL(page.url()).search).toBe('?place_type=state&group=state&measure=deaths__sum')
     await page.goto(`${at.base}/en/dataset/covid19/caso/`)
     await page.click('.menu.filter > summary')
     await page.fill('#search', 'a')
