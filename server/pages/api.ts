@@ -1,7 +1,7 @@
 import { titleOf } from '../documents/words/titles.ts'
 import { named, pageAt, rowAddresses, type PageService } from './service.ts'
 import { timed, type Body } from '../http/responder.ts'
-import { findDataset, findTable, requesterOf } from '../routes/find.ts'
+import { findDataset, findTable, requesterOf, unavailable } from '../routes/find.ts'
 import { problemOf } from '../routes/problem-of.ts'
 import type { Resource } from '../http/resource.ts'
 import { describeTable } from '../routes/documents/service.ts'
@@ -24,23 +24,31 @@ import { rowLinks } from './table/view.ts'
 
 /** Page about the API of a table, with code for the rows of a query. */
 export function apiPage(service: PageService): Resource {
-  const { snapshots, engine, pageBytesMax, files } = service
+  const { snapshots, engine, pageBytesMax, files, publicUrl, context } = service
+  const { addresses, language } = context
   return {
     ...pageAt(service, '/dataset/:dataset/:table/api', 'API'),
     countsAs: 'rows',
     find: (request) => {
       const dataset = findDataset(service.catalog, request.params)
       const table = findTable(dataset, request.params)
-      const query = parseRowQuery(table, request.target, ['format', 'page', 'page_size', 'snapshot'])
+      const query = parseRowQuery(table, request.target, ['format', 'page', 'page_size'])
       const key = ['api', tableId(table), snapshots.current(table)?.manifest.snapshot, [...query.parameters]]
+      const pinned = query.snapshot === 'current' ? null : query.snapshot
       const body = async (signal: () => AbortSignal): Promise<Body> => {
         const requester = requesterOf(request, signal, pageBytesMax)
         const count = await snapshots
-          .use(table, null, async (snapshot) =>
-            snapshot === null
-              ? null
-              : (await engine.selections.find({ snapshot, filter: query, requester })).count,
-          )
+          .use(table, pinned, async (snapshot) => {
+            if (snapshot !== null)
+              return (await engine.selections.find({ snapshot, filter: query, requester })).count
+            if (pinned === null) return null
+            throw unavailable(
+              table,
+              pinned,
+              snapshots,
+              `${publicUrl.origin}${addresses.aspect(language, table, 'api')}`,
+            )
+          })
           .catch((error: unknown) => {
             throw problemOf(error, files.download(table))
           })

@@ -6,6 +6,7 @@ import { jsonFormat } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { fileAddresses, withQuery } from '../http/addresses.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
+import { queryTooCostly } from '../http/problems.ts'
 import { pathOf, type ResourceRequest } from '../http/resource.ts'
 import type { RowQuery } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -77,7 +78,14 @@ export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameter
       }
       return {
         key: JSON.stringify(workbookOf(described, 0)),
-        pack: async (pieces, rows) => workbookBody(pack, pieces, workbookOf(described, rows)),
+        pack: async (pieces, rows) => {
+          if (rows > table.excelRowsMax)
+            throw queryTooCostly(
+              `The page has ${rows} rows, but a workbook may have at most ${table.excelRowsMax}: set a smaller page_size.`,
+              downloadUrl,
+            )
+          return workbookBody(pack, pieces, workbookOf(described, rows))
+        },
       }
     },
     orGone: (snapshot) => {

@@ -156,15 +156,14 @@ export function sqlConsole(): void {
   }
 
   // After the #, an address is not sent to the service.
-  const key = '#sql='
   const takeAddress = (): void => {
-    if (location.hash.startsWith(key)) text.value = decodeURIComponent(location.hash.slice(key.length))
+    text.value = new URLSearchParams(location.hash.slice(1)).get('sql') ?? text.value
   }
   takeAddress()
   globalThis.addEventListener('hashchange', takeAddress)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    history.replaceState(null, '', key + encodeURIComponent(text.value))
+    history.replaceState(null, '', `#sql=${encodeURIComponent(text.value)}`)
     void answer()
   })
   for (const example of form.querySelectorAll<HTMLButtonElement>('[data-example]')) {

@@ -168,8 +168,12 @@ test('more rows than a workbook may have are refused, with addresses that have t
     const { pathname, search } = new URL(address)
     expect((await rawGet(app, pathname + search)).status).toBe(200)
   }
-  const { status: page } = await rawGet(app, '/en/dataset/d/t/rows.xlsx')
-  expect(page).toBe(422)
+  for (const refused of [
+    '/en/dataset/d/t/rows.xlsx',
+    '/api/v1/dataset/d/t/data/?format=xlsx',
+    '/api/v1/dataset/d/t/aggregate/?format=xlsx&group=i',
+  ])
+    expect([refused, (await rawGet(app, refused)).status]).toEqual([refused, 422])
   expect((await rawGet(app, '/api/v1/dataset/d/t/export/?format=xlsx&i__lt=3')).status).toBe(200)
   await close()
 })

@@ -81,6 +81,18 @@ test('printed code and downloads have all columns with their types', async () =>
   expect(body.toString().split('\n')[0]).toBe('id,name,amount,day,code')
 })
 
+test('the API tab has code for the version of the page, and says if it is no longer kept', async () => {
+  const [, tab = ''] =
+    /href="([^"]*\/api\/[^"]*)"/.exec(await pageAt('/en/dataset/d/t/?snapshot=current')) ?? []
+  const [, id = ''] = /row\/1\/\?snapshot=([\w-]+)/.exec(await pageAt('/en/dataset/d/t/')) ?? []
+  const pinned = await pageAt(`/en/dataset/d/t/api/?snapshot=${id}`)
+  expect([tab.includes('/api/'), textIn(pinned).includes(`format=csv&snapshot=${id}`)]).toEqual([true, true])
+  const gone = await rawGet(service.app, `/en/dataset/d/t/api/?snapshot=20200101T000000Z-000000000000`, {
+    Accept: 'text/html',
+  })
+  expect(gone.status).toBe(410)
+})
+
 test('the citation names the search', async () => {
-  expect(textIn(await pageAt('/en/dataset/d/t/?search=Ana'))).toMatch(/Ana.*Retrieved|search.*Ana/s)
+  expect(textIn(await pageAt('/en/dataset/d/t/?search=Ana'))).toMatch(/t \(d[^)]*\), Search[^.]*: Ana/i)
 })
