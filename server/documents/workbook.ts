@@ -117,7 +117,7 @@ function titledColumn(
   if (!('of' in column)) {
     const field = own(column.part?.base ?? column)
     const term = column.part === undefined ? field : { ...field, part: { ...column.part, base: field } }
-    return { name, heading: termTitle(words, term), field }
+    return { name, heading: termTitle(words, term, table), field }
   }
   const counts = { ...column.column, description: null, unit: null }
   if (column.field === null) return { name, heading: words.rowsHead, field: counts }

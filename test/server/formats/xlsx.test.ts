@@ -114,7 +114,7 @@ describe('a workbook', () => {
     )
     const { Dados: [head, first] = [] } = await sheetsOf(body)
     expect([head, first]).toEqual([
-      ['ano de day', 'Soma de Valor (R$)', 'Média de Valor (R$)', 'Número de valores de n', 'Linhas'],
+      ['Ano', 'Soma de Valor (R$)', 'Média de Valor (R$)', 'Número de valores de n', 'Linhas'],
       [1900, '99999999999999.94', '49999999999999.97', 1, 2],
     ])
   })
