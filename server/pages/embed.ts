@@ -17,6 +17,7 @@ import { captionOf, chartView } from './chart/chart-view.ts'
 import { drawingOf } from './chart/drawing.ts'
 import { chartMarkup } from './chart/svg.ts'
 import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
+import { cellPart } from './table/grid.ts'
 import { rowsPage, viewOf, type TableView } from './table/view.ts'
 
 /** Pages for frames of other sites: a chart or some rows, their source, and a link to the whole page. */
@@ -148,11 +149,8 @@ function parseEmbedded(table: Table, target: string): RowQuery {
   return parseRowQuery(table, target, ['format'], rowsDefault)
 }
 
-function tableFrame(
-  { words, addresses, language }: PageContext,
-  view: TableView,
-  parameters: QueryParameters,
-): Frame {
+function tableFrame(context: PageContext, view: TableView, parameters: QueryParameters): Frame {
+  const { words, addresses, language } = context
   const { dataset, table, fields, rows, snapshot, range } = view
   const { count } = writtenIn(words)
   const title = `${dataset.name}, ${titleOf(table)}`
@@ -167,7 +165,7 @@ function tableFrame(
         ${rows.map(
           (row) =>
             html`<tr>
-              ${row.map((cell) => html`<td>${cell}</td>`)}
+              ${row.map((cell, at) => cellPart(context, fields[at], cell))}
             </tr>`,
         )}
       </tbody>

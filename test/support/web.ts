@@ -57,6 +57,8 @@ export async function startWeb(
     act(request, response)
   }
   const server = http.createServer(answer).on('connection', () => (connections += 1))
+  // Announced to clients, so that a client which does not close its connections ends a minute late.
+  server.keepAliveTimeout = 60_000
   endWithFile(() => {
     server.close()
     server.closeAllConnections()

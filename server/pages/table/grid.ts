@@ -81,8 +81,11 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
   return queryLink(withParameters(view, { ordering }))
 }
 
-/** Shows a value in the language of the page: null as a dash, addresses as links, and long texts collapsed. */
-function cellPart({ words }: PageContext, field: Field | undefined, value: string | null): Html {
+/**
+ * Shows a value in the language of the page: null as a dash, addresses as links, and long texts collapsed
+ * and cut.
+ */
+export function cellPart({ words }: PageContext, field: Field | undefined, value: string | null): Html {
   if (value === null) return html`<td class="null">–</td>`
   const { digits, grouped, shortDay } = writtenIn(words)
   // The classes are short, since most cells of a page have one.

@@ -471,10 +471,10 @@ test('rows are in a frame too, and say when there are newer ones', async () => {
   const shown = async (query: string): Promise<string> =>
     (await rawGet(app, `/en/embed/d/t/${query}`)).body.toString()
   const old = await shown(`?snapshot=${first}`)
-  expect([old.match(/<td>/g)?.length, old.includes('There is newer data')]).toEqual([1, true])
+  expect([old.match(/<td class="n">/g)?.length, old.includes('There is newer data')]).toEqual([1, true])
   const link = textIn(/<a href="(\/en\/embed[^"]*)">There is newer/.exec(old)?.[1] ?? '')
   const now = (await rawGet(app, link)).body.toString()
-  expect([now.match(/<td>/g)?.length, now.includes('There is newer data')]).toEqual([2, false])
+  expect([now.match(/<td class="n">/g)?.length, now.includes('There is newer data')]).toEqual([2, false])
 })
 
 test('the title of a table stands on its pages in the language of the reader', async () => {
