@@ -70,7 +70,8 @@ export function helmetHeaders(): Headers {
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     // `commonHeaders` sets this header, and only if PUBLIC_URL is https.
     strictTransportSecurity: false,
-    // Only outdated browsers read these.
+    // Only outdated browsers read these; `frame-ancestors` of the policy replaces the first.
+    xFrameOptions: false,
     xDownloadOptions: false,
     xXssProtection: false,
     xPermittedCrossDomainPolicies: false,

@@ -1,5 +1,12 @@
 import type { ServerResponse } from 'node:http'
 
+/** A response that sends the client to another address of this service. */
+export interface Redirect {
+  readonly status: 301 | 303
+  /** Absolute path, and query. */
+  readonly location: string
+}
+
 /**
  * Sends a redirect without a body.
  * @param location address of another service, or an absolute path of this one: some clients, such as PHP,

@@ -8,7 +8,7 @@ import { allowedMethods } from './headers.ts'
 import { accountFor, type Account } from './limits.ts'
 import { jsonOffer, varyByBrowser, wantsPage, type Offer } from './negotiation.ts'
 import { Problem, type WholeTable } from './problems.ts'
-import { publicPath, sendRedirect } from './redirect.ts'
+import { publicPath, sendRedirect, type Redirect } from './redirect.ts'
 
 /** A request for a resource. */
 export interface ResourceRequest {
@@ -21,10 +21,13 @@ export interface ResourceRequest {
   readonly account: Account
 }
 
-/** A route and its responses: `find` names a response before its body is built, and `respond` writes it directly. */
+/** A route and its responses: `find` names a response before its body is built, and `respond` sends a file or a stream. */
 export type Resource = Common & ({ readonly find: Find } | { readonly respond: Respond })
 
-type Find = (request: ResourceRequest) => NamedResponse | Promise<NamedResponse>
+/** A response of a resource before it is sent. */
+export type Found = NamedResponse | Redirect
+
+type Find = (request: ResourceRequest) => Found | Promise<Found>
 type Respond = (request: ResourceRequest, req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 interface Common {
@@ -48,8 +51,8 @@ interface Common {
 export type Browse = (
   resource: Pick<Resource, 'name'>,
   request: ResourceRequest,
-  find: (headers: IncomingHttpHeaders) => Promise<NamedResponse>,
-) => Promise<NamedResponse> | null
+  find: (headers: IncomingHttpHeaders) => Promise<Found>,
+) => Promise<Found> | null
 
 /** Sends a JSON text that has no `NamedResponse` as an HTML page, if a page was requested; returns whether it did. */
 export type BrowseText = (req: IncomingMessage, res: ServerResponse, name: string, text: string) => boolean
@@ -98,7 +101,9 @@ export function mount(
         browse !== null && wantsPage(plain.headers, target)
           ? browse(resource, request, async (accepting) => resource.find({ ...request, headers: accepting }))
           : null
-      await responder.send(plain, out, await (page ?? resource.find(request)))
+      const found = await (page ?? resource.find(request))
+      if ('location' in found) sendRedirect(out, found.status, found.location)
+      else await responder.send(plain, out, found)
     }
     await answerTo(req, res, originalUrl)
     if (resource.isEndless === true) return

@@ -3,7 +3,7 @@ import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { fileAddresses } from '../http/addresses.ts'
 import { sendBytes, jsonType } from '../http/send.ts'
 import { Problem } from '../http/problems.ts'
-import { timed } from '../http/responder.ts'
+import { timed, type NamedResponse } from '../http/responder.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { parametersOf, type QueryParameters } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
@@ -71,14 +71,14 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
   parse: (table: Table, target: string) => Query,
   describe: (found: AnswerableQuery<Query>, request: ResourceRequest) => DescribedFrame,
 ): Resource {
-  const { context, responder, snapshots } = service
+  const { context, snapshots } = service
   const { addresses, language, words } = context
   const path = kind === null ? '/embed/:dataset/:table' : `/embed/:dataset/:table/${kind}`
   return {
     ...pageAt(service, path, kind === null ? 'Table in a frame' : 'Chart in a frame'),
     countsAs: 'rows',
-    respond: (request, req, res) => {
-      const answer = async (found: AnswerableQuery<Query>): Promise<void> => {
+    find: (request) => {
+      const answer = (found: AnswerableQuery<Query>): NamedResponse => {
         const { table, snapshot, query } = found
         const shown = snapshot.manifest.snapshot
         const { key, parameters, rowBytes, frame } = describe(found, request)
@@ -90,17 +90,16 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
           current === shown
             ? isGone && html`<p>${words.versionGone}</p>`
             : html`<p><a href="${newest}">${words.newerData}</a></p>`
-        res.removeHeader('X-Frame-Options')
-        await responder.send(req, res, {
+        return {
           ...named(service, ['embed', ...key, isGone, current], embedPolicy),
           work: { rowBytes },
           body: async (signal) => {
             const content = await frame(kept, signal)
             return timed(() => textOf(frameHtml(context, content, note)))
           },
-        })
+        }
       }
-      return answerQuery(service, request, res, parse, answer, true)
+      return answerQuery(service, request, parse, answer, true)
     },
   }
 }

@@ -100,7 +100,7 @@ export function browsing(runtime: Runtime, contexts: PageContexts): Browse {
     if (context === null) return null
     const address = addressOf(publicUrl, target)
     return find({ ...headers, accept: 'application/json' }).then((answer) =>
-      pageOf({ ...runtime, context }, { name, address, answer }, responder),
+      'location' in answer ? answer : pageOf({ ...runtime, context }, { name, address, answer }, responder),
     )
   }
 }

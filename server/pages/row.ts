@@ -9,10 +9,9 @@ import { isNumber, rowsPage, viewOf } from './table/view.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
 import { InvalidPage } from '../query/errors.ts'
-import { parseRowQuery } from '../query/query.ts'
+import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { parseQuery } from '../query/parameters.ts'
-import { findDataset, findTable } from '../routes/find.ts'
-import { withSnapshot } from './table/answer-query.ts'
+import { answerQuery } from './table/answer-query.ts'
 import { named, pageAt, type PageService } from './service.ts'
 
 interface RowView {
@@ -70,23 +69,22 @@ function valuePart({ words }: PageContext, field: Field, value: string | null): 
 
 /** Page of one row, by its number in a snapshot: a field per line, with its meaning. */
 export function rowPage(service: PageService): Resource {
-  const { catalog, context, responder } = service
+  const { context } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/row/:number', 'Row'),
     countsAs: 'rows',
     isEndless: true,
-    respond: async (request, req, res) => {
-      const { params, target } = request
-      const dataset = findDataset(catalog, params)
-      const table = findTable(dataset, params)
-      const pin = parseQuery(target, ['snapshot'])
-      const number = Number(/^[1-9]\d{0,14}$/.exec(String(params['number']))?.[0] ?? 0)
-      if (number === 0) throw new InvalidPage()
-      const query = parseRowQuery(table, withQuery('', new Map([...pin, ['page_size', '1']]), number))
-      await withSnapshot(service, table, query.snapshot, async (snapshot) => {
-        const queryView = { dataset, table, snapshot, query }
+    find: (request) => {
+      const number = Number(/^[1-9]\d{0,14}$/.exec(String(request.params['number']))?.[0] ?? 0)
+      const parse = (table: Table, target: string): RowQuery => {
+        const pin = parseQuery(target, ['snapshot'])
+        if (number === 0) throw new InvalidPage()
+        return parseRowQuery(table, withQuery('', new Map([...pin, ['page_size', '1']]), number))
+      }
+      return answerQuery(service, request, parse, (queryView) => {
+        const { table, snapshot, query } = queryView
         const page = rowsPage(snapshot, query)
-        await responder.send(req, res, {
+        return {
           ...named(service, ['row', tableId(table), page.key]),
           work: { rowBytes: query.pageSize * snapshot.rowBytes },
           body: async (signal) => {
@@ -98,7 +96,7 @@ export function rowPage(service: PageService): Resource {
             const markup = rowHtml(context, { ...queryView, number, count: range.count, values })
             return { pieces: [textOf(markup)], serverTiming }
           },
-        })
+        }
       })
     },
   }

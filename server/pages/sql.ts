@@ -173,17 +173,17 @@ function parseSqlQuery(table: Table, target: string): RowQuery {
 
 /** Page for SQL on the rows of a query, which runs in the browser; the service never sees the SQL. */
 export function sqlPage(service: PageService): Resource {
-  const { context, responder, engine, pageBytesMax, publicUrl } = service
+  const { context, engine, pageBytesMax, publicUrl } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/sql', 'SQL'),
     countsAs: 'rows',
-    respond: (request, req, res) =>
-      answerQuery(service, request, res, parseSqlQuery, async (queryView) => {
+    find: (request) =>
+      answerQuery(service, request, parseSqlQuery, (queryView) => {
         const { dataset, table, snapshot, query } = queryView
         const { snapshot: id } = snapshot.manifest
         const engineAt = engineAddresses(publicUrl)
         const key = [tableId(table), id, [...query.parameters], engineAt]
-        await responder.send(req, res, {
+        return {
           ...named(service, ['sql', ...key], consolePolicy),
           body: async (signal) => {
             const requester = requesterOf(request, signal, pageBytesMax)
@@ -197,7 +197,7 @@ export function sqlPage(service: PageService): Resource {
             const view = { ...queryView, count, rowsAddress, engine: engineAt }
             return timed(() => textOf(sqlHtml(context, view)))
           },
-        })
+        }
       }),
   }
 }

@@ -119,7 +119,6 @@ const anyHeaders = new Set(
     'Access-Control-Expose-Headers Access-Control-Max-Age Allow Connection Content-Encoding Content-Language Content-Length',
     'Content-Range Content-Security-Policy Content-Type Cross-Origin-Embedder-Policy Cross-Origin-Opener-Policy Cross-Origin-Resource-Policy Date Keep-Alive',
     'Origin-Agent-Cluster Permissions-Policy Referrer-Policy Strict-Transport-Security Trailer Transfer-Encoding Vary X-Content-Type-Options',
-    'X-Frame-Options',
   ]
     .join(' ')
     .toLowerCase()

@@ -1,6 +1,6 @@
 import { titleOf, termTitle, measureTitle } from '../../documents/words/titles.ts'
 import { withQuery } from '../../http/addresses.ts'
-import { publicPath, sendRedirect } from '../../http/redirect.ts'
+import { publicPath } from '../../http/redirect.ts'
 import { timed } from '../../http/responder.ts'
 import { pathOf, type Resource } from '../../http/resource.ts'
 import { baseOf, partsOf, partTerm, type Term } from '../../query/date-parts.ts'
@@ -26,25 +26,23 @@ import { mixedTotal, totalsChoice } from './totals.ts'
 
 /** Page that draws an aggregate of the rows of a query, with all numbers. */
 export function chartPage(service: PageService): Resource {
-  const { context, responder } = service
+  const { context } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table/chart', 'Chart'),
     countsAs: 'rows',
-    respond: async (request, req, res) => {
+    find: (request) => {
       const moved = renamedParameters(parametersOf(request.target))
-      if (moved !== null) {
-        sendRedirect(res, 301, `${publicPath(service.publicUrl, pathOf(request.target))}?${moved}`)
-        return
-      }
-      await answerQuery(service, request, res, parseChart, async (found) => {
+      if (moved !== null)
+        return { status: 301, location: `${publicPath(service.publicUrl, pathOf(request.target))}?${moved}` }
+      return answerQuery(service, request, parseChart, (found) => {
         const query = chartQuery(found)
-        await responder.send(req, res, {
+        return {
           ...named(service, chartKey('chart', query)),
           body: async (signal) => {
             const view = await chartView(query, service, request, signal)
             return timed(() => textOf(chartHtml(service, context, view)))
           },
-        })
+        }
       })
     },
   }
@@ -63,16 +61,16 @@ function renamedParameters(pairs: readonly [string, string][]): string | null {
 
 /** The drawing alone, as a file. */
 export function chartFile(service: PageService): Resource {
-  const { responder, context } = service
+  const { context } = service
   const mediaType = 'image/svg+xml'
   return {
     ...pageAt(service, '/dataset/:dataset/:table/chart.svg', 'Chart as SVG'),
     offers: [{ name: 'svg', mediaTypes: [mediaType] }],
     countsAs: 'rows',
-    respond: (request, req, res) =>
-      answerQuery(service, request, res, parseChart, async (found) => {
+    find: (request) =>
+      answerQuery(service, request, parseChart, (found) => {
         const query = chartQuery(found)
-        await responder.send(req, res, {
+        return {
           ...named(service, chartKey('chart.svg', query), "default-src 'none'"),
           mediaType,
           body: async (signal) => {
@@ -81,7 +79,7 @@ export function chartFile(service: PageService): Resource {
               chartSvg(drawingOf(context, view, null), captionOf(context, view), chartWidths.wide),
             )
           },
-        })
+        }
       }),
   }
 }

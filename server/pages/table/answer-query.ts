@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
-import { publicPath, sendRedirect } from '../../http/redirect.ts'
-import { pathOf, type ResourceRequest } from '../../http/resource.ts'
+import { publicPath } from '../../http/redirect.ts'
+import type { NamedResponse } from '../../http/responder.ts'
+import { pathOf, type Found, type ResourceRequest } from '../../http/resource.ts'
 import { writtenIn } from '../number-formats.ts'
 import { isNumber } from './view.ts'
 import { targetOf } from '../../query/conditions.ts'
@@ -22,20 +22,22 @@ export interface AnswerableQuery<Query> {
 }
 
 /**
- * Answers the query in an address, or redirects to the canonical address.
+ * Returns the response to the query in an address, or a redirect to the canonical address if a form has sent
+ * empty parameters or repeated lists.
  * @param orCurrent true to answer from the current snapshot if the requested one is no longer kept
+ * @throws Problem not-published or snapshot-gone, with a link to the current snapshot
  */
 export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
   service: PageService,
   { params, target }: ResourceRequest,
-  res: ServerResponse,
   parse: (table: Table, target: string) => Query,
-  answer: (found: AnswerableQuery<Query>) => Promise<void>,
+  answer: (found: AnswerableQuery<Query>) => NamedResponse,
   orCurrent = false,
-): Promise<void> {
+): Promise<Found> {
   const dataset = findDataset(service.catalog, params)
   const table = findTable(dataset, params)
-  if (redirectToCanonical(service.publicUrl, target, res)) return
+  const tidy = tidied(target)
+  if (tidy !== null) return { status: 303, location: publicPath(service.publicUrl, pathOf(target)) + tidy }
   const { typed } = writtenIn(service.context.words)
   const asTyped = new URLSearchParams(
     parametersOf(target).map(([name, text]) => {
@@ -44,8 +46,21 @@ export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
     }),
   )
   const query = parse(table, `?${asTyped.toString()}`)
-  const work = (snapshot: Snapshot): Promise<void> => answer({ dataset, table, snapshot, query })
-  await withSnapshot(service, table, query.snapshot, work, orCurrent)
+  const explain = (error: unknown): never => {
+    throw problemOf(error, service.files.download(table))
+  }
+  const snapshot = await snapshotOf(service, table, query.snapshot, orCurrent).catch(explain)
+  const response = answer({ dataset, table, snapshot, query })
+  return {
+    ...response,
+    body: async (...how) => {
+      try {
+        return await response.body(...how)
+      } catch (error) {
+        return explain(error)
+      }
+    },
+  }
 }
 
 /**
@@ -59,43 +74,20 @@ function numberField(table: Table, name: string): Field | null {
   return isOperator(operator) && operatorRow(operator).operandKind === 'value' ? target.field : null
 }
 
-/** @throws Problem not-published or snapshot-gone, with a link to the current snapshot */
-export async function withSnapshot(
-  service: PageService,
+async function snapshotOf(
+  { snapshots, context, publicUrl }: PageService,
   table: Table,
-  snapshotParameter: RowQuery['snapshot'],
-  work: (snapshot: Snapshot) => Promise<void>,
-  orCurrent = false,
-): Promise<void> {
-  const { snapshots, context, publicUrl, files } = service
+  requested: RowQuery['snapshot'],
+  orCurrent: boolean,
+): Promise<Snapshot> {
   const { addresses, language } = context
-  const pinned = snapshotParameter === 'current' ? null : snapshotParameter
-  await snapshots
-    .use(table, pinned, async (snapshot) => {
-      if (snapshot === null && orCurrent && pinned !== null) {
-        await withSnapshot(service, table, null, work)
-        return
-      }
-      if (snapshot === null) {
-        const newest = `${publicUrl.origin}${addresses.table(language, table)}`
-        throw unavailable(table, pinned, snapshots, newest)
-      }
-      await work(snapshot)
-    })
-    .catch((error: unknown) => {
-      throw problemOf(error, files.download(table))
-    })
-}
-
-/**
- * Redirects to the canonical address if a form has sent empty parameters or repeated `fields`.
- * @returns whether it redirected
- */
-function redirectToCanonical(publicUrl: URL, target: string, res: ServerResponse): boolean {
-  const tidy = tidied(target)
-  if (tidy === null) return false
-  sendRedirect(res, 303, publicPath(publicUrl, pathOf(target)) + tidy)
-  return true
+  const pinned = requested === 'current' ? null : requested
+  const found =
+    (await snapshots.use(table, pinned, async (snapshot) => snapshot)) ??
+    (orCurrent ? snapshots.current(table) : null)
+  if (found !== null) return found
+  const newest = `${publicUrl.origin}${addresses.table(language, table)}`
+  throw unavailable(table, pinned, snapshots, newest)
 }
 
 /** Parameters that forms send several times for one list. */

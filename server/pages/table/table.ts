@@ -148,15 +148,14 @@ function keepingFields(table: Table, target: string, query: RowQuery): RowQuery 
 
 /** Page of a table: rows, distributions, filters, and downloads; with the same parameters as in the API. */
 export function tablePage(service: PageService): Resource {
-  const { responder } = service
   return {
     ...pageAt(service, '/dataset/:dataset/:table', 'Table'),
     countsAs: 'rows',
-    respond: (request, req, res) =>
-      answerQuery(service, request, res, parseTableQuery, async (queryView) => {
+    find: (request) =>
+      answerQuery(service, request, parseTableQuery, (queryView) => {
         const { snapshot, query } = queryView
         const page = rowsPage(snapshot, query)
-        await responder.send(req, res, {
+        return {
           ...named(service, [
             'table',
             tableId(queryView.table),
@@ -170,7 +169,7 @@ export function tablePage(service: PageService): Resource {
             const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
             return { pieces: [textOf(tableHtml(service, withDefaultColumns(view)))], serverTiming }
           },
-        })
+        }
       }),
   }
 }

@@ -71,7 +71,6 @@ describe('headers', () => {
       'referrer-policy': 'no-referrer',
       vary: 'Accept, Accept-Encoding',
       'x-content-type-options': 'nosniff',
-      'x-frame-options': 'SAMEORIGIN',
     })
   })
 
