@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { frequencyNames } from './names.ts'
+import { themeNames, frequencyNames } from './names.ts'
 import { address, camelKeys, mapOf, optional, pathName, texts, timezone } from './shapes.ts'
 import { buildTable, tableShape } from './table.ts'
 
@@ -31,23 +31,6 @@ function isCalendarDate(value: string): boolean {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
 }
-
-/** Codes of the data themes in the EU Vocabularies. */
-const themeNames = [
-  'AGRI',
-  'ECON',
-  'EDUC',
-  'ENER',
-  'ENVI',
-  'GOVE',
-  'HEAL',
-  'INTR',
-  'JUST',
-  'REGI',
-  'SOCI',
-  'TECH',
-  'TRAN',
-] as const
 
 const boxMessage = 'must be west, south, east and north in degrees, such as [-74.0, -33.8, -34.8, 5.3]'
 const degrees = (max: number) => z.number(boxMessage).min(-max, boxMessage).max(max, boxMessage)

@@ -34,6 +34,23 @@ export const spanOf: Readonly<Record<Frequency, number | null>> = {
 /** Frequencies by which an update can be overdue. */
 export const dueFrequencies = frequencyNames.filter((name) => spanOf[name] !== null)
 
+/** Codes of the data themes in the EU Vocabularies. */
+export const themeNames = [
+  'AGRI',
+  'ECON',
+  'EDUC',
+  'ENER',
+  'ENVI',
+  'GOVE',
+  'HEAL',
+  'INTR',
+  'JUST',
+  'REGI',
+  'SOCI',
+  'TECH',
+  'TRAN',
+] as const
+
 /** Engines for filters and orders. */
 export const engineNames = ['duckdb', 'clickhouse'] as const
 

@@ -1,10 +1,10 @@
 import { titleOf } from '../documents/words/titles.ts'
-import type { Dataset, Originator, Table } from '../../core/catalog/catalog.ts'
+import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import { citationsPart, citedDataset, type Cited } from './cite.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html, partyPart } from './html.ts'
 import { writtenIn } from './number-formats.ts'
-import { provenancePart, type TableProvenance } from './provenance.ts'
+import { freshnessPart, provenancePart, type TableProvenance } from './provenance.ts'
 import { schemaOrgOf } from '../documents/dataset/schema-org.ts'
 import { linkHeader, signposts } from '../documents/links.ts'
 import { describing } from '../documents/registry.ts'
@@ -12,24 +12,34 @@ import type { Resource } from '../http/resource.ts'
 import { parseQuery } from '../query/parameters.ts'
 import { describeDataset } from '../routes/documents/service.ts'
 import { findDataset } from '../routes/find.ts'
-import { webPage, pageAt, type PageService } from './service.ts'
+import { sparkOf } from './chart/spark.ts'
+import { coverageOf } from './table/profile.ts'
+import { webPageOf, pageAt, type PageService } from './service.ts'
 
-/** @param truths dates and ingest report of each published table */
-function datasetHtml(service: PageService, cited: Cited, truths: readonly TableProvenance[]): Html {
-  const { context, snapshots, writing } = service
-  const { addresses, language, words } = context
-  const { dataset, today } = cited
+/** A published table of a dataset, and its small chart. */
+type ShownTable = TableProvenance & { readonly spark: Html | null }
+
+function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTable[]): Html {
+  const { context, snapshots, writing, files } = service
+  const { addresses, language, words, catalog } = context
+  const { dataset } = cited
   const main = html`
     <div class="head">
       <h1>${dataset.name}</h1>
       <div class="actions">
-        <a class="button" href="#cite">${words.citeIt}</a>
+        <details class="menu end">
+          <summary>${words.citeIt}</summary>
+          <div>
+            ${citationsPart(context, cited)}
+            <p><a href="${addresses.citation(language, dataset)}" download>${words.download} BibTeX</a></p>
+          </div>
+        </details>
         <a class="button" href="${writing.documents.datasetFeed(dataset)}">${words.subscribe}</a>
       </div>
     </div>
     <p class="lead">${dataset.description}</p>
-    ${tablesPart(service, dataset)} ${citePart(context, cited)}
-    ${provenancePart(context, dataset, truths, today)} ${factsPart(context, dataset)}
+    ${summaryPart(context, cited, shown)} ${tablesPart(service, dataset, shown)}
+    ${provenancePart(context, shown)}
     ${
       dataset.links.length > 0 &&
       html`<details>
@@ -39,6 +49,14 @@ function datasetHtml(service: PageService, cited: Cited, truths: readonly TableP
         </ul>
       </details>`
     }
+    <section>
+      <h2>${words.files}</h2>
+      <p>
+        <a href="${addresses.files(language, dataset)}">${words.filesOf}</a> ·
+        <a href="${files.sums(dataset)}">${words.sums}</a>
+      </p>
+      <p class="facts">${catalog.notice}</p>
+    </section>
   `
   return framed(context, {
     title: dataset.name,
@@ -51,85 +69,81 @@ function datasetHtml(service: PageService, cited: Cited, truths: readonly TableP
   })
 }
 
-function tablesPart(service: PageService, dataset: Dataset): Html {
-  const { context, files } = service
-  const { addresses, language, words, catalog } = context
-  const tables = [...dataset.tables.values()]
+/** Says what a row is, since when there are rows, how fresh they are, who publishes them, and the licence. */
+function summaryPart(context: PageContext, { dataset, today }: Cited, shown: readonly ShownTable[]): Html {
+  const { words } = context
+  const { day } = writtenIn(words)
+  const { codeUrl } = dataset
+  const meanings = [...new Set([...dataset.tables.values()].flatMap((table) => table.rowMeaning ?? []))]
+  const periods = shown.flatMap(({ table, report }) => coverageOf(table, report) ?? [])
+  const from = periods.map((period) => period.from).toSorted()[0]
+  const to = periods
+    .map((period) => period.to)
+    .toSorted()
+    .at(-1)
+  return html`<dl class="facts-list">
+    ${factPart(words.oneRow, meanings.length > 0 && html`${meanings.map((meaning) => html`<div>${meaning}</div>`)}`)}
+    ${factPart(words.period, from !== undefined && to !== undefined && words.between(day(from), day(to)))}
+    ${factPart(words.truth, shown.length > 0 && freshnessPart(context, dataset, shown, today))}
+    ${factPart(words.author, dataset.author && partyPart(dataset.author))}
+    ${factPart(words.source, dataset.source && partyPart(dataset.source))}
+    ${factPart(words.license, dataset.license && partyPart(dataset.license))}
+    ${factPart(words.collected, html`<time datetime="${dataset.collectedAt}">${day(dataset.collectedAt)}</time>`)}
+    ${factPart(words.code, codeUrl !== null && partyPart({ name: codeUrl, url: codeUrl }))}
+  </dl>`
+}
+
+function factPart(name: string, value: Html | string | false | null): Html | null {
+  return value === false || value === null
+    ? null
+    : html`<dt>${name}</dt>
+        <dd>${value}</dd>`
+}
+
+function tablesPart(service: PageService, dataset: Dataset, shown: readonly ShownTable[]): Html {
+  const { words } = service.context
   return html`<section>
     <h2>${words.tables}</h2>
     ${stackedTable(
       words.tables,
-      [words.table, [words.rowsHead], words.imported, words.wholeTable],
-      tables.map((table) => tableLine(service, table)),
+      [words.table, words.aspects.chart, [words.rowsHead], words.wholeTable],
+      [...dataset.tables.values()].map((table) =>
+        tableLine(
+          service,
+          table,
+          shown.find((one) => one.table === table),
+        ),
+      ),
     )}
-    <p>
-      <a href="${addresses.files(language, dataset)}">${words.filesOf}</a> ·
-      <a href="${files.sums(dataset)}">${words.sums}</a>
-    </p>
-    <p class="facts">${catalog.notice}</p>
   </section>`
 }
 
-function tableLine({ context, snapshots, files }: PageService, table: Table): Html {
+function tableLine({ context, files }: PageService, table: Table, shown: ShownTable | undefined): Html {
   const { addresses, language, words } = context
-  const snapshot = snapshots.current(table)
-  const { count, bytes, day } = writtenIn(words)
+  const { count, bytes } = writtenIn(words)
   const name = html`<th scope="row">
-    ${snapshot === null ? titleOf(table) : html`<a href="${addresses.table(language, table)}">${titleOf(table)}</a>`}
+    ${shown === undefined ? titleOf(table) : html`<a href="${addresses.table(language, table)}">${titleOf(table)}</a>`}
     ${table.rowMeaning !== null && html`<p class="facts">${words.eachRow(table.rowMeaning)}</p>`}
     ${table.description !== null && html`<p class="facts">${table.description}</p>`}
   </th>`
-  if (snapshot === null)
+  if (shown === undefined)
     return html`<tr>
       ${name}
       <td colspan="3">${words.notPublished}</td>
     </tr>`
-  const { manifest } = snapshot
+  const { manifest, spark } = shown
   const [download] = manifest.files
   return html`<tr>
     ${name}
+    <td class="drawn">${spark}</td>
     <td class="number" data-label="${words.rowsHead}">${count(manifest.rows)}</td>
-    <td data-label="${words.imported}">
-      <time datetime="${manifest.import_date}">${day(manifest.import_date)}</time>
-    </td>
     <td>
       <a href="${files.download(table)}">${words.download} CSV (gzip), ${bytes(download?.bytes ?? 0)}</a>
     </td>
   </tr>`
 }
 
-function citePart(context: PageContext, cited: Cited): Html {
-  const { addresses, language, words } = context
-  return html`<section id="cite">
-    <h2>${words.cite}</h2>
-    ${citationsPart(context, cited)}
-    <p><a href="${addresses.citation(language, cited.dataset)}" download>${words.download} BibTeX</a></p>
-  </section>`
-}
-
-function factsPart({ words }: PageContext, dataset: Dataset): Html {
-  const { day } = writtenIn(words)
-  const { codeUrl } = dataset
-  return html`<section>
-    <h2>${words.dataset}</h2>
-    <dl class="facts-list">
-      ${factPart(words.author, dataset.author)} ${factPart(words.source, dataset.source)}
-      ${factPart(words.license, dataset.license)}
-      <dt>${words.collected}</dt>
-      <dd><time datetime="${dataset.collectedAt}">${day(dataset.collectedAt)}</time></dd>
-      ${factPart(words.code, codeUrl === null ? null : { name: codeUrl, url: codeUrl })}
-    </dl>
-  </section>`
-}
-
-function factPart(what: string, party: Originator | null): Html {
-  return party === null
-    ? html``
-    : html`<dt>${what}</dt>
-        <dd>${partyPart(party)}</dd>`
-}
-
-/** Page of a dataset: description, tables, sources, dates, citation. */
+/** Page of a dataset: what its rows are, dates, sources and licence, then its tables, and where its files are. */
 export function datasetPage(service: PageService): Resource {
   const { catalog, snapshots, context, writing } = service
   return {
@@ -141,8 +155,11 @@ export function datasetPage(service: PageService): Resource {
       const truths = await truthsOf(service, found)
       const key = [cited.today, truths.map(({ manifest, lastCheck }) => [manifest.snapshot, lastCheck])]
       const view = describeDataset(snapshots, found)
-      const answer = webPage(service, ['dataset', found.slug, ...key], () =>
-        datasetHtml(service, cited, truths),
+      const answer = webPageOf(
+        service,
+        ['dataset', found.slug, ...key],
+        (signal) => withSparks(service, found, truths, signal),
+        (shown) => datasetHtml(service, cited, shown),
       )
       const linksetAddress = writing.documents.ofDataset(found, 'linkset.json')
       const Link = linkHeader(signposts(writing, view, context.language, describing), linksetAddress)
@@ -160,4 +177,19 @@ async function truthsOf({ snapshots }: PageService, dataset: Dataset): Promise<T
     truths.push({ table, manifest, report, lastCheck: await snapshots.lastCheck(table) })
   }
   return truths
+}
+
+/** Adds the small chart of each table whose snapshot is still the current one. */
+function withSparks(
+  service: PageService,
+  dataset: Dataset,
+  truths: readonly TableProvenance[],
+  signal: () => AbortSignal,
+): Promise<ShownTable[]> {
+  const shown = truths.map(async (truth): Promise<ShownTable> => {
+    const snapshot = service.snapshots.current(truth.table)
+    if (snapshot?.manifest !== truth.manifest) return { ...truth, spark: null }
+    return { ...truth, spark: await sparkOf(service, dataset, truth.table, snapshot, signal) }
+  })
+  return Promise.all(shown)
 }

@@ -7,6 +7,7 @@ import { timed, type NamedResponse } from '../http/responder.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { parametersOf, type QueryParameters } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
+import { requesterOf } from '../routes/find.ts'
 import { html, markup, textOf, type Html } from './html.ts'
 import { frameHeight, frameWidth, iframeLine } from './iframe.ts'
 import type { PageContext } from './frame.ts'
@@ -113,7 +114,11 @@ export function chartEmbed(service: PageService): Resource {
       parameters: chartParameters(query),
       rowBytes: 0,
       frame: async (parameters, signal) => {
-        const view = await chartView(query, service, request, signal)
+        const view = await chartView(
+          query,
+          service.engine,
+          requesterOf(request, signal, service.pageBytesMax),
+        )
         const { title, facts } = captionOf(context, view)
         const drawing = drawingOf(context, view, null)
         return {

@@ -1,11 +1,11 @@
 import { titleOf } from '../documents/words/titles.ts'
-import { listedDatasets, type Dataset, allTables } from '../../core/catalog/catalog.ts'
+import { listedDatasets, type Dataset, type Table, allTables } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { framed } from './frame.ts'
+import { framed, type PageContext } from './frame.ts'
 import { html, type Html } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import type { RequestHandler } from 'express'
-import type { Language } from '../../core/catalog/names.ts'
+import { themeNames, type Language } from '../../core/catalog/names.ts'
 import type { NamedResponse } from '../http/responder.ts'
 import { unacceptableParameters } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
@@ -15,39 +15,90 @@ import { searchTerms, wordsMax } from '../query/search-terms.ts'
 import type { findIndex } from '../routes/api-index.ts'
 import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 import { searchForm, searchPage } from './search/results.ts'
-import { webPage, pageAt, type PageService } from './service.ts'
+import { sparkOf } from './chart/spark.ts'
+import { coverageOf } from './table/profile.ts'
+import { webPageOf, pageAt, type PageService } from './service.ts'
 
 /** Number of recently changed tables on the home page. */
 const latelyMax = 5
 
-function homeHtml(service: PageService): Html {
-  const { context, writing } = service
+/** A dataset that has data, with its published tables. */
+interface PublishedDataset {
+  readonly dataset: Dataset
+  readonly tables: readonly { readonly table: Table; readonly snapshot: Snapshot }[]
+}
+
+function rowsOf({ tables }: PublishedDataset): number {
+  return tables.reduce((sum, { snapshot }) => sum + snapshot.manifest.rows, 0)
+}
+
+/** Returns the datasets that have data in the order of their names, each with its published tables, largest first. */
+function publishedDatasets({ context, snapshots }: PageService): PublishedDataset[] {
+  const datasets = listedDatasets(context.catalog)
+  const order = writtenIn(context.words).inOrder(datasets.map(({ name }) => name))
+  return datasets
+    .toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
+    .map((dataset) => ({
+      dataset,
+      tables: [...dataset.tables.values()]
+        .flatMap((table) => {
+          const snapshot = snapshots.current(table)
+          return snapshot === null ? [] : [{ table, snapshot }]
+        })
+        .toSorted((one, other) => other.snapshot.manifest.rows - one.snapshot.manifest.rows),
+    }))
+    .filter(({ tables }) => tables.length > 0)
+}
+
+/** Maximum number of small charts; with more datasets, the last ones have none. */
+const sparksMax = 60
+
+/** Draws the largest table of each dataset. */
+async function sparksOf(
+  service: PageService,
+  published: readonly PublishedDataset[],
+  signal: () => AbortSignal,
+): Promise<ReadonlyMap<string, Html | null>> {
+  const sparks = published.slice(0, sparksMax).map(async ({ dataset, tables: [largest] }) => {
+    const { table, snapshot } = largest ?? {}
+    if (table === undefined || snapshot === undefined) return [dataset.slug, null] as const
+    return [dataset.slug, await sparkOf(service, dataset, table, snapshot, signal)] as const
+  })
+  return new Map(await Promise.all(sparks))
+}
+
+/** @param theme of the shown datasets; null for all */
+function homeHtml(
+  { context, writing }: PageService,
+  published: readonly PublishedDataset[],
+  sparks: ReadonlyMap<string, Html | null>,
+  theme: Theme | null,
+): Html {
   const { catalog, addresses, language, words } = context
-  const order = writtenIn(words).inOrder(listedDatasets(catalog).map(({ name }) => name))
-  const datasets = listedDatasets(catalog).toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
-  const isPublished = ({ tables }: Dataset): boolean =>
-    [...tables.values()].some((table) => service.snapshots.current(table) !== null)
-  const published = datasets.filter(isPublished)
-  const others = datasets.filter((dataset) => !isPublished(dataset))
+  const others = listedDatasets(catalog).filter(
+    ({ slug }) => !published.some(({ dataset }) => dataset.slug === slug),
+  )
+  const shown = published.filter(({ dataset }) => theme === null || dataset.themes.includes(theme))
   const main = html`
     <section class="hero">
       <h1>${catalog.title}</h1>
       <p class="lead">${catalog.description}</p>
-      ${searchForm(context, '')}
+      ${searchForm(context, '')} ${figuresPart(context, published)}
     </section>
     <section>
-      <h2>${words.datasets}</h2>
+      <h2 class="unseen">${words.datasets}</h2>
+      ${themesPart(context, published, theme)}
       <ul class="cards">
-        ${published.map((dataset) => card(service, dataset))}
+        ${shown.map((one) => card(context, one, sparks.get(one.dataset.slug) ?? null))}
       </ul>
     </section>
-    ${latelyPart(service)}
+    ${latelyPart(context, published)}
     ${
       others.length > 0 &&
       html`<section>
         <h2>${words.unpublished}</h2>
         <ul>
-          ${others.map(({ slug, name }) => html`<li><a href="${addresses.dataset(language, { slug })}">${name}</a></li>`)}
+          ${others.map((dataset) => html`<li><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></li>`)}
         </ul>
       </section>`
     }
@@ -58,32 +109,100 @@ function homeHtml(service: PageService): Html {
     main,
     hasSearch: true,
     feed: writing.documents.feed(),
-    inLanguage: (other) => addresses.home(other),
+    inLanguage: (other) => addresses.home(other) + themeQuery(theme),
   })
 }
 
-function card({ context, snapshots }: PageService, dataset: Dataset): Html {
+/** Shows how much the service publishes, and when it changed last. */
+function figuresPart({ words }: PageContext, published: readonly PublishedDataset[]): Html | null {
+  const [newest] = changesOf(published)
+  if (newest === undefined) return null
+  const { count, day } = writtenIn(words)
+  const rows = published.reduce((sum, one) => sum + rowsOf(one), 0)
+  const figures = [
+    [count(published.length), words.datasets],
+    [count(rows), words.rowsHead],
+    [day(newest.at), words.latest],
+  ]
+  return html`<dl class="figures">
+    ${figures.map(
+      ([figure, name]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${figure}</dd>
+        </div>`,
+    )}
+  </dl>`
+}
+
+type Theme = Dataset['themes'][number]
+
+function themeQuery(theme: Theme | null): string {
+  return theme === null ? '' : `?theme=${theme}`
+}
+
+/** Links that show the datasets of one topic; null if there are fewer than two topics. */
+function themesPart(
+  { addresses, language, words }: PageContext,
+  published: readonly PublishedDataset[],
+  shown: Theme | null,
+): Html | null {
+  const themes = [...new Set(published.flatMap(({ dataset }) => dataset.themes))]
+  if (themes.length < 2) return null
+  const link = (theme: Theme | null, name: string): Html =>
+    html`<a
+      href="${addresses.home(language)}${themeQuery(theme)}"
+      ${theme === shown && html`aria-current="true"`}
+      >${name}</a
+    >`
+  return html`<nav class="themes" aria-label="${words.themes}">
+    ${link(null, words.allThemes)} ${themes.map((theme) => link(theme, words.themeNames[theme]))}
+  </nav>`
+}
+
+function card(context: PageContext, published: PublishedDataset, spark: Html | null): Html {
   const { addresses, language, words } = context
-  const tables = [...dataset.tables.values()]
-  const published = tables.filter((table) => snapshots.current(table) !== null)
-  const rows = published.reduce((sum, table) => sum + (snapshots.current(table)?.manifest.rows ?? 0), 0)
-  const { count } = writtenIn(words)
+  const { dataset, tables } = published
+  const { count, shortDay } = writtenIn(words)
+  const periods = tables.flatMap(({ table, snapshot }) => coverageOf(table, snapshot.report) ?? [])
+  const last = periods
+    .map(({ to }) => to)
+    .toSorted()
+    .at(-1)
   return html`<li class="card">
+    <p class="facts">${dataset.themes.slice(0, 1).map((theme) => words.themeNames[theme])}</p>
     <h3><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></h3>
     <p class="folded">${dataset.description}</p>
-    <p class="facts">${words.tablesCount(tables.length, published.length)} · ${words.rows(count(rows))}</p>
+    ${spark}
+    <p class="facts">
+      <span
+        >${words.tablesCount(dataset.tables.size, tables.length)} ·
+        ${words.rows(count(rowsOf(published)))}</span
+      >
+      ${last !== undefined && html`<span>${words.until(shortDay(last))}</span>`}
+    </p>
   </li>`
 }
 
-function latelyPart({ context, snapshots }: PageService): Html | null {
-  const { catalog, addresses, language, words } = context
-  const changes = listedDatasets(catalog)
-    .flatMap((dataset) =>
-      [...dataset.tables.values()].map((table) => ({ dataset, table, snapshot: snapshots.current(table) })),
+/** Tables by their latest change, newest first. */
+function changesOf(published: readonly PublishedDataset[]) {
+  return published
+    .flatMap(({ dataset, tables }) =>
+      tables.map(({ table, snapshot: { manifest } }) => ({
+        dataset,
+        table,
+        at: manifest.changed_at ?? manifest.import_date,
+        rows: manifest.rows,
+      })),
     )
-    .flatMap(({ snapshot, ...rest }) => (snapshot === null ? [] : [{ ...rest, ...changeOf(snapshot) }]))
     .toSorted((a, b) => (a.at < b.at ? 1 : -1))
-    .slice(0, latelyMax)
+}
+
+function latelyPart(
+  { addresses, language, words }: PageContext,
+  published: readonly PublishedDataset[],
+): Html | null {
+  const changes = changesOf(published).slice(0, latelyMax)
   if (changes.length === 0) return null
   const { day, count } = writtenIn(words)
   return html`<section>
@@ -100,10 +219,6 @@ function latelyPart({ context, snapshots }: PageService): Html | null {
       )}
     </ul>
   </section>`
-}
-
-function changeOf({ manifest }: Snapshot): { at: string; rows: number } {
-  return { at: manifest.changed_at ?? manifest.import_date, rows: manifest.rows }
 }
 
 /** Home page: all datasets, or the tables and values that a search finds. */
@@ -129,16 +244,31 @@ export function root(
 
 function homeFor(service: PageService, target: string): NamedResponse {
   const { catalog, snapshots, writing } = service
-  const text = parseQuery(target, ['q']).get('q') ?? ''
+  const parameters = parseQuery(target, ['q', 'theme'])
+  const text = parameters.get('q') ?? ''
   const sought = [...new Set(searchTerms(text))]
   if (sought.length > wordsMax) {
     const message = `The parameter "q" holds more than ${wordsMax} words.`
     throw unacceptableParameters([{ parameter: 'q', message }])
   }
+  const chosen = parameters.get('theme') ?? ''
+  const theme = themeNames.find((name) => name === chosen) ?? null
+  if (chosen !== '' && theme === null) {
+    const message = `The parameter "theme" must be one of ${themeNames.join(', ')}.`
+    throw unacceptableParameters([{ parameter: 'theme', message }])
+  }
   const ids = allTables(catalog).map((table) => snapshots.current(table)?.manifest.snapshot ?? null)
   const answer =
     sought.length === 0
-      ? webPage(service, ['home', ids], () => homeHtml(service))
+      ? webPageOf(
+          service,
+          ['home', ids, theme],
+          async (signal) => {
+            const published = publishedDatasets(service)
+            return { published, sparks: await sparksOf(service, published, signal) }
+          },
+          ({ published, sparks }) => homeHtml(service, published, sparks, theme),
+        )
       : searchPage(service, ['search', text, ids], text)
   const { documents } = writing
   const Link = [

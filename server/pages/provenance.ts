@@ -21,18 +21,13 @@ const dayMs = 86_400_000
 /** Maximum number of rejects shown of each table; its report has more. */
 const rejectsMax = 10
 
-/**
- * Compares the declared frequency of a dataset, or that of all its tables, with its dates, and shows the findings of the
- * ingest.
- */
-export function provenancePart(
-  context: PageContext,
+/** Compares the declared frequency of a dataset, or that of all its tables, with its dates. */
+export function freshnessPart(
+  { words }: PageContext,
   dataset: Dataset,
   tables: readonly TableProvenance[],
   today: string,
-): Html | null {
-  if (tables.length === 0) return null
-  const { words } = context
+): Html {
   // If the source never changed, the data is as old as its collection date.
   const changed = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
   const latest = changed.at(-1)
@@ -43,13 +38,17 @@ export function provenancePart(
   const frequency = dataset.frequency ?? (refreshed.size === 1 ? ([...refreshed][0] ?? null) : null)
   const span = frequency === null ? null : spanOf[frequency]
   const { day, count } = writtenIn(words)
+  return html`${frequency === null ? words.noPromise : words.promise(words.frequencies[frequency])}
+  ${latest === undefined ? isNew && words.unchanged : words.changedLast(day(latest))}
+  ${span !== null && ageMs > 2 * span && html`<strong class="late">${words.late(count(Math.floor(ageMs / dayMs)))}</strong>`}`
+}
+
+/** Shows the dates of each table, and the findings of the ingest. */
+export function provenancePart(context: PageContext, tables: readonly TableProvenance[]): Html | null {
+  if (tables.length === 0) return null
+  const { words } = context
   return html`<section id="truth">
     <h2>${words.truth}</h2>
-    <p>
-      ${frequency === null ? words.noPromise : words.promise(words.frequencies[frequency])}
-      ${latest === undefined ? isNew && words.unchanged : words.changedLast(day(latest))}
-      ${span !== null && ageMs > 2 * span && html`<strong class="late">${words.late(count(Math.floor(ageMs / dayMs)))}</strong>`}
-    </p>
     ${stackedTable(
       words.truth,
       [words.table, words.collected, words.imported, words.checked, words.changed, words.leftOut],

@@ -94,15 +94,29 @@ summary::marker { color: var(--soft); }
 .cards { list-style: none; padding: 0; display: grid; gap: calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(21rem, 100%), 1fr)); }
 .card { background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(2 * var(--step)); min-width: 0; display: flex; flex-direction: column; }
 .card h3 { margin-top: 0; }
-.card .facts { margin: auto 0 0; }
-.folded { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
+.card .facts { margin: 0; }
+.card .facts:last-child { margin-top: auto; display: flex; flex-wrap: wrap; gap: 0 var(--step); justify-content: space-between; }
+.spark { margin: 0 0 calc(1.5 * var(--step)); }
+.spark svg { display: block; width: 100%; height: 2.5rem; }
+.drawn { min-width: 15rem; }
+.spark .area { fill: var(--accent); opacity: 0.75; }
+.spark .stroke { fill: none; stroke: var(--accent); stroke-width: 2; vector-effect: non-scaling-stroke; }
+.spark figcaption { color: var(--soft); margin: 0; }
+.figures { display: flex; flex-wrap: wrap; gap: var(--step) calc(4 * var(--step)); margin: calc(2 * var(--step)) 0 0; }
+.figures div { display: flex; flex-direction: column-reverse; }
+.figures div dd:last-child { margin: 0; font-size: 1.3rem; font-weight: 650; line-height: 1.3; }
+.figures dt { color: var(--soft); }
+.themes { display: flex; flex-wrap: wrap; gap: var(--step); margin: var(--step) 0 calc(2 * var(--step)); }
+.themes a { padding: 0.25rem 0.9rem; border-radius: 999px; background: var(--raised); color: var(--ink); text-decoration: none; }
+.themes a[aria-current] { background: var(--accent); color: var(--onaccent); }
+.folded { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .results { list-style: none; padding: 0; }
 .results li { padding: var(--step) 0; border-bottom: 1px solid var(--line); }
 .results li > a { font-weight: 600; }
 .results .facts { display: block; }
 .lately { list-style: none; padding: 0; margin: 0; }
 .lately li { display: flex; flex-wrap: wrap; gap: 0 calc(2 * var(--step)); padding: 0.4rem 0; border-bottom: 1px solid var(--line); }
-.facts-list { display: grid; grid-template-columns: minmax(8rem, 24rem) minmax(0, 1fr); gap: var(--step) calc(2 * var(--step)); margin: 0; }
+.facts-list { display: grid; grid-template-columns: fit-content(24rem) minmax(0, 1fr); gap: var(--step) calc(2 * var(--step)); margin: 0; }
 .facts-list dt { color: var(--soft); }
 .facts-list dd { margin: 0; }
 .facts-list small { display: block; }
@@ -118,6 +132,7 @@ table { border-collapse: separate; border-spacing: 0; width: 100%; font-variant-
 th, td { text-align: left; vertical-align: top; padding: 0.45rem 0.7rem; border-bottom: 1px solid var(--line); }
 tbody tr:last-child > * { border-bottom: 0; }
 th { font-weight: 600; }
+th .facts { font-weight: 400; }
 thead th { background: var(--raised); }
 .grid thead th { position: sticky; top: 0; z-index: 1; border-bottom: 0; padding-bottom: 0; }
 .profiles td { background: var(--raised); padding-block: 0 0.25rem; max-width: none; }

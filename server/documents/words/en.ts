@@ -1,3 +1,4 @@
+import type { Dataset } from '../../../core/catalog/catalog.ts'
 import type { Frequency, Kind, LimitClass } from '../../../core/catalog/names.ts'
 import type { FieldType } from '../../../core/catalog/field-types.ts'
 import type { SourceCheck } from '../../../core/warehouse/state-files.ts'
@@ -7,6 +8,8 @@ import type { MeasureFunction } from '../../query/measures.ts'
 import type { Operator } from '../../query/operators.ts'
 import type { ParameterName } from '../../query/query.ts'
 import type { Aspect } from '../page-addresses.ts'
+
+type Theme = Dataset['themes'][number]
 
 /** All texts of the pages; a language that lacks one does not compile. */
 export type Words = typeof en
@@ -44,7 +47,7 @@ export const en = {
   limits: 'Usage limits',
 
   find: 'Find',
-  findHint: 'Search, such as “deaths in Salvador”',
+  findHint: 'Search data, tables and values',
   resultsFor: (text: string) => `Results for “${text}”`,
   nothingFound: 'Nothing found. Try other words, or one word less.',
   backHome: 'All datasets',
@@ -52,6 +55,25 @@ export const en = {
   datasets: 'Datasets',
   unpublished: 'Not published yet',
   lately: 'Recently updated',
+  until: (day: string) => `until ${day}`,
+  latest: 'Last update',
+  themes: 'Topics',
+  allThemes: 'All',
+  themeNames: {
+    AGRI: 'Agriculture and food',
+    ECON: 'Economy',
+    EDUC: 'Education and culture',
+    ENER: 'Energy',
+    ENVI: 'Environment',
+    GOVE: 'Government',
+    HEAL: 'Health',
+    INTR: 'International affairs',
+    JUST: 'Justice',
+    REGI: 'Regions and cities',
+    SOCI: 'Population',
+    TECH: 'Science and technology',
+    TRAN: 'Transport',
+  } satisfies Record<Theme, string>,
   tablesCount: (tables: number, published: number) =>
     `${published < tables ? `${published} of ` : ''}${tables === 1 ? '1 table' : `${tables} tables`}`,
 
@@ -135,6 +157,8 @@ export const en = {
   subscribe: 'Subscribe',
   filter: 'Filter',
   eachRow: (meaning: string) => `Each row: ${meaning}`,
+  oneRow: 'Each row',
+  period: 'Period',
   rowsInAll: (count: string) => (count === '1' ? '1 row.' : `${count} rows.`),
   decimalComma: 'CSV with decimal commas',
   fileColumns: (count: string) => `Downloads have all ${count} columns.`,

@@ -1,10 +1,9 @@
 import { titleOf } from '../../documents/words/titles.ts'
-import type { ResourceRequest } from '../../http/resource.ts'
-import { requesterOf } from '../../routes/find.ts'
+import type { Requester } from '../../table/engine/requester.ts'
+import type { RowEngine } from '../../table/representations/page.ts'
 import { aggregate } from '../../table/representations/aggregate-page.ts'
 import type { PageContext } from '../frame.ts'
 import { writtenIn } from '../number-formats.ts'
-import type { PageService } from '../service.ts'
 import { describeCondition } from '../table/conditions.ts'
 import { sourceFacts, type ChartQuery, type ChartView } from './chart-query.ts'
 import { labelOf } from './drawing.ts'
@@ -14,11 +13,9 @@ import { mixedTotal } from './totals.ts'
 /** Groups the rows of a chart, unless a sum would count some of them twice. */
 export async function chartView(
   query: ChartQuery,
-  { engine, pageBytesMax }: PageService,
-  request: ResourceRequest,
-  signal: () => AbortSignal,
+  engine: RowEngine,
+  requester: Requester,
 ): Promise<ChartView> {
-  const requester = requesterOf(request, signal, pageBytesMax)
   const isMixed = mixedTotal(query) !== null
   return {
     ...query,

@@ -8,6 +8,7 @@ import { formatList } from '../../query/list.ts'
 import { measureOf, rowsName } from '../../query/measures.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
+import { requesterOf } from '../../routes/find.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, markup, textOf, type Html } from '../html.ts'
 import { embedPart, oEmbedLink } from '../iframe.ts'
@@ -39,7 +40,11 @@ export function chartPage(service: PageService): Resource {
         return {
           ...named(service, chartKey('chart', query)),
           body: async (signal) => {
-            const view = await chartView(query, service, request, signal)
+            const view = await chartView(
+              query,
+              service.engine,
+              requesterOf(request, signal, service.pageBytesMax),
+            )
             return timed(() => textOf(chartHtml(service, context, view)))
           },
         }
@@ -74,7 +79,11 @@ export function chartFile(service: PageService): Resource {
           ...named(service, chartKey('chart.svg', query), "default-src 'none'"),
           mediaType,
           body: async (signal) => {
-            const view = await chartView(query, service, request, signal)
+            const view = await chartView(
+              query,
+              service.engine,
+              requesterOf(request, signal, service.pageBytesMax),
+            )
             return timed(() =>
               chartSvg(drawingOf(context, view, null), captionOf(context, view), chartWidths.wide),
             )

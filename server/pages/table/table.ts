@@ -1,6 +1,5 @@
 import { titleOf } from '../../documents/words/titles.ts'
 import { type Originator, type Table, tableId } from '../../../core/catalog/catalog.ts'
-import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, partyPart, textOf } from '../html.ts'
@@ -10,10 +9,10 @@ import { columnsForm } from './columns.ts'
 import { chipsPart, describeCondition, filterMenu, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
+import { coverageOf } from './profile.ts'
 import { tabsPart, trailTo } from './tabs.ts'
 import {
   rowParameters,
-  isTime,
   type TableView,
   queryLink,
   withoutField,
@@ -115,18 +114,6 @@ function citedRows({ context, publicUrl }: PageService, view: TableView): Cited 
 /** Returns a license with its short name, which many names have at their end: `... (CC BY 4.0)`. */
 function shortLicense({ name, url }: Originator): Originator {
   return { name: /\(([^()]{2,20})\)$/.exec(name)?.[1] ?? name, url }
-}
-
-/** Returns the first and the last day of the rows; null if unknown, or if the table is in no order of time. */
-function coverageOf(
-  { fields, order }: Table,
-  report: SnapshotReport | null,
-): { readonly from: string; readonly to: string } | null {
-  const field = fields.find((one) => isTime(one) && order.some((key) => key.field === one.name))
-  const found = report?.fields.find(({ name }) => name === field?.name)
-  const [from = '', to = ''] = [found?.min, found?.max].map((text) => (text ?? '').slice(0, 10))
-  const areDays = [from, to].every((text) => !Number.isNaN(Date.parse(text)))
-  return areDays ? { from, to } : null
 }
 
 /** Rows per HTML page, fewer than in the API. */

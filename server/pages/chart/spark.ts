@@ -1,0 +1,78 @@
+import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
+import type { Language } from '../../../core/catalog/names.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import { html, type Html } from '../html.ts'
+import type { PageService } from '../service.ts'
+import { chartQuery, parseChart } from './chart-query.ts'
+import { chartView } from './chart-view.ts'
+import { drawingOf } from './drawing.ts'
+import type { Drawing } from './svg.ts'
+
+/** Size of a small chart in its own units. */
+const [width, height] = [240, 40]
+/** Maximum numbers of points of a line, and of bars. */
+const [pointsMax, barsMax] = [120, 20]
+
+/** Small charts by snapshot, since pages of many tables would compute them again whenever one table changes. */
+const drawn = new WeakMap<Snapshot, Map<Language, Promise<Html | null>>>()
+
+/** Draws the declared or default chart of a table in small; null if it cannot be drawn or computed now. */
+export function sparkOf(
+  service: PageService,
+  dataset: Dataset,
+  table: Table,
+  snapshot: Snapshot,
+  signal: () => AbortSignal,
+): Promise<Html | null> {
+  const { language } = service.context
+  const ofSnapshot = drawn.get(snapshot) ?? new Map<Language, Promise<Html | null>>()
+  drawn.set(snapshot, ofSnapshot)
+  const known = ofSnapshot.get(language)
+  if (known !== undefined) return known
+  const drawing = drawnChart(service, dataset, table, snapshot, signal).catch(() => {
+    ofSnapshot.delete(language)
+    return null
+  })
+  ofSnapshot.set(language, drawing)
+  return drawing
+}
+
+async function drawnChart(
+  { context, engine, pageBytesMax }: PageService,
+  dataset: Dataset,
+  table: Table,
+  snapshot: Snapshot,
+  signal: () => AbortSignal,
+): Promise<Html | null> {
+  // All small charts together are one client for DuckDB: its queue serves other requests between them.
+  const requester = { client: 'small charts', pageBytesMax, signal, pay: async () => {} }
+  const query = chartQuery({ dataset, table, snapshot, query: parseChart(table, '') })
+  const drawing = drawingOf(context, await chartView(query, engine, requester), null)
+  const { groups, label, shape } = drawing
+  if (groups.length < 2) return null
+  return html`<figure class="spark">
+    <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
+      <path class="${shape === 'line' ? 'stroke' : 'area'}" d="${outlineOf(drawing)}" />
+    </svg>
+    <figcaption>${label}</figcaption>
+  </figure>`
+}
+
+/** Returns the path of a line through the sums of the groups, or of a bar for each of them. */
+function outlineOf({ groups, shape }: Drawing): string {
+  const sums = groups.map(({ marks }) => marks.reduce((sum, mark) => sum + (mark?.value ?? 0), 0))
+  const every = Math.ceil(sums.length / pointsMax)
+  const isInTime = shape === 'line' || shape === 'columns'
+  const shown = isInTime
+    ? sums.filter((_, index) => (sums.length - 1 - index) % every === 0)
+    : sums.toSorted((one, other) => other - one).slice(0, barsMax)
+  const [least, most] = [Math.min(0, ...shown), Math.max(0, ...shown)]
+  const y = (value: number): number =>
+    Math.round(height - 1 - ((value - least) / (most - least || 1)) * (height - 2))
+  const step = width / (shape === 'line' ? shown.length - 1 : Math.max(barsMax / 2, shown.length))
+  const x = (index: number): number => Math.round(index * step * 10) / 10
+  if (shape === 'line')
+    return shown.map((sum, index) => `${index === 0 ? 'M' : 'L'}${x(index)} ${y(sum)}`).join('')
+  const bar = Math.round(step * 8) / 10
+  return shown.map((sum, index) => `M${x(index)} ${y(0)}V${y(sum)}h${bar}V${y(0)}z`).join('')
+}

@@ -1,0 +1,159 @@
+import { parseCatalog } from '../../../core/catalog/load.ts'
+import { serve, rawGet, type Service } from '../../support/service.ts'
+import { textIn } from '../../support/markup.ts'
+import { workshop, type Workshop } from '../../support/workshop.ts'
+
+/** The home page and dataset pages: topics, figures, periods and small charts. */
+
+const table = (name: string, rowMeaning: string, more: object = {}): object => ({
+  name,
+  title: { pt: 'Chuva por dia', en: 'Rain by day' },
+  row_meaning: { pt: rowMeaning, en: rowMeaning },
+  order: ['day'],
+  filters: ['day'],
+  measures: ['mm'],
+  fields: [
+    { name: 'day', type: 'date', title: { pt: 'Dia', en: 'Day' } },
+    { name: 'mm', type: 'integer', title: { pt: 'Chuva', en: 'Rain' } },
+  ],
+  ...more,
+})
+
+const catalog = parseCatalog(
+  JSON.stringify({
+    title: 'City',
+    description: 'Open data',
+    limits: { rows: [], catalog: [], files: [] },
+    families: { v1: { prefix: '/api/v1', scheme: 'http', trailing_slash: true } },
+    datasets: [
+      ['rain', ['ENVI', 'REGI'], [table('daily', 'one day'), table('hourly', 'one hour')]],
+      ['buses', ['TRAN'], [table('trips', 'one trip', { chart: { group: ['mm'], measure: 'rows' } })]],
+      ['later', ['ENVI'], [table('t', 'one')]],
+    ].map(([slug, themes, tables]) => ({
+      slug,
+      name: { pt: `Dados: ${slug as string}`, en: `Data: ${slug as string}` },
+      description: 'About it.',
+      author: { name: 'The city' },
+      license: { name: 'CC0', url: 'https://creativecommons.org/publicdomain/zero/1.0/' },
+      listed_in: ['v1'],
+      collected_at: '2024-01-01',
+      themes,
+      links: [],
+      tables,
+    })),
+  }),
+  'c.yaml',
+)
+
+async function published(): Promise<{ readonly shop: Workshop; readonly service: Service }> {
+  const shop = await workshop(catalog, {
+    'rain/daily.csv': 'day,mm\n2024-02-01,3\n2024-02-02,0\n2024-02-03,9\n',
+    'rain/hourly.csv': 'day,mm\n2024-02-05,1\n',
+    'buses/trips.csv': 'day,mm\n2024-01-01,1\n2024-01-01,1\n2024-01-02,7\n2024-01-09,2\n',
+  })
+  const outcomes = await shop.ingest({ tables: ['daily', 'hourly', 'trips'] })
+  expect(outcomes.map(({ status }) => status)).toEqual(['published', 'published', 'published'])
+  return { shop, service: await serve(shop) }
+}
+
+let service: Service
+beforeAll(async () => {
+  ;({ service } = await published())
+})
+
+async function page(path: string, { app } = service): Promise<string> {
+  return (await rawGet(app, path)).body.toString()
+}
+
+/** The texts of elements, each without its markup and with single spaces. */
+function textsOf(text: string, element: RegExp): string[] {
+  return [...text.matchAll(element)].map(([found]) =>
+    textIn(found.replaceAll('<', ' <')).replaceAll(/\s+/g, ' ').trim(),
+  )
+}
+
+const cards = /<li class="card">.*?<\/li>/gs
+
+test('the home page shows figures, topics, and a card with a small chart for each dataset', async () => {
+  const home = await page('/en/')
+  expect({
+    figures: textsOf(home, /<dl class="figures">.*?<\/dl>/gs),
+    topics: textsOf(home, /<nav class="themes".*?<\/nav>/gs),
+    cards: textsOf(home, cards),
+    charts: [...home.matchAll(/<path class="(\w+)" d="([^"]*)"/g)].map(([, ...drawn]) => drawn),
+    later: home.includes('<a href="/en/dataset/later/">Data: later</a>'),
+  }).toEqual({
+    figures: ['Datasets 2 Rows 8 Last update Jan 2, 2026'],
+    topics: ['All Transport Environment Regions and cities'],
+    cards: [
+      'Transport Data: buses About it. Rows by rain 1 table · 4 rows until Jan 9, 2024',
+      'Environment Data: rain About it. Rain by day 2 tables · 4 rows until Feb 5, 2024',
+    ],
+    charts: [
+      ['area', 'M0 39V1h19.2V39zM24 39V20h19.2V39zM48 39V20h19.2V39z'],
+      ['stroke', 'M0 26L120 39L240 1'],
+    ],
+    later: true,
+  })
+})
+
+test.each([
+  ['ENVI', ['Dados: rain']],
+  ['TRAN', ['Dados: buses']],
+  ['HEAL', []],
+])('the topic %s has the datasets %j', async (theme, names) => {
+  const home = await page(`/pt/?theme=${theme}`)
+  const shown = textsOf(home, cards).map((text) => /Dados: \w+/.exec(text)?.[0])
+  const other = `<link rel="alternate" hreflang="en" href="/en/?theme=${theme}" />`
+  expect([shown, home.includes(other)]).toEqual([names, true])
+})
+
+test('an unknown topic is an error that names the known ones', async () => {
+  const answer = await rawGet(service.app, '/en/?theme=envi')
+  expect([answer.status, textIn(answer.body.toString()).includes('must be one of AGRI, ECON,')]).toEqual([
+    400,
+    true,
+  ])
+})
+
+test('a dataset page says first what a row is, since when, how fresh it is and who publishes it', async () => {
+  const text = await page('/en/dataset/rain/')
+  const [summary = ''] = text.match(/<dl class="facts-list">.*?<\/dl>/s) ?? []
+  expect({
+    facts: textsOf(summary, /<d[td]>.*?<\/d[td]>/gs),
+    order: [...text.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, title]) => title),
+    tables: textsOf(text, /<tr>.*?<\/tr>/gs).slice(1, 3),
+  }).toEqual({
+    facts: [
+      'Each row',
+      'one day one hour',
+      'Period',
+      'Feb 1, 2024 to Feb 5, 2024',
+      'Updates',
+      'The publisher states no update frequency. The data has not changed since the first import.',
+      'Author',
+      'The city',
+      'License',
+      'CC0',
+      'Collected',
+      'Jan 1, 2024',
+    ],
+    order: ['Tables', 'Updates', 'Files'],
+    tables: [
+      'Rain by day Each row: one day Rain by day 3 Download CSV (gzip), 64 B',
+      'Rain by day Each row: one hour 1 Download CSV (gzip), 52 B',
+    ],
+  })
+})
+
+test('small charts are computed once for each snapshot and language', async () => {
+  const { shop, service: own } = await published()
+  const groups = jest.spyOn(own.engine.selections, 'groups')
+  for (const path of ['/en/', '/en/?theme=ENVI', '/en/dataset/buses/']) await page(path, own)
+  expect(groups).toHaveBeenCalledTimes(2)
+  await shop.write('buses/trips.csv', 'day,mm\n2024-01-01,1\n2024-01-02,5\n')
+  await shop.ingest({ tables: ['trips'] })
+  await own.snapshots.refresh()
+  const home = await page('/en/', own)
+  expect([groups.mock.calls.length, home.includes('M0 39V1h19.2V39zM24 39V1h19.2V39z')]).toEqual([3, true])
+})
