@@ -175,6 +175,8 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .tabs a[aria-current] { color: var(--ink); font-weight: 650; border-color: var(--accent); }
 .filters { display: flex; flex-wrap: wrap; gap: calc(1.5 * var(--step)) calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(1.5 * var(--step)) calc(2 * var(--step)); }
 .menu .filters { width: 44rem; }
+.chooser { display: flex; flex-wrap: wrap; gap: var(--step) calc(2 * var(--step)); align-items: end; margin: var(--step) 0; }
+.chooser .control { flex: 0 1 16rem; }
 .bar { display: flex; flex-wrap: wrap; gap: var(--step); align-items: center; }
 .bar .chips { flex-wrap: nowrap; overflow-x: auto; margin: 0; min-width: 0; }
 .bar .count { margin-left: auto; }
@@ -213,6 +215,8 @@ const otherMedia = /* css */ `
   .seek { display: none; }
   .seek-link { display: inline-block; margin-left: auto; }
   header.top { flex-wrap: nowrap; }
+  .chooser .control { flex: 1 1 40%; }
+  .chooser select { width: 100%; }
   .menu[open] > :last-child, .menu.end[open] > :last-child { position: fixed; inset: auto 8px 8px; width: auto; max-width: none; max-height: 80vh; }
   .bar .count { margin-left: 0; flex: 1; }
   .bar .chips { order: 1; flex: 1 1 60%; }

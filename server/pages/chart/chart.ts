@@ -7,21 +7,21 @@ import { baseOf, partsOf, partTerm, type Term } from '../../query/date-parts.ts'
 import { formatList } from '../../query/list.ts'
 import { measureOf, rowsName } from '../../query/measures.ts'
 import { parametersOf } from '../../query/parameters.ts'
-import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import { requesterOf } from '../../routes/find.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, markup, textOf, type Html } from '../html.ts'
+import { citationsPart, dayOfAccess } from '../cite.ts'
 import { embedPart, oEmbedLink } from '../iframe.ts'
 import { writtenIn } from '../number-formats.ts'
 import { named, pageAt, rowAddresses, type PageService } from '../service.ts'
 import { answerQuery } from '../table/answer-query.ts'
-import { chipsPart, filterForm, hiddenInputs, optionPart } from '../table/conditions.ts'
+import { chipsPart, filterMenu, hiddenInputs, optionPart } from '../table/conditions.ts'
 import { tabsPart, trailTo } from '../table/tabs.ts'
 import { isTime, rowParameters } from '../table/view.ts'
 import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } from './chart-query.ts'
 import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
-import { drawingOf, groupLink, labelOf, shownKey, shownValue } from './drawing.ts'
+import { comparedMax, drawingOf, groupLink, labelOf, shownKey, shownValue } from './drawing.ts'
 import { chartMarkup, chartSvg, chartWidths } from './svg.ts'
 import { mixedTotal, totalsChoice } from './totals.ts'
 
@@ -38,7 +38,7 @@ export function chartPage(service: PageService): Resource {
       return answerQuery(service, request, parseChart, (found) => {
         const query = chartQuery(found)
         return {
-          ...named(service, chartKey('chart', query)),
+          ...named(service, [...chartKey('chart', query), dayOfAccess()]),
           body: async (signal) => {
             const view = await chartView(
               query,
@@ -100,20 +100,25 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   const dimensions = dimensionsOf(table, view.snapshot.report)
   const parameters = chartParameters(view)
   const mixed = mixedTotal(view)
-  const form = filterForm(context, view, addresses.aspect(language, table, 'chart'), chosen)
+  const isDrawn = mixed === null && view.answer !== null && view.answer.selected.length > 0
   const main = html`
-    <h1>${title}</h1>
+    <div class="head">
+      <h1>${title}</h1>
+      ${isDrawn && actionsPart(service, view)}
+    </div>
     ${tabsPart(context, table, 'chart', rowParameters(view))}
     ${dimensions.length === 0 && view.aggregation.terms.length === 0 ? html`<p>${words.noChart}</p>` : chooser(context, view, dimensions)}
+    <div class="bar">
+      ${filterMenu(context, view, addresses.aspect(language, table, 'chart'), chosen)}
+      ${comparePart(context, view)} ${chipsPart(context, view, chosen)}
+    </div>
     ${
-      form !== null &&
-      html`<details>
-        <summary>${words.filters}</summary>
-        ${form}
-      </details>`
+      mixed !== null
+        ? totalsChoice(context, view, mixed, chosen)
+        : isDrawn
+          ? figurePart(service, view)
+          : html`<p role="status">${words.nothing}</p>`
     }
-    ${chipsPart(context, view, chosen)}
-    ${mixed === null ? figurePart(context, view, service) : totalsChoice(context, view, mixed, chosen)}
   `
   return framed(context, {
     title: `${title}: ${dataset.name}, ${titleOf(table)}`,
@@ -145,7 +150,7 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
   ].flatMap((name) => measureOf(table, name) ?? [])
   const splits = terms.filter((term) => isSplit(term, snapshot.report))
   return html`<form
-    class="filters"
+    class="chooser"
     action="${addresses.aspect(language, table, 'chart')}"
     method="get"
     data-on-change
@@ -174,31 +179,98 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
   </form>`
 }
 
-function figurePart(context: PageContext, view: ChartView, service: PageService): Html {
-  const { words, addresses, language } = context
-  const { dataset, table, aggregation, answer, snapshot } = view
-  if (answer === null || answer.selected.length === 0) return html`<p role="status">${words.nothing}</p>`
+/** Menu with values of the second term to compare, if it is a field with few values; null otherwise. */
+function comparePart({ words, addresses, language }: PageContext, view: ChartView): Html | null {
+  const { table, aggregation, snapshot, query } = view
+  const field = aggregation.terms[1]
+  const choices = field === undefined ? undefined : snapshot.choices.get(field.name)
+  if (field === undefined || choices === undefined || !table.filters.includes(field.name)) return null
+  const name = `${field.name}__in`
+  const condition = query.conditions.find((one) => one.field.name === field.name && one.operator === 'in')
+  const compared = new Set(condition?.values)
+  return html`<details class="menu filter">
+    <summary>${words.compare}: ${titleOf(field)}</summary>
+    <form action="${addresses.aspect(language, table, 'chart')}" method="get">
+      ${hiddenInputs({ query: { ...query, parameters: chartParameters(view) } }, new Set([name]))}
+      <p>${words.compareUpTo(comparedMax)}</p>
+      <ul class="columns-list">
+        ${writtenIn(words)
+          .inOrder(choices.filter((value) => value !== ''))
+          .map(
+            (value) =>
+              html`<li>
+                <label
+                  ><input
+                    type="checkbox"
+                    name="${name}"
+                    value="${formatList([value])}"
+                    ${compared.has(value) && 'checked'}
+                  />
+                  ${value}</label
+                >
+              </li>`,
+          )}
+      </ul>
+      <button>${words.compare}</button>
+    </form>
+  </details>`
+}
+
+/** Menus that download the drawing and its numbers, and that cite them. */
+function actionsPart(service: PageService, view: ChartView): Html {
+  const { words, addresses, language } = service.context
+  const { dataset, table, snapshot } = view
   const parameters = chartParameters(view)
+  const pinned = new Map([...parameters, ['snapshot', snapshot.manifest.snapshot]])
+  const drawing = addresses.chartFile(language, table, parameters)
+  const data = rowAddresses(service).aggregate(dataset, table)
+  const numbers = { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }
+  const cited = {
+    dataset,
+    title: captionOf(service.context, view).title,
+    address: `${service.publicUrl.origin}${addresses.aspect(language, table, 'chart', pinned)}`,
+    today: dayOfAccess(),
+  }
+  return html`<div class="actions">
+    <details class="menu end main" id="downloads">
+      <summary>${words.download}</summary>
+      <div>
+        <h2>${words.picture}</h2>
+        <ul class="downloads">
+          <li hidden><a href="${drawing}" download="${table.name}.png" data-png>PNG</a></li>
+          <li><a href="${drawing}" download="${table.name}.svg">SVG</a></li>
+        </ul>
+        <h2>${words.numbers}</h2>
+        <ul class="downloads">
+          ${Object.entries(numbers).map(([name, format]) => html`<li><a href="${withQuery(data, new Map([...parameters, ['format', format]]), 1)}" rel="nofollow">${name}</a></li>`)}
+        </ul>
+      </div>
+    </details>
+    <details class="menu end">
+      <summary>${words.citeIt}</summary>
+      <div>${citationsPart(service.context, cited)}</div>
+    </details>
+  </div>`
+}
+
+function figurePart(service: PageService, view: ChartView): Html {
+  const { context } = service
+  const { words, addresses, language } = context
+  const { table, aggregation, snapshot } = view
   const drawing = drawingOf(context, view, (group) => groupLink(context, view, group))
   const [measure] = aggregation.measures
   const unit = measure?.field?.unit
-  const data = rowAddresses(service).aggregate(dataset, table)
-  const formats = { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }
   const isSum = measure?.of === 'sum'
+  const pinned = new Map([...chartParameters(view), ['snapshot', snapshot.manifest.snapshot]])
   return html`<figure>
-      <figcaption>${drawing.label}${typeof unit === 'string' && html` (${unit})`}.</figcaption>
+      ${typeof unit === 'string' && html`<figcaption>${words.unit}: ${unit}</figcaption>`}
       ${drawing.groups.length > 0 && markup(chartMarkup(drawing))}
       ${drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`}
       ${isSum && table.totals.size === 0 && html`<p class="facts">${words.sumsAdd}</p>`}
       <p class="facts">${captionOf(context, view).facts.at(-1)}</p>
     </figure>
-    <p>
-      ${words.numbersAs}
-      ${Object.entries(formats).map(([name, format]) => html`<a href="${withQuery(data, new Map([...parameters, ['format', format]]), 1)}" rel="nofollow">${name}</a> `)}
-      · <a href="${addresses.chartFile(language, table, parameters)}">SVG</a>
-    </p>
-    ${embedPart(context, service, addresses.embed(language, table, 'chart', new Map([...parameters, ['snapshot', snapshot.manifest.snapshot]])), drawing.label)}
-    ${numbersPart(context, view, answer)}`
+    ${embedPart(context, service, addresses.embed(language, table, 'chart', pinned), drawing.label)}
+    ${numbersPart(context, view)}`
 }
 
 /** Maximum number of groups in the table of a page; the API has all. */
@@ -206,8 +278,10 @@ const linesMax = 2000
 /** Number of groups up to which the table is open. */
 const openMax = 40
 
-function numbersPart(context: PageContext, view: ChartView, { groups, selected }: Aggregate): Html {
+function numbersPart(context: PageContext, view: ChartView): Html | null {
   const { words } = context
+  if (view.answer === null) return null
+  const { groups, selected } = view.answer
   const { terms, measures } = view.aggregation
   const rest = selected.length - linesMax
   return html`<details

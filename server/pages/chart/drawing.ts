@@ -60,6 +60,9 @@ export function groupLink(
   return addresses.table(language, table, parameters)
 }
 
+/** Maximum number of values that are compared as lines instead of stacked. */
+export const comparedMax = 5
+
 /** Maximum number of points of a line, and of columns. */
 const pointsMax = 2000
 
@@ -93,7 +96,13 @@ export function drawingOf(
   const canSplit = second === undefined || isAdded || isOverTime
   if (others.length > 0 || !isNumber(measure.column) || !canSplit) return nothing
   const cells = cellsOf(answer, aggregation.terms.length)
-  const { splits, left } = seriesOf(cells, isAdded)
+  const isCompared = view.query.conditions.some(
+    ({ field, operator, values }) =>
+      operator === 'in' && field.name === second?.name && values.length <= comparedMax,
+  )
+  const hasStates = isOverTime && second?.kind === 'uf' && !isCompared
+  const { splits, left } = seriesOf(cells, isAdded, hasStates ? Object.keys(tilePlaces).length : seriesMax)
+  const isOfStates = hasStates && splits.length > seriesMax
   const place = new Map(
     splits.flatMap((values, index) => [...values].map((value) => [value, index] as const)),
   )
@@ -135,14 +144,16 @@ export function drawingOf(
   if (isOverTime) {
     const dated = groups.filter(({ at }) => !Number.isNaN(at)).toSorted((a, b) => a.at - b.at)
     if (dated.length > pointsMax) return nothing
-    const shape = second === undefined || !isAdded ? 'line' : 'columns'
+    const isOfLines = second === undefined || !isAdded || isCompared
+    const shape = isOfStates ? 'states' : isOfLines ? 'line' : 'columns'
     const last = dated.at(-1)?.key ?? null
     const partial = partialOf(view, first, last)
     const period = shownKey(words, first, last)
     const incomplete = partial
       ? words.incomplete(first.part?.name === 'week' ? words.weekOf(period) : period)
       : ''
-    const note = [incomplete, fewer, noteOf(groups.filter(({ at }) => Number.isNaN(at)))]
+    const scales = isOfStates ? words.ownScales : ''
+    const note = [scales, incomplete, fewer, noteOf(groups.filter(({ at }) => Number.isNaN(at)))]
       .filter((text) => text !== '')
       .join(' ')
     return {
@@ -222,16 +233,17 @@ function timeOf(term: Term, key: string | null): number {
 function seriesOf(
   cells: readonly Cell[],
   isAdded: boolean,
+  most: number,
 ): { readonly splits: readonly ReadonlySet<string | null>[]; readonly left: number } {
   const sizes = new Map<string | null, number>()
   for (const { split, value } of cells) sizes.set(split, (sizes.get(split) ?? 0) + Math.abs(Number(value)))
   const ranked = [...sizes].toSorted(([, a], [, b]) => b - a).map(([split]) => split)
   const alone = (count: number): Set<string | null>[] =>
     ranked.slice(0, count).map((split) => new Set([split]))
-  if (ranked.length <= seriesMax) return { splits: alone(seriesMax), left: 0 }
+  if (ranked.length <= most) return { splits: alone(most), left: 0 }
   return isAdded
-    ? { splits: [...alone(seriesMax - 1), new Set(ranked.slice(seriesMax - 1))], left: 0 }
-    : { splits: alone(seriesMax), left: ranked.length - seriesMax }
+    ? { splits: [...alone(most - 1), new Set(ranked.slice(most - 1))], left: 0 }
+    : { splits: alone(most), left: ranked.length - most }
 }
 
 function markOf(

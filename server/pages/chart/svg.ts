@@ -3,7 +3,7 @@ import { firstCharacters } from '../../../core/text.ts'
 
 /** Values to draw. */
 export interface Drawing {
-  readonly shape: 'line' | 'columns' | 'bars' | 'tiles'
+  readonly shape: 'line' | 'columns' | 'bars' | 'tiles' | 'states'
   /** Description in words. */
   readonly label: string
   /** Names of the values of a group; one name if the groups have one value each. */
@@ -131,6 +131,7 @@ const shapes: Readonly<Record<Drawing['shape'], (drawing: Sized) => Drawn>> = {
   columns,
   bars,
   tiles,
+  states,
 }
 
 function moved(x: number, y: number, content: string): string {
@@ -194,8 +195,8 @@ function shortName(name: string, max = nameMax): string {
   return name.length <= max ? name : `${firstCharacters(name, max - 1)}…`
 }
 
-function legendOf({ series, width }: Sized): Drawn {
-  if (series.length === 1) return { height: 0, body: '' }
+function legendOf({ series, shape, width }: Sized): Drawn {
+  if (series.length === 1 || shape === 'states') return { height: 0, body: '' }
   const columnsMax = width === chartWidths.narrow ? 3 : 6
   const place = (index: number): [number, number] => [
     (index % columnsMax) * (width / columnsMax),
@@ -472,6 +473,43 @@ function tiles(drawing: Sized): Drawn {
     text(ends[1], left + 76 + shades.length * 22, below + 12),
   ]
   return { height: below + 24, body: body.join('') + legend.join('') }
+}
+
+/** Maximum number of points of the line of a state. */
+const statePointsMax = 60
+
+/** Draws the line of each Brazilian state at its place in the tile map, each with its own scale. */
+function states({ groups, series, short, width }: Sized): Drawn {
+  const [wide, tall] = [width / 6, width === chartWidths.narrow ? 64 : 84]
+  const every = Math.ceil(groups.length / statePointsMax)
+  const shown = groups.filter((_, index) => (groups.length - 1 - index) % every === 0)
+  const [from, to] = [shown[0]?.at ?? 0, shown.at(-1)?.at ?? 0]
+  const [top, plotWidth, plotHeight] = [22, wide - 10, tall - 34]
+  const body = series.flatMap((name, one) => {
+    const [row, column] = tilePlaces[name] ?? []
+    if (row === undefined || column === undefined) return []
+    const points = shown.flatMap(({ at, marks }) => (marks[one] ? [{ at, mark: marks[one] }] : []))
+    const most = points.reduce((greatest, { mark }) => Math.max(greatest, mark.value), 0)
+    const steps = points.map(({ at, mark }) => {
+      const x = to === from ? 0 : ((at - from) / (to - from)) * plotWidth
+      const y = top + plotHeight - (Math.max(0, mark.value) / (most || 1)) * plotHeight
+      return `${round(x)} ${round(y)}`
+    })
+    const line = {
+      d: `M${steps.join('L')}`,
+      fill: 'none',
+      stroke: colours[0] ?? ink,
+      'stroke-width': '1.5',
+      class: 'l0',
+    }
+    const base = { d: `M0 ${top + plotHeight}h${round(plotWidth)}`, stroke: rule, class: 'rule' }
+    const label = text(name, 0, 12, { 'font-weight': 'bold' })
+    const value = { 'text-anchor': 'end', fill: soft, class: 'soft' }
+    const drawn =
+      element('path', '', base) + element('path', '', line) + label + text(short(most), plotWidth, 12, value)
+    return [moved(column * wide, row * tall, element('title', xmlText(`${name}: ${short(most)}`)) + drawn)]
+  })
+  return { height: 9 * tall, body: body.join('') }
 }
 
 /** Rules of the stylesheet of pages, which follow light and dark; they replace the colours of a file. */

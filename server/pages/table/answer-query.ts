@@ -99,7 +99,8 @@ function tidied(target: string): string | null {
   const filled = pairs.filter(([, value]) => value !== '')
   const tidy = new URLSearchParams()
   for (const [name, value] of filled) {
-    const before = joinedNames.has(name) ? tidy.get(name) : null
+    const isList = joinedNames.has(name) || name.endsWith('__in')
+    const before = isList ? tidy.get(name) : null
     if (before === null) tidy.append(name, value)
     else if (before !== value) tidy.set(name, `${before},${value}`)
   }

@@ -66,8 +66,13 @@ export function describeCondition({ field, operator, values }: Condition, words:
 }
 
 /** Button that opens the form of filters; see `filterForm`. */
-export function filterMenu(context: PageContext, view: QueryView, action: string): Html | null {
-  const form = filterForm(context, view, action)
+export function filterMenu(
+  context: PageContext,
+  view: QueryView,
+  action: string,
+  extraParameters: readonly (readonly [name: string, value: string])[] = [],
+): Html | null {
+  const form = filterForm(context, view, action, extraParameters)
   if (form === null) return null
   return html`<details class="menu filter">
     <summary>+ ${context.words.filter}</summary>
@@ -81,7 +86,7 @@ export function filterMenu(context: PageContext, view: QueryView, action: string
  * @param action address of the form
  * @param extraParameters further parameters of the address to keep
  */
-export function filterForm(
+function filterForm(
   { words }: PageContext,
   view: QueryView,
   action: string,

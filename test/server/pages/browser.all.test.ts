@@ -39,6 +39,9 @@ describeInBrowser('pages in a browser', () => {
     ['a tile map', '/dataset/covid19/caso/chart/?group=state&place_type=state'],
     ['bars', '/dataset/covid19/caso/chart/?group=is_last,place_type'],
     ['stacked columns', '/dataset/covid19/caso_full/chart/?group=date__month,place_type'],
+    ['a chart of each state', '/dataset/covid19/caso/chart/?group=date,state&place_type=state'],
+    ['compared states', '/dataset/covid19/caso/chart/?group=date,state&place_type=state&state__in=AC,AM,SP'],
+    ['datasets of a topic', '/?theme=HEAL'],
     ['a chart in a frame', '/embed/covid19/caso/chart/?group=state&place_type=state'],
     ['a table in a frame', '/embed/covid19/caso/?state=SP'],
     ['fields', '/dataset/covid19/caso_full/fields/'],
@@ -155,7 +158,7 @@ describeInBrowser('pages in a browser', () => {
     const chart = `${at.base}/en/dataset/covid19/caso/chart/?group=state&place_type=state`
     await page.goto(chart)
     await page.click('summary:text("Embed")')
-    const line = await page.textContent('code[data-copy]')
+    const line = await page.textContent('code[data-copy]:has-text("<iframe")')
     const shown = async (frame: string): Promise<string | null> => {
       const outside = http.createServer((_req, res) => {
         res.setHeader('Content-Type', 'text/html')
@@ -175,6 +178,27 @@ describeInBrowser('pages in a browser', () => {
     }
     expect(await shown(line ?? '')).toMatch(/^[A-Z]{2}$/)
     expect(await shown(`<iframe src="${chart.replaceAll('&', '&amp;')}"></iframe>`)).toBeNull()
+    await page.close()
+  })
+
+  test('a chart is saved as a picture of its SVG file', async () => {
+    const page = await browser().newPage()
+    const trouble = troubleOf(page, at.base)
+    await page.goto(`${at.base}/en/dataset/covid19/caso/chart/?group=date&place_type=state`)
+    await page.click('#downloads > summary')
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=PNG')])
+    const png = await readFile(await download.path())
+    const svg = await (await fetch(at.base + (await page.getAttribute('a[data-png]', 'href')))).text()
+    const [, width = '', height = ''] = /<svg[^>]* width="([\d.]+)" height="([\d.]+)"/.exec(svg) ?? []
+    // The header of a PNG has its width and height.
+    const sizes = [png.readUInt32BE(16), png.readUInt32BE(20)]
+    expect([download.suggestedFilename(), png.subarray(1, 4).toString(), sizes, trouble]).toEqual([
+      'caso.png',
+      'PNG',
+      [2 * Math.floor(Number(width)), 2 * Math.floor(Number(height))],
+      [],
+    ])
+    expect(png.length).toBeGreaterThan(10_000)
     await page.close()
   })
 

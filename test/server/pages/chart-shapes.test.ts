@@ -1,0 +1,99 @@
+import { rawGet, serve, type Service } from '../../support/service.ts'
+import { formsIn, unescaped } from '../../support/markup.ts'
+import { catalogAround, workshop } from '../../support/workshop.ts'
+
+/** Charts of a second term: stacked columns, compared lines, and a small line for each state. */
+
+const ufs = ['SP', 'RJ', 'BA', 'AM', 'AC', 'RS', 'PE', 'GO']
+const days = ['2024-03-01', '2024-03-02', '2024-03-04']
+
+let service: Service
+beforeAll(async () => {
+  const lines = ufs.flatMap((uf, index) =>
+    days.map((day, at) => `${day},${uf},"${index % 2 === 0 ? 'a, b' : 'c'}",${(index + 1) * (at + 1)}`),
+  )
+  const table = {
+    name: 't',
+    order: ['day', 'uf'],
+    filters: ['day', 'uf', 'place'],
+    measures: ['n'],
+    fields: [
+      { name: 'day', type: 'date' },
+      { name: 'uf', type: 'string', kind: 'uf' },
+      { name: 'place', type: 'string' },
+      { name: 'n', type: 'integer' },
+    ],
+  }
+  const shop = await workshop(catalogAround([table]), { 'd/t.csv': `day,uf,place,n\n${lines.join('\n')}\n` })
+  const [outcome] = await shop.ingest()
+  if (outcome?.status !== 'published') throw new Error('not published')
+  service = await serve(shop)
+})
+
+async function got(path: string): Promise<{ status: number; text: string; location: unknown }> {
+  const { status, headers, body } = await rawGet(service.app, path, { Accept: 'text/html' })
+  return { status, text: body.toString(), location: headers['location'] }
+}
+
+const drawing = async (query: string): Promise<string> =>
+  (await got(`/en/dataset/d/t/chart.svg?${query}&measure=n__sum`)).text
+
+/** Numbers of the lines and of the areas of a drawing, by class. */
+function shapesIn(svg: string): Record<string, number> {
+  const classes = [...svg.matchAll(/ class="([ls]\d)"/g)].map(([, name = '']) => name)
+  return Object.fromEntries(
+    [...new Set(classes)].toSorted().map((name) => [name, classes.filter((one) => one === name).length]),
+  )
+}
+
+test.each<[query: string, shapes: Record<string, number>]>([
+  // One small line for each of eight states.
+  ['group=day,uf', { l0: 8 }],
+  // Compared values are lines, at most five of them, each with a square in the legend.
+  ['group=day,uf&uf__in=SP,RJ', { l0: 1, l1: 1, s0: 1, s1: 1 }],
+  [
+    'group=day,uf&uf__in=SP,RJ,BA,AM,AC',
+    { l0: 1, l1: 1, l2: 1, l3: 1, l4: 1, s0: 1, s1: 1, s2: 1, s3: 1, s4: 1 },
+  ],
+  // Six are stacked: a column of each day has a part and a legend of each.
+  ['group=day,uf&uf__in=SP,RJ,BA,AM,AC,RS', { s0: 4, s1: 4, s2: 4, s3: 4, s4: 4, s5: 4 }],
+  ['group=day,place', { s0: 4, s1: 4 }],
+  ['group=day,place&place__in=%22a,%20b%22,c', { l0: 1, l1: 1, s0: 1, s1: 1 }],
+])('%s is drawn with %j', async (query, shapes) => {
+  expect(shapesIn(await drawing(query))).toEqual(shapes)
+})
+
+test('each small line ends at its place in time and names its greatest value', async () => {
+  const svg = await drawing('group=day,uf')
+  const states = [...svg.matchAll(/<title>([A-Z]{2}): (\d+)<\/title>.*?class="l0"/g)]
+  expect(Object.fromEntries(states.map(([, uf, most]) => [uf, most]))).toEqual(
+    Object.fromEntries(ufs.map((uf, index) => [uf, String(3 * (index + 1))])),
+  )
+  // A third of the way to the last day, at a third of its height, and so on.
+  const [, line] = /SP: 3<\/title>.*?d="(M[^"]*L[^"]*)"/.exec(svg) ?? []
+  expect(line).toBe('M0 55.3L38.9 38.7L116.7 22')
+})
+
+test.each([
+  ['uf', ['RJ', 'SP'], 'RJ%2CSP'],
+  ['place', ['"a, b"', 'c'], '%22a%2C+b%22%2Cc'],
+])('the menu compares values of %s that people choose', async (name, chosen, list) => {
+  const { text } = await got(`/en/dataset/d/t/chart/?group=day,${name}&measure=n__sum`)
+  const form = formsIn(text).find(({ controls }) => controls.some((one) => one.name === `${name}__in`))
+  const offered = form?.controls.filter((one) => one.name === `${name}__in`).map(({ value }) => value) ?? []
+  expect(offered).toEqual(expect.arrayContaining(chosen))
+  const sent = new URLSearchParams([
+    ...(form?.controls ?? []).filter(({ kind }) => kind === 'hidden').map((one) => [one.name, one.value]),
+    ...chosen.map((value) => [`${name}__in`, value]),
+  ])
+  const { status, location } = await got(`${form?.action ?? ''}?${sent.toString()}`)
+  expect([status, location]).toEqual([
+    303,
+    `/en/dataset/d/t/chart/?group=day%2C${name}&measure=n__sum&${name}__in=${list}`,
+  ])
+  const compared = await got(String(location))
+  const checked = [...compared.text.matchAll(/<input\s[^>]*value="([^"]*)"\s+checked/g)].map(
+    ([, value = '']) => unescaped(value),
+  )
+  expect([compared.status, checked.toSorted()]).toEqual([200, chosen.toSorted()])
+})
