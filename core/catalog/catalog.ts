@@ -312,6 +312,16 @@ export function hidesRows({ fields, source }: Pick<Table, 'fields' | 'source'>):
   return fields.some(({ mask }) => mask !== null) || source.ignore.size > 0
 }
 
+/** Describes a field in words: `Title: description (unit)`; empty if the catalog says nothing of it. */
+export function describeField({
+  title,
+  description,
+  unit,
+}: Pick<Field, 'title' | 'description' | 'unit'>): string {
+  const text = [title, description].filter((part) => part !== null).join(': ')
+  return [text, unit === null ? '' : `(${unit})`].filter((part) => part !== '').join(' ')
+}
+
 /** Returns whether numbers are amounts, whose thousands are separated; other whole numbers may be years or codes. */
 export function isAmount({ type, unit }: Pick<Field, 'type' | 'unit'>): boolean {
   return type !== 'integer' || unit !== null

@@ -1,6 +1,6 @@
 import { link, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import type { Dataset, Field, Table } from '../catalog/catalog.ts'
+import { describeField, type Dataset, type Field, type Table } from '../catalog/catalog.ts'
 import { typeRow } from '../catalog/field-types.ts'
 import type { Connection } from '../duckdb/connection.ts'
 import { Database } from '../duckdb/database.ts'
@@ -120,8 +120,9 @@ const commentedFieldsMax = 500
  */
 async function commentFields(db: Connection, name: string, fields: readonly Field[]): Promise<void> {
   if (fields.length > commentedFieldsMax) return
-  for (const { name: column, description, type } of fields) {
-    const about = description === null ? type : `${description} (${type})`
+  for (const { name: column, type, ...texts } of fields) {
+    const described = describeField(texts)
+    const about = described === '' ? type : `${described} (${type})`
     await db.rows(`comment on column ${name}.${quotedName(column)} is ${quotedText(about)}`)
   }
 }
@@ -149,7 +150,7 @@ function locationSql(below: string, base: string): string {
 
 function aboutTable({ dataset, table, manifest }: PublishedTable): string {
   return [
-    table.description ?? `${dataset.name}: ${table.name}.`,
+    table.description ?? `${dataset.name}: ${table.title ?? table.name}.`,
     `${manifest.rows} rows, imported ${manifest.import_date}, collected ${manifest.collected_at}.`,
     ...originOf(dataset),
   ].join(' ')

@@ -1,17 +1,34 @@
+import { quotedText } from '../../core/sql.ts'
 import type { Work } from './work.ts'
 
 /** Row group size of temporary files, where fewer and larger groups are cheaper. */
 export const scratchGroupRows = 131_072
 
-/** SQL: options of `copy` for a Parquet file with all fields of a table. */
-export function parquetFormat(work: Work, codec: 'lz4_raw' | 'zstd', groupRows: number): string {
-  const page = Math.floor(Math.min(dictionaryBytes, dictionariesBytesMax / work.fields.length))
-  return `(format parquet, codec ${codec}, row_group_size ${groupRows}, string_dictionary_page_size_limit ${page})`
+/** SQL: options of `copy` for a published Parquet file, whose metadata has the titles and units of the catalog. */
+export function partFormat(work: Work, groupRows: number): string {
+  return `(${optionsOf(work, 'zstd', groupRows)}, kv_metadata {title: ${quotedText(work.table.title ?? work.table.name)}, fields: ${quotedText(titlesJson(work))}})`
 }
 
 export function scratchFormat(work: Work): string {
   const rows = Math.floor(groupValuesMax / work.fields.length / vectorRows) * vectorRows
-  return parquetFormat(work, 'lz4_raw', Math.min(scratchGroupRows, Math.max(vectorRows, rows)))
+  return `(${optionsOf(work, 'lz4_raw', Math.min(scratchGroupRows, Math.max(vectorRows, rows)))})`
+}
+
+function optionsOf(work: Work, codec: 'lz4_raw' | 'zstd', groupRows: number): string {
+  const page = Math.floor(Math.min(dictionaryBytes, dictionariesBytesMax / work.fields.length))
+  return `format parquet, codec ${codec}, row_group_size ${groupRows}, string_dictionary_page_size_limit ${page}`
+}
+
+/** Maximum number of fields with titles: every query of a file reads its metadata. */
+const titledFieldsMax = 500
+
+/** Returns `{"<field>": {"title": "...", "unit": "..."}}` for the fields that have them. */
+function titlesJson({ fields }: Work): string {
+  const titled = fields.slice(0, titledFieldsMax).flatMap(({ field: { name, title, unit } }) => {
+    const texts = { ...(title !== null && { title }), ...(unit !== null && { unit }) }
+    return Object.keys(texts).length === 0 ? [] : [[name, texts] as const]
+  })
+  return JSON.stringify(Object.fromEntries(titled))
 }
 
 /** Maximum number of values of a row group in a temporary file: each thread has a row group in memory. */

@@ -55,7 +55,14 @@ function typeOf(column: OutputColumn, id: number): DataType {
 }
 
 function arrowSchema(columns: readonly OutputColumn[]): Schema {
-  return new Schema(columns.map((column, id) => new ArrowField(column.field.name, typeOf(column, id), true)))
+  return new Schema(
+    columns.map((column, id) => {
+      const { name, title, unit, description } = column.field
+      const texts = Object.entries({ title, unit, description })
+      const metadata = new Map(texts.flatMap(([key, text]) => (text === null ? [] : [[key, text]])))
+      return new ArrowField(name, typeOf(column, id), true, metadata)
+    }),
+  )
 }
 
 /**

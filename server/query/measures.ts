@@ -73,15 +73,18 @@ export function withoutFinalZeros(text: string): string {
   return text.slice(0, text.charAt(end - 1) === '.' ? end - 1 : end)
 }
 
+/** A measure means something else than its field. */
+const untitled = { title: null, description: null, unit: null }
+
 function columnOf(field: Field, of: MeasureFunction, name: string): Field {
-  const column = { ...field, name, kind: null }
+  const column = { ...field, ...untitled, name, kind: null }
   switch (of) {
     case 'count':
     case 'distinct':
       return { ...column, type: 'integer' }
     case 'min':
     case 'max':
-      return { ...field, name }
+      return { ...field, ...untitled, name }
     default: {
       if (field.type === 'float') return column
       const scale = field.type === 'decimal' ? field.scale : 0
@@ -95,7 +98,12 @@ function columnOf(field: Field, of: MeasureFunction, name: string): Field {
 export function measureOf(table: Table, name: string): Measure | null {
   const [first] = table.fields
   if (name === rowsName(table) && first !== undefined)
-    return { name, of: 'rows', field: null, column: { ...first, name, type: 'integer', kind: null } }
+    return {
+      name,
+      of: 'rows',
+      field: null,
+      column: { ...first, ...untitled, name, type: 'integer', kind: null },
+    }
   const end = name.lastIndexOf('__')
   const field = table.fields.find((one) => end !== -1 && one.name === name.slice(0, end))
   const of = field && functionsOf(table, field).find((one) => one === name.slice(end + 2))

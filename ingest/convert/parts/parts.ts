@@ -1,4 +1,4 @@
-import { parquetFormat, scratchFormat } from '../parquet.ts'
+import { partFormat, scratchFormat } from '../parquet.ts'
 import path from 'node:path'
 import { quotedName, quotedText } from '../../../core/sql.ts'
 import { rowGroupRows } from '../../../core/warehouse/layout.ts'
@@ -106,7 +106,7 @@ export async function writeParts(
   for (const { file, sortedRow, rows } of parts) {
     await work.db
       .rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, sortedRow, rows)} ${inOrder})
-      to ${quotedText(path.join(folder, file))} ${parquetFormat(work, 'zstd', rowGroupRows)}`)
+      to ${quotedText(path.join(folder, file))} ${partFormat(work, rowGroupRows)}`)
     writtenRows += rows
     progress.advance({ fraction: writtenRows / due, rows: writtenRows })
   }

@@ -1,3 +1,4 @@
+import { describeField } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { DatasetDocument } from '../document.ts'
 import { publishedFiles, type Published } from '../files-of.ts'
@@ -127,17 +128,17 @@ function filesOf({ table }: TableDescription, { manifest, addressOf }: Published
 function recordSetsOf({ table }: TableDescription, { manifest: { parts } }: Published): Json[] {
   return parts.map(({ file }, index) => {
     const id = parts.length === 1 ? table.name : `${table.name}-${index + 1}`
-    const about = table.description ?? table.name
+    const about = table.description ?? table.title ?? table.name
     return {
       '@type': 'cr:RecordSet',
       '@id': id,
       name: id,
       description: parts.length === 1 ? about : `${about} (part ${index + 1} of ${parts.length})`,
-      field: table.fields.map(({ name, type, description }) => ({
+      field: table.fields.map(({ name, type, ...texts }) => ({
         '@type': 'cr:Field',
         '@id': `${id}/${name}`,
         name,
-        description: description ?? name,
+        description: describeField(texts) || name,
         dataType: typeRow(type).called.croissant,
         source: { fileObject: { '@id': `${table.name}/${file}` }, extract: { column: name } },
       })),

@@ -31,6 +31,7 @@ function csvwOf({ rows }: Writing, { dataset, table, manifest, nullable }: Table
         titles: field.name,
         datatype: datatypeOf(field.type),
         required: !nullable.has(field.name),
+        ...(field.title !== null && { 'dc:title': field.title }),
         ...(field.description !== null && { 'dc:description': field.description }),
       })),
     },

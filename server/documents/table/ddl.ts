@@ -1,4 +1,4 @@
-import type { Field } from '../../../core/catalog/catalog.ts'
+import { describeField, type Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedName, quotedText } from '../../../core/sql.ts'
 import type { TableDocument } from '../document.ts'
@@ -12,14 +12,14 @@ export const ddl: TableDocument = {
   write: ({ files }, { dataset, table }) => {
     const name = `${quotedName(dataset.slug)}.${quotedName(table.name)}`
     const columns = table.fields.map((field) => `  ${quotedName(field.name)} ${typeOf(field)}`)
-    const describedFields = table.fields.filter(({ description }) => description !== null)
+    const describedFields = table.fields.filter((field) => describeField(field) !== '')
     return [
       `create schema if not exists ${quotedName(dataset.slug)};`,
       `create table ${name} (\n${columns.join(',\n')}\n);`,
-      `comment on table ${name} is ${quotedText(table.description ?? `${dataset.name}: ${table.name}.`)};`,
+      `comment on table ${name} is ${quotedText(table.description ?? `${dataset.name}: ${table.title ?? table.name}.`)};`,
       ...describedFields.map(
-        ({ name: field, description }) =>
-          `comment on column ${name}.${quotedName(field)} is ${quotedText(description ?? '')};`,
+        (field) =>
+          `comment on column ${name}.${quotedName(field.name)} is ${quotedText(describeField(field))};`,
       ),
       '-- Its rows, in DuckDB:',
       `-- insert into ${name} from read_csv(${quotedText(files.download(table))}, header = true, all_varchar = true);`,

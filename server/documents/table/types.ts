@@ -1,5 +1,5 @@
 import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
-import type { Field } from '../../../core/catalog/catalog.ts'
+import { describeField } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { TableDocument } from '../document.ts'
 import type { TableDescription } from '../description.ts'
@@ -27,7 +27,7 @@ export function typescriptText(view: TableDescription): string {
   const lines = inAlphabet(table.fields).flatMap((field) => {
     const { typescript: type } = typeRow(field.type).called
     const key = /^[A-Za-z_$][\w$]*$/.test(field.name) ? field.name : JSON.stringify(field.name)
-    const comment = aboutField(field).replaceAll('*/', '*\\/')
+    const comment = oneLine(describeField(field)).replaceAll('*/', '*\\/')
     return [
       ...(comment === '' ? [] : [`  /** ${comment} */`]),
       `  ${key}: ${type}${nullable.has(field.name) ? ' | null' : ''}`,
@@ -47,7 +47,7 @@ export function pythonText(view: TableDescription): string {
   const fields = inAlphabet(table.fields)
   const typed = fields.map((field): [name: string, type: string, told: string] => {
     const { python: type } = typeRow(field.type).called
-    return [field.name, nullable.has(field.name) ? `Optional[${type}]` : type, aboutField(field)]
+    return [field.name, nullable.has(field.name) ? `Optional[${type}]` : type, oneLine(describeField(field))]
   })
   const isPlain = fields.every(({ name }) => /^[A-Za-z_]\w*$/.test(name) && !keywords.has(name))
   const body = isPlain
@@ -75,11 +75,6 @@ const keywords = new Set(
     'import in is lambda nonlocal not or pass raise return try while with yield'
   ).split(' '),
 )
-
-function aboutField({ title, description, unit }: Field): string {
-  const all = [title, description, unit === null ? null : `(${unit})`].filter((text) => text !== null)
-  return oneLine(all.join(' '))
-}
 
 function aboutRow({ dataset, table, manifest }: TableDescription): string {
   const snapshot = manifest === null ? '' : `, snapshot ${manifest.snapshot}`

@@ -31,7 +31,7 @@ export const llms: WholeDocument = {
           .filter(({ manifest }) => manifest !== null)
           .map(
             ({ table }) =>
-              `- [${dataset.slug}/${table.name}](${rows.table(dataset, table)}): fields, filters and orders; [rows](${rows.data(dataset, table)}), [whole table as CSV](${files.download(table)})`,
+              `- [${dataset.slug}/${table.name}](${rows.table(dataset, table)}): ${table.title === null ? '' : `${inLine(table.title)}; `}fields, filters and orders; [rows](${rows.data(dataset, table)}), [whole table as CSV](${files.download(table)})`,
           ),
       ),
       '',

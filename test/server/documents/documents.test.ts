@@ -118,7 +118,7 @@ describe('of hostile texts', () => {
     expect(
       await db.rows("select column_name, data_type, comment from duckdb_columns() where table_name = 't'"),
     ).toEqual([
-      ['a', 'BIGINT', hostile],
+      ['a', 'BIGINT', `${hostile}: ${hostile} (${hostile})`],
       [`b " ' <c>`, 'VARCHAR', hostile],
     ])
     db.close()
