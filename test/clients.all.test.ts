@@ -76,10 +76,15 @@ describeWith(clients !== '', pythonClients)('the warehouse in the hands of analy
         table_name: 'caso_full',
         column_name: 'epidemiological_week',
         data_type: 'BIGINT',
-        comment: 'integer',
+        comment: 'Semana epidemiológica (integer)',
       },
-      { table_name: 'caso_full', column_name: 'date', data_type: 'VARCHAR', comment: 'string' },
-      { table_name: 'caso_full', column_name: 'order_for_place', data_type: 'BIGINT', comment: 'integer' },
+      { table_name: 'caso_full', column_name: 'date', data_type: 'VARCHAR', comment: 'Dia (string)' },
+      {
+        table_name: 'caso_full',
+        column_name: 'order_for_place',
+        data_type: 'BIGINT',
+        comment: 'Número de ordem no local (integer)',
+      },
     ])
   }, 60_000)
 
