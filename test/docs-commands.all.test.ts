@@ -87,7 +87,7 @@ async function newProject(): Promise<Project> {
   const folder = await temporaryFolder()
   for (const name of ['Makefile', 'package.json', 'catalog.yaml'])
     await copyFile(name, path.join(folder, name))
-  for (const name of ['dist', 'node_modules', 'deploy', 'test'])
+  for (const name of ['catalog', 'dist', 'node_modules', 'deploy', 'test'])
     await symlink(path.resolve(name), path.join(folder, name))
   await mkdir(path.join(folder, 'sources'))
   endWithFile(async () => {

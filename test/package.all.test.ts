@@ -75,7 +75,7 @@ test('the package has only what runs, and serves a file in one command after it 
 
 test('this repository is a project like any other', async () => {
   const folder = await temporaryFolder()
-  await cp('catalog.yaml', path.join(folder, 'catalog.yaml'))
+  for (const name of ['catalog.yaml', 'catalog']) await cp(name, path.join(folder, name), { recursive: true })
   const program = path.resolve('dist/ingest/main.js')
   const run = (...args: readonly string[]): string =>
     spawnSync(process.execPath, [program, ...args], { cwd: folder, encoding: 'utf8' }).stdout

@@ -157,16 +157,16 @@ test('the types are those of the code', () => {
 test('the example of a dataset is one that the loader takes', async () => {
   const page = await readFile('docs/reference/catalog.md', 'utf8')
   const [, example = ''] = /```yaml\n(.*?)```/s.exec(page) ?? []
-  const head = (await readFile('catalog.yaml', 'utf8')).split('\ndatasets:\n')[0] ?? ''
+  const head = (await readFile('catalog.yaml', 'utf8')).split('\n# A file for each dataset')[0] ?? ''
   const catalog = parseCatalog(`${head}\ndatasets:\n${example.replaceAll(/^/gm, '  ')}`, 'readme.yaml')
   expect([...catalog.datasets.keys()]).toEqual(['rainfall'])
 })
 
 test('each choice names something that exists', async () => {
-  const texts = [await readFile('catalog.yaml', 'utf8')]
-  for (const folder of ['core', 'server', 'ingest']) {
+  const texts: string[] = []
+  for (const folder of ['catalog', 'core', 'server', 'ingest']) {
     for (const name of await readdir(folder, { recursive: true })) {
-      if (name.endsWith('.ts')) texts.push(await readFile(path.join(folder, name), 'utf8'))
+      if (/\.(ts|yaml)$/.test(name)) texts.push(await readFile(path.join(folder, name), 'utf8'))
     }
   }
   const everything = texts.join('\n')
@@ -187,7 +187,7 @@ test('files that are named are there, and links lead to files', async () => {
   const links: string[] = []
   for (const name of names) {
     const text = await readFile(name, 'utf8')
-    for (const [, link = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
+    for (const [, link = ''] of text.matchAll(/\]\((?!https?:|mailto:)([^)#]+)(?:#[^)]*)?\)/g)) {
       links.push(path.join(path.dirname(name), link))
     }
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, cp, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { layout } from '../../core/warehouse/layout.ts'
@@ -23,6 +23,7 @@ class Told extends ParsedCatalog {
 async function somewhere() {
   const folder = await temporaryFolder()
   const file = path.join(folder, 'catalog.yaml')
+  await cp('catalog', path.join(folder, 'catalog'), { recursive: true })
   await copyFile('catalog.yaml', file)
   const store = new FolderStore(path.join(folder, 'warehouse'))
   /** Loads it as an ingest does; tells whether its text had to be parsed. */

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import { allTables, tableId, type Table } from '../../core/catalog/catalog.ts'
-import { parseCatalog } from '../../core/catalog/load.ts'
+import { readCatalogFiles, type CatalogFile } from '../../core/catalog/catalog-files.ts'
+import { parseCatalog, parseCatalogFiles } from '../../core/catalog/load.ts'
 import type { IngestOptions } from '../../ingest/run/options.ts'
 import { copySamples } from '../../ingest/sample/copy.ts'
 import { isQuick } from './runs.ts'
@@ -18,19 +18,20 @@ export async function publishSamples(
   isChosen: (table: Table, index: number) => boolean = byLevel,
   options: Partial<IngestOptions> = {},
 ): Promise<Workshop> {
-  const text = await readFile('catalog.yaml', 'utf8')
-  const chosen = allTables(parseCatalog(text, 'catalog.yaml')).filter(isChosen)
-  const shop = await workshop(parseCatalog(withTables(text, chosen.map(tableId)), 'catalog.yaml'))
+  const files = await readCatalogFiles('catalog.yaml')
+  const chosen = allTables(parseCatalogFiles(files)).filter(isChosen)
+  const shop = await workshop(parseCatalog(withTables(files, chosen.map(tableId)), 'catalog.yaml'))
   await copySamples(shop.sources, chosen)
   for (const outcome of await shop.ingest(options))
     if (outcome.status !== 'published') throw new Error(JSON.stringify(outcome))
   return shop
 }
 
-/** The text of a catalog without all other tables, and without the datasets that then have none. */
-function withTables(text: string, ids: readonly string[]): string {
-  const catalog = parse(text) as { datasets: { slug: string; tables?: { name: string }[] }[] }
-  const datasets = catalog.datasets.flatMap(({ slug, tables = [], ...dataset }) => {
+/** Returns the text of a catalog with these tables only, and without the datasets that then have none. */
+function withTables([main, ...included]: readonly CatalogFile[], ids: readonly string[]): string {
+  const { include: _, ...catalog } = parse(main?.text ?? '') as Record<string, unknown>
+  const all = included.map(({ text }) => parse(text) as { slug: string; tables?: { name: string }[] })
+  const datasets = all.flatMap(({ slug, tables = [], ...dataset }) => {
     const own = tables.filter(({ name }) => ids.includes(`${slug}/${name}`))
     return own.length === 0 ? [] : [{ slug, ...dataset, tables: own }]
   })
