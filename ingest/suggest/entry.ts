@@ -5,6 +5,7 @@ import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import type { FieldKeys } from './field.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { canBeMatched } from './names.ts'
+import { isSummable, type FieldTexts } from './titles.ts'
 
 /** A draft of a catalog entry: a table and its source. */
 export interface Entry {
@@ -12,7 +13,12 @@ export interface Entry {
   readonly dialect: Dialect
   /** Further keys of the source, such as `files`. */
   readonly source: Readonly<Record<string, unknown>>
-  readonly fields: readonly { readonly name: string; readonly keys: FieldKeys; readonly evidence: string }[]
+  readonly fields: readonly {
+    readonly name: string
+    readonly keys: FieldKeys
+    readonly evidence: string
+    readonly texts?: FieldTexts
+  }[]
 }
 
 /**
@@ -34,11 +40,18 @@ export function entryText({ name, dialect, source, fields }: Entry): string {
   }
   const lines = Object.entries(keys).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`)
   const rows = fields.map(
-    ({ name: field, evidence }, index) => `    ${fieldLine(field, hoisted.fields[index] ?? {}, evidence)}\n`,
+    ({ name: field, evidence, texts }, index) =>
+      `    ${fieldLine(field, { ...texts, ...hoisted.fields[index] }, evidence)}\n`,
+  )
+  const measures = fields.flatMap(({ name: field, keys: { type }, texts = {} }) =>
+    isSummable(texts, { type }) ? [field] : [],
   )
   return [
     `- name: ${inlineYaml(name)}\n`,
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n',
+    measures.length === 0
+      ? ''
+      : `  measures: ${inlineYaml(measures)} # fields that pages and totals add up\n`,
     lines.length === 0 ? '' : `  source:\n${lines.join('')}`,
     '  fields:\n',
     ...rows,

@@ -19,6 +19,7 @@ import { withoutUnits } from '../dialect/header.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
 import { linesSaid, remarksOf, type Remark } from './remarks.ts'
+import { titleAndUnitOf } from './titles.ts'
 import { encodingOf, sampleOf, textsIn } from '../dialect/sample.ts'
 import { dropOf, headingsIn, isTotal, totalRowsIn, type TotalRow } from './totals.ts'
 import { tryEntry, type Misfit, type Trial } from '../convert/cast/trial.ts'
@@ -144,6 +145,11 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       fields: entry.fields.map((one, index) => ({
         ...one,
         column: entry.dialect.firstLine[index] ?? one.name,
+        texts: titleAndUnitOf(
+          hasHeader ? (firstLine[index] ?? '') : (commentedHeader?.[index] ?? ''),
+          one.name,
+          one.keys,
+        ),
         examples: trial.examples[index] ?? [],
         nulls: trial.read.counts.records - (trial.fields[index]?.filled ?? 0),
         ...describeField(fields[index], trial, index, placesText),

@@ -423,9 +423,10 @@ describe('what is suggested of a column', () => {
   test.each(sampled(cases, 3))('%s', async (_what, texts, keys, _values, ...[said = /./]) => {
     const { entry, told } = await entryOf(contentOf(texts))
     const [, field] = entry.fields
-    const { name: _name, ...own } = field ?? { name: '' }
+    // The unit is tested with the titles.
+    const { name: _name, unit: _unit, ...own } = (field ?? {}) as Record<string, unknown>
     const ofTable = (entry.source ?? {}) as Record<string, unknown>
-    const type = (own as { type: string }).type
+    const type = String(own['type'])
     const hoisted = Object.entries({
       decimal: ofTable['decimal'],
       nulls: ofTable['nulls'],

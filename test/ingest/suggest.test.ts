@@ -162,10 +162,10 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
     '  fields:',
     '    - { name: dt_compra, type: date } # all 200 values are written dd/mm/yyyy',
     '    - { name: cd_item, type: string } # digits, some with a leading zero, which a number would lose',
-    '    - { name: descricao, type: string } # 200 texts of at most 24 characters, such as "Preço nº 0 – São Paulo"',
+    '    - { name: descricao, title: "Descrição", type: string } # 200 texts of at most 24 characters, such as "Preço nº 0 – São Paulo"',
     '    - { name: vr_item, type: decimal, scale: 1 } # all 200 values are numbers with at most 1 digit after the comma',
-    '    - { name: qtd_itens, type: integer, nulls: ["","#NULO#"] } # all 171 values are whole numbers of at most 3 digits; "#NULO#" becomes null',
-    '    - { name: ativo, type: bool } # all 200 values are S or N, which become true or false',
+    '    - { name: qtd_itens, title: "Qtd. itens", type: integer, nulls: ["","#NULO#"] } # all 171 values are whole numbers of at most 3 digits; "#NULO#" becomes null',
+    '    - { name: ativo, title: "ATIVO", type: bool } # all 200 values are S or N, which become true or false',
   ])
 })
 

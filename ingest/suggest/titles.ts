@@ -1,0 +1,35 @@
+import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
+import type { FieldKeys } from './field.ts'
+
+/** Title and unit of a field, as far as the header and the values of its column show them. */
+export interface FieldTexts {
+  readonly title?: string
+  readonly unit?: string
+}
+
+/** Units in brackets: signs such as `R$` and `%`, short ones such as `mm` and `R$/kg`, and a few words. */
+const unitPattern =
+  /^(?:[A-Z]{0,2}\$(?:\/\p{L}+)?|[€£%‰]|°[CF]|µ?\p{Ll}{1,3}[²³23]?(?:\/\p{Ll}{1,4}[²³23]?)?|k?W(?:h)?|MWh?|GWh?|anos|dias|horas|meses|pessoas|years|days|hours|months|people)$/u
+/** Units whose values do not add up. */
+const unsummablePattern = /[%‰°/]/
+
+/**
+ * Proposes a title and a unit: `Valor (R$)` is the title "Valor" in the unit "R$", if its values are numbers. A column
+ * that is called like a variable, such as `NM_CITY`, gets no title.
+ */
+export function titleAndUnitOf(cell: string, name: string, keys: FieldKeys): FieldTexts {
+  const label = cell.replaceAll(/\s+/gu, ' ').trim()
+  const isNumber = typeRow(keys.type as FieldType).wire.kind === 'number'
+  const [, before = '', within = ''] = /^(.+?)\s*[([]([^()[\]]+)[)\]]$/u.exec(label) ?? []
+  const hasUnit = isNumber && unitPattern.test(within)
+  const marks = Array.isArray(keys['marks']) ? (keys['marks'] as string[]) : []
+  const unit = hasUnit ? within : isNumber ? marks.find((mark) => unitPattern.test(mark)) : undefined
+  const title = hasUnit ? before : label
+  const isTitle = /\p{L}/u.test(title) && !title.includes('_') && title !== name
+  return { ...(isTitle && { title }), ...(unit !== undefined && { unit }) }
+}
+
+/** Returns whether sums of a field are exact and meaningful, by its type and unit. */
+export function isSummable({ unit }: FieldTexts, { type }: FieldKeys): boolean {
+  return unit !== undefined && typeRow(type as FieldType).isSummed && !unsummablePattern.test(unit)
+}

@@ -1,0 +1,41 @@
+import { entryOf, linesOf } from '../support/suggested.ts'
+
+/** Titles, units and measures that a suggestion takes from the header and the values of a file. */
+
+interface Texts {
+  readonly title?: string
+  readonly unit?: string
+}
+
+test.each<[header: string, value: string, texts: Texts, isMeasure: boolean]>([
+  ['Valor (R$)', '10.50', { title: 'Valor', unit: 'R$' }, true],
+  ['Receita [R$]', '10', { title: 'Receita', unit: 'R$' }, true],
+  ['Passageiros (pessoas)', '812', { title: 'Passageiros', unit: 'pessoas' }, true],
+  ['  Chuva   total (mm)', '3.5', { title: 'Chuva total', unit: 'mm' }, true],
+  ['Área (km²)', '7', { title: 'Área', unit: 'km²' }, true],
+  // Values whose sums mean nothing.
+  ['Taxa (%)', '7.5', { title: 'Taxa', unit: '%' }, false],
+  ['Temperatura (°C)', '21', { title: 'Temperatura', unit: '°C' }, false],
+  ['Preço (R$/kg)', '4.20', { title: 'Preço', unit: 'R$/kg' }, false],
+  // Numbers that cannot be added up exactly.
+  ['Massa (kg)', '2.5E-3', { title: 'Massa', unit: 'kg' }, false],
+  // Brackets that hold no unit, and texts.
+  ['População (2010)', '200', { title: 'População (2010)' }, false],
+  ['Alunos (total)', '200', { title: 'Alunos (total)' }, false],
+  ['Nome (R$)', 'abc', { title: 'Nome (R$)' }, false],
+  // A unit in the values.
+  ['Custo', 'R$ 7', { title: 'Custo', unit: 'R$' }, true],
+  ['Parte', '7%', { title: 'Parte', unit: '%' }, false],
+  // Names like those of variables need no title.
+  ['NM_CITY', 'abc', {}, false],
+  ['city', 'abc', {}, false],
+  ['2019', '5', {}, false],
+  ['Cidade: "a" #1', 'abc', { title: 'Cidade: "a" #1' }, false],
+])('%j with %j', async (header, value, texts, isMeasure) => {
+  const { entry } = await entryOf(linesOf(`n;"${header.replaceAll('"', '""')}"`, `1;${value}`, `2;${value}`))
+  const field = entry.fields[1] as Texts & { name: string }
+  const { title, unit } = field
+  const { measures = [] } = entry as { measures?: string[] }
+  expect({ ...(title !== undefined && { title }), ...(unit !== undefined && { unit }) }).toEqual(texts)
+  expect(measures).toEqual(isMeasure ? [field.name] : [])
+})
