@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { endWithFile } from './support/each-file.ts'
 import { describeWith, objectStore } from './support/needs.ts'
 import { hasObjectStore, startObjectStore } from './support/object-store.ts'
@@ -175,6 +175,7 @@ const pages: readonly (readonly [page: string, before?: string])[] = [
 
 const otherPages = [
   own('tutorials/first-dataset'),
+  own('tutorials/own-portal'),
   own('how-to/messy-csv'),
   own('how-to/object-store'),
   own('reference/catalog'),
@@ -241,6 +242,30 @@ test('the tutorial, the first commands of the README and the guide to messy file
   expect(await runInBash(project, `printf '${rain}' | gzip >daily.csv.gz`)).toMatchObject({ code: 0 })
   expect(await runPage(project, own('reference/catalog'))).toMatchObject({ code: 0 })
 }, 600_000)
+
+test("the tutorial of a portal of one's own makes a portal with its look, and its entry is valid", async () => {
+  const project = await newProject()
+  const page = own('tutorials/own-portal')
+  const { code, output } = await runPage(project, page)
+  expect({ code, output: code === 0 ? '' : output.slice(-2000) }).toEqual({ code: 0, output: '' })
+  const home = await (await fetch(`http://localhost:${project.port}/en/`)).text()
+  for (const part of ['<h1>Porto Belo, open data</h1>', '<img src="', 'Passengers by month'])
+    expect(home).toContain(part)
+  // The entry of the page, merged into the one that was written.
+  const file = path.join(project.folder, 'city/catalog.yaml')
+  const catalog = parse(await readFile(file, 'utf8')) as { datasets: { slug: string; tables: Entry[] }[] }
+  const [, text = ''] = /^```yaml\n(.*?)^```/ms.exec(await readFile(page, 'utf8')) ?? []
+  const [shown] = parse(text) as (Entry & { tables: Entry[] })[]
+  const datasets = catalog.datasets.map((dataset) => {
+    if (dataset.slug !== shown?.['slug']) return dataset
+    const tables = dataset.tables.map((table) => ({ ...table, ...shown.tables[0], fields: table['fields'] }))
+    return { ...dataset, ...shown, tables }
+  })
+  await writeFile(file, stringify({ ...catalog, datasets }))
+  expect(await runInBash(project, 'cd city && acervo check')).toMatchObject({ code: 0 })
+}, 300_000)
+
+type Entry = Readonly<Record<string, unknown>>
 
 describeWith(hasObjectStore, objectStore)('an object store', () => {
   test('the commands of the guide run', async () => {

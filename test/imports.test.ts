@@ -42,6 +42,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   send: ['server/http/files.ts'],
   undici: ['ingest/source/fetch.ts'],
   yauzl: ['ingest/source/zip.ts'],
+  'markdown-it': ['server/pages/about.ts'],
   yazl: ['server/formats/workbook.ts'],
   yaml: ['core/catalog/document.ts', 'core/catalog/add-table.ts'],
   zod: [

@@ -39,7 +39,7 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   })
   const folder = path.dirname(file)
   const names = new Set<string>()
-  for (const pattern of patternsIn(text)) {
+  for (const pattern of patternsIn(text).include) {
     const found = await filesLike(folder, pattern.split('/'))
     if (found.length === 0)
       throw new StartError(
@@ -62,7 +62,8 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
 export async function catalogVersion(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(unlessGone)
   const folder = path.dirname(file)
-  const patterns = patternsIn(text ?? '')
+  const { include, logo } = patternsIn(text ?? '')
+  const patterns = [...include, ...logo]
   const names = await Promise.all(patterns.map((pattern) => filesLike(folder, pattern.split('/'))))
   const fingerprints = [text]
   for (const name of [...new Set(names.flat())].toSorted()) {
@@ -109,23 +110,49 @@ export async function followVersions(
   }
 }
 
-/** Cached patterns of the latest catalog text, since it is checked every few seconds. */
-let last: { readonly text: string; readonly patterns: readonly string[] } | null = null
+/** Paths of other files that a catalog names; those of `include` are patterns. */
+interface NamedFiles {
+  readonly include: readonly string[]
+  readonly logo: readonly string[]
+}
 
-function patternsIn(text: string): readonly string[] {
+/** Cached patterns of the latest catalog text, since it is checked every few seconds. */
+let last: { readonly text: string; readonly patterns: NamedFiles } | null = null
+
+function patternsIn(text: string): NamedFiles {
   if (last?.text !== text) last = { text, patterns: patternsOf(text) }
   return last.patterns
 }
 
-/**
- * Returns the `include` patterns that stay below the folder of the catalog. The schema reports the other
- * ones, with their position.
- */
-function patternsOf(text: string): string[] {
-  if (!/^["']?include["']?\s*:/m.test(text)) return []
+/** Returns the paths that stay below the folder of the catalog. The schema reports the other ones, with their position. */
+function patternsOf(text: string): NamedFiles {
+  if (!/^["']?(include|logo)["']?\s*:/m.test(text)) return { include: [], logo: [] }
   const { root } = readDocument(text)
-  const patterns = typeof root === 'object' && root !== null && 'include' in root ? [root.include].flat() : []
-  return patterns.filter((one): one is string => typeof one === 'string' && isBelow(one))
+  const { include, logo } = (typeof root === 'object' && root !== null ? root : {}) as Record<string, unknown>
+  return { include: pathsBelow(include), logo: pathsBelow(logo) }
+}
+
+function pathsBelow(paths: unknown): string[] {
+  return [paths].flat().filter((one): one is string => typeof one === 'string' && isBelow(one))
+}
+
+/** Maximum size of a logo, in bytes: every page loads it. */
+const logoBytesMax = 200_000
+
+/**
+ * Reads the logo of a catalog.
+ * @param logo path below the folder of the catalog
+ * @throws StartError if it cannot be read, or is too large
+ */
+export async function readLogo(catalog: string, logo: string): Promise<Uint8Array> {
+  const file = path.join(path.dirname(catalog), logo)
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw new StartError(`the logo ${file} cannot be read; correct "logo" in ${catalog}, or add the file`, {
+      cause,
+    })
+  })
+  if (bytes.length <= logoBytesMax) return bytes
+  throw new StartError(`the logo ${file} has ${bytes.length} bytes; make it smaller than ${logoBytesMax}`)
 }
 
 /** Returns whether a path is relative and cannot leave its folder. */

@@ -79,6 +79,15 @@ const includedPath = plainText.refine(
   'must be a path below the folder of the catalog, such as datasets/*.yaml',
 )
 
+const logoPath = plainText
+  .refine(isBelow, 'must be a path below the folder of the catalog, such as logo.svg')
+  .refine((file) => logoType(file) !== null, 'must be an SVG or PNG file, such as logo.svg')
+
+/** Returns the media type of a logo by the ending of its name; null for other files. */
+export function logoType(file: string): string | null {
+  return file.endsWith('.svg') ? 'image/svg+xml' : file.endsWith('.png') ? 'image/png' : null
+}
+
 const isAsciiLine = (text: string): boolean => /^[ -~]+$/.test(text)
 
 /** The catalog without its datasets, which are parsed one by one. */
@@ -95,8 +104,12 @@ export const catalogShape = z.strictObject({
       'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.',
     )
     .describe('Asks clients to use the API sparingly; sent with every page.'),
+  about: optional(texts).describe('Text of the page about the service, in Markdown without HTML.'),
   publisher,
   contact,
+  logo: optional(logoPath).describe(
+    'SVG or PNG file below the folder of the catalog, shown before the title of each page.',
+  ),
   colours: z
     .strictObject({ light: colour('light'), dark: colour('dark') })
     .default(coloursDefault)
@@ -285,6 +298,8 @@ export interface Catalog extends CatalogTexts {
   /** The same catalog in each language of the pages; texts without a translation stay in their first language. */
   readonly inLanguage: ReadonlyMap<Language, CatalogTexts>
   readonly hash: string
+  /** Content of the logo; null without one. */
+  readonly logoBytes: Uint8Array | null
 }
 
 /** Returns `dataset/table`, the name of a table on the command line, in logs and in reports. */

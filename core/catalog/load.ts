@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import { dirname, relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { translated, type Catalog } from './catalog.ts'
-import { joinDocuments, readCatalogFiles, type CatalogFile, type JoinedDocument } from './catalog-files.ts'
+import {
+  joinDocuments,
+  readCatalogFiles,
+  readLogo,
+  type CatalogFile,
+  type JoinedDocument,
+} from './catalog-files.ts'
 import { readDocument } from './document.ts'
 import { explain } from './explain.ts'
 import { languages } from './names.ts'
@@ -54,9 +60,16 @@ export async function loadCatalog(
   const root = await texts?.get(text)
   // The cache has no positions: if there is a fault, the files are parsed below to locate it.
   const known = root === undefined ? null : catalogIn(root, text)
-  if (known !== null) return known
+  if (known !== null) return withLogo(known, file)
   if (files.length > 1) await parsed.read(files)
-  return parseCatalogFiles(files, texts, parsed)
+  return withLogo(parseCatalogFiles(files, texts, parsed), file)
+}
+
+async function withLogo(catalog: Catalog, file: string): Promise<Catalog> {
+  if (catalog.logo === null) return catalog
+  const logoBytes = await readLogo(file, catalog.logo)
+  const hash = createHash('sha256').update(catalog.hash).update(logoBytes).digest('hex')
+  return Object.freeze({ ...catalog, logoBytes, hash })
 }
 
 /**
@@ -98,7 +111,7 @@ function catalogIn(root: unknown, text: string): Catalog | null {
   if (catalog === null) return null
   const inLanguage = new Map(languages.map((language) => [language, translated(catalog, language)]))
   const hash = createHash('sha256').update(text).digest('hex')
-  return Object.freeze({ ...translated(catalog, null), inLanguage, hash })
+  return Object.freeze({ ...translated(catalog, null), inLanguage, hash, logoBytes: null })
 }
 
 function faultsIn(document: JoinedDocument, files: readonly CatalogFile[]): Fault[] {

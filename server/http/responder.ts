@@ -57,7 +57,7 @@ export interface NamedResponse {
 }
 
 /** Hashes content into a name of 22 characters. */
-export function contentName(content: string): string {
+export function contentName(content: string | Uint8Array): string {
   return hash('sha256', content, 'base64url').slice(0, 22)
 }
 

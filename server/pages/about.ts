@@ -4,17 +4,26 @@ import { rowFormats } from '../formats/registry.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { pageSizeMax, parseQuery } from '../query/parameters.ts'
 import { framed, type PageContext } from './frame.ts'
-import { html, type Html } from './html.ts'
+import { html, markup, type Html } from './html.ts'
 import { writtenIn } from './number-formats.ts'
 import type { Resource } from '../http/resource.ts'
-import { webPage, pageAt, type PageService } from './service.ts'
+import { webPage, webPageOf, pageAt, type PageService } from './service.ts'
 
-function aboutHtml(context: PageContext, publicUrl: URL): Html {
+/** Renders Markdown; HTML in it is escaped, and addresses other than web and e-mail are no links. */
+async function renderMarkdown(text: string | null): Promise<Html | null> {
+  if (text === null) return null
+  // Imported on demand, since only this page needs it.
+  const { default: MarkdownIt } = await import('markdown-it')
+  return markup(new MarkdownIt({ html: false }).render(text))
+}
+
+function aboutHtml(context: PageContext, publicUrl: URL, about: Html | null): Html {
   const { catalog, addresses, language, words } = context
   const lists = catalog.families.map((family) => addressesOf(family, publicUrl).list)
   const main = html`
     <h1>${words.aboutTitle(catalog.title)}</h1>
     <p class="lead">${catalog.description}</p>
+    ${about}
     ${words.aboutParagraphs.map(
       ({ title, text }) =>
         html`<h2>${title}</h2>
@@ -84,7 +93,12 @@ export function aboutPage(service: PageService): Resource {
     ...pageAt(service, '/about', 'About'),
     find: ({ target }) => {
       parseQuery(target, [])
-      return webPage(service, ['about'], () => aboutHtml(service.context, service.publicUrl))
+      return webPageOf(
+        service,
+        ['about'],
+        () => renderMarkdown(service.context.catalog.about),
+        (about) => aboutHtml(service.context, service.publicUrl, about),
+      )
     },
   }
 }

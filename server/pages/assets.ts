@@ -1,3 +1,4 @@
+import { logoType, type Catalog } from '../../core/catalog/catalog.ts'
 import type { Colours } from '../../core/catalog/colours.ts'
 import { contentName } from '../http/responder.ts'
 import { enhance } from './browser/enhance.ts'
@@ -12,7 +13,7 @@ import { parseQuery } from '../query/parameters.ts'
 export interface Asset {
   readonly file: string
   readonly mediaType: string
-  readonly text: string
+  readonly content: string | Uint8Array
 }
 
 export interface Assets {
@@ -20,20 +21,28 @@ export interface Assets {
   readonly script: Asset
   /** Script of the SQL page. */
   readonly console: Asset
+  /** Icon of browser tabs: the logo, or rows in the colour of the service. */
   readonly icon: Asset
+  readonly logo: Asset | null
 }
 
-export function assetsIn(colours: Colours): Assets {
+export function assetsIn({ colours, logo: file, logoBytes }: Catalog): Assets {
+  const type = file === null ? null : logoType(file)
+  const logo =
+    type === null || logoBytes === null
+      ? null
+      : assetOf(logoBytes, type === 'image/png' ? 'png' : 'svg', type)
   return {
+    logo,
     style: assetOf(style(colours), 'css', 'text/css; charset=utf-8'),
     script: assetOf(scriptOf(enhance), 'js', 'text/javascript; charset=utf-8'),
     console: assetOf(scriptOf(sqlConsole), 'js', 'text/javascript; charset=utf-8'),
-    icon: assetOf(icon(colours), 'svg', 'image/svg+xml'),
+    icon: logo ?? assetOf(icon(colours), 'svg', 'image/svg+xml'),
   }
 }
 
-function assetOf(text: string, ending: string, mediaType: string): Asset {
-  return { file: `${contentName(text)}.${ending}`, mediaType, text }
+function assetOf(content: string | Uint8Array, ending: string, mediaType: string): Asset {
+  return { file: `${contentName(content)}.${ending}`, mediaType, content }
 }
 
 /**
@@ -46,7 +55,7 @@ function scriptOf(run: () => unknown): string {
 
 /** Files that pages use, under names that change with the content. */
 export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
-  const all: readonly Asset[] = Object.values(assets)
+  const all = (Object.values(assets) as (Asset | null)[]).filter((asset) => asset !== null)
   return {
     path: '/assets/:file',
     name: 'Asset',
@@ -61,7 +70,7 @@ export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
         mediaType: asset.mediaType,
         headers: {},
         isAtHand: true,
-        body: () => ({ pieces: [asset.text] }),
+        body: () => ({ pieces: [asset.content] }),
       }
     },
   }

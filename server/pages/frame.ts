@@ -57,7 +57,7 @@ export function framed(context: PageContext, page: Framed): Html {
       <title>${isHome ? title : `${title} · ${catalog.title}`}</title>
       ${description !== undefined && description !== '' && html`<meta name="description" content="${description}" />`}
       <link rel="stylesheet" href="${addresses.asset(assets.style)}" />
-      <link rel="icon" type="image/svg+xml" href="${addresses.asset(assets.icon)}" />
+      <link rel="icon" type="${assets.icon.mediaType}" href="${addresses.asset(assets.icon)}" />
       <script src="${addresses.asset(assets.script)}"></script>
       ${script !== undefined && html`<script src="${addresses.asset(script)}" defer></script>`}
       <link
@@ -93,12 +93,14 @@ export function framed(context: PageContext, page: Framed): Html {
 }
 
 function headerPart(
-  { catalog, addresses, language, words }: PageContext,
+  { catalog, addresses, assets, language, words }: PageContext,
   inLanguage: Framed['inLanguage'],
   hasSearch: boolean,
 ): Html {
   return html`<header class="top">
-    <a class="brand" href="${addresses.home(language)}">${catalog.title}</a>
+    <a class="${assets.logo === null ? 'brand plain' : 'brand'}" href="${addresses.home(language)}"
+      >${assets.logo !== null && html`<img src="${addresses.asset(assets.logo)}" alt="" />`}${catalog.title}</a
+    >
     ${
       !hasSearch &&
       html`<form class="seek" action="${addresses.home(language)}" method="get" role="search">

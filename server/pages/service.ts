@@ -66,7 +66,7 @@ export type PageContexts = ReadonlyMap<Language, PageContext>
 
 export function contextsOf(catalog: Catalog, publicUrl: URL): PageContexts {
   const addresses = pageAddresses(publicUrl)
-  const assets = assetsIn(catalog.colours)
+  const assets = assetsIn(catalog)
   const translations = [...catalog.inLanguage.values()]
   return new Map(
     [...catalog.inLanguage].map(([language, texts]) => {

@@ -73,7 +73,8 @@ code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans 
 .seek-link { display: none; padding: 0 0.6rem; font-size: 1.5rem; line-height: 1; text-decoration: none; }
 header.top { display: flex; flex-wrap: wrap; gap: 0 calc(2 * var(--step)); justify-content: space-between; align-items: center; border-bottom: 1px solid var(--line); }
 .brand { font-weight: 750; font-size: 1.25rem; letter-spacing: -0.01em; color: var(--ink); text-decoration: none; }
-.brand::before { content: ''; display: inline-block; width: 0.7em; height: 0.7em; border-radius: 3px; background: var(--accent); margin-right: 0.5em; }
+.brand img { height: 2rem; vertical-align: middle; margin-right: 0.5em; }
+.brand.plain::before { content: ''; display: inline-block; width: 0.7em; height: 0.7em; border-radius: 3px; background: var(--accent); margin-right: 0.5em; }
 .languages { display: flex; flex-wrap: wrap; gap: calc(2 * var(--step)); align-items: center; }
 .languages [aria-current] { font-weight: 650; }
 .trail ol { list-style: none; display: flex; flex-wrap: wrap; gap: var(--step); padding: 0; margin: 0; }

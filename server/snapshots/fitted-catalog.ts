@@ -74,7 +74,7 @@ function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null)
     [...catalog.inLanguage].map(([language, texts]) => [language, withFields(texts, published)]),
   )
   const hash = `${catalog.hash} ${key}`
-  return { catalog: { ...withFields(catalog, published), inLanguage, hash }, lacking, key }
+  return { catalog: { ...catalog, ...withFields(catalog, published), inLanguage, hash }, lacking, key }
 }
 
 /**

@@ -121,7 +121,7 @@ describe('the loader', () => {
       'title: T',
       'title: T\ntitel: X',
       [
-        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, publisher, contact, colours, limits, families, engine, include, datasets',
+        'c.yaml:2:1: unknown key "titel" (did you mean "title"?); known here: title, description, notice, about, publisher, contact, logo, colours, limits, families, engine, include, datasets',
       ],
     ],
     [
@@ -811,7 +811,7 @@ describe('the loader', () => {
 
   test('tells that the file is empty', () => {
     expect(faultsOf('')).toEqual([
-      'c.yaml:1:1: is empty: it must hold title, description, notice, publisher, contact, colours, limits, families, engine, include, datasets',
+      'c.yaml:1:1: is empty: it must hold title, description, notice, about, publisher, contact, logo, colours, limits, families, engine, include, datasets',
     ])
   })
 
