@@ -1,4 +1,5 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import type { Language } from '../../core/catalog/names.ts'
 
 type DatasetName = Pick<Dataset, 'slug'>
 type TableName = Pick<Table, 'dataset' | 'name'>
@@ -11,11 +12,17 @@ export interface DocumentAddresses {
   readonly ofDataset: (dataset: DatasetName, file: string) => string
   /** A document about a table, by its file name. */
   readonly ofTable: (table: TableName, file: string) => string
-  readonly feed: () => string
-  readonly datasetFeed: (dataset: DatasetName) => string
-  readonly tableFeed: (table: TableName) => string
+  /** Feeds are in English without a language. */
+  readonly feed: (language?: Language) => string
+  readonly datasetFeed: (dataset: DatasetName, language?: Language) => string
+  readonly tableFeed: (table: TableName, language?: Language) => string
   /** A document about the service, such as `robots.txt`. */
   readonly ofService: (path: string) => string
+}
+
+/** English needs no parameter. */
+function languageQuery(language: Language = 'en'): string {
+  return language === 'en' ? '' : `?lang=${language}`
 }
 
 export function documentAddresses(publicUrl: URL): DocumentAddresses {
@@ -25,9 +32,10 @@ export function documentAddresses(publicUrl: URL): DocumentAddresses {
       `${base}/catalog${ending === undefined ? '' : `.${ending}`}${page > 1 ? `?page=${page}` : ''}`,
     ofDataset: ({ slug }, file) => `${base}/metadata/${slug}/${file}`,
     ofTable: ({ dataset, name }, file) => `${base}/metadata/${dataset}/${name}/${file}`,
-    feed: () => `${base}/feeds/atom.xml`,
-    datasetFeed: ({ slug }) => `${base}/feeds/${slug}/atom.xml`,
-    tableFeed: ({ dataset, name }) => `${base}/feeds/${dataset}/${name}/atom.xml`,
+    feed: (language) => `${base}/feeds/atom.xml${languageQuery(language)}`,
+    datasetFeed: ({ slug }, language) => `${base}/feeds/${slug}/atom.xml${languageQuery(language)}`,
+    tableFeed: ({ dataset, name }, language) =>
+      `${base}/feeds/${dataset}/${name}/atom.xml${languageQuery(language)}`,
     ofService: (path) => `${base}/${path}`,
   }
 }

@@ -1,10 +1,14 @@
-import { counted } from '../../core/text.ts'
 import { type Dataset, type Table, tableId } from '../../core/catalog/catalog.ts'
+import type { Language } from '../../core/catalog/names.ts'
 import { withQuery } from '../http/addresses.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { publisherOf, type Writing } from './description.ts'
+import { wordsOf } from './words/all.ts'
+import type { Words } from './words/en.ts'
+import { writtenIn } from './words/number-formats.ts'
+import { titleOf } from './words/titles.ts'
 import { element, xmlHead, xmlText } from './xml.ts'
 
 /** A snapshot as an entry of a feed. */
@@ -16,6 +20,7 @@ export interface Change {
 }
 
 interface Feed {
+  readonly language: Language
   readonly title: string
   readonly subtitle: string
   /** Address of the feed. */
@@ -35,8 +40,11 @@ const sentencesMax = 20
 
 export const atomType = 'application/atom+xml; charset=utf-8'
 
-/** Writes changes as an Atom feed (RFC 4287), one entry per snapshot. */
-export function atom(writing: Writing, { title, subtitle, self, page, fallbackDate, changes }: Feed): string {
+/** Writes changes as an Atom feed (RFC 4287) in a language, one entry per snapshot. */
+export function atom(
+  writing: Writing,
+  { language, title, subtitle, self, page, fallbackDate, changes }: Feed,
+): string {
   const latestChanges = changes.slice(0, entriesMax)
   const author = publisherOf(writing)
   const content = [
@@ -48,31 +56,35 @@ export function atom(writing: Writing, { title, subtitle, self, page, fallbackDa
     element('link', '', { rel: 'self', type: 'application/atom+xml', href: self }),
     element('link', '', { rel: 'alternate', type: 'text/html', href: page }),
     element('generator', 'Acervo'),
-    ...latestChanges.map((change) => entry(writing, change)),
+    ...latestChanges.map((change) => entry(writing, change, language)),
   ]
   return (
-    xmlHead + element('feed', content.join(''), { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': 'en' })
+    xmlHead +
+    element('feed', content.join(''), {
+      xmlns: 'http://www.w3.org/2005/Atom',
+      'xml:lang': wordsOf[language].locale,
+    })
   )
 }
 
-function entry(writing: Writing, change: Change): string {
+function entry(writing: Writing, change: Change, language: Language): string {
   const { dataset, table, manifest } = change
   const { files, rows, page } = writing
   const { snapshot, import_date: imported } = manifest
   const download = manifest.files.find(({ file }) => file === fileNames.download(table))
   const pinned = withQuery(rows.data(dataset, table), new Map([['snapshot', snapshot]]), 1)
   const addressOf = (file: string): string => files.file(table, snapshot, file)
-  const sentences = sentencesOf(change)
+  const sentences = sentencesOf(change, wordsOf[language])
   const list = sentences.map((sentence) => `<li>${xmlText(sentence)}</li>`).join('')
   return element(
     'entry',
     [
       element('id', `urn:acervo:snapshot:${tableId(table)}:${snapshot}`),
-      element('title', xmlText(`${tableId(table)}: ${sentences[0] ?? ''}`)),
+      element('title', xmlText(`${dataset.name}, ${titleOf(table)}: ${sentences[0] ?? ''}`)),
       element('updated', imported),
       element('published', imported),
       element('category', '', { term: dataset.slug }),
-      element('link', '', { rel: 'alternate', type: 'text/html', href: page('en', dataset, table) }),
+      element('link', '', { rel: 'alternate', type: 'text/html', href: page(language, dataset, table) }),
       element('link', '', { rel: 'related', type: 'application/json', title: 'Rows', href: pinned }),
       element('link', '', {
         rel: 'related',
@@ -106,48 +118,48 @@ function entry(writing: Writing, change: Change): string {
 }
 
 /** Describes the changes of an ingest in sentences, rows first. */
-function sentencesOf({ manifest, report }: Change): string[] {
+function sentencesOf({ table, manifest, report }: Change, words: Words): string[] {
   const { rows, before } = manifest
-  const now = counted(rows, 'row')
+  const { count, day } = writtenIn(words)
+  const now = words.rows(count(rows))
+  const difference = rows - (before?.rows ?? rows)
   const first =
     before === undefined
       ? `${now}.`
-      : rows === before.rows
-        ? `${now}, as many as before.`
-        : `${now}, ${inWords(before.rows)} before (${rows > before.rows ? '+' : '−'}${inWords(Math.abs(rows - before.rows))}).`
+      : difference === 0
+        ? words.asManyAsBefore(now)
+        : words.rowsBefore(
+            now,
+            count(before.rows),
+            `${difference > 0 ? '+' : '−'}${count(Math.abs(difference))}`,
+          )
   const rejected = report?.rejected_rows ?? 0
-  const drift = report?.accepted_drift ?? []
   const all = [
     first,
-    ...fieldSentences(manifest.fields, before?.fields ?? null),
-    ...(rejected > 0
-      ? [`${counted(rejected, 'row')} of the source ${rejected === 1 ? 'was' : 'were'} rejected.`]
-      : []),
-    ...drift.map((sentence) => `Unlike before: ${sentence}.`),
+    ...fieldSentences(table, manifest.fields, before?.fields ?? null, words),
+    ...(rejected > 0 ? [words.leftOutOfTable(count(rejected))] : []),
+    ...(report?.accepted_drift ?? []).map(words.unlikeBefore),
     ...(report?.warnings ?? []),
-    `Collected ${manifest.collected_at}.`,
+    words.collectedOn(day(manifest.collected_at)),
   ]
   return all.slice(0, sentencesMax)
 }
 
 type Fields = readonly Pick<Manifest['fields'][number], 'name' | 'type'>[]
 
-function fieldSentences(now: Fields, before: Fields | null): string[] {
+function fieldSentences({ fields }: Table, now: Fields, before: Fields | null, words: Words): string[] {
   if (before === null) return []
+  const { list } = writtenIn(words)
+  const titles = new Map(fields.map((field) => [field.name, titleOf(field)]))
+  const titlesOf = (some: Fields): string => list(some.map(({ name }) => titles.get(name) ?? name))
   const types = new Map(before.map(({ name, type }) => [name, type]))
   const names = new Set(now.map(({ name }) => name))
-  const added = now.filter(({ name }) => !types.has(name)).map(({ name, type }) => `${name} (${type})`)
-  const removed = before.filter(({ name }) => !names.has(name)).map(({ name }) => name)
+  const added = now.filter(({ name }) => !types.has(name))
+  const removed = before.filter(({ name }) => !names.has(name))
   const changed = now.filter(({ name, type }) => types.has(name) && types.get(name) !== type)
   return [
-    ...(added.length > 0 ? [`New fields: ${added.join(', ')}.`] : []),
-    ...(removed.length > 0 ? [`Removed fields: ${removed.join(', ')}.`] : []),
-    ...changed.map(
-      ({ name, type }) => `The field ${name} is of type ${type}; it was ${types.get(name) ?? ''}.`,
-    ),
+    ...(added.length > 0 ? [words.newFields(titlesOf(added))] : []),
+    ...(removed.length > 0 ? [words.removedFields(titlesOf(removed))] : []),
+    ...changed.map((field) => words.changedField(titlesOf([field]), field.type, types.get(field.name) ?? '')),
   ]
-}
-
-function inWords(count: number): string {
-  return count.toLocaleString('en')
 }

@@ -5,7 +5,7 @@ import { addressesOf } from '../http/addresses.ts'
 import { pageSizeMax, parseQuery } from '../query/parameters.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, markup, type Html } from './html.ts'
-import { writtenIn } from './number-formats.ts'
+import { writtenIn } from '../documents/words/number-formats.ts'
 import type { Resource } from '../http/resource.ts'
 import { webPage, webPageOf, pageAt, type PageService } from './service.ts'
 

@@ -3,7 +3,7 @@ import type { Resource } from '../http/resource.ts'
 import { findDataset } from '../routes/find.ts'
 import { parseQuery } from '../query/parameters.ts'
 import type { Dataset } from '../../core/catalog/catalog.ts'
-import { writtenIn } from './number-formats.ts'
+import { writtenIn } from '../documents/words/number-formats.ts'
 import type { PageContext } from './frame.ts'
 import { codePart, html, type Html } from './html.ts'
 import { wordsOf } from '../documents/words/all.ts'
@@ -44,6 +44,17 @@ export function citedDataset(
 /** Returns the current day in UTC, `YYYY-MM-DD`. */
 export function dayOfAccess(): string {
   return new Date().toISOString().slice(0, 10)
+}
+
+/** Menu that says what a feed of changes is, with its address. */
+export function subscribePart({ words }: PageContext, feed: string): Html {
+  return html`<details class="menu end">
+    <summary>${words.subscribe}</summary>
+    <div>
+      <p>${words.feedHow}</p>
+      ${codePart(feed, words)}
+    </div>
+  </details>`
 }
 
 /** Shows a citation in words and by the styles of APA, ABNT and BibTeX, each to copy. */

@@ -1,9 +1,9 @@
 import { titleOf } from '../documents/words/titles.ts'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
-import { citationsPart, citedDataset, type Cited } from './cite.ts'
+import { citationsPart, citedDataset, subscribePart, type Cited } from './cite.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html, partyPart } from './html.ts'
-import { writtenIn } from './number-formats.ts'
+import { writtenIn } from '../documents/words/number-formats.ts'
 import { freshnessPart, provenancePart, type TableProvenance } from './provenance.ts'
 import { schemaOrgOf } from '../documents/dataset/schema-org.ts'
 import { linkHeader, signposts } from '../documents/links.ts'
@@ -23,6 +23,7 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
   const { context, snapshots, writing, files } = service
   const { addresses, language, words, catalog } = context
   const { dataset } = cited
+  const feed = writing.documents.datasetFeed(dataset, language)
   const main = html`
     <div class="head">
       <h1>${dataset.name}</h1>
@@ -34,7 +35,7 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
             <p><a href="${addresses.citation(language, dataset)}" download>${words.download} BibTeX</a></p>
           </div>
         </details>
-        <a class="button" href="${writing.documents.datasetFeed(dataset)}">${words.subscribe}</a>
+        ${subscribePart(context, feed)}
       </div>
     </div>
     <p class="lead">${dataset.description}</p>
@@ -63,7 +64,7 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
     description: dataset.description,
     main,
     data: schemaOrgOf(writing, describeDataset(snapshots, dataset), language),
-    feed: writing.documents.datasetFeed(dataset),
+    feed,
     inLanguage: (other) => addresses.dataset(other, dataset),
     trail: [],
   })

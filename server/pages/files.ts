@@ -11,7 +11,7 @@ import { attachLine } from '../documents/attach.ts'
 import { framed, type PageContext } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, stackedTable, type Html, codePart } from './html.ts'
-import { writtenIn } from './number-formats.ts'
+import { writtenIn } from '../documents/words/number-formats.ts'
 
 /** A table with its files and earlier snapshots. */
 interface TableFiles {

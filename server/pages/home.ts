@@ -3,7 +3,7 @@ import { listedDatasets, type Dataset, type Table, allTables } from '../../core/
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, type Html } from './html.ts'
-import { writtenIn } from './number-formats.ts'
+import { writtenIn } from '../documents/words/number-formats.ts'
 import type { RequestHandler } from 'express'
 import { themeNames, type Language } from '../../core/catalog/names.ts'
 import type { NamedResponse } from '../http/responder.ts'
@@ -108,7 +108,7 @@ function homeHtml(
     description: catalog.description,
     main,
     hasSearch: true,
-    feed: writing.documents.feed(),
+    feed: writing.documents.feed(language),
     inLanguage: (other) => addresses.home(other) + themeQuery(theme),
   })
 }

@@ -3,7 +3,7 @@ import { problemRows, type ProblemCode, type WholeTable, type ProblemForm } from
 import type { ParameterError } from '../query/errors.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, type Html, textOf } from './html.ts'
-import { writtenIn } from './number-formats.ts'
+import { writtenIn } from '../documents/words/number-formats.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { pageHeaders } from '../http/headers.ts'
 import { languageFor } from '../documents/words/all.ts'

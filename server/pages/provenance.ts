@@ -6,7 +6,7 @@ import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import type { PageContext } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
-import { writtenIn } from './number-formats.ts'
+import { writtenIn } from '../documents/words/number-formats.ts'
 
 /** A published table, with its dates and report. */
 export interface TableProvenance {

@@ -155,6 +155,17 @@ export const en = {
     string
   >,
   subscribe: 'Subscribe',
+  feedHow:
+    'A feed reader, such as Thunderbird or Feedly, tells you when these data change. Give it this address:',
+  asManyAsBefore: (rows: string) => `${rows}, as many as before.`,
+  rowsBefore: (rows: string, before: string, difference: string) =>
+    `${rows}, ${before} before (${difference}).`,
+  unlikeBefore: (sentence: string) => `Unlike before: ${sentence}.`,
+  collectedOn: (day: string) => `Collected on ${day}.`,
+  newFields: (fields: string) => `New fields: ${fields}.`,
+  removedFields: (fields: string) => `Removed fields: ${fields}.`,
+  changedField: (field: string, now: string, before: string) =>
+    `The field ${field} is of type ${now}; it was ${before}.`,
   filter: 'Filter',
   eachRow: (meaning: string) => `Each row: ${meaning}`,
   oneRow: 'Each row',
@@ -381,6 +392,7 @@ export const en = {
     `Queries run in your browser, on this selection (${rows === '1' ? '1 row' : `${rows} rows`}), and are not sent to the service. The first query loads DuckDB, about 8 MB.`,
   sqlTooMany: (rows: string, max: string) =>
     `This selection has ${rows} rows, and a browser can load at most ${max}: filter the table first, or open its files with DuckDB on your machine.`,
+  mainColumns: 'Only the main columns',
   sqlMissing:
     'SQL in the browser is not installed on this service. Open the files of the table with DuckDB on your machine instead.',
   sqlNoScript: 'This page needs JavaScript. Without it, open the files with DuckDB on your machine.',

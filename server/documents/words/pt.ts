@@ -117,6 +117,15 @@ export const pt: Words = {
 
   aspects: { table: 'Tabela', chart: 'Gráfico', fields: 'Campos', api: 'API', sql: 'SQL' },
   subscribe: 'Assinar',
+  feedHow:
+    'Um leitor de feeds, como o Thunderbird ou o Feedly, avisa quando estes dados mudam. Informe a ele este endereço:',
+  asManyAsBefore: (rows) => `${rows}, o mesmo que antes.`,
+  rowsBefore: (rows, before, difference) => `${rows}; antes, ${before} (${difference}).`,
+  unlikeBefore: (sentence) => `Diferente de antes: ${sentence}.`,
+  collectedOn: (day) => `Dados coletados em ${day}.`,
+  newFields: (fields) => `Campos novos: ${fields}.`,
+  removedFields: (fields) => `Campos removidos: ${fields}.`,
+  changedField: (field, now, before) => `O campo ${field} é do tipo ${now}; antes era ${before}.`,
   filter: 'Filtro',
   eachRow: (meaning: string) => `Cada linha: ${meaning}`,
   oneRow: 'Cada linha',
@@ -338,6 +347,7 @@ export const pt: Words = {
     `As consultas rodam no seu navegador, sobre esta seleção (${rows === '1' ? '1 linha' : `${rows} linhas`}), e não são enviadas ao serviço. A primeira carrega o DuckDB (cerca de 8 MB).`,
   sqlTooMany: (rows, max) =>
     `Esta seleção tem ${rows} linhas, e um navegador carrega no máximo ${max}: filtre a tabela antes ou abra os arquivos com o DuckDB no seu computador.`,
+  mainColumns: 'Só as colunas principais',
   sqlMissing:
     'Este serviço não tem SQL no navegador. Abra os arquivos da tabela com o DuckDB no seu computador.',
   sqlNoScript: 'Esta página precisa de JavaScript. Sem ele, abra os arquivos com o DuckDB no seu computador.',

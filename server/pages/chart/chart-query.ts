@@ -9,7 +9,7 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { AnswerableQuery } from '../table/answer-query.ts'
 import { rowParameters, type QueryView } from '../table/view.ts'
-import { writtenIn } from '../number-formats.ts'
+import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
 import { dimensionsOf, stepOf, type Dimension } from './dimensions.ts'
 

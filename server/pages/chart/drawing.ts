@@ -6,7 +6,7 @@ import { isRounded, withoutFinalZeros, type Measure } from '../../query/measures
 import { readValue } from '../../query/operators.ts'
 import { isParameterName } from '../../query/query.ts'
 import { isDay, isNumber, isTime, rowParameters } from '../table/view.ts'
-import { writtenIn } from '../number-formats.ts'
+import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { ChartQuery, ChartView } from './chart-query.ts'

@@ -8,7 +8,7 @@ import { formatWords } from '../../query/search-terms.ts'
 import { readValue, periodText, operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import type { PageContext } from '../frame.ts'
-import { writtenIn } from '../number-formats.ts'
+import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
 import { isNumber, withParameters, isTime, parameterOf, queryLink, type QueryView } from './view.ts'
 

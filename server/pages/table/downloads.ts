@@ -6,7 +6,7 @@ import type { Resource } from '../../http/resource.ts'
 import { respondWithRows } from '../../routes/table-export.ts'
 import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
-import { writtenIn } from '../number-formats.ts'
+import { writtenIn } from '../../documents/words/number-formats.ts'
 import { pageAt, rowAddresses, type PageService } from '../service.ts'
 import { rowParameters, type TableView } from './view.ts'
 

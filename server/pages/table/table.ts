@@ -3,8 +3,8 @@ import { type Originator, type Table, tableId } from '../../../core/catalog/cata
 import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, partyPart, textOf } from '../html.ts'
-import { writtenIn } from '../number-formats.ts'
-import { citationsPart, dayOfAccess, type Cited } from '../cite.ts'
+import { writtenIn } from '../../documents/words/number-formats.ts'
+import { citationsPart, dayOfAccess, subscribePart, type Cited } from '../cite.ts'
 import { columnsForm } from './columns.ts'
 import { chipsPart, describeCondition, filterMenu, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
@@ -37,6 +37,7 @@ function tableHtml(service: PageService, view: TableView): Html {
   const { dataset, table, query, range, snapshot } = view
   const { count, day } = writtenIn(words)
   const title = titleOf(table)
+  const feed = service.writing.documents.tableFeed(table, language)
   const { changed_at: changed, import_date: imported } = snapshot.manifest
   const rejected = snapshot.report?.rejected_rows ?? 0
   const covered = coverageOf(table, snapshot.report)
@@ -54,7 +55,7 @@ function tableHtml(service: PageService, view: TableView): Html {
           <summary>${words.citeIt}</summary>
           <div>${citationsPart(context, citedRows(service, view))}</div>
         </details>
-        <a class="button" href="${service.writing.documents.datasetFeed(dataset)}">${words.subscribe}</a>
+        ${subscribePart(context, feed)}
       </div>
     </div>
     <p class="facts dotted">
@@ -90,6 +91,7 @@ function tableHtml(service: PageService, view: TableView): Html {
     main,
     inLanguage: (other) => addresses.table(other, table, query.parameters, range.page),
     trail: trailTo(context, dataset),
+    feed,
     links: oEmbedLink(service, addresses.table(language, table, query.parameters)),
   })
 }

@@ -1,5 +1,7 @@
-import { tableId, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
+import { tableId, type CatalogTexts, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
+import { languages, type Language } from '../../../core/catalog/names.ts'
 import { atom, atomType, entriesMax, type Change } from '../../documents/atom.ts'
+import { unacceptableParameters } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
 import { parseQuery } from '../../query/parameters.ts'
 import { findDataset, findTable } from '../find.ts'
@@ -10,24 +12,25 @@ const common = { offers: [offerOf(atomType)] }
 
 /** Feed of all changes. */
 export function serviceFeed(service: DocumentService): Resource {
-  const { catalog, writing } = service
-  const collected = [...catalog.datasets.values()].map(({ collectedAt }) => collectedAt)
+  const { writing } = service
   return {
     ...common,
     path: '/atom.xml',
     name: 'Feed',
     description: 'What changed, as Atom.',
     find: ({ target }) => {
-      parseQuery(target, [])
-      return documentResponse(service, { key: ['feed'], tables: null }, atomType, () => {
+      const { language, catalog } = requestedLanguage(service, target)
+      const collected = [...catalog.datasets.values()].map(({ collectedAt }) => collectedAt)
+      return documentResponse(service, { key: ['feed', language], tables: null }, atomType, () => {
         const changes = [...catalog.datasets.values()]
           .filter(({ listedIn }) => listedIn.size > 0)
           .flatMap((dataset) => currentChanges(service, dataset))
         return atom(writing, {
+          language,
           title: catalog.title,
           subtitle: catalog.description,
-          self: writing.documents.feed(),
-          page: writing.page('en'),
+          self: writing.documents.feed(language),
+          page: writing.page(language),
           fallbackDate: `${collected.toSorted().at(-1) ?? '1970-01-01'}T00:00:00Z`,
           changes: changes.toSorted(newestFirst),
         })
@@ -38,56 +41,63 @@ export function serviceFeed(service: DocumentService): Resource {
 
 /** Feed of the changes of a dataset. */
 export function datasetFeed(service: DocumentService): Resource {
-  const { catalog, writing } = service
+  const { writing } = service
   return {
     ...common,
     path: '/:dataset/atom.xml',
     name: 'Dataset Feed',
     description: 'Changes of a dataset as Atom.',
     find: ({ params, target }) => {
+      const { language, catalog } = requestedLanguage(service, target)
       const dataset = findDataset(catalog, params)
-      parseQuery(target, [])
       const tables = [...dataset.tables.values()]
-      return documentResponse(service, { key: ['feed', dataset.slug], tables }, atomType, async () => {
-        const changes = await Promise.all(tables.map((table) => retainedChanges(service, dataset, table)))
-        return () =>
-          atom(writing, {
-            title: `${catalog.title}: ${dataset.name}`,
-            subtitle: dataset.description,
-            self: writing.documents.datasetFeed(dataset),
-            page: writing.page('en', dataset),
-            fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
-            changes: changes.flat().toSorted(newestFirst),
-          })
-      })
+      return documentResponse(
+        service,
+        { key: ['feed', dataset.slug, language], tables },
+        atomType,
+        async () => {
+          const changes = await Promise.all(tables.map((table) => retainedChanges(service, dataset, table)))
+          return () =>
+            atom(writing, {
+              language,
+              title: `${catalog.title}: ${dataset.name}`,
+              subtitle: dataset.description,
+              self: writing.documents.datasetFeed(dataset, language),
+              page: writing.page(language, dataset),
+              fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
+              changes: changes.flat().toSorted(newestFirst),
+            })
+        },
+      )
     },
   }
 }
 
 /** Feed of the changes of a table. */
 export function tableFeed(service: DocumentService): Resource {
-  const { catalog, writing } = service
+  const { writing } = service
   return {
     ...common,
     path: '/:dataset/:table/atom.xml',
     name: 'Table Feed',
     description: 'Changes of a table as Atom.',
     find: ({ params, target }) => {
+      const { language, catalog } = requestedLanguage(service, target)
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
-      parseQuery(target, [])
       return documentResponse(
         service,
-        { key: ['feed', tableId(table)], tables: [table] },
+        { key: ['feed', tableId(table), language], tables: [table] },
         atomType,
         async () => {
           const changes = await retainedChanges(service, dataset, table)
           return () =>
             atom(writing, {
+              language,
               title: `${catalog.title}: ${dataset.name}, ${table.title ?? table.name}`,
               subtitle: table.description ?? '',
-              self: writing.documents.tableFeed(table),
-              page: writing.page('en', dataset, table),
+              self: writing.documents.tableFeed(table, language),
+              page: writing.page(language, dataset, table),
               fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
               changes,
             })
@@ -95,6 +105,21 @@ export function tableFeed(service: DocumentService): Resource {
       )
     },
   }
+}
+
+/**
+ * Returns the language of a feed, by its parameter `lang`, and the catalog in it; English by default.
+ * @throws Problem invalid-parameter for an unknown language
+ */
+function requestedLanguage(
+  { catalog }: DocumentService,
+  target: string,
+): { readonly language: Language; readonly catalog: CatalogTexts } {
+  const name = parseQuery(target, ['lang']).get('lang') ?? 'en'
+  const language = languages.find((one) => one === name)
+  if (language !== undefined) return { language, catalog: catalog.inLanguage.get(language) ?? catalog }
+  const message = `The parameter "lang" must be one of ${languages.join(', ')}.`
+  throw unacceptableParameters([{ parameter: 'lang', message }])
 }
 
 function currentChanges({ snapshots }: DocumentService, dataset: Dataset): Change[] {

@@ -271,17 +271,40 @@ describe('of what is published', () => {
     expect(await found('start=3')).toEqual([3, []])
   })
 
-  test('a feed tells what changed, the newest first', async () => {
-    const feed = await textAt(service.app, '/feeds/d/t/atom.xml')
-    const titles = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
-    expect(titles).toEqual(['d/t: 4 rows, 3 before (+1).', 'd/t: 3 rows.'])
-    expect(feed).toContain('1 row of the source was rejected.')
+  test.each([
+    ['', 'en', ['D, t: 4 rows, 3 before (+1).', 'D, t: 3 rows.'], '1 row of the source is left out.'],
+    [
+      '?lang=pt',
+      'pt-BR',
+      ['D, t: 4 linhas; antes, 3 (+1).', 'D, t: 3 linhas.'],
+      '1 linha da origem foi descartada.',
+    ],
+  ])('the feed%s states what changed, the newest first', async (query, locale, titles, rejected) => {
+    const feed = await textAt(service.app, `/feeds/d/t/atom.xml${query}`)
+    const found = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
+    expect([found, feed.includes(`xml:lang="${locale}"`), feed.includes(rejected)]).toEqual([
+      titles,
+      true,
+      true,
+    ])
+    expect(feed).toContain(`<id>http://localhost:8000/feeds/d/t/atom.xml${query}</id>`)
     expect([...feed.matchAll(/<updated>([^<]*)/g)].map(([, moment]) => moment)).toEqual([
       '2026-06-02T00:00:00.000Z',
       '2026-06-02T00:00:00.000Z',
       '2026-06-01T00:00:00.000Z',
     ])
   })
+
+  test.each(['/feeds/atom.xml', '/feeds/d/atom.xml', '/feeds/d/t/atom.xml'])(
+    '%s refuses an unknown language',
+    async (target) => {
+      const { status, body } = await rawGet(service.app, `${target}?lang=de`)
+      expect([status, body.toString().includes('The parameter \\"lang\\" must be one of pt, en.')]).toEqual([
+        400,
+        true,
+      ])
+    },
+  )
 
   test('the schema in Arrow is that of the rows', async () => {
     const { body: schema } = await rawGet(service.app, '/metadata/d/t/schema.arrow')

@@ -1,4 +1,4 @@
-import type { Words } from '../documents/words/en.ts'
+import type { Words } from './en.ts'
 
 /** Formats of numbers, sizes and days in a language, and its sort order. */
 interface NumberFormats {
