@@ -36,11 +36,11 @@ const strict = [
   "frame-ancestors 'none'",
 ]
 
-/** Content-Security-Policy of pages: only our scripts and styles, no frames, no forms to other sites. */
-export const pagePolicy = strict.join('; ')
+/** Content-Security-Policy of pages: only our scripts, styles and data, no frames, no forms to other sites. */
+export const pagePolicy = [...strict, "connect-src 'self'"].join('; ')
 
-/** Content-Security-Policy of the SQL page, whose script and worker fetch data from our own address. */
-export const consolePolicy = [...strict, "connect-src 'self'", "worker-src 'self'"].join('; ')
+/** Content-Security-Policy of the SQL page, which has a worker. */
+export const consolePolicy = `${pagePolicy}; worker-src 'self'`
 
 /** Content-Security-Policy of pages that other sites may show in a frame. */
 export const embedPolicy = strict

@@ -8,7 +8,7 @@ import { html, type Html, textOf } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { chipsPart } from './table/conditions.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
-import { rowParameters, type QueryView } from './table/view.ts'
+import { rowParameters, withParameters, type QueryView } from './table/view.ts'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
 import { timed } from '../http/responder.ts'
@@ -16,6 +16,7 @@ import type { Resource } from '../http/resource.ts'
 import { answerQuery } from './table/answer-query.ts'
 import { consolePolicy, named, pageAt, rowAddresses, type PageService } from './service.ts'
 import { engineAddresses } from './browser/duckdb.ts'
+import { formatList } from '../query/list.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { requesterOf } from '../routes/find.ts'
 
@@ -33,13 +34,24 @@ interface SqlView extends QueryView {
   readonly engine: Engine | null
 }
 
-/** Maximum number of rows that a browser receives. */
-const sqlRowsMax = 200_000
+/** Maximum size of the rows that a browser receives, in bytes, as estimated by `bytesPerRow`. */
+const sqlBytesMax = 200_000_000
+
+/** Estimates the size of a row in Arrow, in bytes: its texts, and eight bytes for each value. */
+function bytesPerRow({ table, snapshot: { manifest } }: QueryView, fields: number): number {
+  const share = fields / table.fields.length
+  return 8 * fields + share * (manifest.textBytes / Math.max(1, manifest.rows))
+}
 
 function sqlHtml(context: PageContext, view: SqlView): Html {
   const { addresses, words, assets, language } = context
   const { dataset, table, count: rows } = view
-  const rowsMax = Math.min(sqlRowsMax, table.exportRowsMax)
+  const rowsMaxOf = (fields: number): number =>
+    Math.min(Math.floor(sqlBytesMax / bytesPerRow(view, fields)), table.exportRowsMax)
+  const rowsMax = rowsMaxOf(view.query.fields.length)
+  const fewer = table.defaultColumns ?? []
+  const canBeFewer =
+    fewer.length > 0 && !view.query.parameters.has('fields') && rows <= rowsMaxOf(fewer.length)
   const { count } = writtenIn(words)
   const title = `SQL: ${dataset.name}, ${titleOf(table)}`
   const obstacle =
@@ -55,6 +67,14 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
       view.engine === null || obstacle !== null
         ? html`<p class="lead">${obstacle}</p>
             <p>
+              ${
+                canBeFewer &&
+                html`<a
+                    href="${addresses.aspect(language, table, 'sql', withParameters(view, { fields: formatList(fewer) }))}"
+                    >${words.mainColumns}</a
+                  >
+                  ·`
+              }
               <a href="${addresses.table(language, table, rowParameters(view))}">${words.filters}</a> ·
               <a href="${addresses.files(language, dataset)}">${words.filesOf}</a>
             </p>`

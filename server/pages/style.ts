@@ -182,9 +182,10 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .bar .chips { flex-wrap: nowrap; overflow-x: auto; margin: 0; min-width: 0; }
 .bar .count { margin-left: auto; }
 .controls { flex: 1 1 100%; display: grid; gap: var(--step) calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(9.5rem, 100%), 1fr)); align-items: start; }
-.controls input, .controls select { width: 100%; }
+.controls :is(input:not([type='checkbox']), select) { width: 100%; }
 .controls [type='date'], .controls [type='datetime-local'] { padding-inline: 0.35rem; }
 .control { margin: 0; display: grid; gap: 0.25rem; border: 0; padding: 0; min-width: 0; }
+.control-null { align-self: end; padding-bottom: 0.4rem; }
 .control.wide { grid-column: span 2; }
 .control legend { padding: 0; }
 fieldset.control { grid-column: span 2; grid-template-columns: auto minmax(0, 1fr) auto minmax(0, 1fr); align-items: center; gap: 0.25rem var(--step); }

@@ -111,6 +111,34 @@ export function enhance(): void {
     })
   }
 
+  // Suggests values with their numbers of rows. A suggested value filters by equality, other texts by containing.
+  const suggestValues = (input: HTMLInputElement): void => {
+    const { groups = '', rows = '' } = input.form?.dataset ?? {}
+    const group = input.dataset['group'] ?? ''
+    const containing = input.name
+    const field = containing.slice(0, -'__contains'.length)
+    const list = document.createElement('datalist')
+    list.id = `${input.id}-values`
+    input.after(list)
+    input.setAttribute('list', list.id)
+    const suggest = async (): Promise<void> => {
+      const query = { group, measure: rows, ordering: `-${rows}`, page_size: '10', [containing]: input.value }
+      const answer = await fetch(`${groups}?${new URLSearchParams(query).toString()}&format=json`)
+      if (!answer.ok) return
+      const { results } = (await answer.json()) as { results: Record<string, string | number>[] }
+      const options = results.map((row) => new Option(String(row[rows]), String(row[field])))
+      list.replaceChildren(...options)
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    input.addEventListener('input', () => {
+      const isSuggested = [...list.options].some(({ value }) => value === input.value)
+      input.name = isSuggested ? `${field}__eq` : containing
+      clearTimeout(timer)
+      if (!isSuggested && input.value !== '')
+        timer = setTimeout(() => void suggest().catch(() => undefined), 250)
+    })
+  }
+
   // A menu closes when people select something outside of it, or press Escape.
   const closeMenus = (isOpen: (menu: HTMLDetailsElement) => boolean): void => {
     for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.menu[open]'))
@@ -129,6 +157,7 @@ export function enhance(): void {
     for (const button of document.querySelectorAll<HTMLElement>('[data-lights]')) offerLights(button)
     for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]')) offerCopy(code)
     for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-png]')) offerPng(link)
+    for (const input of document.querySelectorAll<HTMLInputElement>('input[data-group]')) suggestValues(input)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) omitEmpty(form)
     returnToPlace()

@@ -109,7 +109,7 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
     ${tabsPart(context, table, 'chart', rowParameters(view))}
     ${dimensions.length === 0 && view.aggregation.terms.length === 0 ? html`<p>${words.noChart}</p>` : chooser(context, view, dimensions)}
     <div class="bar">
-      ${filterMenu(context, view, addresses.aspect(language, table, 'chart'), chosen)}
+      ${filterMenu(service, view, addresses.aspect(language, table, 'chart'), chosen)}
       ${comparePart(context, view)} ${chipsPart(context, view, chosen)}
     </div>
     ${

@@ -2,12 +2,15 @@ import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { Term } from '../../query/date-parts.ts'
+import { formatList } from '../../query/list.ts'
+import { rowsName } from '../../query/measures.ts'
 import { isParameterName } from '../../query/query.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { formatWords } from '../../query/search-terms.ts'
 import { readValue, periodText, operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import type { PageContext } from '../frame.ts'
+import { rowAddresses, type PageService } from '../service.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
 import { isNumber, withParameters, isTime, parameterOf, queryLink, type QueryView } from './view.ts'
@@ -67,15 +70,15 @@ export function describeCondition({ field, operator, values }: Condition, words:
 
 /** Button that opens the form of filters; see `filterForm`. */
 export function filterMenu(
-  context: PageContext,
+  service: PageService,
   view: QueryView,
   action: string,
   extraParameters: readonly (readonly [name: string, value: string])[] = [],
 ): Html | null {
-  const form = filterForm(context, view, action, extraParameters)
+  const form = filterForm(service, view, action, extraParameters)
   if (form === null) return null
   return html`<details class="menu filter">
-    <summary>+ ${context.words.filter}</summary>
+    <summary>+ ${service.context.words.filter}</summary>
     ${form}
   </details>`
 }
@@ -87,17 +90,30 @@ export function filterMenu(
  * @param extraParameters further parameters of the address to keep
  */
 function filterForm(
-  { words }: PageContext,
+  service: PageService,
   view: QueryView,
   action: string,
   extraParameters: readonly (readonly [name: string, value: string])[] = [],
 ): Html | null {
-  const { table } = view
+  const { words } = service.context
+  const { dataset, table } = view
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
-  const controls = filtered.map((field) => controlOf(field, view, words))
+  const controls = filtered.flatMap((field) => [
+    controlOf(field, view, words),
+    ...(nullsOf(view, field) > 0 ? [nullControl(field, view, words)] : []),
+  ])
   if (controls.length === 0 && table.search.length === 0) return null
   const own = new Set(['search', ...controls.flatMap(({ parameters }) => parameters)])
-  return html`<form class="filters" action="${action}" method="get" data-on-change>
+  // A script suggests values from the groups of the API.
+  const groups = new URL(rowAddresses(service).aggregate(dataset, table)).pathname
+  return html`<form
+    class="filters"
+    action="${action}"
+    method="get"
+    data-on-change
+    data-groups="${groups}"
+    data-rows="${rowsName(table)}"
+  >
     ${hiddenInputs(view, own)} ${extraParameters.map(([name, value]) => hiddenInput(name, value))}
     <div class="controls">
       ${table.search.length > 0 && searchControl(view, words)} ${controls.map(({ control }) => control)}
@@ -163,7 +179,7 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
           <option value="">${words.any}</option>
           ${writtenIn(words)
             .inOrder([...offered])
-            .map((value) => optionPart(value, value === chosen, valueText(field, value, words)))}
+            .map((value) => optionPart(value, value === chosen, withCount(view, field, value, words)))}
         </select>
       </p>`,
     }
@@ -173,7 +189,13 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
       parameters: [`${field.name}__contains`],
       control: html`<p class="control">
         <label for="${id}">${title} ${words.contains}</label>
-        <input id="${id}" name="${field.name}__contains" value="${given('contains')}" />
+        <input
+          id="${id}"
+          name="${field.name}__contains"
+          value="${given('contains')}"
+          autocomplete="off"
+          data-group="${formatList([field.name])}"
+        />
       </p>`,
     }
   }
@@ -187,6 +209,31 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
       ${boundInput(field, `${id}-to`, `${field.name}__lte`, valueText(field, given('lte'), words))}
     </fieldset>`,
   }
+}
+
+function nullsOf({ snapshot }: QueryView, { name }: Field): number {
+  return snapshot.report?.fields.find((field) => field.name === name)?.nulls ?? 0
+}
+
+function nullControl(field: Field, view: QueryView, words: Words): Control {
+  const name = `${field.name}__isnull`
+  const isChosen = valueOf(view, field, 'isnull') === 'true'
+  const count = writtenIn(words).count(nullsOf(view, field))
+  return {
+    parameters: [name],
+    control: html`<label class="control-null"
+      ><input type="checkbox" name="${name}" value="true" ${isChosen && 'checked'} />
+      ${words.isNull(titleOf(field))} (${count})</label
+    >`,
+  }
+}
+
+/** Formats a value with its number of rows in the whole table, if that is known. */
+function withCount(view: QueryView, field: Field, value: string, words: Words): string {
+  const { top } = view.snapshot.report?.fields.find(({ name }) => name === field.name) ?? {}
+  const rows = top?.find((one) => one.value === value)?.rows
+  const text = valueText(field, value, words)
+  return rows === undefined ? text : `${text} (${writtenIn(words).count(rows)})`
 }
 
 /** Formats a value as in the rows of the page. */

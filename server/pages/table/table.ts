@@ -73,7 +73,7 @@ function tableHtml(service: PageService, view: TableView): Html {
     </p>
     ${tabsPart(context, table, 'table', rowParameters(view))}
     <div class="bar">
-      ${filterMenu(context, view, addresses.table(language, table))} ${chipsPart(context, view)}
+      ${filterMenu(service, view, addresses.table(language, table))} ${chipsPart(context, view)}
       <p class="count" role="status">${range.count === 0 ? words.nothing : words.rows(count(range.count))}</p>
       ${columnsForm(context, view)}
     </div>

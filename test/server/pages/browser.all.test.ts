@@ -7,6 +7,8 @@ import { allTables, tableId } from '../../../core/catalog/catalog.ts'
 import { languages } from '../../../core/catalog/names.ts'
 import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../../support/browser.ts'
 import { isExhaustive, seed } from '../../support/runs.ts'
+import { endWithFile } from '../../support/each-file.ts'
+import { catalogAround, workshop } from '../../support/workshop.ts'
 import { publishSamples } from '../../support/samples.ts'
 
 /** Behaviour of pages in a real browser. */
@@ -199,6 +201,38 @@ describeInBrowser('pages in a browser', () => {
       [],
     ])
     expect(png.length).toBeGreaterThan(10_000)
+    await page.close()
+  })
+
+  test('a filter suggests values with their numbers of rows while people type', async () => {
+    const names = Array.from({ length: 1000 }, (_, n) => `name ${n % 300}`)
+    const shop = await workshop(
+      catalogAround([{ name: 't', order: [], filters: ['s'], fields: [{ name: 's', type: 'string' }] }]),
+      { 'd/t.csv': `s\n${names.join('\n')}\n` },
+    )
+    await shop.ingest()
+    const own = await site(shop)
+    endWithFile(own.close)
+    const page = await browser().newPage()
+    const trouble = troubleOf(page, own.base)
+    await page.goto(`${own.base}/en/dataset/d/t/`)
+    await page.click('.menu.filter > summary')
+    await page.locator('#f-s').pressSequentially('name 29', { delay: 20 })
+    const suggested = page.locator('#f-s-values option')
+    await suggested.first().waitFor({ state: 'attached' })
+    const options = await suggested.evaluateAll((all) =>
+      all.map((one) => (one instanceof HTMLOptionElement ? [one.value, one.label] : [])),
+    )
+    // The most frequent first: `name 29` is there four times, the others with 29 three times.
+    expect([options.length, options[0]]).toEqual([10, ['name 29', '4']])
+    expect(options.slice(1).every(([name = '', rows]) => name.startsWith('name 29') && rows === '3')).toBe(
+      true,
+    )
+    // Choosing a suggestion fills the input.
+    await page.fill('#f-s', 'name 29')
+    await page.press('#f-s', 'Enter')
+    await page.waitForURL(/name/)
+    expect([new URL(page.url()).search, trouble]).toEqual(['?s__eq=name+29', []])
     await page.close()
   })
 
