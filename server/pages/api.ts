@@ -74,7 +74,7 @@ function apiHtml(
   const title = `API: ${dataset.name}, ${titleOf(table)}`
   const data = api.data(dataset, table)
   const main = html`
-    <h1>${title}</h1>
+    <h1>${titleOf(table)}</h1>
     ${tabsPart(context, table, 'api', query.parameters)}
     <p class="lead">${words.apiLead}</p>
     ${codePart(`curl '${withQuery(data, query.parameters, 1)}'`, words)}

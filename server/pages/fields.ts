@@ -7,7 +7,7 @@ import { operatorsOf } from '../query/operators.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
-import { distinctText, formatBound } from './table/profile.ts'
+import { distinctText, formatBound, stripPart } from './table/profile.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import type { Resource } from '../http/resource.ts'
 import {
@@ -25,7 +25,7 @@ function fieldsHtml(context: PageContext, { dataset, table, report }: RequestedT
   const { addresses, language, words } = context
   const title = `${words.fields}: ${dataset.name}, ${titleOf(table)}`
   const main = html`
-    <h1>${title}</h1>
+    <h1>${titleOf(table)}</h1>
     ${tabsPart(context, table, 'fields')}
     <p><a href="${addresses.dictionary(language, table)}" download>${words.download} CSV</a></p>
     ${stackedTable(
@@ -87,10 +87,13 @@ function distributionPart({ words }: PageContext, field: Field, found: Profile |
     return [range(formatBound(field, from), formatBound(field, to)), rows] as const
   })
   const entries = top.length > 0 ? top : ranges
-  if (entries.length === 0) return null
-  return html`<ul class="values">
-    ${entries.map(([text, rows]) => html`<li dir="auto">${text} <span class="share">${count(rows)}</span></li>`)}
-  </ul>`
+  if (found === undefined || entries.length === 0) return null
+  return html`<details class="profile">
+    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(found)}</summary>
+    <ul class="values">
+      ${entries.map(([text, rows]) => html`<li dir="auto">${text} <span class="share">${count(rows)}</span></li>`)}
+    </ul>
+  </details>`
 }
 
 /** Formats the fields as CSV, one field per line; titles and descriptions are in the language of the page. */

@@ -103,7 +103,12 @@ function tablePart(
           html`<tr>
             <th scope="row"><a href="${addressOf.file(table, manifest.snapshot, file)}">${file}</a></th>
             <td class="number" data-label="${words.size}">${bytes(size)}</td>
-            <td data-label="SHA-512"><code class="sum">${sha512}</code></td>
+            <td data-label="SHA-512">
+              <details class="sum">
+                <summary>${sha512.slice(0, 12)}…</summary>
+                <code>${sha512}</code>
+              </details>
+            </td>
           </tr>`,
       ),
     )}

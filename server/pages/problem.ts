@@ -50,6 +50,7 @@ function problemPage(context: PageContext, view: ProblemView): Html {
         : isShown(view, language) && html`<p lang="en">${detail}</p>`
     }
     ${latest !== null && html`<p><a href="${latest}">${words.latestVersion}</a></p>`}
+    ${errors.length > 0 && !view.isOfApi && html`<p><a href="./">${words.withoutThese}</a></p>`}
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
     <p class="facts">${problemRows[code].status} · <code>${code}</code> · <code>${instance}</code></p>
   `

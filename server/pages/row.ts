@@ -1,11 +1,11 @@
 import { titleOf } from '../documents/words/titles.ts'
-import { type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
+import { isAmount, type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed, type PageContext } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html, textOf } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
-import { isNumber, rowsPage, viewOf } from './table/view.ts'
+import { isDay, isNumber, isTime, rowsPage, viewOf } from './table/view.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
 import { InvalidPage } from '../query/errors.ts'
@@ -36,7 +36,7 @@ function rowHtml(context: PageContext, view: RowView): Html {
       ? html`<span class="off">${name}</span>`
       : html`<a href="${addresses.row(language, table, to, snapshot)}">${name}</a>`
   const main = html`
-    <h1>${dataset.name}: ${titleOf(table)}, ${title}</h1>
+    <h1>${titleOf(table)}: ${title}</h1>
     <nav class="pager" aria-label="${words.page}">
       ${link(number - 1, words.previous)} ${words.row(count(number))} ${words.of} ${count(rows)}
       ${link(number + 1, words.next)}
@@ -61,7 +61,10 @@ function rowHtml(context: PageContext, view: RowView): Html {
 
 function valuePart({ words }: PageContext, field: Field, value: string | null): Html {
   if (value === null) return html`<span class="null">${words.null}</span>`
-  if (isNumber(field)) return html`<span class="number">${writtenIn(words).digits(value)}</span>`
+  const { digits, grouped, day } = writtenIn(words)
+  if (isNumber(field))
+    return html`<span class="number">${isAmount(field) ? grouped(value) : digits(value)}</span>`
+  if (isTime(field) && isDay(value)) return html`<time datetime="${value}">${day(value)}</time>`
   const address = safeAddress(value)
   if (address !== null) return html`<a href="${address}" rel="nofollow noopener">${value}</a>`
   return html`<span class="whole" dir="auto">${value}</span>`

@@ -61,7 +61,7 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
         ? words.sqlTooMany(count(rows), count(rowsMax))
         : null
   const main = html`
-    <h1>${title}</h1>
+    <h1>${titleOf(table)}</h1>
     ${tabsPart(context, table, 'sql', rowParameters(view))} ${chipsPart(context, view)}
     ${
       view.engine === null || obstacle !== null

@@ -83,6 +83,7 @@ footer.bottom { border-top: 1px solid var(--line); color: var(--soft); padding-b
 footer nav { display: flex; flex-wrap: wrap; gap: calc(3 * var(--step)); margin-bottom: var(--step); }
 button, input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); padding: 0.4rem 0.65rem; max-width: 100%; min-width: 0; }
 button { background: var(--accent); color: var(--onaccent); border-color: var(--accent); cursor: pointer; font-weight: 600; }
+::placeholder { color: var(--soft); opacity: 1; }
 button:disabled { background: var(--raised); color: var(--soft); border-color: var(--line); cursor: default; }
 button.quiet, button.copy { background: var(--paper); color: var(--ink); border-color: var(--soft); font-weight: 400; }
 button.copy { display: block; margin: 0 0 var(--step); }
@@ -95,6 +96,7 @@ summary::marker { color: var(--soft); }
 .cards { list-style: none; padding: 0; display: grid; gap: calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(21rem, 100%), 1fr)); }
 .card { background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(2 * var(--step)); min-width: 0; display: flex; flex-direction: column; }
 .card h3 { margin-top: 0; }
+:is(.card h3, .trail, .results) a:not(:hover) { text-decoration: none; }
 .card .facts { margin: 0; }
 .card .facts:last-child { margin-top: auto; display: flex; flex-wrap: wrap; gap: 0 var(--step); justify-content: space-between; }
 .spark { margin: 0 0 calc(1.5 * var(--step)); }
@@ -141,20 +143,23 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .grid tbody th, .grid thead :is(th, td):first-child { position: sticky; left: 0; background: var(--raised); min-width: 4rem; }
 .grid tr > :nth-child(2) { position: sticky; left: 4rem; }
 .grid td:nth-child(2) { background: var(--paper); }
-.grid .profiles td { background: var(--raised); }
+.grid .profiles td, .grid tbody tr:hover > * { background: var(--raised); }
 .profiles td:is(:first-child, :nth-child(2)) { z-index: 1; }
 .grid tbody th { font-weight: 400; }
 .grid thead th:is(:first-child, :nth-child(2)) { z-index: 2; }
+.grid thead th.number { white-space: normal; }
+.grid thead th { vertical-align: bottom; text-wrap: balance; }
 .number, .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .null { color: var(--soft); font-style: italic; }
 .sort, .grid tbody th a { color: inherit; text-decoration: none; }
-.sort { display: inline-block; max-width: 20ch; }
+.sort { display: inline-block; max-width: 18ch; }
 .sort:hover, .grid tbody th a:hover { text-decoration: underline; }
 .grid tbody th a { color: var(--soft); }
 .d { white-space: nowrap; }
 .unit { display: block; color: var(--soft); font-weight: 400; }
 .grid td { unicode-bidi: plaintext; max-width: 34ch; overflow-wrap: break-word; }
-.sum { overflow-wrap: anywhere; display: inline-block; min-width: 16rem; }
+.sum summary { font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
+.sum code { overflow-wrap: anywhere; }
 .address { overflow-wrap: anywhere; text-underline-offset: 0.35em; }
 .legend { display: flex; align-items: center; gap: 4px; max-width: none; }
 .legend span[class] { width: 1.6rem; height: 0.9rem; border: 1px solid var(--line); border-radius: 3px; }
@@ -185,7 +190,7 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .controls :is(input:not([type='checkbox']), select) { width: 100%; }
 .controls [type='date'], .controls [type='datetime-local'] { padding-inline: 0.35rem; }
 .control { margin: 0; display: grid; gap: 0.25rem; border: 0; padding: 0; min-width: 0; }
-.control-null { align-self: end; padding-bottom: 0.4rem; }
+.control-null { display: grid; grid-template-columns: auto 1fr; gap: var(--step); align-self: end; padding-bottom: 0.4rem; }
 .control.wide { grid-column: span 2; }
 .control legend { padding: 0; }
 fieldset.control { grid-column: span 2; grid-template-columns: auto minmax(0, 1fr) auto minmax(0, 1fr); align-items: center; gap: 0.25rem var(--step); }
@@ -204,7 +209,8 @@ fieldset.control legend { grid-column: 1 / -1; }
 .downloads li { padding: 0.35rem 0; border-bottom: 1px solid var(--line); }
 .downloads a { font-weight: 600; margin-right: var(--step); }
 figure { margin: calc(2 * var(--step)) 0; }
-figcaption { margin-bottom: var(--step); }
+figcaption { margin-bottom: var(--step); color: var(--soft); }
+figcaption h2 { margin: 0; color: var(--ink); }
 .console textarea { width: 100%; font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
 `
 
@@ -217,6 +223,7 @@ const otherMedia = /* css */ `
   .seek { display: none; }
   .seek-link { display: inline-block; margin-left: auto; }
   header.top { flex-wrap: nowrap; }
+  .grid thead th.number { white-space: nowrap; }
   .chooser .control { flex: 1 1 40%; }
   .chooser select { width: 100%; }
   .menu[open] > :last-child, .menu.end[open] > :last-child { position: fixed; inset: auto 8px 8px; width: auto; max-width: none; max-height: 80vh; }

@@ -50,6 +50,7 @@ export const en = {
   findHint: 'Search data, tables and values',
   resultsFor: (text: string) => `Results for “${text}”`,
   nothingFound: 'Nothing found. Try other words, or one word less.',
+  withoutThese: 'Open the page without these filters',
   backHome: 'All datasets',
   tryAgainIn: (seconds: string) => `Try again in ${seconds} s.`,
   datasets: 'Datasets',
@@ -336,7 +337,7 @@ export const en = {
   picture: 'Picture',
   numbers: 'Numbers',
   othersInFile: (count: string) => `${count} more in the files above.`,
-  dataOf: (day: string) => `data of ${day}`,
+  dataFrom: (period: string) => `data from ${period}`,
   embed: 'Embed',
   embedHow: 'Copy this line into the HTML of your page. It always shows the data of this version.',
   versionGone: 'The version of this frame is no longer kept. This is the current one.',
@@ -344,6 +345,8 @@ export const en = {
   sumsAdd: 'A sum includes all selected rows. If some rows are totals of others, filter them out first.',
   totalsBeside: (field: string, total: string) =>
     `Rows where ${field} is ${total} are totals of the other rows, so a sum of all rows counts everything twice. Choose:`,
+  totalsLeftOut: (field: string, total: string) =>
+    `Without the rows whose ${field} is ${total}: they have totals, which the source publishes apart and which may differ from this sum. See`,
   onlyTotals: (total: string) => `only ${total}`,
   withoutTotals: (total: string) => `all but ${total}`,
   most: 'Highest',

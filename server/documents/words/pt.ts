@@ -19,6 +19,7 @@ export const pt: Words = {
   findHint: 'Buscar dados, tabelas e valores',
   resultsFor: (text: string) => `Resultados para “${text}”`,
   nothingFound: 'Nada encontrado. Tente outras palavras, ou uma palavra a menos.',
+  withoutThese: 'Abrir a página sem estes filtros',
   backHome: 'Ver todos os conjuntos de dados',
   tryAgainIn: (seconds) => `Tente de novo em ${seconds} s.`,
   datasets: 'Conjuntos de dados',
@@ -290,7 +291,7 @@ export const pt: Words = {
   picture: 'Imagem',
   numbers: 'Números',
   othersInFile: (count) => `Mais ${count} nos arquivos acima.`,
-  dataOf: (day) => `dados de ${day}`,
+  dataFrom: (period) => `dados de ${period}`,
   embed: 'Incorporar',
   embedHow: 'Copie esta linha para o HTML da sua página. Ela mostra sempre os dados desta versão.',
   versionGone: 'A versão deste quadro não é mais mantida. Esta é a atual.',
@@ -299,6 +300,8 @@ export const pt: Words = {
     'A soma inclui todas as linhas selecionadas. Se algumas forem totais de outras, retire-as antes com um filtro.',
   totalsBeside: (field, total) =>
     `As linhas em que ${field} é ${total} são totais das outras; somar todas conta tudo duas vezes. Escolha:`,
+  totalsLeftOut: (field, total) =>
+    `Sem as linhas em que ${field} é ${total}: elas trazem totais, que a fonte publica à parte e que podem ser diferentes desta soma. Ver`,
   onlyTotals: (total) => `só ${total}`,
   withoutTotals: (total) => `todas menos ${total}`,
   most: 'Máximo',

@@ -8,6 +8,7 @@ import { isParameterName, parseRowQuery } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { AnswerableQuery } from '../table/answer-query.ts'
+import { coverageOf } from '../table/profile.ts'
 import { rowParameters, type QueryView } from '../table/view.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
@@ -89,8 +90,17 @@ export function chartParameters({ query, chosen }: ChartQuery): QueryParameters 
   return new Map([...rowParameters({ query }), ...chosen])
 }
 
-/** Names the source, the day and the licence of the data. */
-export function sourceFacts(words: Words, { source, license }: Dataset, { manifest }: Snapshot): string {
-  const day = words.dataOf(writtenIn(words).day(manifest.import_date))
-  return [source?.name, day, license?.name].filter((text) => text !== undefined && text !== '').join(' · ')
+/** Names the source, the period, the day of the import and the licence of the data. */
+export function sourceFacts(
+  words: Words,
+  { source, license }: Dataset,
+  { table, manifest, report }: Snapshot,
+): string {
+  const { day } = writtenIn(words)
+  const period = coverageOf(table, report)
+  const covered =
+    period === null ? undefined : words.dataFrom(words.between(day(period.from), day(period.to)))
+  return [source?.name, covered, words.importedAt(day(manifest.import_date)), license?.name]
+    .filter((text) => text !== undefined && text !== '')
+    .join(' · ')
 }

@@ -23,7 +23,7 @@ import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
 import { comparedMax, drawingOf, groupLink, labelOf, shownKey, shownValue } from './drawing.ts'
 import { chartMarkup, chartSvg, chartWidths } from './svg.ts'
-import { mixedTotal, totalsChoice } from './totals.ts'
+import { mixedTotal, totalsChoice, totalsNote } from './totals.ts'
 
 /** Page that draws an aggregate of the rows of a query, with all numbers. */
 export function chartPage(service: PageService): Resource {
@@ -103,7 +103,7 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   const isDrawn = mixed === null && view.answer !== null && view.answer.selected.length > 0
   const main = html`
     <div class="head">
-      <h1>${title}</h1>
+      <h1>${titleOf(table)}</h1>
       ${isDrawn && actionsPart(service, view)}
     </div>
     ${tabsPart(context, table, 'chart', rowParameters(view))}
@@ -261,11 +261,16 @@ function figurePart(service: PageService, view: ChartView): Html {
   const [measure] = aggregation.measures
   const unit = measure?.field?.unit
   const isSum = measure?.of === 'sum'
+  const note = drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`
+  const isOfStates = drawing.shape === 'states'
   const pinned = new Map([...chartParameters(view), ['snapshot', snapshot.manifest.snapshot]])
   return html`<figure>
-      ${typeof unit === 'string' && html`<figcaption>${words.unit}: ${unit}</figcaption>`}
-      ${drawing.groups.length > 0 && markup(chartMarkup(drawing))}
-      ${drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`}
+      <figcaption>
+        <h2>${drawing.label}</h2>
+        ${typeof unit === 'string' && html`${words.unit}: ${unit}`}
+      </figcaption>
+      ${isOfStates && note} ${drawing.groups.length > 0 && markup(chartMarkup(drawing))}
+      ${!isOfStates && note} ${isSum && totalsNote(context, view)}
       ${isSum && table.totals.size === 0 && html`<p class="facts">${words.sumsAdd}</p>`}
       <p class="facts">${captionOf(context, view).facts.at(-1)}</p>
     </figure>

@@ -49,7 +49,7 @@ async function drawnChart(
   const query = chartQuery({ dataset, table, snapshot, query: parseChart(table, '') })
   const drawing = drawingOf(context, await chartView(query, engine, requester), null)
   const { groups, label, shape } = drawing
-  if (groups.length < 2) return null
+  if (groups.length < 3) return null
   return html`<figure class="spark">
     <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
       <path class="${shape === 'line' ? 'stroke' : 'area'}" d="${outlineOf(drawing)}" />

@@ -377,28 +377,32 @@ function stack(
 }
 
 const barHeight = 24
+/** Maximum number of characters of a value behind its bar; longer ones are written in short. */
+const valueMax = 11
 
 function bars(drawing: Sized): Drawn {
   const { groups, series, width } = drawing
   const textOf = ({ marks: [only, ...others] }: DrawnGroup): string => {
     const sum = others.reduce((all, mark) => all + (mark?.value ?? 0), only?.value ?? 0)
-    return series.length === 1 ? (only?.text ?? '') : drawing.short(sum)
+    const exact = series.length === 1 ? (only?.text ?? '') : ''
+    return exact === '' || exact.length > valueMax ? drawing.short(sum) : exact
   }
   const longest = groups.reduce((most, group) => Math.max(most, textOf(group).length), 0)
   const barLeft = width === chartWidths.narrow ? 126 : 250
-  const barRight = width - Math.min(width / 3, characterWidth * (longest + 1))
+  const barRight = width - Math.min(width / 3, characterWidth * (longest + 2))
   const [min, max] = boundsOf(drawing, true)
   const x = (value: number): number => barLeft + ((value - min) / (max - min)) * (barRight - barLeft)
   const body = groups.map((group, index) => {
     const y = index * barHeight
+    const isCapital = group.name === group.name.toUpperCase()
+    const nameWidth = isCapital ? titleCharacter : characterWidth
+    const above = group.marks.reduce((sum, mark) => sum + Math.max(0, mark?.value ?? 0), 0)
     return [
-      text(shortName(group.name, Math.floor(barLeft / characterWidth)), 0, y + 15),
+      text(shortName(group.name, Math.floor((barLeft - 8) / nameWidth)), 0, y + 15),
       stack(drawing, group, (from, to, one) =>
         rect(x(Math.min(from, to)), y + 4, Math.abs(x(to) - x(from)), 14, one),
       ),
-      text(textOf(group), width, y + 15, {
-        'text-anchor': 'end',
-      }),
+      text(textOf(group), x(above) + 8, y + 15),
     ].join('')
   })
   return { height: groups.length * barHeight + 6, body: body.join('') }
@@ -504,7 +508,7 @@ function states({ groups, series, short, width }: Sized): Drawn {
     }
     const base = { d: `M0 ${top + plotHeight}h${round(plotWidth)}`, stroke: rule, class: 'rule' }
     const label = text(name, 0, 12, { 'font-weight': 'bold' })
-    const value = { 'text-anchor': 'end', fill: soft, class: 'soft' }
+    const value = { 'text-anchor': 'end', 'font-size': '11', fill: soft, class: 'soft' }
     const drawn =
       element('path', '', base) + element('path', '', line) + label + text(short(most), plotWidth, 12, value)
     return [moved(column * wide, row * tall, element('title', xmlText(`${name}: ${short(most)}`)) + drawn)]

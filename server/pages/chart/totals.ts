@@ -37,17 +37,40 @@ export function mixedTotal({ table, query, aggregation }: ChartQuery): Total | n
   return null
 }
 
+/** Returns the link to the rows that are totals (`eq`), or to all other rows (`ne`). */
+function totalsLink(
+  view: QueryView,
+  { field, value }: Total,
+  operator: 'eq' | 'ne',
+  chosen: readonly (readonly [string, string])[],
+): string {
+  const condition = parameterFor({ field, operator, values: [value] }, isParameterName)
+  return queryLink(new Map([...withoutField(view, field), condition, ...chosen]))
+}
+
+/** States that a sum leaves out rows with totals, which their source may count otherwise; null if it has them. */
+export function totalsNote({ words }: PageContext, view: ChartQuery): Html | null {
+  const left = view.query.conditions.find(
+    ({ field, operator, values }) => operator === 'ne' && view.table.totals.get(field.name) === values[0],
+  )
+  const field = view.table.fields.find(({ name }) => name === left?.field.name)
+  const value = left?.values[0]
+  if (field === undefined || value === undefined) return null
+  const address = totalsLink(view, { field, value }, 'eq', view.chosen)
+  return html`<p class="facts">
+    ${words.totalsLeftOut(titleOf(field), value)} <a href="${address}">${words.onlyTotals(value)}</a>
+  </p>`
+}
+
 /** Explains why there is no sum, and links to a total or its parts. */
 export function totalsChoice(
   { words }: PageContext,
   view: QueryView,
-  { field, value }: Total,
+  total: Total,
   chosen: readonly (readonly [string, string])[],
 ): Html {
-  const linkTo = (operator: 'eq' | 'ne'): string => {
-    const condition = parameterFor({ field, operator, values: [value] }, isParameterName)
-    return queryLink(new Map([...withoutField(view, field), condition, ...chosen]))
-  }
+  const { field, value } = total
+  const linkTo = (operator: 'eq' | 'ne'): string => totalsLink(view, total, operator, chosen)
   return html`<p role="status">
     ${words.totalsBeside(titleOf(field), value)} <a href="${linkTo('eq')}">${words.onlyTotals(value)}</a>,
     <a href="${linkTo('ne')}">${words.withoutTotals(value)}</a>.

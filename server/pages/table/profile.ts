@@ -44,7 +44,7 @@ export function coverageOf(
 }
 
 /** Bars of a histogram, or of the most frequent values; a line if all values are different. */
-function stripPart({ histogram = [], top }: Profile): Html {
+export function stripPart({ histogram = [], top }: Profile): Html {
   const rows =
     histogram.length > 1 ? merged(histogram).map((range) => range.rows) : (top ?? []).map((one) => one.rows)
   const bars = rows.length === 0 ? [1] : rows

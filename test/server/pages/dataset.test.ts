@@ -394,7 +394,7 @@ describe('a chart elsewhere', () => {
     ])
     expect(text).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" /)
     expect(text).toContain('n by month and uf: ')
-    expect(text).toContain('data of')
+    expect(text).toContain('data from Jan 1, 2026 to Jan 5, 2026 · imported Feb 2, 2026')
     expect(text).not.toMatch(/<a |<script|<style| on\w+=/)
   })
 

@@ -171,8 +171,14 @@ test('the chart of any table opens drawn, with a measure of its own, in no more 
     for (const language of languages) {
       const { status, text } = await get(`/${language}/dataset/${table}/chart/`)
       const drawings = text.match(/<svg[^>]* class="chart/g)?.length ?? 0
-      const [, title = ''] = /<h1>(.*?)<\/h1>/s.exec(text) ?? []
-      if (status !== 200 || drawings === 0 || title.includes('_') || Buffer.byteLength(text) > 100_000)
+      const [, title = ''] = /<figcaption>\s*<h2>(.*?)<\/h2>/s.exec(text) ?? []
+      if (
+        status !== 200 ||
+        drawings === 0 ||
+        title === '' ||
+        title.includes('_') ||
+        Buffer.byteLength(text) > 100_000
+      )
         faults.push([table, language, status, drawings, title, Buffer.byteLength(text)])
     }
   }
