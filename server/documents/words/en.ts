@@ -112,7 +112,6 @@ export const en = {
   changedLast: (day: string) => `The data last changed on ${day}.`,
   unchanged: 'The data has not changed since the first import.',
   notChanged: 'not since the first import',
-  importedOn: (day: string) => `Imported on ${day}.`,
   late: (days: string) => `Late: no update for ${days} days.`,
   collected: 'Collected',
   imported: 'Imported',
@@ -171,7 +170,6 @@ export const en = {
   eachRow: (meaning: string) => `Each row: ${meaning}`,
   oneRow: 'Each row',
   period: 'Period',
-  rowsInAll: (count: string) => (count === '1' ? '1 row.' : `${count} rows.`),
   decimalComma: 'CSV with decimal commas',
   fileColumns: (count: string) => `Downloads have all ${count} columns.`,
   forSpreadsheets: 'For spreadsheets',
@@ -220,7 +218,6 @@ export const en = {
   between: (min: string, max: string) => `${min} to ${max}`,
   /** Range that excludes its start. */
   above: (min: string, max: string) => `over ${min} to ${max}`,
-  thisView: 'Download this selection',
   aboutSize: (bytes: string) => `about ${bytes}`,
   tooManyForExcel: (most: string) => `Excel: for at most ${most} rows. Add a filter.`,
   tooMany: (rows: string) =>

@@ -81,7 +81,6 @@ export const pt: Words = {
   changedLast: (day) => `Os dados mudaram pela última vez em ${day}.`,
   unchanged: 'Os dados não mudaram desde a primeira importação.',
   notChanged: 'sem mudança desde a primeira importação',
-  importedOn: (day) => `Importada em ${day}.`,
   late: (days) => `Em atraso: sem atualização há ${days} dias.`,
   collected: 'Coleta',
   imported: 'Importação',
@@ -131,7 +130,6 @@ export const pt: Words = {
   eachRow: (meaning: string) => `Cada linha: ${meaning}`,
   oneRow: 'Cada linha',
   period: 'Período',
-  rowsInAll: (count: string) => (count === '1' ? '1 linha.' : `${count} linhas.`),
   decimalComma: 'CSV com vírgula decimal',
   fileColumns: (count) => `Os arquivos têm todas as ${count} colunas.`,
   forSpreadsheets: 'Para planilhas',
@@ -177,7 +175,6 @@ export const pt: Words = {
   distribution: 'Distribuição',
   between: (min, max) => `${min} a ${max}`,
   above: (min, max) => `acima de ${min} até ${max}`,
-  thisView: 'Baixar esta seleção',
   aboutSize: (bytes) => `cerca de ${bytes}`,
   tooManyForExcel: (most) => `Excel: para no máximo ${most} linhas. Adicione um filtro.`,
   tooMany: (rows) =>
