@@ -121,10 +121,12 @@ function tablesPart(service: PageService, dataset: Dataset, shown: readonly Show
 
 function tableLine({ context, files }: PageService, table: Table, shown: ShownTable | undefined): Html {
   const { addresses, language, words } = context
-  const { count, bytes } = writtenIn(words)
+  const { count, bytes, day } = writtenIn(words)
+  const period = shown === undefined ? null : coverageOf(table, shown.report)
   const name = html`<th scope="row">
     ${shown === undefined ? titleOf(table) : html`<a href="${addresses.table(language, table)}">${titleOf(table)}</a>`}
     ${table.rowMeaning !== null && html`<p class="facts">${words.eachRow(table.rowMeaning)}</p>`}
+    ${period !== null && html`<p class="facts">${words.between(day(period.from), day(period.to))}</p>`}
     ${table.description !== null && html`<p class="facts">${table.description}</p>`}
   </th>`
   if (shown === undefined)

@@ -5,6 +5,7 @@ import { framed, type PageContext } from '../frame.ts'
 import { html, textOf, type Html } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import { named, type PageService } from '../service.ts'
+import { coverageOf } from '../table/profile.ts'
 import { equalTo, queryLink } from '../table/view.ts'
 import { CatalogSearch, type CatalogMatch } from './catalog-search.ts'
 import { searchWordsOf, wordsIn } from './search-words.ts'
@@ -120,7 +121,7 @@ function resultsHtml(service: PageService, text: string, { tables, values }: Fou
     ${
       values.length > 0 &&
       html`<ul class="results">
-        ${values.map((match) => valueLine(context, match))}
+        ${values.map((match) => valueLine(service, match))}
       </ul>`
     }
     <ul class="results">
@@ -139,17 +140,23 @@ function resultsHtml(service: PageService, text: string, { tables, values }: Fou
 
 /** Link to the rows with a value. */
 function valueLine(
-  { addresses, language, words }: PageContext,
+  { context, snapshots }: PageService,
   { table, field, value, rows }: ValueMatch,
 ): Html | null {
+  const { addresses, language, words } = context
   const parameter = equalTo(field, value)
   if (parameter === null) return null
-  const { count } = writtenIn(words)
+  const { count, shortDay } = writtenIn(words)
+  const period = coverageOf(table, snapshots.current(table)?.report ?? null)
+  const facts = [
+    ...(rows === null ? [] : [words.rows(count(rows))]),
+    ...(period === null ? [] : [words.until(shortDay(period.to))]),
+  ]
   return html`<li>
     <a href="${addresses.table(language, table)}${queryLink(new Map([parameter]))}"
-      >${titleOf(field)}: ${value}</a
+      >${titleOf(field)}: ${value} · ${titleOf(table)}</a
     >
-    <span class="facts">${titleOf(table)}${rows !== null && `, ${words.rows(count(rows))}`}</span>
+    <span class="facts">${facts.join(' · ')}</span>
   </li>`
 }
 
