@@ -20,7 +20,11 @@ const unsummablePattern = /[%‰°/]/
 export function titleAndUnitOf(cell: string, name: string, keys: FieldKeys): FieldTexts {
   const label = cell.replaceAll(/\s+/gu, ' ').trim()
   const isNumber = typeRow(keys.type as FieldType).wire.kind === 'number'
-  const [, before = '', within = ''] = /^(.+?)\s*[([]([^()[\]]+)[)\]]$/u.exec(label) ?? []
+  const start = Math.max(label.lastIndexOf('('), label.lastIndexOf('['))
+  const [before, within] =
+    start > 0 && /[)\]]$/.test(label)
+      ? [label.slice(0, start).trimEnd(), label.slice(start + 1, -1)]
+      : [label, '']
   const hasUnit = isNumber && unitPattern.test(within)
   const marks = Array.isArray(keys['marks']) ? (keys['marks'] as string[]) : []
   const unit = hasUnit ? within : isNumber ? marks.find((mark) => unitPattern.test(mark)) : undefined
