@@ -161,7 +161,7 @@ export function datasetPage(service: PageService): Resource {
       const answer = webPageOf(
         service,
         ['dataset', found.slug, ...key],
-        (signal) => withSparks(service, found, truths, signal),
+        () => withSparks(service, found, truths),
         (shown) => datasetHtml(service, cited, shown),
       )
       const linksetAddress = writing.documents.ofDataset(found, 'linkset.json')
@@ -183,16 +183,16 @@ async function truthsOf({ snapshots }: PageService, dataset: Dataset): Promise<T
 }
 
 /** Adds the small chart of each table whose snapshot is still the current one. */
-function withSparks(
+async function withSparks(
   service: PageService,
   dataset: Dataset,
   truths: readonly TableProvenance[],
-  signal: () => AbortSignal,
 ): Promise<ShownTable[]> {
-  const shown = truths.map(async (truth): Promise<ShownTable> => {
+  const shown: ShownTable[] = []
+  for (const truth of truths) {
     const snapshot = service.snapshots.current(truth.table)
-    if (snapshot?.manifest !== truth.manifest) return { ...truth, spark: null }
-    return { ...truth, spark: await sparkOf(service, dataset, truth.table, snapshot, signal) }
-  })
-  return Promise.all(shown)
+    const isCurrent = snapshot?.manifest === truth.manifest
+    shown.push({ ...truth, spark: isCurrent ? await sparkOf(service, dataset, truth.table, snapshot) : null })
+  }
+  return shown
 }

@@ -57,14 +57,14 @@ const sparksMax = 60
 async function sparksOf(
   service: PageService,
   published: readonly PublishedDataset[],
-  signal: () => AbortSignal,
 ): Promise<ReadonlyMap<string, Html | null>> {
-  const sparks = published.slice(0, sparksMax).map(async ({ dataset, tables: [largest] }) => {
-    const { table, snapshot } = largest ?? {}
-    if (table === undefined || snapshot === undefined) return [dataset.slug, null] as const
-    return [dataset.slug, await sparkOf(service, dataset, table, snapshot, signal)] as const
-  })
-  return new Map(await Promise.all(sparks))
+  const sparks = new Map<string, Html | null>()
+  // One after the other, since all at once could fill the queue.
+  for (const { dataset, tables } of published.slice(0, sparksMax)) {
+    for (const { table, snapshot } of tables.slice(0, 1))
+      sparks.set(dataset.slug, await sparkOf(service, dataset, table, snapshot))
+  }
+  return sparks
 }
 
 /** @param theme of the shown datasets; null for all */
@@ -263,9 +263,9 @@ function homeFor(service: PageService, target: string): NamedResponse {
       ? webPageOf(
           service,
           ['home', ids, theme],
-          async (signal) => {
+          async () => {
             const published = publishedDatasets(service)
-            return { published, sparks: await sparksOf(service, published, signal) }
+            return { published, sparks: await sparksOf(service, published) }
           },
           ({ published, sparks }) => homeHtml(service, published, sparks, theme),
         )

@@ -152,11 +152,11 @@ export function webPage(service: PageService, key: readonly unknown[], page: () 
 export function webPageOf<T>(
   service: PageService,
   key: readonly unknown[],
-  find: (signal: () => AbortSignal) => Promise<T>,
+  find: () => Promise<T>,
   page: (found: T) => Html,
 ): NamedResponse {
-  const body = async (signal: () => AbortSignal): Promise<Body> => {
-    const found = await find(signal)
+  const body = async (): Promise<Body> => {
+    const found = await find()
     return timed(() => textOf(page(found)))
   }
   return { ...named(service, key), body }

@@ -124,7 +124,8 @@ export function enhance(): void {
     const suggest = async (): Promise<void> => {
       const query = { group, measure: rows, ordering: `-${rows}`, page_size: '10', [containing]: input.value }
       const answer = await fetch(`${groups}?${new URLSearchParams(query).toString()}&format=json`)
-      if (!answer.ok) return
+      // An answer may arrive after people have typed on.
+      if (!answer.ok || input.value !== query[containing]) return
       const { results } = (await answer.json()) as { results: Record<string, string | number>[] }
       const options = results.map((row) => new Option(String(row[rows]), String(row[field])))
       list.replaceChildren(...options)

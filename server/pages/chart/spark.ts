@@ -22,14 +22,13 @@ export function sparkOf(
   dataset: Dataset,
   table: Table,
   snapshot: Snapshot,
-  signal: () => AbortSignal,
 ): Promise<Html | null> {
   const { language } = service.context
   const ofSnapshot = drawn.get(snapshot) ?? new Map<Language, Promise<Html | null>>()
   drawn.set(snapshot, ofSnapshot)
   const known = ofSnapshot.get(language)
   if (known !== undefined) return known
-  const drawing = drawnChart(service, dataset, table, snapshot, signal).catch(() => {
+  const drawing = drawnChart(service, dataset, table, snapshot).catch(() => {
     ofSnapshot.delete(language)
     return null
   })
@@ -42,10 +41,11 @@ async function drawnChart(
   dataset: Dataset,
   table: Table,
   snapshot: Snapshot,
-  signal: () => AbortSignal,
 ): Promise<Html | null> {
-  // All small charts together are one client for DuckDB: its queue serves other requests between them.
-  const requester = { client: 'small charts', pageBytesMax, signal, pay: async () => {} }
+  // All small charts together are one client for DuckDB: its queue serves other requests between them. Several pages
+  // may wait for one chart, so a client that leaves does not stop it.
+  const { signal } = new AbortController()
+  const requester = { client: 'small charts', pageBytesMax, signal: () => signal, pay: async () => {} }
   const query = chartQuery({ dataset, table, snapshot, query: parseChart(table, '') })
   const drawing = drawingOf(context, await chartView(query, engine, requester), null)
   const { groups, label, shape } = drawing
