@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { parseCatalog } from '../../../core/catalog/load.ts'
 import { serve, rawGet, type Service } from '../../support/service.ts'
 import { textIn } from '../../support/markup.ts'
@@ -159,4 +162,36 @@ test('small charts are computed once for each snapshot and language', async () =
     groups.mock.calls.length,
     home.includes('M0 39V1h19.2V39zM24 39V1h19.2V39zM48 39V1h19.2V39z'),
   ]).toEqual([3, true])
+})
+
+test('a client that leaves does not take a small chart from another one', async () => {
+  const { service: own } = await published()
+  const leave = new AbortController()
+  const server = http.createServer(own.app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/en/`
+  const left = new Promise((resolve) => {
+    server.once('request', (_req, res) => void res.once('close', resolve))
+  })
+  const { selections } = own.engine
+  const group = selections.groups.bind(selections)
+  const begun = new Promise((resolve) => {
+    jest.spyOn(selections, 'groups').mockImplementation(async (search, query) => {
+      resolve(null)
+      await left
+      search.requester.signal().throwIfAborted()
+      return group(search, query)
+    })
+  })
+  const first = fetch(address, { signal: leave.signal })
+  await begun
+  // This page waits for the same chart.
+  const second = fetch(`${address}dataset/buses/`)
+  await once(server, 'request')
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  leave.abort()
+  await expect(first).rejects.toThrow('abort')
+  const dataset = await (await second).text()
+  server.close()
+  expect(dataset.match(/<figure class="spark">/g)).toHaveLength(1)
 })
