@@ -1,6 +1,6 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import { type QueryParameters, orderable } from './parameters.ts'
+import type { QueryParameters } from './parameters.ts'
 import { formatList } from './list.ts'
 import { operatorsOf, readValue } from './operators.ts'
 
@@ -21,7 +21,7 @@ export function exampleQueries(table: Table, report: SnapshotReport | null): Exa
   const maxOf = (field: Field): string | null => bound(field, reportFields.get(field.name)?.max)
   const chosen = filtered.find((field) => choices(field).length > 1)
   const measured = filtered.find((field) => operatorsOf(field).includes('range') && maxOf(field) !== null)
-  const [key] = orderable(table)
+  const key = table.order[0]?.field ?? table.filters[0]
   const examples: ExampleQuery[] = []
   if (chosen !== undefined) {
     const [one = '', other = one] = choices(chosen)

@@ -10,14 +10,6 @@ import { formatList, parseList } from './list.ts'
 export const pageSizeDefault = 1000
 export const pageSizeMax = 10_000
 
-/**
- * Returns the fields that clients may order by: as in Brasil.IO, the filters and the fields of the declared
- * order.
- */
-export function orderable({ order, filters }: Table): string[] {
-  return [...new Set([...order.map(({ field }) => field), ...filters])]
-}
-
 export function parsePageSize(text: string): number | Invalid {
   const size = /^\d{1,6}$/.test(text) ? Number(text) : 0
   if (size >= 1 && size <= pageSizeMax) return size
@@ -32,9 +24,7 @@ export function parseSnapshot(text: string): SnapshotId | 'current' | Invalid {
 }
 
 export function parseOrdering(table: Table, parameter: string, text: string): OrderKey[] | Invalid {
-  return readOrderKeys(parameter, text, (field) =>
-    fieldFault(table, parameter, field, orderable(table), 'ordered by'),
-  )
+  return readOrderKeys(parameter, text, (name) => fieldFault(table, parameter, name))
 }
 
 /** @param fault returns why a name cannot be ordered by; null if it can */
@@ -65,9 +55,8 @@ export function readOrderKeys(
 export function parseFields(table: Table, text: string): Field[] | Invalid {
   const names = parseList(text)
   if (names === null) return notAList('fields')
-  const known = table.fields.map(({ name }) => name)
   for (const name of names) {
-    const fault = fieldFault(table, 'fields', name, known, 'shown')
+    const fault = fieldFault(table, 'fields', name)
     if (fault !== null) return fault
   }
   return [...new Set(names)].flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
@@ -77,22 +66,12 @@ function notAList(parameter: string): Invalid {
   return new Invalid(`The parameter "${parameter}" must be names separated by commas.`)
 }
 
-function fieldFault(
-  table: Table,
-  parameter: string,
-  name: string,
-  allowed: readonly string[],
-  use: string,
-): Invalid | null {
-  if (allowed.includes(name)) return null
-  const list = `fields that can be ${use}: ${allowed.join(', ') || 'none'}.`
-  const shortName = shorten(name)
-  if (table.fields.some((field) => field.name === name)) {
-    return new Invalid(`The parameter "${parameter}" names "${shortName}", which cannot be ${use}; ${list}`)
-  }
-  const hint = didYouMean(name, allowed)
+function fieldFault(table: Table, parameter: string, name: string): Invalid | null {
+  const names = table.fields.map((field) => field.name)
+  if (names.includes(name)) return null
+  const hint = didYouMean(name, names)
   return new Invalid(
-    `The parameter "${parameter}" names "${shortName}", which is not a field${hint}; ${list}`,
+    `The parameter "${parameter}" names "${shorten(name)}", which is not a field${hint}; fields: ${names.join(', ')}.`,
   )
 }
 

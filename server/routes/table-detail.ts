@@ -6,7 +6,7 @@ import { documentAddresses } from '../documents/addresses.ts'
 import { addressesOf, fileAddresses, addressForm, withQuery, type Addresses } from '../http/addresses.ts'
 import { contentName, type NamedResponse } from '../http/responder.ts'
 import { jsonOffer, negotiate } from '../http/negotiation.ts'
-import { parseQuery, orderable, pageSizeDefault, pageSizeMax } from '../query/parameters.ts'
+import { parseQuery, pageSizeDefault, pageSizeMax } from '../query/parameters.ts'
 import type { Resource } from '../http/resource.ts'
 import { jsonType } from '../http/send.ts'
 import { parameterRows } from '../query/query.ts'
@@ -126,7 +126,7 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
     operators: table.filters.includes(field.name) ? operatorsOf(field) : [],
     parts: partsOf(table, field),
     measures: functionsOf(table, field),
-    ordering: orderable(table).includes(field.name),
+    ordering: true,
     search: table.search.includes(field.name),
   }
 }

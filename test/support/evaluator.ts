@@ -308,11 +308,10 @@ export function randomQuery(random: Random, table: Table, rows: readonly Row[]):
       )
     }
   }
-  const orderable = [...new Set([...table.order.map(({ field }) => field), ...table.filters])]
   const ordering: RandomQuery['ordering'][number][] = []
   if (random() < 0.3) {
     for (let left = pick(random, [1, 1, 2, 3]); left > 0; left -= 1) {
-      const field = pick(random, orderable)
+      const { name: field } = pick(random, table.fields)
       if (ordering.every((key) => key.field !== field))
         ordering.push({ field, direction: pick(random, ['asc', 'desc'] as const) })
     }

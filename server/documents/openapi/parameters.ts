@@ -7,7 +7,7 @@ import { partTerm, partsOf, partSchemaOf, type Term } from '../../query/date-par
 import { formatList, parseList } from '../../query/list.ts'
 import { listLengthMax } from '../../query/conditions.ts'
 import { operatorRow, operatorsOf, type Operator, periodUnit } from '../../query/operators.ts'
-import { orderable, pageSizeDefault, pageSizeMax } from '../../query/parameters.ts'
+import { pageSizeDefault, pageSizeMax } from '../../query/parameters.ts'
 import { aggregateParameterRows, measuresMax, termsMax, termsOf } from '../../query/aggregate-query.ts'
 import { functionsOf, rowsName } from '../../query/measures.ts'
 import { ignoredSigns } from '../../query/search-terms.ts'
@@ -267,7 +267,7 @@ export function aggregateParameters({ table }: TableDescription): Named[] {
 /** Returns the parameters of a table that contain field names. */
 export function fieldParameters({ table }: TableDescription): Named[] {
   const names = inAlphabet(table.fields).map(({ name }) => formatList([name]))
-  const keys = orderable(table).flatMap((name) => [formatList([name]), formatList([`-${name}`])])
+  const keys = table.fields.flatMap(({ name }) => [formatList([name]), formatList([`-${name}`])])
   const ordering = {
     ...list,
     schema: { type: 'array', items: { type: 'string', enum: keys }, minItems: 1, uniqueItems: true },
@@ -281,11 +281,7 @@ export function fieldParameters({ table }: TableDescription): Named[] {
         example: names.slice(0, 2),
       }),
     ],
-    ...(keys.length === 0
-      ? []
-      : ([
-          [componentName('ordering'), described('ordering', ordering)],
-          [componentName('order-by'), { ...described('order-by', ordering), deprecated: true }],
-        ] as const)),
+    [componentName('ordering'), described('ordering', ordering)],
+    [componentName('order-by'), { ...described('order-by', ordering), deprecated: true }],
   ]
 }

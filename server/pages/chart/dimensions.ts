@@ -1,7 +1,6 @@
 import type { Field, Table } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { baseOf, partsBetween, type Term } from '../../query/date-parts.ts'
-import { orderable } from '../../query/parameters.ts'
 import { isTime } from '../table/view.ts'
 
 /** A field that can group rows, and the shape of its chart. */
@@ -17,9 +16,9 @@ const splitsMax = 12
 
 /** Returns fields that can group the rows of a table: days, states, and fields with few values. */
 export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimension[] {
-  const orderableNames = new Set(orderable(table))
+  const names = new Set([...table.order.map(({ field }) => field), ...table.filters])
   const dimensions = table.fields.flatMap((field): Dimension[] => {
-    if (!orderableNames.has(field.name)) return []
+    if (!names.has(field.name)) return []
     if (isTime(field)) return [{ field, shape: 'line' }]
     if (field.kind === 'uf') return [{ field, shape: 'tiles' }]
     const distinct = distinctOf(field, report) ?? 0

@@ -1,6 +1,6 @@
 import { titleOf } from '../../documents/words/titles.ts'
 import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
-import { formatOrdering, orderable } from '../../query/parameters.ts'
+import { formatOrdering } from '../../query/parameters.ts'
 import type { PageContext } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
@@ -55,15 +55,9 @@ function headerPart(context: PageContext, view: TableView, field: Field): Html {
   const kind = isNumber(field) ? 'number' : ''
   const aria = sorted === null ? 'none' : sorted === 'asc' ? 'ascending' : 'descending'
   return html`<th scope="col" class="${kind}" aria-sort="${aria}">
-    ${
-      orderable(view.table).includes(field.name)
-        ? html`<a class="sort" href="${sortLink(view, field, sorted)}" title="${words.sortBy(title)}"
-            >${title}${
-              sorted !== null && html` <span aria-hidden="true">${sorted === 'asc' ? '↑' : '↓'}</span>`
-            }</a
-          >`
-        : title
-    }
+    <a class="sort" href="${sortLink(view, field, sorted)}" title="${words.sortBy(title)}"
+      >${title}${sorted !== null && html` <span aria-hidden="true">${sorted === 'asc' ? '↑' : '↓'}</span>`}</a
+    >
     ${unitPart(field)}
   </th>`
 }
@@ -75,10 +69,11 @@ function unitPart(field: Field): Html | null {
   return unit === null || isSaid ? null : html`<span class="unit">${unit}</span>`
 }
 
-/** Returns a link that sorts by a field: ascending, or descending if the rows are already in ascending order. */
+/** Returns a link that sorts by a field: amounts from the largest, others ascending; a second click reverses. */
 function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null): string {
-  const ordering = formatOrdering([{ field: field.name, direction: sorted === 'asc' ? 'desc' : 'asc' }])
-  return queryLink(withParameters(view, { ordering }))
+  const [first, second] = isAmount(field) ? (['desc', 'asc'] as const) : (['asc', 'desc'] as const)
+  const direction = sorted === first ? second : first
+  return queryLink(withParameters(view, { ordering: formatOrdering([{ field: field.name, direction }]) }))
 }
 
 /**

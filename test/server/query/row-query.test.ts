@@ -184,7 +184,7 @@ describe('what is refused', () => {
     ['page_size=1e3', 'page_size', /from 1 to 10000/],
     ['snapshot=newest', 'snapshot', /"current" or the id/],
     ['fields=n,x', 'fields', /names "x", which is not a field/],
-    ['ordering=note', 'ordering', /cannot be ordered by/],
+    ['ordering=x', 'ordering', /names "x", which is not a field/],
     ['ordering=n,-n', 'ordering', /names the field "n" twice/],
     ['ordering=n&order-by=n', 'order-by', /mean the same/],
     [`search=${Array.from({ length: 11 }, (_, n) => `w${n}`).join('+')}`, 'search', /more than 10 words/],

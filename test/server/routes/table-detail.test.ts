@@ -146,7 +146,7 @@ test('a table tells what it is and what may be asked of it', async () => {
         operators: [],
         parts: [],
         measures: ['count', 'distinct', 'min', 'max'],
-        ordering: false,
+        ordering: true,
         search: true,
       },
     ],
