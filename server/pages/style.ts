@@ -180,21 +180,24 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .tabs a:hover { color: var(--ink); }
 .tabs a[aria-current] { color: var(--ink); font-weight: 650; border-color: var(--accent); }
 .filters { display: flex; flex-wrap: wrap; gap: calc(1.5 * var(--step)) calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(1.5 * var(--step)) calc(2 * var(--step)); }
-.menu .filters { width: 44rem; }
+.menu.filter[open] > :last-child { width: 22rem; max-height: max(20rem, 100vh - 19rem); }
+.menu .filters { flex-direction: column; align-items: stretch; flex-wrap: nowrap; padding-block: calc(2 * var(--step)) 0; }
+.filters > button { position: sticky; bottom: 0; margin-bottom: calc(2 * var(--step)); box-shadow: 0 0 0 calc(2 * var(--step)) var(--paper); }
+.sections details { border-top: 1px solid var(--line); padding-bottom: var(--step); }
+.sections summary { width: auto; padding: var(--step) 0 0; }
+.sections b { color: var(--accent); font-weight: 600; }
+.sections option { padding: 0.15rem 0.25rem; }
+.sections :is(.control, .control-null) { padding: var(--step) 0 0 1rem; }
 .chooser { display: flex; flex-wrap: wrap; gap: var(--step) calc(2 * var(--step)); align-items: end; margin: var(--step) 0; }
 .chooser .control { flex: 0 1 16rem; }
 .bar { display: flex; flex-wrap: wrap; gap: var(--step); align-items: center; }
 .bar .chips { flex-wrap: nowrap; overflow-x: auto; margin: 0; min-width: 0; }
 .bar .count { margin-left: auto; }
-.controls { flex: 1 1 100%; display: grid; gap: var(--step) calc(2 * var(--step)); grid-template-columns: repeat(auto-fill, minmax(min(9.5rem, 100%), 1fr)); align-items: start; }
-.controls :is(input:not([type='checkbox']), select) { width: 100%; }
-.controls [type='date'], .controls [type='datetime-local'] { padding-inline: 0.35rem; }
+.sections :is(input:not([type='checkbox']), select), .control [type='search'] { width: 100%; }
 .control { margin: 0; display: grid; gap: 0.25rem; border: 0; padding: 0; min-width: 0; }
-.control-null { display: grid; grid-template-columns: auto 1fr; gap: var(--step); align-self: end; padding-bottom: 0.4rem; }
-.control.wide { grid-column: span 2; }
+.control-null { display: block; }
 .control legend { padding: 0; }
-fieldset.control { grid-column: span 2; grid-template-columns: auto minmax(0, 1fr) auto minmax(0, 1fr); align-items: center; gap: 0.25rem var(--step); }
-fieldset.control legend { grid-column: 1 / -1; }
+fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: center; gap: var(--step); }
 .chips { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: var(--step); align-items: center; }
 .chips li { white-space: nowrap; background: var(--raised); border: 1px solid var(--line); border-radius: 999px; padding: 0.15rem 0.3rem 0.15rem 0.9rem; }
 .chips .reset { background: none; border: 0; padding: 0.15rem 0; }
@@ -234,7 +237,6 @@ const otherMedia = /* css */ `
   .grid tr > :nth-child(2) { left: 0; max-width: 45vw; }
   .facts-list { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .facts-list dd { margin-bottom: calc(1.5 * var(--step)); }
-  fieldset.control { grid-template-columns: auto minmax(0, 1fr); }
   .stacked thead { display: none; }
   .stacked tr { display: grid; padding: var(--step) 0; border-bottom: 1px solid var(--line); }
   .stacked tr:last-child { border-bottom: 0; }

@@ -80,7 +80,12 @@ export function enhance(): void {
   const placeKey = 'acervo-place'
   const sendOnChange = (form: HTMLFormElement): void => {
     for (const choice of form.querySelectorAll('select')) {
+      // Arrow keys pass over values that are not meant.
+      let isTyping = false
+      choice.addEventListener('keydown', () => (isTyping = true))
+      choice.addEventListener('pointerdown', () => (isTyping = false))
       choice.addEventListener('change', () => {
+        if (isTyping) return
         const place = { path: location.pathname, id: choice.id, top: scrollY }
         sessionStorage.setItem(placeKey, JSON.stringify(place))
         form.requestSubmit()
@@ -97,8 +102,8 @@ export function enhance(): void {
     if (path !== location.pathname) return
     scrollTo({ top, behavior: 'instant' })
     const control = document.getElementById(id)
-    const menu = control?.closest<HTMLDetailsElement>('details.menu')
-    if (menu !== null && menu !== undefined) menu.open = true
+    for (let part = control?.closest('details'); part != null; part = part.parentElement?.closest('details'))
+      part.open = true
     control?.focus({ preventScroll: true })
   }
 
@@ -111,10 +116,44 @@ export function enhance(): void {
     })
   }
 
+  /** Returns values of the field of a control and their numbers of rows, given the other conditions. */
+  const groupsOf = async (
+    control: HTMLInputElement | HTMLSelectElement,
+    more: Record<string, string>,
+  ): Promise<[value: string, rows: string][]> => {
+    const { groups = '', rows = '' } = control.form?.dataset ?? {}
+    const field = control.name.replace(/__(eq|contains)$/, '')
+    const [path = '', conditions] = groups.split('?')
+    const others = [...new URLSearchParams(conditions)].filter(
+      ([name]) => name !== field && !name.startsWith(`${field}__`),
+    )
+    const asked = { group: control.dataset['group'] ?? '', measure: rows, format: 'json', ...more }
+    const query = new URLSearchParams([...others, ...Object.entries(asked)])
+    const answer = await fetch(`${path}?${query.toString()}`)
+    if (!answer.ok) throw new Error(answer.statusText)
+    const { results } = (await answer.json()) as { results: Record<string, string | number>[] }
+    return results.map((row) => [String(row[field]), Number(row[rows]).toLocaleString(root.lang)])
+  }
+
+  const countChoices = (choice: HTMLSelectElement): void => {
+    const addCounts = async (): Promise<void> => {
+      const counts = new Map(await groupsOf(choice, { page_size: '1000' }))
+      for (const option of choice.options) {
+        const { value } = option
+        if (value === '') continue
+        option.text += ` (${counts.get(value) ?? 0})`
+        // The text was the value if the option had no attribute for it.
+        option.value = value
+      }
+    }
+    const section = choice.closest('details')
+    const count = (): void => void addCounts().catch(() => undefined)
+    if (section?.open === true) count()
+    else section?.addEventListener('toggle', count, { once: true })
+  }
+
   // Suggests values with their numbers of rows. A suggested value filters by equality, other texts by containing.
   const suggestValues = (input: HTMLInputElement): void => {
-    const { groups = '', rows = '' } = input.form?.dataset ?? {}
-    const group = input.dataset['group'] ?? ''
     const containing = input.name
     const field = containing.slice(0, -'__contains'.length)
     const list = document.createElement('datalist')
@@ -122,13 +161,12 @@ export function enhance(): void {
     input.after(list)
     input.setAttribute('list', list.id)
     const suggest = async (): Promise<void> => {
-      const query = { group, measure: rows, ordering: `-${rows}`, page_size: '10', [containing]: input.value }
-      const answer = await fetch(`${groups}?${new URLSearchParams(query).toString()}&format=json`)
+      const { value } = input
+      const { rows = '' } = input.form?.dataset ?? {}
+      const groups = await groupsOf(input, { ordering: `-${rows}`, page_size: '10', [containing]: value })
       // An answer may arrive after people have typed on.
-      if (!answer.ok || input.value !== query[containing]) return
-      const { results } = (await answer.json()) as { results: Record<string, string | number>[] }
-      const options = results.map((row) => new Option(String(row[rows]), String(row[field])))
-      list.replaceChildren(...options)
+      if (input.value !== value) return
+      list.replaceChildren(...groups.map(([text, count]) => new Option(count, text)))
     }
     let timer: ReturnType<typeof setTimeout> | undefined
     input.addEventListener('input', () => {
@@ -159,6 +197,7 @@ export function enhance(): void {
     for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]')) offerCopy(code)
     for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-png]')) offerPng(link)
     for (const input of document.querySelectorAll<HTMLInputElement>('input[data-group]')) suggestValues(input)
+    for (const list of document.querySelectorAll<HTMLSelectElement>('select[data-group]')) countChoices(list)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) omitEmpty(form)
     returnToPlace()

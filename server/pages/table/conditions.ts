@@ -84,8 +84,8 @@ export function filterMenu(
 }
 
 /**
- * Form of filters. A field gets a list if it has few values, a text input if it has texts, and otherwise a
- * range.
+ * Form of filters, one section a field. A field gets a list if it has few values, a text input if it has texts,
+ * and otherwise a range.
  * @param action address of the form
  * @param extraParameters further parameters of the address to keep
  */
@@ -98,14 +98,21 @@ function filterForm(
   const { words } = service.context
   const { dataset, table } = view
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
-  const controls = filtered.flatMap((field) => [
-    controlOf(field, view, words),
-    ...(nullsOf(view, field) > 0 ? [nullControl(field, view, words)] : []),
+  if (filtered.length === 0 && table.search.length === 0) return null
+  const sections = filtered.map((field) => ({
+    field,
+    controls: [
+      controlOf(field, view, words),
+      ...(nullsOf(view, field) > 0 ? [nullControl(field, view, words)] : []),
+    ],
+  }))
+  const own = new Set([
+    'search',
+    ...sections.flatMap(({ controls }) => controls.flatMap((one) => one.parameters)),
   ])
-  if (controls.length === 0 && table.search.length === 0) return null
-  const own = new Set(['search', ...controls.flatMap(({ parameters }) => parameters)])
-  // A script suggests values from the groups of the API.
-  const groups = new URL(rowAddresses(service).aggregate(dataset, table)).pathname
+  // A script takes values and their numbers of rows from the groups of the API.
+  const matching = withParameters(view, { page_size: null, format: null, fields: null, ordering: null })
+  const groups = new URL(rowAddresses(service).aggregate(dataset, table)).pathname + queryLink(matching)
   return html`<form
     class="filters"
     action="${action}"
@@ -115,15 +122,29 @@ function filterForm(
     data-rows="${rowsName(table)}"
   >
     ${hiddenInputs(view, own)} ${extraParameters.map(([name, value]) => hiddenInput(name, value))}
-    <div class="controls">
-      ${table.search.length > 0 && searchControl(view, words)} ${controls.map(({ control }) => control)}
-    </div>
+    ${table.search.length > 0 && searchControl(view, words)}
+    <div class="sections">${sections.map((section) => sectionPart(section, view, words))}</div>
     <button>${words.apply}</button>
   </form>`
 }
 
+/** Section of a field, open if the query has a condition on it; browsers keep one section open. */
+function sectionPart(
+  { field, controls }: { readonly field: Field; readonly controls: readonly Control[] },
+  { query }: QueryView,
+  words: Words,
+): Html {
+  const condition = query.conditions.find((one) => one.field === field)
+  return html`<details name="filter" ${condition !== undefined && html` open`}>
+    <summary>
+      ${condition === undefined ? titleOf(field) : html`<b>${describeCondition(condition, words)}</b>`}
+    </summary>
+    ${controls.map(({ control }) => control)}
+  </details>`
+}
+
 function searchControl(view: QueryView, words: Words): Html {
-  return html`<p class="control wide">
+  return html`<p class="control">
     <label for="search">${words.search}</label>
     <input
       id="search"
@@ -154,6 +175,9 @@ function hiddenInput(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}" />`
 }
 
+/** Values of a list that are shown without scrolling. */
+const listRows = 8
+
 interface Control {
   /** Parameters that the control sets. */
   readonly parameters: readonly string[]
@@ -174,12 +198,17 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
     return {
       parameters: [field.name, `${field.name}__eq`],
       control: html`<p class="control">
-        <label for="${id}">${title}</label>
-        <select id="${id}" name="${isPlain ? field.name : `${field.name}__eq`}">
+        <label class="unseen" for="${id}">${title}</label>
+        <select
+          id="${id}"
+          name="${isPlain ? field.name : `${field.name}__eq`}"
+          size="${Math.min(offered.size + 1, listRows)}"
+          data-group="${formatList([field.name])}"
+        >
           <option value="">${words.any}</option>
           ${writtenIn(words)
             .inOrder([...offered])
-            .map((value) => optionPart(value, value === chosen, withCount(view, field, value, words)))}
+            .map((value) => optionPart(value, value === chosen, valueText(field, value, words)))}
         </select>
       </p>`,
     }
@@ -188,7 +217,7 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
     return {
       parameters: [`${field.name}__contains`],
       control: html`<p class="control">
-        <label for="${id}">${title} ${words.contains}</label>
+        <label for="${id}"><span class="unseen">${title}</span> ${words.contains}</label>
         <input
           id="${id}"
           name="${field.name}__contains"
@@ -202,7 +231,7 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
   return {
     parameters: [`${field.name}__gte`, `${field.name}__lte`],
     control: html`<fieldset class="control">
-      <legend>${title}</legend>
+      <legend class="unseen">${title}</legend>
       <label for="${id}">${words.from}</label>
       ${boundInput(field, id, `${field.name}__gte`, valueText(field, given('gte'), words))}
       <label for="${id}-to">${words.to}</label>
@@ -226,14 +255,6 @@ function nullControl(field: Field, view: QueryView, words: Words): Control {
       ${words.isNull(titleOf(field))} (${count})</label
     >`,
   }
-}
-
-/** Formats a value with its number of rows in the whole table, if that is known. */
-function withCount(view: QueryView, field: Field, value: string, words: Words): string {
-  const { top } = view.snapshot.report?.fields.find(({ name }) => name === field.name) ?? {}
-  const rows = top?.find((one) => one.value === value)?.rows
-  const text = valueText(field, value, words)
-  return rows === undefined ? text : `${text} (${writtenIn(words).count(rows)})`
 }
 
 /** Formats a value as in the rows of the page. */

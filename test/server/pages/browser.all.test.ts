@@ -204,19 +204,29 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   })
 
-  test('a filter suggests values with their numbers of rows while people type', async () => {
-    const names = Array.from({ length: 1000 }, (_, n) => `name ${n % 300}`)
-    const shop = await workshop(
-      catalogAround([{ name: 't', order: [], filters: ['s'], fields: [{ name: 's', type: 'string' }] }]),
-      { 'd/t.csv': `s\n${names.join('\n')}\n` },
+  test('filters suggest values with their numbers of rows', async () => {
+    const rows = Array.from(
+      { length: 1000 },
+      (_, n) => `name ${n % 300},${n < 300 ? 'rare' : n < 999 ? 'common' : 'other'}`,
     )
+    const fields = [
+      { name: 's', type: 'string' },
+      { name: 'k', type: 'string' },
+    ]
+    const shop = await workshop(catalogAround([{ name: 't', order: [], filters: ['s', 'k'], fields }]), {
+      'd/t.csv': `s,k\n${rows.join('\n')}\n`,
+    })
     await shop.ingest()
     const own = await site(shop)
     endWithFile(own.close)
     const page = await browser().newPage()
     const trouble = troubleOf(page, own.base)
     await page.goto(`${own.base}/en/dataset/d/t/`)
-    await page.click('.menu.filter > summary')
+    const openSection = async (title: string): Promise<void> => {
+      await page.click('.menu.filter > summary')
+      await page.locator('.sections summary', { hasText: title }).click()
+    }
+    await openSection('s')
     await page.locator('#f-s').pressSequentially('name 29', { delay: 20 })
     const suggested = page.locator('#f-s-values option')
     await suggested.first().waitFor({ state: 'attached' })
@@ -225,14 +235,31 @@ describeInBrowser('pages in a browser', () => {
     )
     // The most frequent first: `name 29` is there four times, the others with 29 three times.
     expect([options.length, options[0]]).toEqual([10, ['name 29', '4']])
-    expect(options.slice(1).every(([name = '', rows]) => name.startsWith('name 29') && rows === '3')).toBe(
+    expect(options.slice(1).every(([name = '', count]) => name.startsWith('name 29') && count === '3')).toBe(
       true,
     )
     // Choosing a suggestion fills the input.
     await page.fill('#f-s', 'name 29')
     await page.press('#f-s', 'Enter')
     await page.waitForURL(/name/)
-    expect([new URL(page.url()).search, trouble]).toEqual(['?s__eq=name+29', []])
+    expect(new URL(page.url()).search).toBe('?s__eq=name+29')
+    // Lists count the rows that match the other conditions, and a click on a value filters.
+    await openSection('k')
+    await page.locator('#f-k option', { hasText: 'rare (' }).waitFor()
+    expect(await page.locator('#f-k option').allTextContents()).toEqual([
+      'any',
+      'common (3)',
+      'other (0)',
+      'rare (1)',
+    ])
+    await page.click('#f-k option:nth-child(4)')
+    await page.waitForURL(/k=rare/)
+    expect([new URL(page.url()).search, trouble]).toEqual(['?s=name+29&k=rare', []])
+    // Arrow keys move in the list without leaving the page; Enter in the form does.
+    await page.focus('#f-k')
+    await page.keyboard.press('ArrowUp')
+    await page.click('.filters > button')
+    await page.waitForURL(/k=other/)
     await page.close()
   })
 
