@@ -4,12 +4,15 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { languages, type Language } from '../../core/catalog/names.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import type { LineFormat, Workbook } from '../formats/format.ts'
-import type { Term } from '../query/date-parts.ts'
+import { baseOf, type Term } from '../query/date-parts.ts'
 import type { Measure } from '../query/measures.ts'
 import type { QueryParameters } from '../query/parameters.ts'
+import type { RowFilter } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
+import { citationText } from './citation.ts'
 import { wordsOf } from './words/all.ts'
 import type { Words } from './words/en.ts'
+import { describeFilter } from './words/filter-text.ts'
 import { measureTitle, termTitle, titleOf } from './words/titles.ts'
 
 type FieldStatistics = SnapshotReport['fields'][number]
@@ -21,9 +24,10 @@ interface WorkbookRows {
   readonly language: Language
   readonly snapshot: Snapshot
   readonly columns: readonly Column[]
+  readonly filter: Pick<RowFilter, 'conditions' | 'words'>
   readonly parameters: QueryParameters
-  /** Absolute address of the query. */
-  readonly address: string
+  /** Returns the absolute address of the query with these parameters. */
+  readonly addressWith: (parameters: QueryParameters) => string
 }
 
 /** Column of a workbook: a field, a part of its dates, or a measure. */
@@ -57,31 +61,33 @@ const [widthMin, widthMax, arrowWidth] = [9, 50, 4]
  * @param rows number of rows
  */
 export function workbookOf(described: WorkbookRows, rows: number): Workbook {
-  const { catalog, language, snapshot, parameters, address } = described
+  const { catalog, language, snapshot, parameters, addressWith } = described
   const { manifest, report } = snapshot
-  const { workbook: labels } = wordsOf[language]
+  const words = wordsOf[language]
+  const { workbook: labels } = words
   const dataset = catalog.datasets.get(snapshot.table.dataset)
   const table = dataset?.tables.get(snapshot.table.name)
   if (dataset === undefined || table === undefined) throw new Error('the table is not in the catalog')
-  const columns = headed(described.columns.map((column) => titledColumn(column, table, wordsOf[language])))
-  const title = `${dataset.name}: ${titleOf(table)}`
-  const filters = [...parameters].filter(([name]) => !['format', 'snapshot'].includes(name))
-  const query = filters.map(([name, text]) => `${name}=${text}`).join(' & ')
-  const creator = (dataset.author ?? dataset.publisher)?.name ?? null
+  const columns = headed(described.columns.map((column) => titledColumn(column, table, words)))
+  const conditions = described.filter.conditions.map((condition) => ({
+    ...condition,
+    field: titledTerm(condition.field, table),
+  }))
+  const filters = describeFilter({ ...described.filter, conditions }, words)
+  const version = new Map([...parameters, ['snapshot', manifest.snapshot]])
+  const title = [`${titleOf(table)} (${dataset.name})`, ...filters].join(', ')
+  const cited = { dataset, title, address: addressWith(version), today: null }
   const facts: readonly (readonly [string, string | null])[] = [
-    [labels.table, title],
+    [labels.table, `${dataset.name}: ${titleOf(table)}`],
     [labels.row, table.rowMeaning],
-    [labels.query, query === '' ? labels.allRows : query],
-    [labels.address, address],
+    [labels.query, filters.length === 0 ? labels.allRows : filters.join(', ')],
+    [labels.address, addressWith(parameters)],
     [labels.rows, String(rows)],
     [labels.version, manifest.snapshot],
     [labels.published, manifest.import_date.slice(0, 'YYYY-MM-DD'.length)],
     [labels.source, nameOf(dataset.source)],
     [labels.license, nameOf(dataset.license)],
-    [
-      labels.citation,
-      labels.cite(creator, title, manifest.import_date.slice(0, 4), manifest.snapshot, address),
-    ],
+    [labels.citation, citationText(cited, words)],
     [labels.note, labels.exactTexts],
   ]
   return {
@@ -112,19 +118,27 @@ function titledColumn(
   table: Table,
   words: Words,
 ): { name: string; heading: string; field: Field } {
-  const own = (field: Field): Field => table.fields.find(({ name }) => name === field.name) ?? field
   const { name } = column
   if (!('of' in column)) {
-    const field = own(column.part?.base ?? column)
-    const term = column.part === undefined ? field : { ...field, part: { ...column.part, base: field } }
-    return { name, heading: termTitle(words, term, table), field }
+    const term = titledTerm(column, table)
+    return { name, heading: termTitle(words, term, table), field: baseOf(term) }
   }
   const counts = { ...column.column, description: null, unit: null }
   if (column.field === null) return { name, heading: words.rowsHead, field: counts }
-  const field = own(column.field)
+  const field = titledField(column.field, table)
   const measure = { ...column, field }
   const isCount = column.of === 'count' || column.of === 'distinct'
   return { name, heading: measureTitle(words, measure, table), field: isCount ? counts : field }
+}
+
+/** Returns a term with the titles of the table, which are in one language. */
+function titledTerm(term: Term, table: Table): Term {
+  const field = titledField(baseOf(term), table)
+  return term.part === undefined ? field : { ...field, part: { ...term.part, base: field } }
+}
+
+function titledField(field: Field, table: Table): Field {
+  return table.fields.find(({ name }) => name === field.name) ?? field
 }
 
 /** Adds the unit to each heading, and the name if several columns have the same heading. */

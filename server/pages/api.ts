@@ -18,7 +18,7 @@ import { framed, type PageContext } from './frame.ts'
 import { html, textOf, type Html, codePart } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { codesPart } from './table/codes.ts'
-import { describeCondition } from './table/conditions.ts'
+import { describeFilter } from '../documents/words/filter-text.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import { rowLinks } from './table/view.ts'
 
@@ -156,7 +156,7 @@ function meaningOf(
   const { list, count } = writtenIn(words)
   const [key] = query.ordering
   const clauses = [
-    ...query.conditions.map((condition) => describeCondition(condition, words)),
+    ...describeFilter(query, words),
     ...(key === undefined
       ? []
       : [key.direction === 'asc' ? words.sortedUp(key.field) : words.sortedDown(key.field)]),

@@ -3,22 +3,9 @@ import type { Resource } from '../http/resource.ts'
 import { findDataset } from '../routes/find.ts'
 import { parseQuery } from '../query/parameters.ts'
 import type { Dataset } from '../../core/catalog/catalog.ts'
-import { writtenIn } from '../documents/words/number-formats.ts'
+import { abnt, apa, bibtex, citationText, type Cited } from '../documents/citation.ts'
 import type { PageContext } from './frame.ts'
 import { codePart, html, type Html } from './html.ts'
-import { wordsOf } from '../documents/words/all.ts'
-import type { Words } from '../documents/words/en.ts'
-
-/** A dataset, or rows of it, to be cited. */
-export interface Cited {
-  readonly dataset: Dataset
-  /** Name of the dataset, or of the table and its filters. */
-  readonly title: string
-  /** Absolute address of the page. */
-  readonly address: string
-  /** Date of access, `YYYY-MM-DD`. */
-  readonly today: string
-}
 
 /** Citation of a dataset, as BibTeX. */
 export function citationFile(service: PageService): Resource {
@@ -64,7 +51,7 @@ export function citationsPart({ words }: PageContext, cited: Cited): Html {
     ['ABNT', abnt(cited)],
     ['BibTeX', bibtex(cited)],
   ] as const
-  return html`${codePart(inWords(cited, words), words)}
+  return html`${codePart(citationText(cited, words), words)}
   ${styles.map(
     ([name, text]) =>
       html`<details>
@@ -72,79 +59,4 @@ export function citationsPart({ words }: PageContext, cited: Cited): Html {
         ${codePart(text, words)}
       </details>`,
   )}`
-}
-
-interface Reference {
-  /** Author or publisher; null if unknown. */
-  readonly creator: string | null
-  readonly year: string
-  readonly license: string | null
-}
-
-function referenceOf({ dataset: { author, publisher, license, collectedAt } }: Cited): Reference {
-  return {
-    creator: (author ?? publisher)?.name ?? null,
-    year: collectedAt.slice(0, 4),
-    license: license?.name ?? null,
-  }
-}
-
-function inWords(cited: Cited, words: Words): string {
-  const { creator, year, license } = referenceOf(cited)
-  const text = words.citation(creator, cited.title, year, cited.address, writtenIn(words).day(cited.today))
-  return license === null ? text : `${text} ${license}.`
-}
-
-/** Formats a citation by the style of APA, seventh edition, for a data set that may change. */
-function apa(cited: Cited): string {
-  const { creator, year } = referenceOf(cited)
-  const day = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(
-    new Date(cited.today),
-  )
-  const work =
-    creator === null
-      ? `${cited.title} [Data set]. (${year}).`
-      : `${creator}. (${year}). ${cited.title} [Data set].`
-  return `${work} Retrieved ${day}, from ${cited.address}`
-}
-
-/** Formats a citation by NBR 6023 of ABNT, whose authors are in capitals. */
-function abnt(cited: Cited): string {
-  const { creator, year } = referenceOf(cited)
-  const author = creator === null ? '' : `${creator.toUpperCase()}. `
-  const day = writtenIn(wordsOf.pt).shortDay(cited.today)
-  return `${author}${cited.title}. ${year}. Base de dados. Disponível em: ${cited.address}. Acesso em: ${day}.`
-}
-
-/** Formats a citation as BibTeX: `@misc`, with fields that all styles support. */
-export function bibtex(cited: Cited): string {
-  const { dataset, title, address, today } = cited
-  const { author, license, source } = dataset
-  const note = [license, source].flatMap((party) => party?.name ?? []).join('; ')
-  const entries: readonly (readonly [name: string, text: string])[] = [
-    ['title', `{${escaped(title)}}`],
-    ...(author === null ? [] : [['author', `{${escaped(author.name)}}`] as const]),
-    ['year', referenceOf(cited).year],
-    ['howpublished', `\\url{${address}}`],
-    ...(note === '' ? [] : [['note', escaped(note)] as const]),
-    ['urldate', today],
-  ]
-  const lines = entries.map(([name, text]) => `  ${name} = {${text}},`)
-  return `@misc{${dataset.slug},\n${lines.join('\n')}\n}\n`
-}
-
-/** Escapes special characters of TeX. */
-function escaped(text: string): string {
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/[\\{}~^]/g, (found) => texts[found] ?? found)
-    .replaceAll(/[&%$#_]/g, String.raw`\$&`)
-}
-
-const texts: Readonly<Record<string, string>> = {
-  '\\': String.raw`\textbackslash `,
-  '{': String.raw`\textbraceleft `,
-  '}': String.raw`\textbraceright `,
-  '~': String.raw`\textasciitilde `,
-  '^': String.raw`\textasciicircum `,
 }

@@ -1,6 +1,7 @@
 import { titleOf } from '../documents/words/titles.ts'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
-import { citationsPart, citedDataset, subscribePart, type Cited } from './cite.ts'
+import type { Cited } from '../documents/citation.ts'
+import { citationsPart, citedDataset, subscribePart } from './cite.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html, partyPart } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'

@@ -8,7 +8,8 @@ import { fileAddresses, withQuery } from '../http/addresses.ts'
 import { acceptable, negotiate } from '../http/negotiation.ts'
 import { queryTooCostly } from '../http/problems.ts'
 import { pathOf, type ResourceRequest } from '../http/resource.ts'
-import type { RowQuery } from '../query/query.ts'
+import type { QueryParameters } from '../query/parameters.ts'
+import type { RowFilter, RowQuery } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import type { PageLinks } from '../table/representations/page.ts'
 import { findDataset, findTable, pageLinks, unavailable } from './find.ts'
@@ -23,7 +24,7 @@ interface RequestedRows<Query> {
   readonly pinned: SnapshotId | null
   readonly downloadUrl: string
   readonly linksIn: (snapshot: Snapshot) => PageLinks
-  readonly packingIn: (snapshot: Snapshot, columns: readonly Column[]) => Packing
+  readonly packingIn: (snapshot: Snapshot, columns: readonly Column[], filter: RowFilter) => Packing
   /** @throws Problem snapshot-gone or not-published */
   readonly orGone: (snapshot: Snapshot | null) => Snapshot
 }
@@ -65,7 +66,7 @@ export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameter
       const linked = query.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
       return pageLinks(address, linked, format, rowFormats, downloadUrl)
     },
-    packingIn: (snapshot, columns) => {
+    packingIn: (snapshot, columns, filter) => {
       const pack = 'pack' in format ? format.pack : undefined
       if (pack === undefined) return { key: '', pack: async (pieces) => pieces }
       const { parameters } = query
@@ -73,8 +74,9 @@ export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameter
         ...textsOf(catalog),
         snapshot,
         columns,
+        filter,
         parameters,
-        address: withQuery(address, parameters, 1),
+        addressWith: (all: QueryParameters) => withQuery(address, all, 1),
       }
       return {
         key: JSON.stringify(workbookOf(described, 0)),

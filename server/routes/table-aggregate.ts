@@ -32,7 +32,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
       const snapshot = await snapshots.use(table, pinned, async (found) => orGone(found))
       const { snapshot: id } = snapshot.manifest
       const links = requested.linksIn(snapshot)
-      const packing = requested.packingIn(snapshot, [...query.terms, ...query.measures])
+      const packing = requested.packingIn(snapshot, [...query.terms, ...query.measures], query.filter)
       const key = aggregateKey(snapshot, query, format, links)
       return {
         name: contentName(key + packing.key),

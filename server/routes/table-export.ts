@@ -16,7 +16,7 @@ import { queryTooCostly, Problem, unacceptableParameters } from '../http/problem
 import { absolutePath, sendRedirect } from '../http/redirect.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
-import { areDeclared } from '../query/parameters.ts'
+import { areDeclared, type QueryParameters } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { exportChunks, workOfExport, readAheadBytes } from '../table/representations/export.ts'
 import { hintHeader, queryKey } from '../table/representations/page.ts'
@@ -144,8 +144,9 @@ async function streamRows(
     language,
     snapshot,
     columns,
+    filter: query,
     parameters,
-    address: withQuery(cited, parameters, 1),
+    addressWith: (all: QueryParameters) => withQuery(cited, all, 1),
   }
   const pack = 'pack' in format ? format.pack : undefined
   const texts = pack === undefined ? '' : JSON.stringify(workbookOf(described, 0))

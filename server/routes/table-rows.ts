@@ -34,7 +34,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
           ? pageIn(snapshots.current(table))
           : await snapshots.use(table, pinned, async (found) => pageIn(found))
       const { snapshot: id } = page.snapshot.manifest
-      const packing = requested.packingIn(page.snapshot, query.columns)
+      const packing = requested.packingIn(page.snapshot, query.columns, query)
       return {
         name: contentName(page.key + packing.key),
         cacheControl: pinned === null ? freshness.changing : freshness.immutable,

@@ -93,8 +93,8 @@ export const en = {
   notPublished: 'not published yet',
   cite: 'How to cite',
   citeIt: 'Cite',
-  citation: (author: string | null, name: string, year: string, address: string, day: string) =>
-    `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. ${address} (accessed ${day}).`,
+  citation: (author: string | null, name: string, year: string, address: string, day: string | null) =>
+    `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. ${address}${day === null ? '' : ` (accessed ${day})`}.`,
 
   truth: 'Updates',
   promise: (frequency: string) => `Update frequency: ${frequency}.`,
@@ -310,9 +310,6 @@ export const en = {
     columns: ['Column', 'Meaning', 'Unit', 'Name in files and API'],
     exactTexts:
       'Numbers of more than 15 digits and dates before March 1900 are texts, since Excel would change them.',
-    /** @param version id of the snapshot */
-    cite: (author: string | null, name: string, year: string, version: string, address: string) =>
-      `${author === null ? '' : `${author}. `}(${year}). ${name} (version ${version}) [Data set]. ${address}`,
   },
   measured: {
     count: (field) => `Number of values of ${field}`,

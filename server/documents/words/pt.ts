@@ -63,7 +63,7 @@ export const pt: Words = {
   cite: 'Como citar',
   citeIt: 'Citar',
   citation: (author, name, year, address, day) =>
-    `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. Disponível em: ${address}. Acesso em: ${day}.`,
+    `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. Disponível em: ${address}.${day === null ? '' : ` Acesso em: ${day}.`}`,
 
   truth: 'Atualização dos dados',
   promise: (frequency) => `Frequência de atualização: ${frequency}.`,
@@ -265,8 +265,6 @@ export const pt: Words = {
     columns: ['Coluna', 'Significado', 'Unidade', 'Nome nos arquivos e na API'],
     exactTexts:
       'Números com mais de 15 algarismos e datas anteriores a março de 1900 são textos, porque o Excel os mudaria.',
-    cite: (author, name, year, version, address) =>
-      `${author === null ? '' : `${author}. `}(${year}). ${name} (versão ${version}) [Conjunto de dados]. ${address}`,
   },
   measured: {
     count: (field) => `Número de valores de ${field}`,

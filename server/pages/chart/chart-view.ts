@@ -4,7 +4,7 @@ import type { RowEngine } from '../../table/representations/page.ts'
 import { aggregate } from '../../table/representations/aggregate-page.ts'
 import type { PageContext } from '../frame.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
-import { describeCondition } from '../table/conditions.ts'
+import { describeFilter } from '../../documents/words/filter-text.ts'
 import { sourceFacts, type ChartQuery, type ChartView } from './chart-query.ts'
 import { labelOf } from './drawing.ts'
 import type { Caption } from './svg.ts'
@@ -26,7 +26,7 @@ export async function chartView(
 /** Returns the texts of a chart that stands alone. */
 export function captionOf({ words }: PageContext, view: ChartQuery): Caption {
   const { dataset, table, query, snapshot } = view
-  const conditions = query.conditions.map((condition) => describeCondition(condition, words))
+  const conditions = describeFilter(query, words)
   const { list } = writtenIn(words)
   return {
     title: `${labelOf(words, view)}: ${dataset.name}, ${titleOf(table)}`,

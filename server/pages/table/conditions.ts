@@ -1,19 +1,18 @@
 import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
-import type { Condition } from '../../query/conditions.ts'
-import type { Term } from '../../query/date-parts.ts'
 import { formatList } from '../../query/list.ts'
 import { rowsName } from '../../query/measures.ts'
 import { isParameterName } from '../../query/query.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { formatWords } from '../../query/search-terms.ts'
-import { readValue, periodText, operatorsOf } from '../../query/operators.ts'
+import { readValue, operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import type { PageContext } from '../frame.ts'
 import { rowAddresses, type PageService } from '../service.ts'
+import { describeCondition, isNumber, searchText, valueText } from '../../documents/words/filter-text.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
-import { isNumber, withParameters, isTime, parameterOf, queryLink, type QueryView } from './view.ts'
+import { withParameters, isTime, parameterOf, queryLink, type QueryView } from './view.ts'
 
 /**
  * Shows the conditions, each with a link that removes it.
@@ -31,8 +30,7 @@ export function chipsPart(
     said: describeCondition(condition, words),
     parameter: parameterOf(view, condition.field.name, condition.operator),
   }))
-  if (query.words.length > 0)
-    chips.push({ said: `${words.search}: ${formatWords(query.words)}`, parameter: 'search' })
+  if (query.words.length > 0) chips.push({ said: searchText(query.words, words), parameter: 'search' })
   if (chips.length === 0) return null
   const none = withParameters(view, Object.fromEntries(chips.map(({ parameter }) => [parameter, null])))
   return html`<ul class="chips" aria-label="${words.filters}">
@@ -47,25 +45,6 @@ export function chipsPart(
     )}
     <li class="reset"><a href="${linkTo(none)}">${words.reset}</a></li>
   </ul>`
-}
-
-export function describeCondition({ field, operator, values }: Condition, words: Words): string {
-  const name =
-    field.part === undefined ? titleOf(field) : words.parts[field.part.name](titleOf(field.part.base))
-  if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
-  const { list } = writtenIn(words)
-  const [first = '', last = first] = values
-  const valueTexts = values.map((value) => valueText(field, value, words))
-  if (operator === 'ne')
-    return words.conditions.ne(
-      name,
-      first === last ? valueText(field, first, words) : (periodText(field, { first, last }) ?? first),
-    )
-  if (operator === 'within') return words.conditions.within(name, valueTexts.join(', '))
-  return words.conditions[operator](
-    name,
-    list(valueTexts, operator === 'range' ? 'conjunction' : 'disjunction'),
-  )
 }
 
 /** Button that opens the form of filters; see `filterForm`. */
@@ -255,13 +234,6 @@ function nullControl(field: Field, view: QueryView, words: Words): Control {
       ${words.isNull(titleOf(field))} (${count})</label
     >`,
   }
-}
-
-/** Formats a value as in the rows of the page. */
-function valueText(field: Term, value: string, words: Words): string {
-  if (field.part?.name === 'weekday') return words.weekdays[Number(value) - 1] ?? value
-  if (field.part !== undefined) return value
-  return isNumber(field) ? writtenIn(words).digits(value) : value
 }
 
 /** Option of a select; its text is its value by default. */

@@ -1,3 +1,4 @@
+import { isNumber } from '../../documents/words/filter-text.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
 import { formatOrdering } from '../../query/parameters.ts'
@@ -5,7 +6,7 @@ import type { PageContext } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import { profilePart } from './profile.ts'
-import { withParameters, isDay, isNumber, isTime, queryLink, type TableView } from './view.ts'
+import { withParameters, isDay, isTime, queryLink, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
 /** Maximum number of characters shown in a cell; the page of the row shows the whole value. */

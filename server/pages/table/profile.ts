@@ -1,3 +1,4 @@
+import { isNumber } from '../../documents/words/filter-text.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import type { Field, Table } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
@@ -6,7 +7,7 @@ import { html, type Html } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { PageContext } from '../frame.ts'
 import type { Words } from '../../documents/words/en.ts'
-import { equalTo, isNumber, isTime, queryLink, withoutField, type TableView } from './view.ts'
+import { equalTo, isTime, queryLink, withoutField, type TableView } from './view.ts'
 
 type Profile = SnapshotReport['fields'][number]
 

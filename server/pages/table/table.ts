@@ -4,9 +4,11 @@ import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, partyPart, textOf } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
-import { citationsPart, dayOfAccess, subscribePart, type Cited } from '../cite.ts'
+import type { Cited } from '../../documents/citation.ts'
+import { describeFilter } from '../../documents/words/filter-text.ts'
+import { citationsPart, dayOfAccess, subscribePart } from '../cite.ts'
 import { columnsForm } from './columns.ts'
-import { chipsPart, describeCondition, filterMenu, hiddenInputs } from './conditions.ts'
+import { chipsPart, filterMenu, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
 import { coverageOf } from './profile.ts'
@@ -23,7 +25,6 @@ import {
 } from './view.ts'
 import { parameterFor, type Condition } from '../../query/conditions.ts'
 import { formatFields, parametersOf } from '../../query/parameters.ts'
-import { formatWords } from '../../query/search-terms.ts'
 import { isParameterName, parseRowQuery, type RowQuery } from '../../query/query.ts'
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
@@ -100,14 +101,10 @@ function tableHtml(service: PageService, view: TableView): Html {
 function citedRows({ context, publicUrl }: PageService, view: TableView): Cited {
   const { addresses, language, words } = context
   const { dataset, table, query, snapshot } = view
-  const conditions = [
-    ...query.conditions.map((condition) => describeCondition(condition, words)),
-    ...(query.words.length === 0 ? [] : [`${words.search}: ${formatWords(query.words)}`]),
-  ]
   const rows = new Map([...rowParameters(view), ['snapshot', snapshot.manifest.snapshot]])
   return {
     dataset,
-    title: [`${titleOf(table)} (${dataset.name})`, ...conditions].join(', '),
+    title: [`${titleOf(table)} (${dataset.name})`, ...describeFilter(query, words)].join(', '),
     address: `${publicUrl.origin}${addresses.table(language, table, rows)}`,
     today: dayOfAccess(),
   }

@@ -1,5 +1,4 @@
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
-import { typeRow } from '../../../core/catalog/field-types.ts'
 import { type FileAddresses, withQuery } from '../../http/addresses.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName, type RowQuery } from '../../query/query.ts'
@@ -50,10 +49,6 @@ export interface TableView extends QueryView {
   readonly exportAddress: (parameters: QueryParameters) => string
   /** Returns the absolute API address of a page of rows with these parameters. */
   readonly dataAddress: (parameters: QueryParameters, page: number) => string
-}
-
-export function isNumber({ type }: Field): boolean {
-  return typeRow(type).wire.kind === 'number'
 }
 
 /** Returns whether values start with days, `YYYY-MM-DD`. */

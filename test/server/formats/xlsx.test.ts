@@ -87,7 +87,7 @@ describe('a workbook', () => {
     )
     const page = 'http://localhost:8000/en/dataset/d/t/?fields=d%2Ci&i__gt=4'
     expect(facts).toMatchObject({
-      Query: ['i__gt=4 & fields=d,i'],
+      Query: ['Number is greater than 4'],
       Address: [page],
       Rows: ['2'],
       Version: [headers['acervo-snapshot']],
@@ -95,7 +95,10 @@ describe('a workbook', () => {
       'Amount (R$)': ['What was paid.', 'R$', 'd'],
       Number: ['', '', 'i'],
     })
-    expect(String(facts['How to cite'])).toContain(page)
+    const version = new URLSearchParams({ snapshot: String(headers['acervo-snapshot']) }).toString()
+    expect(facts['How to cite']).toEqual([
+      `N (2020). t (D), Number is greater than 4. ${page}&${version}. N.`,
+    ])
     expect([headers['content-disposition'], headers['acervo-count']]).toEqual([
       expect.stringMatching(/^attachment; filename="d-t-.*\.xlsx"$/),
       '2',

@@ -15,6 +15,7 @@ beforeAll(async () => {
   const table = {
     name: 't',
     order: ['day', 'uf'],
+    search: ['place'],
     filters: ['day', 'uf', 'place'],
     measures: ['n'],
     fields: [
@@ -96,4 +97,8 @@ test.each([
     ([, value = '']) => unescaped(value),
   )
   expect([compared.status, checked.toSorted()]).toEqual([200, chosen.toSorted()])
+})
+
+test('a drawing names the conditions and the search that its rows match', async () => {
+  expect(await drawing('group=day&uf=SP&search=b')).toContain('uf is SP and Search: b')
 })

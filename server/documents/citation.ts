@@ -1,0 +1,98 @@
+import type { Dataset } from '../../core/catalog/catalog.ts'
+import { wordsOf } from './words/all.ts'
+import type { Words } from './words/en.ts'
+import { writtenIn } from './words/number-formats.ts'
+
+/** A dataset, or rows of it, to be cited. */
+export interface Cited {
+  readonly dataset: Dataset
+  /** Name of the dataset, or of the table and its filters. */
+  readonly title: string
+  /** Absolute address of the page. */
+  readonly address: string
+  /** Date of access, `YYYY-MM-DD`. */
+  readonly today: string
+}
+
+interface Reference {
+  /** Author or publisher; null if unknown. */
+  readonly creator: string | null
+  readonly year: string
+  readonly license: string | null
+}
+
+function referenceOf({ author, publisher, license, collectedAt }: Dataset): Reference {
+  return {
+    creator: (author ?? publisher)?.name ?? null,
+    year: collectedAt.slice(0, 4),
+    license: license?.name ?? null,
+  }
+}
+
+/**
+ * Returns a citation in the language of the reader.
+ * @param cited files that are alike on all days have no date of access
+ */
+export function citationText(
+  { dataset, title, address, today }: Omit<Cited, 'today'> & { readonly today: string | null },
+  words: Words,
+): string {
+  const { creator, year, license } = referenceOf(dataset)
+  const day = today === null ? null : writtenIn(words).day(today)
+  const text = words.citation(creator, title, year, address, day)
+  return license === null ? text : `${text} ${license}.`
+}
+
+/** Formats a citation by the style of APA, seventh edition, for a data set that may change. */
+export function apa(cited: Cited): string {
+  const { creator, year } = referenceOf(cited.dataset)
+  const day = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(
+    new Date(cited.today),
+  )
+  const work =
+    creator === null
+      ? `${cited.title} [Data set]. (${year}).`
+      : `${creator}. (${year}). ${cited.title} [Data set].`
+  return `${work} Retrieved ${day}, from ${cited.address}`
+}
+
+/** Formats a citation by NBR 6023 of ABNT, whose authors are in capitals. */
+export function abnt(cited: Cited): string {
+  const { creator, year } = referenceOf(cited.dataset)
+  const author = creator === null ? '' : `${creator.toUpperCase()}. `
+  const day = writtenIn(wordsOf.pt).shortDay(cited.today)
+  return `${author}${cited.title}. ${year}. Base de dados. Disponível em: ${cited.address}. Acesso em: ${day}.`
+}
+
+/** Formats a citation as BibTeX: `@misc`, with fields that all styles support. */
+export function bibtex(cited: Cited): string {
+  const { dataset, title, address, today } = cited
+  const { author, license, source } = dataset
+  const note = [license, source].flatMap((party) => party?.name ?? []).join('; ')
+  const entries: readonly (readonly [name: string, text: string])[] = [
+    ['title', `{${escaped(title)}}`],
+    ...(author === null ? [] : [['author', `{${escaped(author.name)}}`] as const]),
+    ['year', referenceOf(cited.dataset).year],
+    ['howpublished', `\\url{${address}}`],
+    ...(note === '' ? [] : [['note', escaped(note)] as const]),
+    ['urldate', today],
+  ]
+  const lines = entries.map(([name, text]) => `  ${name} = {${text}},`)
+  return `@misc{${dataset.slug},\n${lines.join('\n')}\n}\n`
+}
+
+/** Escapes special characters of TeX. */
+function escaped(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\\{}~^]/g, (found) => texts[found] ?? found)
+    .replaceAll(/[&%$#_]/g, String.raw`\$&`)
+}
+
+const texts: Readonly<Record<string, string>> = {
+  '\\': String.raw`\textbackslash `,
+  '{': String.raw`\textbraceleft `,
+  '}': String.raw`\textbraceright `,
+  '~': String.raw`\textasciitilde `,
+  '^': String.raw`\textasciicircum `,
+}
