@@ -1,5 +1,5 @@
 import { backgrounds, type Colours } from '../../core/catalog/colours.ts'
-import { chartRules } from './chart/svg.ts'
+import { chartRules } from './chart/svg/svg.ts'
 
 /** The stylesheet: variables, general rules, and rules for narrow screens, animation and print. */
 export function style({ light, dark }: Colours): string {

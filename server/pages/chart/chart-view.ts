@@ -7,7 +7,7 @@ import { writtenIn } from '../../documents/words/number-formats.ts'
 import { describeFilter } from '../../documents/words/filter-text.ts'
 import { sourceFacts, type ChartQuery, type ChartView } from './chart-query.ts'
 import { labelOf } from './drawing.ts'
-import type { Caption } from './svg.ts'
+import type { Caption } from './svg/parts.ts'
 import { mixedTotal } from './totals.ts'
 
 /** Groups the rows of a chart, unless a sum would count some of them twice. */

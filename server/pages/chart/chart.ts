@@ -22,7 +22,8 @@ import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } fro
 import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
 import { comparedMax, drawingOf, groupLink, labelOf, shownKey, shownValue } from './drawing.ts'
-import { chartMarkup, chartSvg, chartWidths } from './svg.ts'
+import { chartWidths } from './svg/parts.ts'
+import { chartMarkup, chartSvg } from './svg/svg.ts'
 import { mixedTotal, totalsChoice, totalsNote } from './totals.ts'
 
 /** Page that draws an aggregate of the rows of a query, with all numbers. */

@@ -11,7 +11,8 @@ import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { ChartQuery, ChartView } from './chart-query.ts'
-import { seriesMax, tilePlaces, type Drawing, type Mark } from './svg.ts'
+import { seriesMax, type Drawing, type Mark } from './svg/parts.ts'
+import { tilePlaces } from './svg/state-maps.ts'
 
 /** Maximum number of bars; further groups are only in the table. */
 const barsMax = 40

@@ -6,7 +6,7 @@ import type { PageService } from '../service.ts'
 import { chartQuery, parseChart } from './chart-query.ts'
 import { chartView } from './chart-view.ts'
 import { drawingOf } from './drawing.ts'
-import type { Drawing } from './svg.ts'
+import type { Drawing } from './svg/parts.ts'
 
 /** Size of a small chart in its own units. */
 const [width, height] = [240, 40]

@@ -1,0 +1,148 @@
+import { firstCharacters } from '../../../../core/text.ts'
+import { element, xmlText } from '../../../documents/xml.ts'
+
+/** Parts of the drawings of all charts. */
+
+/** Values to draw. */
+export interface Drawing {
+  readonly shape: 'line' | 'columns' | 'bars' | 'tiles' | 'states'
+  /** Description in words. */
+  readonly label: string
+  /** Names of the values of a group; one name if the groups have one value each. */
+  readonly series: readonly string[]
+  readonly groups: readonly DrawnGroup[]
+  /** True if the last group is a period that has not ended; its line is dashed. */
+  readonly isPartial: boolean
+  /** Short form of a number, for axes and tiles. */
+  readonly short: (value: number) => string
+  /** Ends of the scale of a tile map, in words. */
+  readonly ends: readonly [least: string, greatest: string]
+  /** Sentence about groups that are not drawn; empty if all are. */
+  readonly note: string
+}
+
+export interface DrawnGroup {
+  readonly name: string
+  /** Key of a tile, such as the code of a state. */
+  readonly key: string
+  /** Time in ms; NaN for groups that are no dates. */
+  readonly at: number
+  /** A value of each series; null if there is none. */
+  readonly marks: readonly (Mark | null)[]
+}
+
+export interface Mark {
+  readonly value: number
+  readonly text: string
+  /** Address of its rows; null for none. */
+  readonly address: string | null
+}
+
+/** Texts of a chart that stands alone. */
+export interface Caption {
+  readonly title: string
+  /** Source, date and licence. */
+  readonly facts: readonly string[]
+}
+
+/** Widths of charts for phones and for other screens. */
+export const chartWidths = { narrow: 400, wide: 760 } as const
+
+/** A drawing for some width. */
+export type Sized = Drawing & { readonly width: number }
+
+export const lineHeight = 18
+/** Colours of the series on white; the stylesheet of a page replaces them. */
+export const colours = ['#1b6b93', '#c8702f', '#4f8f4f', '#8a5aa8', '#b04a5a', '#6b7580']
+export const seriesMax = colours.length
+export const [ink, soft, rule] = ['#1b1f23', '#4d5963', '#d5dade']
+
+export interface Drawn {
+  readonly height: number
+  readonly body: string
+}
+
+export function moved(x: number, y: number, content: string): string {
+  return content === '' ? '' : element('g', content, { transform: `translate(${x} ${y})` })
+}
+
+export function textAt(
+  content: string,
+  x: number,
+  y: number,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  return element('text', xmlText(content), { x: round(x), y: round(y), fill: ink, ...more })
+}
+
+export function round(number: number): string {
+  return String(Math.round(number * 10) / 10)
+}
+
+export function rect(x: number, y: number, w: number, h: number, series: number): string {
+  return element('rect', '', {
+    x: round(x),
+    y: round(y),
+    width: round(Math.max(0, w)),
+    height: round(Math.max(0, h)),
+    fill: colours[series] ?? ink,
+    class: `s${series}`,
+  })
+}
+
+/** Adds a description under the pointer, and a link. */
+export function described(
+  content: string,
+  description: string,
+  { address }: Pick<Mark, 'address'>,
+  hasText = false,
+): string {
+  const inside = element('title', xmlText(description)) + content
+  return address === null
+    ? element('g', inside)
+    : element('a', inside, { href: address, ...(!hasText && { 'aria-label': description }) })
+}
+
+export function descriptionOf({ series }: Drawing, { name }: DrawnGroup, index: number, mark: Mark): string {
+  return series.length === 1 ? `${name}: ${mark.text}` : `${name}, ${series[index] ?? ''}: ${mark.text}`
+}
+
+/** Maximum number of characters of a name on a narrow chart. */
+const nameMax = 17
+/** Approximate widths of a character, and of one in a title. */
+export const [characterWidth, titleCharacter] = [7, 8.7]
+export function shortName(name: string, max = nameMax): string {
+  return name.length <= max ? name : `${firstCharacters(name, max - 1)}…`
+}
+
+/** Least and greatest value of a scale that includes 0. */
+export function boundsOf(drawing: Drawing, isStacked: boolean): [min: number, max: number] {
+  const ends = drawing.groups.flatMap(({ marks }) => {
+    const values = marks.map((mark) => mark?.value ?? 0)
+    if (!isStacked) return values
+    const sumOf = (sign: number): number =>
+      values.filter((value) => value * sign > 0).reduce((sum, value) => sum + value, 0)
+    return [sumOf(-1), sumOf(1)]
+  })
+  const fold = (pick: (a: number, b: number) => number): number => ends.reduce((a, b) => pick(a, b), 0)
+  const [min, max] = [fold(Math.min), fold(Math.max)]
+  return [min, min === max ? 1 : max]
+}
+
+/** Draws the values of a group beside each other, negative ones on the other side of 0. */
+export function stack(
+  drawing: Drawing,
+  group: DrawnGroup,
+  draw: (from: number, to: number, series: number) => string,
+): string {
+  let [below, above] = [0, 0]
+  const drawn = group.marks.map((mark, index) => {
+    if (mark === null || mark.value === 0) return ''
+    const from = mark.value < 0 ? below : above
+    const to = from + mark.value
+    if (mark.value < 0) below = to
+    else above = to
+    return described(draw(from, to, index), descriptionOf(drawing, group, index, mark), mark)
+  })
+  return drawn.join('')
+}

@@ -1,0 +1,138 @@
+import { element, xmlText } from '../../../documents/xml.ts'
+import { bars } from './bars.ts'
+import {
+  type Drawing,
+  type Caption,
+  chartWidths,
+  type Sized,
+  lineHeight,
+  soft,
+  type Drawn,
+  moved,
+  textAt,
+  rect,
+  characterWidth,
+  titleCharacter,
+  shortName,
+} from './parts.ts'
+import { shades, states, tiles } from './state-maps.ts'
+import { columns, lines } from './time-charts.ts'
+
+/** Draws a chart for a page, in both widths; the stylesheet shows one of them. */
+export function chartMarkup(drawing: Drawing): string {
+  const { narrow, wide } = chartWidths
+  // A tile map is as wide as it can be.
+  if (drawing.shape === 'tiles') return chartSvg(drawing, null, narrow)
+  return chartSvg(drawing, null, wide) + chartSvg(drawing, null, narrow)
+}
+
+/** Draws a chart: as a part of a page, or, with a caption, as a file of its own, on white. */
+export function chartSvg(drawn: Drawing, caption: Caption | null, width: number): string {
+  const drawing = { ...drawn, width }
+  const titleLines = caption === null ? [] : wrapped(caption.title, Math.floor(width / titleCharacter))
+  const legend = legendOf(drawing)
+  const top = (caption === null ? 0 : lineHeight * (1 + titleLines.length)) + legend.height
+  const body = shapes[drawing.shape](drawing)
+  const facts =
+    caption === null
+      ? []
+      : [drawing.note, ...caption.facts]
+          .filter((fact) => fact !== '')
+          .flatMap((fact) => wrapped(fact, Math.floor(width / characterWidth)))
+  const height = top + body.height + (facts.length === 0 ? 0 : lineHeight * (facts.length + 1))
+  const hasLinks = drawing.groups.some(({ marks }) => marks.some((mark) => mark?.address !== null))
+  const texts = [
+    ...titleLines.map((line, index) =>
+      textAt(line, 0, lineHeight * (index + 1), { 'font-size': '15', 'font-weight': 'bold' }),
+    ),
+    ...facts.map((line, index) =>
+      textAt(line, 0, top + body.height + lineHeight * (index + 1), { fill: soft, class: 'soft' }),
+    ),
+  ]
+  return element(
+    'svg',
+    [
+      element('title', xmlText(caption?.title ?? drawing.label)),
+      ...(caption === null
+        ? []
+        : [
+            element('rect', '', {
+              x: '-12',
+              y: '-6',
+              width: String(width + 24),
+              height: String(height + 18),
+              fill: '#fff',
+            }),
+          ]),
+      ...texts,
+      moved(0, top - legend.height, legend.body),
+      moved(0, top, body.body),
+    ].join(''),
+    {
+      xmlns: 'http://www.w3.org/2000/svg',
+      class: drawing.shape === 'tiles' ? 'chart' : width === chartWidths.wide ? 'chart wide' : 'chart narrow',
+      ...(caption !== null && {
+        width: String(fileScale * (width + 24)),
+        height: String(fileScale * (height + 18)),
+      }),
+      viewBox: caption === null ? `0 0 ${width} ${height}` : `-12 -6 ${width + 24} ${height + 18}`,
+      role: hasLinks && caption === null ? 'group' : 'img',
+      'aria-label': drawing.label,
+      'font-family': 'system-ui, sans-serif',
+      'font-size': '13',
+    },
+  )
+}
+
+const shapes: Readonly<Record<Drawing['shape'], (drawing: Sized) => Drawn>> = {
+  line: lines,
+  columns,
+  bars,
+  tiles,
+  states,
+}
+
+/** Scale of a file. */
+const fileScale = 1.5
+
+function wrapped(content: string, max: number): string[] {
+  const found: string[] = []
+  for (const word of content.split(/\s+/)) {
+    const last = found.at(-1)
+    if (last !== undefined && last.length + word.length < max) found[found.length - 1] = `${last} ${word}`
+    else found.push(shortName(word, max))
+  }
+  return found
+}
+
+function legendOf({ series, shape, width }: Sized): Drawn {
+  if (series.length === 1 || shape === 'states') return { height: 0, body: '' }
+  const columnsMax = width === chartWidths.narrow ? 3 : 6
+  const place = (index: number): [number, number] => [
+    (index % columnsMax) * (width / columnsMax),
+    Math.floor(index / columnsMax) * lineHeight,
+  ]
+  const body = series.map((name, index) => {
+    const [x, y] = place(index)
+    return rect(x, y + 3, 10, 10, index) + textAt(shortName(name), x + 15, y + 12)
+  })
+  return { height: lineHeight * Math.ceil(series.length / columnsMax) + 6, body: body.join('') }
+}
+
+/** Rules of the stylesheet of pages, which follow light and dark; they replace the colours of a file. */
+export const chartRules = /* css */ `
+.chart { display: block; width: 100%; max-width: 34rem; height: auto; overflow: visible; }
+.chart.wide { max-width: 60rem; }
+@media (width >= 44rem) { .chart.narrow { display: none; } }
+@media (width < 44rem) { .chart.wide { display: none; } }
+.chart text { fill: var(--ink); }
+.embed h1 { font-size: 1.1rem; margin-top: 0; }
+.embed .chart { max-height: 75vh; }
+.chart .soft { fill: var(--soft); }
+.chart .rule { stroke: var(--line); }
+.chart .s0 { fill: var(--accent); }
+.chart .l0 { stroke: var(--accent); }
+.chart .reach:hover { fill: color-mix(in srgb, var(--accent) 18%, transparent); }
+.chart a:hover rect, .chart a:focus-visible rect { stroke: var(--ink); stroke-width: 1.5; }
+${shades.map((_, index) => `.chart .shade-${index + 1} { fill: color-mix(in srgb, var(--accent) ${6 + 11 * index}%, var(--paper)); stroke: var(--line); }`).join('\n')}
+`

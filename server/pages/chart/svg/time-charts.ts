@@ -1,0 +1,155 @@
+import { element, xmlText } from '../../../documents/xml.ts'
+import {
+  chartWidths,
+  type Sized,
+  colours,
+  ink,
+  soft,
+  rule,
+  type Drawn,
+  textAt,
+  round,
+  rect,
+  descriptionOf,
+  characterWidth,
+  shortName,
+  boundsOf,
+  stack,
+} from './parts.ts'
+
+/** Charts over time: lines and columns. */
+
+/** Returns round numbers between two values: 1, 2, 2.5 or 5 times a power of ten apart. */
+function ticksOf(min: number, max: number): number[] {
+  const rough = (max - min) / 4
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = ([1, 2, 2.5, 5].find((factor) => factor * power >= rough) ?? 10) * power
+  const ticks: number[] = []
+  for (let tick = Math.ceil(min / step); tick * step <= max * (1 + 1e-9); tick += 1) ticks.push(tick * step)
+  return ticks
+}
+
+const plotLeft = 52
+
+/** Returns the size of the area between the axes. */
+function plotOf({ width }: Sized): { readonly plotWidth: number; readonly plotHeight: number } {
+  return { plotWidth: width - plotLeft - 4, plotHeight: width === chartWidths.narrow ? 200 : 300 }
+}
+
+/** Returns the position of each group in time. */
+function placesOf(drawing: Sized, margin = 0): (index: number) => number {
+  const { groups } = drawing
+  const { plotWidth } = plotOf(drawing)
+  const [from, to] = [groups[0]?.at ?? 0, groups.at(-1)?.at ?? 0]
+  const [left, room] = [plotLeft + margin, plotWidth - 2 * margin]
+  return (index) =>
+    left + (to === from ? room / 2 : (((groups[index]?.at ?? from) - from) / (to - from)) * room)
+}
+
+/** Draws the axes of a chart over time. */
+function axes(
+  drawing: Sized,
+  y: (value: number) => number,
+  x: (index: number) => number,
+  min: number,
+  max: number,
+): string {
+  const { groups, short, width } = drawing
+  const { plotWidth, plotHeight } = plotOf(drawing)
+  const horizontal = ticksOf(min, max).map(
+    (tick) =>
+      element('path', '', { d: `M${plotLeft} ${round(y(tick))}H${width}`, stroke: rule, class: 'rule' }) +
+      textAt(short(tick), plotLeft - 6, y(tick) + 4, { 'text-anchor': 'end', fill: soft, class: 'soft' }),
+  )
+  const labelWidth =
+    characterWidth * groups.reduce((most, { name }) => Math.max(most, shortName(name).length), 0)
+  const labels = Math.max(1, Math.min(8, Math.floor(plotWidth / (labelWidth + 14))))
+  const step = Math.ceil(groups.length / labels)
+  let end = -Infinity
+  const vertical = groups.flatMap(({ name }, index) => {
+    // Periods without rows take space too, so that some names would overlap.
+    if (index % step > 0 || x(index) - labelWidth / 2 < end) return []
+    end = x(index) + labelWidth / 2
+    const more = { 'text-anchor': 'middle', fill: soft, class: 'soft' }
+    return [textAt(shortName(name), Math.min(x(index), width - labelWidth / 2), plotHeight + 24, more)]
+  })
+  return [...horizontal, ...vertical].join('')
+}
+
+export function lines(drawing: Sized): Drawn {
+  const { groups, series, width } = drawing
+  const { plotHeight } = plotOf(drawing)
+  const [min, max] = boundsOf(drawing, false)
+  const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
+  const x = placesOf(drawing)
+  const paths = series.map((_, one) => {
+    let isOpen = false
+    const steps = groups.flatMap(({ marks }, index) => {
+      const mark = marks[one]
+      const command = isOpen ? 'L' : 'M'
+      isOpen = mark !== null && mark !== undefined
+      return mark === null || mark === undefined
+        ? []
+        : [`${command}${round(x(index))} ${round(y(mark.value))}`]
+    })
+    const line = (d: string, more: Readonly<Record<string, string>>): string =>
+      element('path', '', {
+        d,
+        fill: 'none',
+        stroke: colours[one] ?? ink,
+        'stroke-linejoin': 'round',
+        'stroke-linecap': 'round',
+        class: `l${one}`,
+        ...more,
+      })
+    if (steps.length === 1) return line(`${steps.join('')}h0.1`, { 'stroke-width': '6' })
+    if (!drawing.isPartial) return line(steps.join(''), { 'stroke-width': '2' })
+    const rest = steps.slice(-2).join('').replace(/^L/, 'M')
+    return (
+      line(steps.slice(0, -1).join(''), { 'stroke-width': '2' }) +
+      line(rest, { 'stroke-width': '2', 'stroke-dasharray': '2 5' })
+    )
+  })
+  // A finger cannot point at one of many values.
+  const pointed = width === chartWidths.narrow ? [] : groups
+  const reaches = pointed.map((group, index) => {
+    const told = group.marks.flatMap((mark, one) =>
+      mark === null ? [] : descriptionOf(drawing, group, one, mark),
+    )
+    const area = {
+      x: round(index === 0 ? plotLeft : (x(index - 1) + x(index)) / 2),
+      y: '0',
+      width: round((x(Math.min(index + 1, groups.length - 1)) - x(Math.max(0, index - 1))) / 2 + 1),
+      height: String(plotHeight),
+      class: 'reach',
+      fill: 'none',
+      'pointer-events': 'all',
+    }
+    return element('rect', element('title', xmlText(told.join('\n'))), area)
+  })
+  return { height: plotHeight + 32, body: axes(drawing, y, x, min, max) + paths.join('') + reaches.join('') }
+}
+
+export function columns(drawing: Sized): Drawn {
+  const { groups } = drawing
+  const { plotWidth, plotHeight } = plotOf(drawing)
+  const [min, max] = boundsOf(drawing, true)
+  const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
+  const gaps = groups.slice(1).map(({ at }, index) => at - (groups[index]?.at ?? at))
+  const gap = gaps.reduce((least, one) => Math.min(least, one), Infinity)
+  const span = (groups.at(-1)?.at ?? 0) - (groups[0]?.at ?? 0)
+  const step = groups.length === 1 ? plotWidth / 2 : Math.max(1, (plotWidth * gap) / (span + gap))
+  const x = placesOf(drawing, step / 2)
+  const body = groups.map((group, index) =>
+    stack(drawing, group, (from, to, series) =>
+      rect(
+        x(index) - step * 0.4,
+        y(Math.max(from, to)),
+        step * 0.8,
+        y(Math.min(from, to)) - y(Math.max(from, to)),
+        series,
+      ),
+    ),
+  )
+  return { height: plotHeight + 32, body: axes(drawing, y, x, min, max) + body.join('') }
+}
