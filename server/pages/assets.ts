@@ -1,6 +1,7 @@
 import { logoType, type Catalog } from '../../core/catalog/catalog.ts'
 import type { Colours } from '../../core/catalog/colours.ts'
 import { contentName } from '../http/responder.ts'
+import { chartScript } from './browser/chart-script.ts'
 import { enhance } from './browser/enhance.ts'
 import { sqlConsole } from './browser/console.ts'
 import { style } from './style.ts'
@@ -21,6 +22,8 @@ export interface Assets {
   readonly script: Asset
   /** Script of the SQL page. */
   readonly console: Asset
+  /** Script of pages with charts. */
+  readonly chart: Asset
   /** Icon of browser tabs: the logo, or rows in the colour of the service. */
   readonly icon: Asset
   readonly logo: Asset | null
@@ -36,6 +39,7 @@ export function assetsIn({ colours, logo: file, logoBytes }: Catalog): Assets {
     logo,
     style: assetOf(style(colours), 'css', 'text/css; charset=utf-8'),
     script: assetOf(scriptOf(enhance), 'js', 'text/javascript; charset=utf-8'),
+    chart: assetOf(scriptOf(chartScript), 'js', 'text/javascript; charset=utf-8'),
     console: assetOf(scriptOf(sqlConsole), 'js', 'text/javascript; charset=utf-8'),
     icon: logo ?? assetOf(icon(colours), 'svg', 'image/svg+xml'),
   }

@@ -54,29 +54,6 @@ export function enhance(): void {
     code.parentElement?.after(button)
   }
 
-  // The browser draws the picture, so that the server needs no fonts.
-  const offerPng = (link: HTMLAnchorElement): void => {
-    if (link.parentElement !== null) link.parentElement.hidden = false
-    link.addEventListener('click', (event) => {
-      event.preventDefault()
-      const picture = new Image()
-      picture.addEventListener('load', () => {
-        const canvas = document.createElement('canvas')
-        canvas.width = 2 * picture.naturalWidth
-        canvas.height = 2 * picture.naturalHeight
-        canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height)
-        canvas.toBlob((blob) => {
-          if (blob === null) return
-          const saving = document.createElement('a')
-          saving.href = URL.createObjectURL(blob)
-          saving.download = link.download
-          saving.click()
-        })
-      })
-      picture.src = link.href
-    })
-  }
-
   const placeKey = 'acervo-place'
   const sendOnChange = (form: HTMLFormElement): void => {
     for (const choice of form.querySelectorAll('select')) {
@@ -195,7 +172,6 @@ export function enhance(): void {
   document.addEventListener('DOMContentLoaded', () => {
     for (const button of document.querySelectorAll<HTMLElement>('[data-lights]')) offerLights(button)
     for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]')) offerCopy(code)
-    for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-png]')) offerPng(link)
     for (const input of document.querySelectorAll<HTMLInputElement>('input[data-group]')) suggestValues(input)
     for (const list of document.querySelectorAll<HTMLSelectElement>('select[data-group]')) countChoices(list)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)

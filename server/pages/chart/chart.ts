@@ -126,6 +126,7 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
     main,
     inLanguage: (other) => addresses.aspect(other, table, 'chart', parameters),
     trail: trailTo(context, dataset, table),
+    script: context.assets.chart,
     links: oEmbedLink(service, addresses.aspect(language, table, 'chart', parameters)),
   })
 }

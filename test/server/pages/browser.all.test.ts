@@ -263,6 +263,38 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   })
 
+  test('charts show values under a pointer, under a finger and by arrow keys', async () => {
+    const chart = `${at.base}/en/dataset/covid19/caso/chart/`
+    for (const width of [1440, 390]) {
+      const context = await browser().newContext({
+        viewport: { width, height: 844 },
+        hasTouch: width === 390,
+      })
+      const page = await context.newPage()
+      const trouble = troubleOf(page, at.base)
+      await page.goto(`${chart}?place_type=state&group=date,state&measure=deaths__sum&state__in=SP,AC`)
+      const drawing = page.locator('svg.chart:visible')
+      const { x, y, width: wide = 0, height = 0 } = (await drawing.boundingBox()) ?? { x: 0, y: 0 }
+      const [right, middle] = [x + wide * 0.8, y + height / 2]
+      const tip = page.locator('.tip:visible')
+      await (width === 390 ? page.touchscreen.tap(right, middle) : page.mouse.move(right, middle))
+      const days = /^[A-Z][a-z]+ \d+, 2020\n(SP|AC): [\d,]+/
+      expect(await tip.innerText()).toMatch(days)
+      await page.mouse.move(0, 0)
+      await drawing.focus()
+      await page.keyboard.press('ArrowRight')
+      const last = await tip.innerText()
+      await page.keyboard.press('ArrowLeft')
+      const before = await tip.innerText()
+      expect([days.test(last), days.test(before), last === before]).toEqual([true, true, false])
+      await page.goto(`${chart}?place_type=state&group=state&measure=deaths__sum`)
+      await page.locator('svg.chart a').first().focus()
+      expect(await tip.innerText()).toMatch(/^[A-Z]{2}: [\d,]+$/)
+      expect(trouble).toEqual([])
+      await context.close()
+    }
+  })
+
   test('a choice is sent when it is made, and what is empty stays out of the address', async () => {
     const page = await browser().newPage()
     await page.goto(`${at.base}/en/dataset/covid19/caso/chart/?place_type=state`)

@@ -146,3 +146,8 @@ export function stack(
   })
   return drawn.join('')
 }
+
+/** Returns whether lines have their names at their ends, instead of a legend. */
+export function hasEndLabels({ shape, series, width }: Sized): boolean {
+  return shape === 'line' && series.length > 1 && width === chartWidths.wide
+}

@@ -8,6 +8,7 @@ import {
   lineHeight,
   soft,
   type Drawn,
+  hasEndLabels,
   moved,
   textAt,
   rect,
@@ -22,8 +23,8 @@ import { columns, lines } from './time-charts.ts'
 export function chartMarkup(drawing: Drawing): string {
   const { narrow, wide } = chartWidths
   // A tile map is as wide as it can be.
-  if (drawing.shape === 'tiles') return chartSvg(drawing, null, narrow)
-  return chartSvg(drawing, null, wide) + chartSvg(drawing, null, narrow)
+  const widths = drawing.shape === 'tiles' ? [narrow] : [wide, narrow]
+  return element('div', widths.map((width) => chartSvg(drawing, null, width)).join(''), { class: 'drawing' })
 }
 
 /** Draws a chart: as a part of a page, or, with a caption, as a file of its own, on white. */
@@ -105,8 +106,9 @@ function wrapped(content: string, max: number): string[] {
   return found
 }
 
-function legendOf({ series, shape, width }: Sized): Drawn {
-  if (series.length === 1 || shape === 'states') return { height: 0, body: '' }
+function legendOf(drawing: Sized): Drawn {
+  const { series, shape, width } = drawing
+  if (series.length === 1 || shape === 'states' || hasEndLabels(drawing)) return { height: 0, body: '' }
   const columnsMax = width === chartWidths.narrow ? 3 : 6
   const place = (index: number): [number, number] => [
     (index % columnsMax) * (width / columnsMax),
@@ -132,6 +134,8 @@ export const chartRules = /* css */ `
 .chart .rule { stroke: var(--line); }
 .chart .s0 { fill: var(--accent); }
 .chart .l0 { stroke: var(--accent); }
+.drawing { position: relative; }
+.tip { position: absolute; z-index: 2; pointer-events: none; white-space: pre-line; width: max-content; max-width: 100%; padding: 0.2rem 0.6rem; background: var(--ink); color: var(--paper); border-radius: var(--round); }
 .chart .reach:hover { fill: color-mix(in srgb, var(--accent) 18%, transparent); }
 .chart a:hover rect, .chart a:focus-visible rect { stroke: var(--ink); stroke-width: 1.5; }
 ${shades.map((_, index) => `.chart .shade-${index + 1} { fill: color-mix(in srgb, var(--accent) ${6 + 11 * index}%, var(--paper)); stroke: var(--line); }`).join('\n')}

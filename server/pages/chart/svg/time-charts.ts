@@ -10,7 +10,8 @@ import {
   textAt,
   round,
   rect,
-  descriptionOf,
+  hasEndLabels,
+  lineHeight,
   characterWidth,
   shortName,
   boundsOf,
@@ -30,10 +31,18 @@ function ticksOf(min: number, max: number): number[] {
 }
 
 const plotLeft = 52
+/** Space around the name at the end of a line, with its colour. */
+const labelGap = 26
 
 /** Returns the size of the area between the axes. */
-function plotOf({ width }: Sized): { readonly plotWidth: number; readonly plotHeight: number } {
-  return { plotWidth: width - plotLeft - 4, plotHeight: width === chartWidths.narrow ? 200 : 300 }
+function plotOf(drawing: Sized): { readonly plotWidth: number; readonly plotHeight: number } {
+  const { series, width } = drawing
+  const longest = series.reduce((most, name) => Math.max(most, shortName(name).length), 0)
+  const right = hasEndLabels(drawing) ? characterWidth * longest + labelGap : 4
+  return {
+    plotWidth: width - plotLeft - right,
+    plotHeight: width === chartWidths.narrow ? 200 : 300,
+  }
 }
 
 /** Returns the position of each group in time. */
@@ -58,7 +67,11 @@ function axes(
   const { plotWidth, plotHeight } = plotOf(drawing)
   const horizontal = ticksOf(min, max).map(
     (tick) =>
-      element('path', '', { d: `M${plotLeft} ${round(y(tick))}H${width}`, stroke: rule, class: 'rule' }) +
+      element('path', '', {
+        d: `M${plotLeft} ${round(y(tick))}h${round(plotWidth)}`,
+        stroke: rule,
+        class: 'rule',
+      }) +
       textAt(short(tick), plotLeft - 6, y(tick) + 4, { 'text-anchor': 'end', fill: soft, class: 'soft' }),
   )
   const labelWidth =
@@ -77,7 +90,7 @@ function axes(
 }
 
 export function lines(drawing: Sized): Drawn {
-  const { groups, series, width } = drawing
+  const { groups, series } = drawing
   const { plotHeight } = plotOf(drawing)
   const [min, max] = boundsOf(drawing, false)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
@@ -110,24 +123,59 @@ export function lines(drawing: Sized): Drawn {
       line(rest, { 'stroke-width': '2', 'stroke-dasharray': '2 5' })
     )
   })
-  // A finger cannot point at one of many values.
-  const pointed = width === chartWidths.narrow ? [] : groups
-  const reaches = pointed.map((group, index) => {
-    const told = group.marks.flatMap((mark, one) =>
-      mark === null ? [] : descriptionOf(drawing, group, one, mark),
+  return {
+    height: plotHeight + 32,
+    body: axes(drawing, y, x, min, max) + paths.join('') + endLabels(drawing, y, x) + reaches(drawing, x),
+  }
+}
+
+/** Names the lines at their ends, from the highest, at least a line of text apart. */
+function endLabels(drawing: Sized, y: (value: number) => number, x: (index: number) => number): string {
+  if (!hasEndLabels(drawing)) return ''
+  const ends = drawing.series.flatMap((name, one) => {
+    const index = drawing.groups.findLastIndex(({ marks }) => marks[one] != null)
+    const mark = drawing.groups[index]?.marks[one]
+    return mark == null ? [] : [{ name, one, left: x(index), top: y(mark.value) }]
+  })
+  let free = 0
+  const labels = ends
+    .toSorted((a, b) => a.top - b.top)
+    .map(({ name, one, left, top }) => {
+      const at = Math.max(top + 4, free)
+      free = at + lineHeight - 2
+      return rect(left + 8, at - 9, 10, 10, one) + textAt(shortName(name), left + 22, at)
+    })
+  return labels.join('')
+}
+
+/** Minimum width of an area that a pointer selects. */
+const reachMin = 3
+
+/** Invisible areas with the values of the groups around them. */
+function reaches(drawing: Sized, x: (index: number) => number): string {
+  const { plotWidth, plotHeight } = plotOf(drawing)
+  const { groups, series } = drawing
+  const step = Math.ceil((groups.length * reachMin) / plotWidth)
+  const pointed = groups.flatMap((group, index) =>
+    (groups.length - 1 - index) % step === 0 ? [{ group, at: x(index) }] : [],
+  )
+  const areas = pointed.map(({ group, at }, index) => {
+    const values = group.marks.flatMap((mark, one) =>
+      mark === null ? [] : series.length === 1 ? mark.text : `${series[one] ?? ''}: ${mark.text}`,
     )
+    const [before, after] = [pointed[index - 1]?.at ?? at, pointed[index + 1]?.at ?? at]
     const area = {
-      x: round(index === 0 ? plotLeft : (x(index - 1) + x(index)) / 2),
+      x: round((before + at) / 2),
       y: '0',
-      width: round((x(Math.min(index + 1, groups.length - 1)) - x(Math.max(0, index - 1))) / 2 + 1),
+      width: round((after - before) / 2 + 1),
       height: String(plotHeight),
       class: 'reach',
       fill: 'none',
       'pointer-events': 'all',
     }
-    return element('rect', element('title', xmlText(told.join('\n'))), area)
+    return element('rect', element('title', xmlText([group.name, ...values].join('\n'))), area)
   })
-  return { height: plotHeight + 32, body: axes(drawing, y, x, min, max) + paths.join('') + reaches.join('') }
+  return areas.join('')
 }
 
 export function columns(drawing: Sized): Drawn {

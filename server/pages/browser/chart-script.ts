@@ -1,0 +1,79 @@
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+
+/**
+ * Shows values of charts under the pointer, and offers charts as PNG. The function is sent as source, so it must not
+ * use anything from outside itself.
+ */
+export function chartScript(): void {
+  // The browser draws the picture, so that the server needs no fonts.
+  const offerPng = (link: HTMLAnchorElement): void => {
+    if (link.parentElement !== null) link.parentElement.hidden = false
+    link.addEventListener('click', (event) => {
+      event.preventDefault()
+      const picture = new Image()
+      picture.addEventListener('load', () => {
+        const canvas = document.createElement('canvas')
+        canvas.width = 2 * picture.naturalWidth
+        canvas.height = 2 * picture.naturalHeight
+        canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height)
+        canvas.toBlob((blob) => {
+          if (blob === null) return
+          const saving = document.createElement('a')
+          saving.href = URL.createObjectURL(blob)
+          saving.download = link.download
+          saving.click()
+        })
+      })
+      picture.src = link.href
+    })
+  }
+
+  // Shows the values under a pointer, a finger or the focus at once. Arrow keys move along a line.
+  const showValues = (chart: SVGSVGElement): void => {
+    const tip = document.createElement('output')
+    tip.className = 'tip'
+    tip.hidden = true
+    chart.after(tip)
+    const parts = [...chart.querySelectorAll<SVGElement>(':scope * > title')].map((title) => {
+      const part = title.parentElement as SVGElement | null
+      if (part !== null) part.dataset['values'] = title.textContent
+      title.remove()
+      return part
+    })
+    const show = (part: Element | null | undefined): void => {
+      tip.hidden = part == null
+      if (!(part instanceof SVGElement)) return
+      tip.textContent = part.dataset['values'] ?? ''
+      const around = (tip.parentElement ?? chart).getBoundingClientRect()
+      const own = part.getBoundingClientRect()
+      const middle = own.left + own.width / 2 - around.left - tip.offsetWidth / 2
+      tip.style.left = `${Math.max(0, Math.min(middle, around.width - tip.offsetWidth))}px`
+      tip.style.top = `${Math.max(0, own.top - around.top - tip.offsetHeight - 4)}px`
+    }
+    const under = ({ clientX, clientY }: PointerEvent): Element | null | undefined =>
+      document.elementFromPoint(clientX, clientY)?.closest('[data-values]')
+    for (const type of ['pointerdown', 'pointermove'] as const)
+      chart.addEventListener(type, (event) => show(under(event)))
+    // A finger leaves when it is lifted.
+    chart.addEventListener('pointerleave', ({ pointerType }) => {
+      if (pointerType === 'mouse') show(null)
+    })
+    chart.addEventListener('focusin', ({ target }) => {
+      if (target !== chart) show((target as Element).closest('[data-values]'))
+    })
+    chart.addEventListener('focusout', () => show(null))
+    if (chart.querySelector('.reach') === null) return
+    let at = parts.length - 1
+    chart.tabIndex = 0
+    chart.addEventListener('keydown', ({ key: pressed }) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[pressed]
+      if (step === undefined) return
+      at = Math.max(0, Math.min(at + step, parts.length - 1))
+      show(parts[at])
+    })
+  }
+
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-png]')) offerPng(link)
+  for (const chart of document.querySelectorAll<SVGSVGElement>('svg.chart')) showValues(chart)
+}
