@@ -149,7 +149,7 @@ const headerRows = {
   'Acervo-Count': [{ type: 'integer', minimum: 0 }, 'Number of rows of the query, over all pages.'],
   'Acervo-Hint': [
     text,
-    'Operands that are not values of their field, percent-encoded, with the nearest values and the parameters that find them.',
+    'Operands that are not values of their field, percent-encoded, with the nearest values and the parameters that find them; or conditions for sums that count rows and totals of them.',
   ],
   'Acervo-Moved': [text, 'Reason for a redirect to another file.'],
   'Acervo-Notice': [text, 'Request to use the API sparingly.'],

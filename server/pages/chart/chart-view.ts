@@ -8,7 +8,7 @@ import { describeFilter } from '../../documents/words/filter-text.ts'
 import { sourceFacts, type ChartQuery, type ChartView } from './chart-query.ts'
 import { labelOf } from './drawing.ts'
 import type { Caption } from './svg/parts.ts'
-import { mixedTotal } from './totals.ts'
+import { mixedTotal } from '../../query/totals.ts'
 
 /** Groups the rows of a chart, unless a sum would count some of them twice. */
 export async function chartView(
@@ -16,7 +16,7 @@ export async function chartView(
   engine: RowEngine,
   requester: Requester,
 ): Promise<ChartView> {
-  const isMixed = mixedTotal(query) !== null
+  const isMixed = mixedTotal(query.table, query.aggregation) !== null
   return {
     ...query,
     answer: isMixed ? null : await aggregate(query.snapshot, query.aggregation, engine, requester),

@@ -24,7 +24,8 @@ import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
 import { comparedMax, drawingOf, groupLink, labelOf, shownKey, shownValue } from './drawing.ts'
 import { chartWidths } from './svg/parts.ts'
 import { chartMarkup, chartSvg } from './svg/svg.ts'
-import { mixedTotal, totalsChoice, totalsNote } from './totals.ts'
+import { mixedTotal } from '../../query/totals.ts'
+import { totalsChoice, totalsNote } from './totals.ts'
 
 /** Page that draws an aggregate of the rows of a query, with all numbers. */
 export function chartPage(service: PageService): Resource {
@@ -100,7 +101,7 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   const title = labelOf(words, view)
   const dimensions = dimensionsOf(table, view.snapshot.report)
   const parameters = chartParameters(view)
-  const mixed = mixedTotal(view)
+  const mixed = mixedTotal(table, view.aggregation)
   const isDrawn = mixed === null && view.answer !== null && view.answer.selected.length > 0
   const main = html`
     <div class="head">

@@ -1,41 +1,11 @@
 import { titleOf } from '../../documents/words/titles.ts'
-import type { Field } from '../../../core/catalog/catalog.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
-import { baseOf } from '../../query/date-parts.ts'
+import type { Total } from '../../query/totals.ts'
 import type { ChartQuery } from './chart-query.ts'
 import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { queryLink, withoutField, type QueryView } from '../table/view.ts'
-
-/** A field, and its value in rows that are totals of other rows. */
-interface Total {
-  readonly field: Field
-  readonly value: string
-}
-
-/**
- * Returns the first declared total that a sum would count together with its parts; null if the query or the
- * groups separate them, or if nothing is added up.
- */
-export function mixedTotal({ table, query, aggregation }: ChartQuery): Total | null {
-  if (aggregation.measures.every(({ of }) => of !== 'sum')) return null
-  const drawn = new Set(aggregation.terms.map((term) => baseOf(term).name))
-  for (const [name, value] of table.totals) {
-    const field = table.fields.find((one) => one.name === name)
-    if (field === undefined || drawn.has(name)) continue
-    const isChosen = query.conditions.some((condition) => {
-      if (condition.field !== field) return false
-      const { operator, values } = condition
-      const hasTotal = values.includes(value)
-      if (operator === 'eq' || operator === 'iexact') return true
-      if (operator === 'ne') return hasTotal
-      return operator === 'in' && (!hasTotal || values.length === 1)
-    })
-    if (!isChosen) return { field, value }
-  }
-  return null
-}
 
 /** Returns the link to the rows that are totals (`eq`), or to all other rows (`ne`). */
 function totalsLink(

@@ -1,13 +1,15 @@
+import { parameterFor, unquotedIn } from '../../query/conditions.ts'
+import { isParameterName } from '../../query/query.ts'
+import { mixedTotal } from '../../query/totals.ts'
 import { duckdbVersion } from '../../../core/duckdb/database.ts'
 import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
-import { tableId, type Field } from '../../../core/catalog/catalog.ts'
+import { tableId, type Field, type Table } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedName } from '../../../core/sql.ts'
 import { quotedJson } from '../../../core/text.ts'
 import type { ColumnFormat, LineFormat, RowFormat } from '../../formats/format.ts'
 import { jsonFormat } from '../../formats/json.ts'
 import type { AggregateQuery, Aggregation } from '../../query/aggregate-query.ts'
-import { unquotedIn } from '../../query/conditions.ts'
 import { InvalidQuery } from '../../query/errors.ts'
 import { isRounded, withoutFinalZeros } from '../../query/measures.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
@@ -119,9 +121,25 @@ export async function aggregateBody(
     pieces,
     groups: page.length,
     ms: send,
-    headers: { ...pagingHeaders(range, links), ...hintHeader(hints), 'Acervo-Rows': String(groups.rows) },
+    headers: {
+      ...pagingHeaders(range, links),
+      ...(groups.rows === 0 ? hintHeader(hints) : totalsHint(snapshot.table, query)),
+      'Acervo-Rows': String(groups.rows),
+    },
     serverTiming: `query;dur=${queryMs.toFixed(2)}, send;dur=${send.toFixed(2)}`,
   }
+}
+
+/** Returns the header that states that sums count some rows twice, with conditions that separate them. */
+function totalsHint(table: Table, query: AggregateQuery): { 'Acervo-Hint'?: string } {
+  const total = mixedTotal(table, query)
+  if (total === null) return {}
+  const { field, value } = total
+  const [one, others] = (['eq', 'ne'] as const).map((operator) => {
+    const condition = parameterFor({ field, operator, values: [value] }, isParameterName)
+    return new URLSearchParams([condition]).toString()
+  })
+  return { 'Acervo-Hint': `sums count rows and their totals; try ${others} or ${one}` }
 }
 
 interface Column {

@@ -311,6 +311,11 @@ describe('a chart', () => {
     ])('%s adds up nothing before the choice is made', async (query) => {
       const markup = await shown(query)
       expect(valuesOf(markup)).toEqual([])
+      const { status, headers } = await rawGet(beside.app, `/api/v1/dataset/d/t/aggregate/${query}`)
+      expect([status, headers['acervo-hint']]).toEqual([
+        200,
+        'sums count rows and their totals; try level__ne=state or level=state',
+      ])
       const choices = [...markup.matchAll(/<a href="([^"]*)">(only state|all but state)<\/a>/g)]
       const sums = choices.map(async ([, link = '', choice]) => [choice, valuesOf(await shown(textIn(link)))])
       // The third number is that of the rows.
@@ -318,6 +323,18 @@ describe('a chart', () => {
         ['only state', expect.arrayContaining([['SP', '30', '1']])],
         ['all but state', expect.arrayContaining([['SP', '30', '2']])],
       ])
+    })
+
+    test.each<[query: string, hint: string | undefined]>([
+      ['group=uf', undefined],
+      ['group=level&measure=deaths__sum', undefined],
+      ['group=uf&measure=deaths__sum&level=state', undefined],
+      ['group=uf&measure=deaths__sum&level__ne=state', undefined],
+      ['group=uf&measure=deaths__sum&level__ne=state&uf=BA', 'uf: "BA" is not a value'],
+      ['group=uf&measure=deaths__sum&uf=BA', 'uf: "BA" is not a value'],
+    ])('an aggregate that adds no totals to their parts has no hint of them: %s', async (query, hint) => {
+      const { headers } = await rawGet(beside.app, `/api/v1/dataset/d/t/aggregate/?${query}`)
+      expect(headers['acervo-hint']).toBe(hint)
     })
 
     test.each<[query: string, values: string[][]]>([
