@@ -81,6 +81,9 @@ export const tableShape = z.strictObject({
   ).describe(
     'Chart that the page opens with: groups, such as [date__week], and a measure, such as new_deaths__sum or rows. Default is the first measure over time.',
   ),
+  time: optional(plainText).describe(
+    'Field with the time of a row: a date, a year such as 2020, or a month such as 202006. Pages say from when to when there are rows. Default is the first date of the order.',
+  ),
   default_columns: optional(z.array(plainText).min(1, 'it must name a field')).describe(
     'Fields that a page shows first, in this order; readers can show all. Default is all fields.',
   ),
@@ -197,7 +200,7 @@ function checkPartition(table: TableDefinition, known: readonly string[], report
   if (source.files === null) report(path, '"partition" needs several source files: list them in source.files')
 }
 
-/** Checks the additional orders: clients must be allowed to order by each of their fields. */
+/** Checks the additional orders, which are stored by the codes of filters. */
 function checkOrders(table: TableDefinition, known: readonly string[], report: ReportFault): void {
   const allowed = table.filters ?? known
   for (const [index, order] of table.orders.entries()) {
@@ -207,7 +210,7 @@ function checkOrders(table: TableDefinition, known: readonly string[], report: R
       if (known.includes(name) && !allowed.includes(name))
         report(
           path,
-          `"${name}" is not in \`filters\`, so clients cannot order by it: add it there, or remove it from \`orders\``,
+          `"${name}" is not in \`filters\`, so it has no codes to order by: add it there, or remove it from \`orders\``,
         )
     }
     reportRepeats(keys, 'order field', report)
@@ -247,11 +250,17 @@ function checkChart(
     report(['measure'], `"${name}" has no numbers, so it has no ${of}`)
 }
 
-/** Checks that fields have the types that searches, measures and totals need. */
+/** Checks that fields have the types that the time, searches, measures and totals need. */
 function checkFieldUses(table: TableDefinition, known: readonly string[], report: ReportFault): void {
   const fields = new Map(table.fields.toReversed().map((field) => [field.name, field]))
   const isText = (name: string): boolean => typeRow(fields.get(name)?.type ?? 'string').isText
   const textTypes = typesWith((row) => row.isText)
+  if (table.time !== null) {
+    const { type, kind } = fields.get(table.time) ?? {}
+    if (type === undefined) requireField(table.time, ['time'], known, report)
+    else if (kind !== 'date' && !['date', 'datetime', 'integer'].includes(type))
+      report(['time'], `"${table.time}" has no times: choose dates, or integers such as 2020 or 202006`)
+  }
   for (const [index, name] of (table.search ?? []).entries()) {
     if (!isText(name))
       report(['search', index], `"${name}" cannot be searched: only fields of type ${textTypes} can`)

@@ -14,7 +14,7 @@ import { parseQuery } from '../query/parameters.ts'
 import { describeDataset } from '../routes/documents/service.ts'
 import { findDataset } from '../routes/find.ts'
 import { sparkOf } from './chart/spark.ts'
-import { coverageOf } from './table/profile.ts'
+import { allCovered, coverageOf, coverageText } from './coverage.ts'
 import { webPageOf, pageAt, type PageService } from './service.ts'
 
 /** A published table of a dataset, and its small chart. */
@@ -77,15 +77,10 @@ function summaryPart(context: PageContext, { dataset, today }: Cited, shown: rea
   const { day } = writtenIn(words)
   const { codeUrl } = dataset
   const meanings = [...new Set([...dataset.tables.values()].flatMap((table) => table.rowMeaning ?? []))]
-  const periods = shown.flatMap(({ table, report }) => coverageOf(table, report) ?? [])
-  const from = periods.map((period) => period.from).toSorted()[0]
-  const to = periods
-    .map((period) => period.to)
-    .toSorted()
-    .at(-1)
+  const period = allCovered(shown.map(({ table, report }) => coverageOf(table, report)))
   return html`<dl class="facts-list">
     ${factPart(words.oneRow, meanings.length > 0 && html`${meanings.map((meaning) => html`<div>${meaning}</div>`)}`)}
-    ${factPart(words.period, from !== undefined && to !== undefined && words.between(day(from), day(to)))}
+    ${factPart(words.period, period && coverageText(words, period))}
     ${factPart(words.truth, shown.length > 0 && freshnessPart(context, dataset, shown, today))}
     ${factPart(words.author, dataset.author && partyPart(dataset.author))}
     ${factPart(words.source, dataset.source && partyPart(dataset.source))}
@@ -122,12 +117,12 @@ function tablesPart(service: PageService, dataset: Dataset, shown: readonly Show
 
 function tableLine({ context, files }: PageService, table: Table, shown: ShownTable | undefined): Html {
   const { addresses, language, words } = context
-  const { count, bytes, day } = writtenIn(words)
+  const { count, bytes } = writtenIn(words)
   const period = shown === undefined ? null : coverageOf(table, shown.report)
   const name = html`<th scope="row">
     ${shown === undefined ? titleOf(table) : html`<a href="${addresses.table(language, table)}">${titleOf(table)}</a>`}
     ${table.rowMeaning !== null && html`<p class="facts">${words.eachRow(table.rowMeaning)}</p>`}
-    ${period !== null && html`<p class="facts">${words.between(day(period.from), day(period.to))}</p>`}
+    ${period !== null && html`<p class="facts">${coverageText(words, period)}</p>`}
     ${table.description !== null && html`<p class="facts">${table.description}</p>`}
   </th>`
   if (shown === undefined)

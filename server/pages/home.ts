@@ -16,7 +16,7 @@ import type { findIndex } from '../routes/api-index.ts'
 import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 import { searchForm, searchPage } from './search/results.ts'
 import { sparkOf } from './chart/spark.ts'
-import { coverageOf } from './table/profile.ts'
+import { allCovered, coverageOf, timeText } from './coverage.ts'
 import { webPageOf, pageAt, type PageService } from './service.ts'
 
 /** Number of recently changed tables on the home page. */
@@ -163,12 +163,8 @@ function themesPart(
 function card(context: PageContext, published: PublishedDataset, spark: Html | null): Html {
   const { addresses, language, words } = context
   const { dataset, tables } = published
-  const { count, shortDay } = writtenIn(words)
-  const periods = tables.flatMap(({ table, snapshot }) => coverageOf(table, snapshot.report) ?? [])
-  const last = periods
-    .map(({ to }) => to)
-    .toSorted()
-    .at(-1)
+  const { count } = writtenIn(words)
+  const period = allCovered(tables.map(({ table, snapshot }) => coverageOf(table, snapshot.report)))
   return html`<li class="card">
     <p class="facts">${dataset.themes.slice(0, 1).map((theme) => words.themeNames[theme])}</p>
     <h3><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></h3>
@@ -179,7 +175,7 @@ function card(context: PageContext, published: PublishedDataset, spark: Html | n
         >${words.tablesCount(dataset.tables.size, tables.length)} ·
         ${words.rows(count(rowsOf(published)))}</span
       >
-      ${last !== undefined && html`<span>${words.until(shortDay(last))}</span>`}
+      ${period !== null && html`<span>${words.until(timeText(words, period.to))}</span>`}
     </p>
   </li>`
 }

@@ -340,11 +340,11 @@ describe('the loader', () => {
       ['c.yaml:24:19: there is no field "dat" (did you mean "date"?); known: date, city, value'],
     ],
     [
-      'another order by a field that readers cannot order by',
+      'another order by a field without codes',
       'search: [city]',
       'orders: [[-date], [date, value]]',
       [
-        'c.yaml:24:34: "value" is not in `filters`, so clients cannot order by it: add it there, or remove it from `orders`',
+        'c.yaml:24:34: "value" is not in `filters`, so it has no codes to order by: add it there, or remove it from `orders`',
       ],
     ],
     [
@@ -549,6 +549,18 @@ describe('the loader', () => {
       'filters:',
       'chart: { group: [city], measure: city__sum }\n        filters:',
       ['c.yaml:23:42: "city" has no numbers, so it has no sum'],
+    ],
+    [
+      'a time of no field',
+      'filters:',
+      'time: day\n        filters:',
+      ['c.yaml:23:15: there is no field "day"; known: date, city, value'],
+    ],
+    [
+      'a time of a text',
+      'filters:',
+      'time: city\n        filters:',
+      ['c.yaml:23:15: "city" has no times: choose dates, or integers such as 2020 or 202006'],
     ],
     [
       'totals of no text and of no field',

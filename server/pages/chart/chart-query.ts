@@ -8,7 +8,7 @@ import { isParameterName, parseRowQuery } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { AnswerableQuery } from '../table/answer-query.ts'
-import { coverageOf } from '../table/profile.ts'
+import { coverageOf, coverageText } from '../coverage.ts'
 import { rowParameters, type QueryView } from '../table/view.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
@@ -98,8 +98,7 @@ export function sourceFacts(
 ): string {
   const { day } = writtenIn(words)
   const period = coverageOf(table, report)
-  const covered =
-    period === null ? undefined : words.dataFrom(words.between(day(period.from), day(period.to)))
+  const covered = period === null ? undefined : words.dataFrom(coverageText(words, period))
   return [source?.name, covered, words.importedAt(day(manifest.import_date)), license?.name]
     .filter((text) => text !== undefined && text !== '')
     .join(' · ')

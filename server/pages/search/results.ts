@@ -5,7 +5,7 @@ import { framed, type PageContext } from '../frame.ts'
 import { html, textOf, type Html } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import { named, type PageService } from '../service.ts'
-import { coverageOf } from '../table/profile.ts'
+import { coverageOf, timeText } from '../coverage.ts'
 import { equalTo, queryLink } from '../table/view.ts'
 import { CatalogSearch, type CatalogMatch } from './catalog-search.ts'
 import { searchWordsOf, wordsIn } from './search-words.ts'
@@ -146,11 +146,11 @@ function valueLine(
   const { addresses, language, words } = context
   const parameter = equalTo(field, value)
   if (parameter === null) return null
-  const { count, shortDay } = writtenIn(words)
+  const { count } = writtenIn(words)
   const period = coverageOf(table, snapshots.current(table)?.report ?? null)
   const facts = [
     ...(rows === null ? [] : [words.rows(count(rows))]),
-    ...(period === null ? [] : [words.until(shortDay(period.to))]),
+    ...(period === null ? [] : [words.until(timeText(words, period.to))]),
   ]
   return html`<li>
     <a href="${addresses.table(language, table)}${queryLink(new Map([parameter]))}"

@@ -1,13 +1,13 @@
 import { isNumber } from '../../documents/words/filter-text.ts'
 import { titleOf } from '../../documents/words/titles.ts'
-import type { Field, Table } from '../../../core/catalog/catalog.ts'
+import type { Field } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { operatorsOf, readValue } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { PageContext } from '../frame.ts'
 import type { Words } from '../../documents/words/en.ts'
-import { equalTo, isTime, queryLink, withoutField, type TableView } from './view.ts'
+import { equalTo, queryLink, withoutField, type TableView } from './view.ts'
 
 type Profile = SnapshotReport['fields'][number]
 
@@ -30,18 +30,6 @@ export function profilePart(context: PageContext, view: TableView, field: Field)
     <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(found)}</summary>
     ${parts}
   </details>`
-}
-
-/** Returns the first and the last day of the rows; null if unknown, or if the table is in no order of time. */
-export function coverageOf(
-  { fields, order }: Table,
-  report: SnapshotReport | null,
-): { readonly from: string; readonly to: string } | null {
-  const field = fields.find((one) => isTime(one) && order.some((key) => key.field === one.name))
-  const found = report?.fields.find(({ name }) => name === field?.name)
-  const [from = '', to = ''] = [found?.min, found?.max].map((text) => (text ?? '').slice(0, 10))
-  const areDays = [from, to].every((text) => !Number.isNaN(Date.parse(text)))
-  return areDays ? { from, to } : null
 }
 
 /** Bars of a histogram, or of the most frequent values; a line if all values are different. */

@@ -11,7 +11,7 @@ import { columnsForm } from './columns.ts'
 import { chipsPart, filterMenu, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
-import { coverageOf } from './profile.ts'
+import { coverageOf, coverageText } from '../coverage.ts'
 import { tabsPart, trailTo } from './tabs.ts'
 import {
   rowParameters,
@@ -62,7 +62,7 @@ function tableHtml(service: PageService, view: TableView): Html {
     <p class="facts dotted">
       ${table.rowMeaning !== null && html`<span>${words.eachRow(table.rowMeaning)}</span>`}
       <span>${words.rows(count(snapshot.manifest.rows))}</span>
-      ${covered !== null && html`<span>${words.between(day(covered.from), day(covered.to))}</span>`}
+      ${covered !== null && html`<span>${coverageText(words, covered)}</span>`}
       <span>${changed === undefined ? words.importedAt(day(imported)) : words.changedAt(day(changed))}</span>
       ${
         rejected > 0 &&

@@ -1,0 +1,52 @@
+import type { Table } from '../../core/catalog/catalog.ts'
+import type { SnapshotReport } from '../../core/warehouse/report.ts'
+import { writtenIn } from '../documents/words/number-formats.ts'
+import type { Words } from '../documents/words/en.ts'
+import { isTime } from './table/view.ts'
+
+/** First and last time of rows, as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
+export interface Coverage {
+  readonly from: string
+  readonly to: string
+}
+
+/** Returns the times of the rows of a table; null if they are unknown. */
+export function coverageOf({ fields, order, time }: Table, report: SnapshotReport | null): Coverage | null {
+  const isOfTime = time === null ? isTime : ({ name }: { name: string }): boolean => name === time
+  const field = fields.find(
+    (one) => isOfTime(one) && (time !== null || order.some((key) => key.field === one.name)),
+  )
+  const found = report?.fields.find(({ name }) => name === field?.name)
+  const [from = null, to = null] = [found?.min, found?.max].map((text) => timeOf(text ?? ''))
+  return from === null || to === null ? null : { from, to }
+}
+
+/** Returns the time of a value: a day, a year such as 2020, or a month such as 202006; null for others. */
+function timeOf(text: string): string | null {
+  const time = text.slice(0, 'YYYY-MM-DD'.length).replace(/^(\d{4})(\d\d)$/, '$1-$2')
+  return /^\d{4}(-\d\d){0,2}$/.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
+}
+
+/** Returns the times from the first of these to the last. */
+export function allCovered(parts: readonly (Coverage | null)[]): Coverage | null {
+  const known = parts.filter((part) => part !== null)
+  const [from] = known.map((part) => part.from).toSorted()
+  const to = known
+    .map((part) => part.to)
+    .toSorted()
+    .at(-1)
+  return from === undefined || to === undefined ? null : { from, to }
+}
+
+export function coverageText(words: Words, { from, to }: Coverage): string {
+  return from === to ? timeText(words, from) : words.between(timeText(words, from), timeText(words, to))
+}
+
+export function timeText(words: Words, time: string): string {
+  const { shortDay, month } = writtenIn(words)
+  return time.length === 'YYYY'.length
+    ? time
+    : time.length === 'YYYY-MM'.length
+      ? month(time)
+      : shortDay(time)
+}
