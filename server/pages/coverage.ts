@@ -1,11 +1,11 @@
+import { isTime } from '../documents/words/value-text.ts'
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import type { Words } from '../documents/words/en.ts'
-import { isTime } from './table/view.ts'
 
 /** First and last time of rows, as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
-export interface Coverage {
+interface Coverage {
   readonly from: string
   readonly to: string
 }

@@ -1,3 +1,4 @@
+import { valueText } from '../documents/words/value-text.ts'
 import { titleOf } from '../documents/words/titles.ts'
 import { csvText } from '../formats/csv.ts'
 import { type Field, type Table } from '../../core/catalog/catalog.ts'
@@ -79,9 +80,7 @@ function fieldLine(context: PageContext, field: Field, { filters }: Table, found
 
 function distributionPart({ words }: PageContext, field: Field, found: Profile | undefined): Html | null {
   const { count } = writtenIn(words)
-  const top = (found?.top ?? []).map(
-    ({ value, rows }) => [value === '' ? words.emptyText : value, rows] as const,
-  )
+  const top = (found?.top ?? []).map(({ value, rows }) => [valueText(words, field, value), rows] as const)
   const ranges = (found?.histogram ?? []).map(({ from, to, rows }, index) => {
     const range = index === 0 ? words.between : words.above
     return [range(formatBound(field, from), formatBound(field, to)), rows] as const

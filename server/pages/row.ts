@@ -1,12 +1,12 @@
-import { isNumber } from '../documents/words/filter-text.ts'
+import { isDay, isNumber, isTime, valueText } from '../documents/words/value-text.ts'
 import { titleOf } from '../documents/words/titles.ts'
-import { isAmount, type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
+import { type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed, type PageContext } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html, textOf } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
-import { isDay, isTime, rowsPage, viewOf } from './table/view.ts'
+import { rowsPage, viewOf } from './table/view.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
 import { InvalidPage } from '../query/errors.ts'
@@ -62,13 +62,12 @@ function rowHtml(context: PageContext, view: RowView): Html {
 
 function valuePart({ words }: PageContext, field: Field, value: string | null): Html {
   if (value === null) return html`<span class="null">${words.null}</span>`
-  const { digits, grouped, day } = writtenIn(words)
-  if (isNumber(field))
-    return html`<span class="number">${isAmount(field) ? grouped(value) : digits(value)}</span>`
-  if (isTime(field) && isDay(value)) return html`<time datetime="${value}">${day(value)}</time>`
+  const text = value === '' ? '' : valueText(words, field, value)
+  if (isNumber(field)) return html`<span class="number">${text}</span>`
+  if (isTime(field) && isDay(value)) return html`<time datetime="${value}">${text}</time>`
   const address = safeAddress(value)
   if (address !== null) return html`<a href="${address}" rel="nofollow noopener">${value}</a>`
-  return html`<span class="whole" dir="auto">${value}</span>`
+  return html`<span class="whole" dir="auto">${text}</span>`
 }
 
 /** Page of one row, by its number in a snapshot: a field per line, with its meaning. */

@@ -56,6 +56,8 @@ export const en = {
   datasets: 'Datasets',
   unpublished: 'Not published yet',
   lately: 'Recently updated',
+  yes: 'yes',
+  no: 'no',
   until: (day: string) => `until ${day}`,
   latest: 'Last update',
   themes: 'Topics',

@@ -25,6 +25,8 @@ export const pt: Words = {
   datasets: 'Conjuntos de dados',
   unpublished: 'Ainda sem dados publicados',
   lately: 'Atualizados recentemente',
+  yes: 'sim',
+  no: 'não',
   until: (day) => `até ${day}`,
   latest: 'Última atualização',
   themes: 'Temas',

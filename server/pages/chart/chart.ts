@@ -1,3 +1,4 @@
+import { isTime, valueText } from '../../documents/words/value-text.ts'
 import { titleOf, termTitle, measureTitle } from '../../documents/words/titles.ts'
 import { withQuery } from '../../http/addresses.ts'
 import { publicPath } from '../../http/redirect.ts'
@@ -17,11 +18,11 @@ import { named, pageAt, rowAddresses, type PageService } from '../service.ts'
 import { answerQuery } from '../table/answer-query.ts'
 import { chipsPart, filterMenu, hiddenInputs, optionPart } from '../table/conditions.ts'
 import { tabsPart, trailTo } from '../table/tabs.ts'
-import { isTime, rowParameters } from '../table/view.ts'
+import { rowParameters } from '../table/view.ts'
 import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } from './chart-query.ts'
 import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
-import { comparedMax, drawingOf, groupLink, labelOf, shownKey, shownValue } from './drawing.ts'
+import { comparedMax, drawingOf, groupLink, labelOf, shownValue } from './drawing.ts'
 import { chartWidths } from './svg/parts.ts'
 import { chartMarkup, chartSvg } from './svg/svg.ts'
 import { mixedTotal } from '../../query/totals.ts'
@@ -307,7 +308,7 @@ function numbersPart(context: PageContext, view: ChartView): Html | null {
         <tbody>
           ${Array.from(selected.subarray(0, linesMax), (group: number) => {
             const address = groupLink(context, view, group)
-            const names = terms.map((term, at) => shownKey(words, term, groups.columns[at]?.[group] ?? null))
+            const names = terms.map((term, at) => valueText(words, term, groups.columns[at]?.[group] ?? null))
             return html`<tr>
               ${names.map(
                 (name, at) =>

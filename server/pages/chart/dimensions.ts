@@ -1,7 +1,7 @@
+import { isTime } from '../../documents/words/value-text.ts'
 import type { Field, Table } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { baseOf, partsBetween, type Term } from '../../query/date-parts.ts'
-import { isTime } from '../table/view.ts'
 
 /** A field that can group rows, and the shape of its chart. */
 export interface Dimension {

@@ -1,4 +1,4 @@
-import { isNumber } from '../../documents/words/filter-text.ts'
+import { isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
 import { termTitle, measureTitle, withinSentence } from '../../documents/words/titles.ts'
 import type { PageContext } from '../frame.ts'
 import { parameterFor } from '../../query/conditions.ts'
@@ -6,7 +6,7 @@ import { baseOf, daysOfPart, type Term } from '../../query/date-parts.ts'
 import { isRounded, withoutFinalZeros, type Measure } from '../../query/measures.ts'
 import { readValue } from '../../query/operators.ts'
 import { isParameterName } from '../../query/query.ts'
-import { isDay, isTime, rowParameters } from '../table/view.ts'
+import { rowParameters } from '../table/view.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
@@ -23,19 +23,6 @@ export function labelOf(words: Words, { table, aggregation: { terms, measures } 
   const what = list(measures.map((measure) => measureTitle(words, measure, table)))
   const names = terms.map((term) => withinSentence(termTitle(words, term, table)))
   return terms.length === 0 ? what : words.drawn(what, list(names))
-}
-
-export function shownKey(words: Words, term: Term, key: string | null): string {
-  if (key === null) return words.null
-  if (key === '') return words.emptyText
-  if (term.part?.name === 'weekday') return words.weekdays[Number(key) - 1] ?? key
-  const { digits, month, shortDay } = writtenIn(words)
-  if (term.part?.name === 'month') return month(key)
-  // A week is named after its Monday.
-  if (term.part?.name === 'week') return shortDay(daysOfPart(term, [key])?.[0] ?? key)
-  if (term.part !== undefined) return key
-  if (isTime(term) && isDay(key)) return shortDay(key)
-  return isNumber(term) ? digits(key) : key
 }
 
 export function shownValue(words: Words, measure: Measure, value: string | null): string {
@@ -124,7 +111,7 @@ export function drawingOf(
   const groups = [...sums].map(([key, values]) => ({ key, values, at: timeOf(first, key) }))
   const drawn = (some: typeof groups): Drawing['groups'] =>
     some.map(({ key, values, at }) => ({
-      name: shownKey(words, first, key),
+      name: valueText(words, first, key),
       key: key ?? '',
       at,
       marks: values.map((one) => one && markOf(one, measure, words, linkTo)),
@@ -140,7 +127,7 @@ export function drawingOf(
       ? words.others
       : second === undefined
         ? ''
-        : shownKey(words, second, [...values][0] ?? null),
+        : valueText(words, second, [...values][0] ?? null),
   )
   const fewer = left > 0 ? words.othersBelow(count(left)) : ''
   if (isOverTime) {
@@ -150,7 +137,7 @@ export function drawingOf(
     const shape = isOfStates ? 'states' : isOfLines ? 'line' : 'columns'
     const last = dated.at(-1)?.key ?? null
     const partial = partialOf(view, first, last)
-    const period = shownKey(words, first, last)
+    const period = valueText(words, first, last)
     const incomplete = partial
       ? words.incomplete(first.part?.name === 'week' ? words.weekOf(period) : period)
       : ''

@@ -1,9 +1,8 @@
-import { isNumber } from '../../documents/words/filter-text.ts'
+import { typedValue } from '../../documents/words/value-text.ts'
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import { publicPath } from '../../http/redirect.ts'
 import type { NamedResponse } from '../../http/responder.ts'
 import { pathOf, type Found, type ResourceRequest } from '../../http/resource.ts'
-import { writtenIn } from '../../documents/words/number-formats.ts'
 import { targetOf } from '../../query/conditions.ts'
 import { isOperator, operatorRow } from '../../query/operators.ts'
 import type { RowQuery } from '../../query/query.ts'
@@ -38,11 +37,10 @@ export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
   const table = findTable(dataset, params)
   const tidy = tidied(target)
   if (tidy !== null) return { status: 303, location: publicPath(service.publicUrl, pathOf(target)) + tidy }
-  const { typed } = writtenIn(service.context.words)
   const asTyped = new URLSearchParams(
     parametersOf(target).map(([name, text]) => {
-      const field = numberField(table, name)
-      return [name, field === null ? text : typed(text, field.type === 'integer')]
+      const field = comparedField(table, name)
+      return [name, field === null ? text : typedValue(service.context.words, field, text)]
     }),
   )
   const query = parse(table, `?${asTyped.toString()}`)
@@ -63,15 +61,12 @@ export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
   }
 }
 
-/**
- * Returns the field that a parameter compares with a single number, which people may type in their own
- * format; null for other parameters.
- */
-function numberField(table: Table, name: string): Field | null {
+/** Returns the field that a parameter compares with a single value; null for other parameters. */
+function comparedField(table: Table, name: string): Field | null {
   const target = targetOf(table, name)
-  if (target === null || !isNumber(target.field)) return null
-  const operator = target.operator ?? 'eq'
-  return isOperator(operator) && operatorRow(operator).operandKind === 'value' ? target.field : null
+  const operator = target?.operator ?? 'eq'
+  const isOfValue = isOperator(operator) && operatorRow(operator).operandKind === 'value'
+  return target !== null && isOfValue ? target.field : null
 }
 
 async function snapshotOf(

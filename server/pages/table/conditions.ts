@@ -1,3 +1,4 @@
+import { isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { formatList } from '../../query/list.ts'
@@ -9,10 +10,10 @@ import { readValue, operatorsOf } from '../../query/operators.ts'
 import { html, type Html } from '../html.ts'
 import type { PageContext } from '../frame.ts'
 import { rowAddresses, type PageService } from '../service.ts'
-import { describeCondition, isNumber, searchText, valueText } from '../../documents/words/filter-text.ts'
+import { describeCondition, searchText } from '../../documents/words/filter-text.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
-import { withParameters, isTime, parameterOf, queryLink, type QueryView } from './view.ts'
+import { withParameters, parameterOf, queryLink, type QueryView } from './view.ts'
 
 /**
  * Shows the conditions, each with a link that removes it.
@@ -187,7 +188,7 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
           <option value="">${words.any}</option>
           ${writtenIn(words)
             .inOrder([...offered])
-            .map((value) => optionPart(value, value === chosen, valueText(field, value, words)))}
+            .map((value) => optionPart(value, value === chosen, valueText(words, field, value)))}
         </select>
       </p>`,
     }
@@ -212,9 +213,9 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
     control: html`<fieldset class="control">
       <legend class="unseen">${title}</legend>
       <label for="${id}">${words.from}</label>
-      ${boundInput(field, id, `${field.name}__gte`, valueText(field, given('gte'), words))}
+      ${boundInput(words, field, id, `${field.name}__gte`, given('gte'))}
       <label for="${id}-to">${words.to}</label>
-      ${boundInput(field, `${id}-to`, `${field.name}__lte`, valueText(field, given('lte'), words))}
+      ${boundInput(words, field, `${id}-to`, `${field.name}__lte`, given('lte'))}
     </fieldset>`,
   }
 }
@@ -245,7 +246,7 @@ export function optionPart(value: string, isChosen: boolean, text = value): Html
 }
 
 /** Input for one end of a range. A date or time picker is used only if it can represent the whole value. */
-function boundInput(field: Field, id: string, name: string, value: string): Html {
+function boundInput(words: Words, field: Field, id: string, name: string, value: string): Html {
   const { type, kind } = field
   const isDay = type === 'date' || kind === 'date'
   if (isDay && /^(\d{4}-\d\d-\d\d)?$/.test(value))
@@ -254,8 +255,9 @@ function boundInput(field: Field, id: string, name: string, value: string): Html
     const inputValue = value.replace(' ', 'T')
     return html`<input id="${id}" type="datetime-local" step="1" name="${name}" value="${inputValue}" />`
   }
-  const mode = isNumber(field) ? 'decimal' : 'text'
-  return html`<input id="${id}" inputmode="${mode}" name="${name}" value="${value}" />`
+  return isNumber(field)
+    ? html`<input id="${id}" inputmode="decimal" name="${name}" value="${writtenIn(words).digits(value)}" />`
+    : html`<input id="${id}" name="${name}" value="${value}" />`
 }
 
 /** Returns the first operand of the condition with this operator on a field; '' if there is none. */

@@ -1,12 +1,11 @@
-import { isNumber } from '../../documents/words/filter-text.ts'
+import { isDay, isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
 import { formatOrdering } from '../../query/parameters.ts'
 import type { PageContext } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
-import { writtenIn } from '../../documents/words/number-formats.ts'
 import { profilePart } from './profile.ts'
-import { withParameters, isDay, isTime, queryLink, type TableView } from './view.ts'
+import { withParameters, queryLink, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
 /** Maximum number of characters shown in a cell; the page of the row shows the whole value. */
@@ -83,16 +82,15 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
  */
 export function cellPart({ words }: PageContext, field: Field | undefined, value: string | null): Html {
   if (value === null) return html`<td class="null">–</td>`
-  const { digits, grouped, shortDay } = writtenIn(words)
+  const text = field === undefined || value === '' ? value : valueText(words, field, value)
   // The classes are short, since most cells of a page have one.
-  if (field !== undefined && isNumber(field))
-    return html`<td class="n">${isAmount(field) ? grouped(value) : digits(value)}</td>`
+  if (field !== undefined && isNumber(field)) return html`<td class="n">${text}</td>`
   if (field !== undefined && isTime(field) && isDay(value))
-    return html`<td class="d"><time datetime="${value}">${shortDay(value)}</time></td>`
+    return html`<td class="d"><time datetime="${value}">${text}</time></td>`
   const address = safeAddress(value)
   if (address !== null && value.length <= cellShownMax)
     return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`
-  if (value.length <= cellLongMin) return html`<td>${value}</td>`
+  if (value.length <= cellLongMin) return html`<td>${text}</td>`
   const excerpt = shorten(value, cellShownMax)
   return html`<td>
     <details class="long">

@@ -1,4 +1,4 @@
-import { isNumber } from '../../documents/words/filter-text.ts'
+import { isNumber, valueText } from '../../documents/words/value-text.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
@@ -121,11 +121,11 @@ function topPart({ words }: PageContext, view: TableView, field: Field, profile:
   return html`<ul class="values" aria-label="${words.mostFrequent}">
     ${top.slice(0, topMax).map(({ value, rows }) => {
       const share = rows * 100 < all ? `< ${percent(0.01)}` : percent(rows / Math.max(1, all))
-      const valueText = value === '' ? words.emptyText : value
-      const title = `${valueText}: ${words.rows(count(rows))}`
+      const shown = valueText(words, field, value)
+      const title = `${shown}: ${words.rows(count(rows))}`
       const isWhole = !value.endsWith('…')
       const parameter = isWhole ? equalTo(field, value) : null
-      const text = html`<span class="share">${share}</span> ${valueText}`
+      const text = html`<span class="share">${share}</span> ${shown}`
       return canFilter && parameter !== null
         ? html`<li><a href="${queryLink(new Map([...rest, parameter]))}" title="${title}">${text}</a></li>`
         : html`<li title="${title}">${text}</li>`

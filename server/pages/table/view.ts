@@ -51,15 +51,6 @@ export interface TableView extends QueryView {
   readonly dataAddress: (parameters: QueryParameters, page: number) => string
 }
 
-/** Returns whether values start with days, `YYYY-MM-DD`. */
-export function isTime({ type, kind }: Field): boolean {
-  return type === 'date' || type === 'datetime' || kind === 'date'
-}
-
-export function isDay(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
-}
-
 /**
  * Returns the parameters of the query with changes, of which null removes a parameter. The result has no page
  * number, so that links start at the first page.

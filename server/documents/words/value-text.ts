@@ -1,0 +1,46 @@
+import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
+import { daysOfPart, type Term } from '../../query/date-parts.ts'
+import type { Words } from './en.ts'
+import { writtenIn } from './number-formats.ts'
+
+/** Values in the language of the reader. */
+
+export function isNumber({ type }: Field): boolean {
+  return typeRow(type).wire.kind === 'number'
+}
+
+/** Returns whether values start with days, `YYYY-MM-DD`. */
+export function isTime({ type, kind }: Field): boolean {
+  return type === 'date' || type === 'datetime' || kind === 'date'
+}
+
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+}
+
+/** Formats a value of a field, or of a part of its dates. */
+export function valueText(words: Words, term: Term, value: string | null): string {
+  if (value === null) return words.null
+  if (value === '') return words.emptyText
+  const { digits, grouped, month, shortDay } = writtenIn(words)
+  if (term.part !== undefined) {
+    const { name } = term.part
+    if (name === 'weekday') return words.weekdays[Number(value) - 1] ?? value
+    if (name === 'month') return month(value)
+    // A week is named after its Monday.
+    return name === 'week' ? shortDay(daysOfPart(term, [value])?.[0] ?? value) : value
+  }
+  if (isTime(term) && isDay(value)) return shortDay(value)
+  if (term.type === 'bool') return value === 'true' ? words.yes : words.no
+  if (isNumber(term)) return isAmount(term) ? grouped(value) : digits(value)
+  return value
+}
+
+/** Converts a value as people type it, in the form of `valueText`, into the form of the API. */
+export function typedValue(words: Words, field: Field, text: string): string {
+  if (isNumber(field)) return writtenIn(words).typed(text, field.type === 'integer')
+  if (field.type !== 'bool') return text
+  const word = text.toLowerCase()
+  return word === words.yes ? 'true' : word === words.no ? 'false' : text
+}
