@@ -208,9 +208,11 @@ fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: cent
 .off { color: var(--soft); }
 .columns ul, .columns-list { columns: 20rem; list-style: none; padding: 0; }
 .columns li, .columns-list li { padding: 0.15rem 0; break-inside: avoid; }
-.downloads { list-style: none; padding: 0; }
-.downloads li { padding: 0.35rem 0; border-bottom: 1px solid var(--line); }
-.downloads a { font-weight: 600; margin-right: var(--step); }
+.downloads { list-style: none; padding: 0; margin: 0 0 calc(2 * var(--step)); }
+.downloads li { display: flex; justify-content: space-between; gap: calc(3 * var(--step)); padding: 0.35rem 0; border-bottom: 1px solid var(--line); }
+.downloads li[hidden] { display: none; }
+.downloads .facts { white-space: nowrap; }
+.downloads a:not(:hover) { text-decoration: none; }
 figure { margin: calc(2 * var(--step)) 0; }
 figcaption { margin-bottom: var(--step); color: var(--soft); }
 figcaption h2 { margin: 0; color: var(--ink); }

@@ -38,17 +38,13 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
     query.snapshot === null || query.snapshot === 'current' || download === undefined
       ? files.download(table)
       : files.file(table, query.snapshot, download.file)
-  const line = (title: string, address: string, name: string): Html =>
-    html`<li>
-      <a href="${address}" rel="nofollow">${title}</a>
-      <span class="facts"
-        >${words.rows(count(range.count))}, ${words.aboutSize(bytes(sizeOf(view, name)))}</span
-      >
-    </li>`
   const titleOfFormat = (name: string): string =>
     name === csvExcelFormat.name ? words.decimalComma : name === 'arrow' ? 'Arrow' : name.toUpperCase()
-  const exportLine = ({ name }: (typeof rowFormats)[number]): Html =>
-    line(titleOfFormat(name), view.exportAddress(new Map([...ask, ['format', name]])), name)
+  const exportLine = ({ name }: (typeof rowFormats)[number]): Html => {
+    const address = view.exportAddress(new Map([...ask, ['format', name]]))
+    return downloadLine(titleOfFormat(name), address, words.aboutSize(bytes(sizeOf(view, name))))
+  }
+  const [parquet, ...otherParts] = snapshot.manifest.parts
   const forPrograms = rowFormats.filter(({ name }) => !forSheets.has(name)).map(exportLine)
   return html`<details class="menu end main" id="downloads">
     <summary>${words.download}</summary>
@@ -56,11 +52,12 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
       ${
         range.count > table.exportRowsMax
           ? html`<p>${words.tooMany(count(table.exportRowsMax))}</p>`
-          : html`<h2>${words.forSpreadsheets}</h2>
+          : html`<p class="facts">${words.rows(count(range.count))}</p>
+              <h2>${words.forSpreadsheets}</h2>
               <ul class="downloads">
                 ${
                   range.count <= table.excelRowsMax
-                    ? line('Excel', addresses.workbook(language, table, ask), 'xlsx')
+                    ? downloadLine('Excel', addresses.workbook(language, table, ask), null)
                     : html`<li>${words.tooManyForExcel(count(table.excelRowsMax))}</li>`
                 }
                 ${[csvFormat, csvExcelFormat].map(exportLine)}
@@ -77,16 +74,27 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
       <p><a href="${addresses.aspect(language, table, 'api', ask)}#code">${words.asCode}</a></p>
       <h2>${words.wholeTable}</h2>
       <ul class="downloads">
-        <li>
-          <a href="${wholeFile}">CSV (gzip)</a>
-          <span class="facts"
-            >${words.rows(count(snapshot.manifest.rows))}, ${bytes(download?.bytes ?? 0)}</span
-          >
-        </li>
+        ${downloadLine('CSV (gzip)', wholeFile, bytes(download?.bytes ?? 0))}
+        ${
+          parquet !== undefined &&
+          otherParts.length === 0 &&
+          downloadLine(
+            'Parquet',
+            files.file(table, snapshot.manifest.snapshot, parquet.file),
+            bytes(parquet.bytes),
+          )
+        }
         <li><a href="${addresses.files(language, dataset)}#${table.name}">${words.filesOf}</a></li>
       </ul>
     </div>
   </details>`
+}
+
+function downloadLine(title: string, address: string, size: string | null): Html {
+  return html`<li>
+    <a href="${address}" rel="nofollow">${title}</a>
+    ${size !== null && html`<span class="facts">${size}</span>`}
+  </li>`
 }
 
 const forSheets: ReadonlySet<string> = new Set(

@@ -37,8 +37,8 @@ beforeAll(async () => {
   service = await serve(shop)
 })
 
-const textAt = async (path: string): Promise<string> =>
-  textIn((await rawGet(service.app, path, { Accept: 'text/html' })).body.toString())
+const markupAt = async (path: string): Promise<string> =>
+  (await rawGet(service.app, path, { Accept: 'text/html' })).body.toString()
 
 test.each<[table: string, covered: string | null]>([
   ['first-date', 'Mar 2, 2019 to Feb 26, 2020'],
@@ -49,11 +49,13 @@ test.each<[table: string, covered: string | null]>([
   ['months', 'Apr 2020 to Dec 2020'],
   ['nonsense', null],
 ])('the page of %s says that its rows are from %s', async (table, covered) => {
-  const [, facts = ''] = /\d rows?\s+(.*?)\s*imported/s.exec(await textAt(`/en/dataset/d/${table}/`)) ?? []
-  expect(facts.replaceAll(/\s+/g, ' ').trim()).toBe(covered ?? '')
+  const [facts = ''] =
+    /<p class="facts dotted">.*?<\/p>/s.exec(await markupAt(`/en/dataset/d/${table}/`)) ?? []
+  const [, times = ''] = /\d rows?\s+(.*?)\s*imported/s.exec(textIn(facts)) ?? []
+  expect(times).toBe(covered ?? '')
 })
 
 test('a dataset and its card cover all of its tables', async () => {
-  expect(await textAt('/en/dataset/d/')).toMatch(/Period\s+2018 to 2022/)
-  expect(await textAt('/pt/')).toContain('até 2022')
+  expect(textIn(await markupAt('/en/dataset/d/'))).toMatch(/Period\s+2018 to 2022/)
+  expect(textIn(await markupAt('/pt/'))).toContain('até 2022')
 })
