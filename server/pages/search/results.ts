@@ -1,5 +1,6 @@
 import { titleOf } from '../../documents/words/titles.ts'
 import type { CatalogTexts, Table } from '../../../core/catalog/catalog.ts'
+import { foldText } from '../../../core/folding.ts'
 import type { NamedResponse } from '../../http/responder.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, textOf, type Html } from '../html.ts'
@@ -9,7 +10,7 @@ import { coverageOf, timeText } from '../coverage.ts'
 import { equalTo, queryLink } from '../table/view.ts'
 import { CatalogSearch, type CatalogMatch } from './catalog-search.ts'
 import { searchWordsOf, wordsIn } from './search-words.ts'
-import { findValues, type ValueMatch } from './value-search.ts'
+import { findPartsOfValues, findValues, type ValueMatch } from './value-search.ts'
 
 /** Page of what a search of the whole service finds: values, which lead to their rows, and tables. */
 
@@ -33,13 +34,21 @@ const [valuesMax, tablesMax] = [6, 20]
 /** Score of a value in the order of results: that of two words of a title. */
 const valueScore = 16
 
+/** Minimum length of a part of a value. */
+const partMin = 3
+
 async function find(service: PageService, text: string, signal: () => AbortSignal): Promise<Found> {
   const { context, snapshots, dictionaries, pageBytesMax } = service
   const { words, phrases } = searchWordsOf(text)
   // All searches together are one client for DuckDB: its queue serves other requests between them.
   const requester = { client: 'search', pageBytesMax, signal, pay: async () => {} }
-  const values = await findValues(context.catalog, snapshots, dictionaries, phrases, requester)
-  return rank(context.catalog, indexOf(context).find(words), values, words)
+  const sources = { catalog: context.catalog, snapshots, dictionaries, requester }
+  const matches = indexOf(context).find(words)
+  const values = await findValues(sources, phrases)
+  const isFound = values.length > 0 || matches.some((match) => match.words.size === words.length)
+  const whole = foldText(text.trim())
+  const parts = isFound || whole.length < partMin ? [] : await findPartsOfValues(sources, whole)
+  return rank(context.catalog, matches, [...values, ...parts], words)
 }
 
 /**
@@ -141,10 +150,10 @@ function resultsHtml(service: PageService, text: string, { tables, values }: Fou
 /** Link to the rows with a value. */
 function valueLine(
   { context, snapshots }: PageService,
-  { table, field, value, rows }: ValueMatch,
+  { table, field, value, rows, isPart }: ValueMatch,
 ): Html | null {
   const { addresses, language, words } = context
-  const parameter = equalTo(field, value)
+  const parameter = isPart ? ([`${field.name}__contains`, value] as const) : equalTo(field, value)
   if (parameter === null) return null
   const { count } = writtenIn(words)
   const period = coverageOf(table, snapshots.current(table)?.report ?? null)
@@ -154,7 +163,7 @@ function valueLine(
   ]
   return html`<li>
     <a href="${addresses.table(language, table)}${queryLink(new Map([parameter]))}"
-      >${titleOf(field)}: ${value} · ${titleOf(table)}</a
+      >${titleOf(field)}${isPart ? ` ${words.contains}` : ':'} ${value} · ${titleOf(table)}</a
     >
     <span class="facts">${facts.join(' · ')}</span>
   </li>`

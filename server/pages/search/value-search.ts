@@ -7,32 +7,69 @@ import { foldText } from '../../../core/folding.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Snapshots } from '../../snapshots/snapshots.ts'
 
-/** A value that a search names. */
+/** A value that a search names, or a part of several values. */
 export interface ValueMatch {
   readonly table: Table
   readonly field: Field
   readonly value: string
   /** Number of its rows; null if unknown. */
   readonly rows: number | null
+  readonly isPart: boolean
 }
 
 /** Maximum number of values that a search reads, of all tables; fields with few values come first. */
 const valuesMax = 1_000_000
 
+/** Values to search: the dictionaries of the snapshots, which the server caches within a bound, or their reports. */
+interface Sources {
+  readonly catalog: CatalogTexts
+  readonly snapshots: Snapshots
+  readonly dictionaries: Dictionaries
+  readonly requester: Requester
+}
+
 /**
- * Returns the values of filter fields that equal one of the phrases, ignoring case and accents. Reads the
- * dictionaries of the snapshots, which the server caches within a bound, or else the values of their reports.
+ * Returns the values of filter fields that equal one of the phrases, ignoring case, accents and signs.
  * @param phrases folded
  */
-export async function findValues(
-  catalog: CatalogTexts,
-  snapshots: Snapshots,
-  dictionaries: Dictionaries,
-  phrases: readonly string[],
-  requester: Requester,
-): Promise<ValueMatch[]> {
-  const wanted = new Set(phrases)
-  const matches: ValueMatch[] = []
+export async function findValues(sources: Sources, phrases: readonly string[]): Promise<ValueMatch[]> {
+  const wanted = new Set([...phrases, ...phrases.map(withoutSigns)])
+  const found: ValueMatch[] = []
+  const isWanted = (folded: string): boolean => wanted.has(folded) || wanted.has(withoutSigns(folded))
+  for await (const matches of valuesByField(sources, isWanted)) found.push(...matches)
+  return found
+}
+
+/**
+ * Returns a match of each field with values that contain a text at the start of a word: the value if there is one, and
+ * otherwise the text.
+ * @param text folded
+ */
+export async function findPartsOfValues(sources: Sources, text: string): Promise<ValueMatch[]> {
+  const found: ValueMatch[] = []
+  const isWanted = (folded: string): boolean =>
+    folded.includes(text) && ` ${withoutSigns(folded)}`.includes(` ${withoutSigns(text)}`)
+  for await (const [first, ...others] of valuesByField(sources, isWanted)) {
+    if (first === undefined) continue
+    const rows = others.reduce(
+      (sum: number | null, { rows: more }) => (sum === null || more === null ? null : sum + more),
+      first.rows,
+    )
+    found.push(others.length === 0 ? first : { ...first, value: text, rows, isPart: true })
+  }
+  return found
+}
+
+/** Returns a folded text with blanks instead of other signs. */
+function withoutSigns(folded: string): string {
+  return folded.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim()
+}
+
+/** Yields the values of each filter field that match, without those of too small groups. */
+async function* valuesByField(
+  { catalog, snapshots, dictionaries, requester }: Sources,
+  isWanted: (folded: string) => boolean,
+): AsyncGenerator<ValueMatch[]> {
   const columns: { table: Table; field: Field; snapshot: Snapshot; count: number }[] = []
   for (const table of allTables(catalog)) {
     const snapshot = snapshots.current(table)
@@ -41,10 +78,7 @@ export async function findValues(
       if (!typeRow(field.type).isText || !table.filters.includes(field.name)) continue
       const count = distinctValues(snapshot, field.name)
       if (count > 0) columns.push({ table, field, snapshot, count })
-      else
-        matches.push(
-          ...reportedValues(table, field, snapshot).filter(({ value }) => wanted.has(foldText(value))),
-        )
+      else yield reportedValues(table, field, snapshot).filter(({ value }) => isWanted(foldText(value)))
     }
   }
   const yielder = new EventLoopYielder(requester.signal)
@@ -54,14 +88,14 @@ export async function findValues(
     if (read > valuesMax) break
     const dictionary = await dictionaries.values(snapshot, field, requester)
     await yielder.next()
+    const matches: ValueMatch[] = []
     for (const [code, folded] of (dictionary?.folded ?? []).entries()) {
-      if (!wanted.has(folded)) continue
       const rows = dictionary?.rows[code] ?? 0
-      if (rows >= table.minGroupSize)
-        matches.push({ table, field, value: dictionary?.values[code] ?? '', rows })
+      if (isWanted(folded) && rows >= table.minGroupSize)
+        matches.push({ table, field, value: dictionary?.values[code] ?? '', rows, isPart: false })
     }
+    yield matches
   }
-  return matches
 }
 
 /** Returns the values of a field that the report of a snapshot has, without those of too small groups. */
@@ -69,5 +103,5 @@ function reportedValues(table: Table, field: Field, { choices, report }: Snapsho
   const top = report?.fields.find(({ name }) => name === field.name)?.top ?? []
   const counts = new Map(top.map(({ value, rows }) => [value, rows]))
   const values = new Set([...counts.keys(), ...(choices.get(field.name) ?? [])])
-  return [...values].map((value) => ({ table, field, value, rows: counts.get(value) ?? null }))
+  return [...values].map((value) => ({ table, field, value, rows: counts.get(value) ?? null, isPart: false }))
 }

@@ -153,3 +153,42 @@ describe('in a catalog of its own', () => {
     expect((await search(own, 'alley')).links).toEqual([])
   })
 })
+
+describe('of values with signs and several words', () => {
+  let own: Service
+  beforeAll(async () => {
+    const fields = [fieldOf('tree:string'), fieldOf('school:string')]
+    const shop = await workshop(catalogAround([{ name: 't', title: 'Places', order: ['tree'], fields }]), {
+      'd/t.csv': [
+        'tree,school',
+        'Pau-brasil,EMEF Cecília Meireles',
+        'Pau-brasil,EMEI Sítio do Saber',
+        'Ipê-amarelo,EMEI Flor do Sítio',
+        "Árvore d'água (nova),CIEP Anísio",
+      ].join('\n'),
+    })
+    await shop.ingest()
+    own = await serve(shop)
+  })
+
+  test.each<[text: string, link: string | null, rows?: number]>([
+    ['pau-brasil', '?tree=Pau-brasil', 2],
+    ['Pau Brasil', '?tree=Pau-brasil', 2],
+    ['ipe amarelo', '?tree=Ip%C3%AA-amarelo', 1],
+    ["arvore d'agua nova", '?tree=%C3%81rvore+d%27%C3%A1gua+%28nova%29', 1],
+    // A part of one value leads to the value, and a part of several to all of them.
+    ['cecilia meireles', '?school=EMEF+Cec%C3%ADlia+Meireles', 1],
+    ['Sítio', '?school__contains=sitio', 2],
+    ['brasil', '?tree=Pau-brasil', 2],
+    // Parts begin at the start of a word.
+    ['itio', null],
+    ['em', null],
+  ])('%s leads to %s', async (text, link, rows = 0) => {
+    const { links, text: shown } = await search(own, text)
+    expect(links).toEqual(link === null ? [] : [`/en/dataset/d/t/${link}`, '/en/dataset/d/t/'])
+    if (link === null) return
+    expect(shown).toContain(rows === 1 ? '1 row' : `${rows} rows`)
+    const page = (await rawGet(own.app, links[0] ?? '', { Accept: 'text/html' })).body.toString()
+    expect(rowCountOn(page)).toBe(String(rows))
+  })
+})
