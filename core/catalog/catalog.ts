@@ -88,7 +88,10 @@ export function logoType(file: string): string | null {
   return file.endsWith('.svg') ? 'image/svg+xml' : file.endsWith('.png') ? 'image/png' : null
 }
 
-const isAsciiLine = (text: string): boolean => /^[ -~]+$/.test(text)
+/** Returns a text without accents, as HTTP headers have to be. */
+export function withoutAccents(text: string): string {
+  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '')
+}
 
 /** The catalog without its datasets, which are parsed one by one. */
 export const catalogShape = z.strictObject({
@@ -97,12 +100,13 @@ export const catalogShape = z.strictObject({
   /** Sentence that asks clients to use the API sparingly (spec: Limits 1). */
   notice: texts
     .refine(
-      (notice) => isAsciiLine(notice.in(null)),
-      'must be one line of plain ASCII, at least in the first language, since that is sent in an HTTP header',
+      (notice) => /^[ -~]+$/.test(withoutAccents(notice.in(null))),
+      'must be one line of Latin letters in the first language, which is sent in an HTTP header without accents: begin with another language, such as { en: Be gentle, pt: Vá com calma }',
     )
-    .prefault(
-      'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.',
-    )
+    .prefault({
+      en: 'Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.',
+      pt: 'Use esta API com moderação, não para extrair conjuntos inteiros: para um conjunto completo, baixe seus arquivos.',
+    })
     .describe('Asks clients to use the API sparingly; sent with every page.'),
   about: optional(texts).describe('Text of the page about the service, in Markdown without HTML.'),
   publisher,

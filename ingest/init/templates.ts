@@ -5,8 +5,6 @@ export const catalogTemplate = `# The datasets that this service publishes. docs
 
 title: Open data
 description: Open data, as an API and as pages.
-notice: >-
-  Use this API sparingly, not to pull entire datasets: for a complete dataset, download its files instead.
 
 # Publisher and contact of the service:
 # publisher: { name: Weather Service, url: 'https://example.org/' }

@@ -7,11 +7,11 @@ export interface FieldTexts {
   readonly unit?: string
 }
 
-/** Units in brackets: signs such as `R$` and `%`, short ones such as `mm` and `R$/kg`, and a few words. */
+/** Units in brackets: signs such as `R$` and `%`, short ones such as `mm` and `R$/kg`, and plurals such as `pessoas`. */
 const unitPattern =
-  /^(?:[A-Z]{0,2}\$(?:\/\p{L}+)?|[€£%‰]|°[CF]|µ?\p{Ll}{1,3}[²³23]?(?:\/\p{Ll}{1,4}[²³23]?)?|k?W(?:h)?|MWh?|GWh?|anos|dias|horas|meses|pessoas|years|days|hours|months|people)$/u
-/** Units whose values do not add up. */
-const unsummablePattern = /[%‰°/]/
+  /^(?:[A-Z]{0,2}\$(?:\/\p{L}+)?|[€£%‰]|°[CF]|µ?\p{Ll}{1,3}[²³23]?(?:\/\p{Ll}{1,4}[²³23]?)?|k?W(?:h)?|MWh?|GWh?|people|\p{Ll}{2,14}s)$/u
+/** Units whose values do not add up: shares, heights and ages. */
+const unsummablePattern = /[%‰°/]|^(?:c?m|anos|years)$/
 
 /**
  * Proposes a title and a unit: `Valor (R$)` is the title "Valor" in the unit "R$", if its values are numbers. A column

@@ -22,7 +22,7 @@ type ShownTable = TableProvenance & { readonly spark: Html | null }
 
 function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTable[]): Html {
   const { context, snapshots, writing, files } = service
-  const { addresses, language, words, catalog } = context
+  const { addresses, language, words } = context
   const { dataset } = cited
   const feed = writing.documents.datasetFeed(dataset, language)
   const main = html`
@@ -57,7 +57,6 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
         <a href="${addresses.files(language, dataset)}">${words.filesOf}</a> ·
         <a href="${files.sums(dataset)}">${words.sums}</a>
       </p>
-      <p class="facts">${catalog.notice}</p>
     </section>
   `
   return framed(context, {

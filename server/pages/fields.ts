@@ -1,4 +1,4 @@
-import { valueText } from '../documents/words/value-text.ts'
+import { isNumber, isTime, valueText } from '../documents/words/value-text.ts'
 import { titleOf } from '../documents/words/titles.ts'
 import { csvText } from '../formats/csv.ts'
 import { type Field, type Table } from '../../core/catalog/catalog.ts'
@@ -8,7 +8,7 @@ import { operatorsOf } from '../query/operators.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
-import { distinctText, formatBound, stripPart } from './table/profile.ts'
+import { distinctText, boundText, stripPart } from './table/profile.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import type { Resource } from '../http/resource.ts'
 import {
@@ -55,7 +55,9 @@ function typeText({ words }: PageContext, field: Field): string {
 function fieldLine(context: PageContext, field: Field, { filters }: Table, found: Profile | undefined): Html {
   const { words } = context
   const { count } = writtenIn(words)
-  const bounds = [found?.min, found?.max].flatMap((text) => text ?? [])
+  // The first and last of texts say little.
+  const bounds =
+    isNumber(field) || isTime(field) ? [found?.min, found?.max].flatMap((text) => text ?? []) : []
   return html`<tr>
     <th scope="row">
       ${field.title !== null && html`${field.title}<br />`}
@@ -70,7 +72,7 @@ function fieldLine(context: PageContext, field: Field, { filters }: Table, found
       ${filters.includes(field.name) && html`<p class="facts">${words.canFilter}: ${operatorsOf(field).join(', ')}</p>`}
     </td>
     <td>
-      ${bounds.length === 2 && html`<span dir="auto">${words.between(bounds[0] ?? '', bounds[1] ?? '')}</span>`}
+      ${bounds.length === 2 && html`<span>${words.between(boundText(words, field, bounds[0] ?? ''), boundText(words, field, bounds[1] ?? ''))}</span>`}
       ${found !== undefined && html`<p class="facts">${found.nulls > 0 ? words.nulls(count(found.nulls)) : words.noNulls}</p>`}
       ${found !== undefined && html`<p class="facts">${distinctText(context.words, found)}</p>`}
     </td>
@@ -83,7 +85,7 @@ function distributionPart({ words }: PageContext, field: Field, found: Profile |
   const top = (found?.top ?? []).map(({ value, rows }) => [valueText(words, field, value), rows] as const)
   const ranges = (found?.histogram ?? []).map(({ from, to, rows }, index) => {
     const range = index === 0 ? words.between : words.above
-    return [range(formatBound(field, from), formatBound(field, to)), rows] as const
+    return [range(boundText(words, field, from), boundText(words, field, to)), rows] as const
   })
   const entries = top.length > 0 ? top : ranges
   if (found === undefined || entries.length === 0) return null

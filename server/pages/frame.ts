@@ -2,7 +2,7 @@ import type { CatalogTexts } from '../../core/catalog/catalog.ts'
 import { languages, type Language } from '../../core/catalog/names.ts'
 import type { PageAddresses } from '../documents/page-addresses.ts'
 import type { Asset, Assets } from './assets.ts'
-import { html, markup, type Html } from './html.ts'
+import { html, markup, partyPart, type Html } from './html.ts'
 import { wordsOf } from '../documents/words/all.ts'
 import type { Words } from '../documents/words/en.ts'
 
@@ -147,12 +147,16 @@ function trailPart({ addresses, language, words }: PageContext, trail: readonly 
 }
 
 function footerPart({ catalog, addresses, language, words }: PageContext): Html {
+  const { publisher, contact, notice } = catalog
+  const mail = contact?.email == null ? null : `mailto:${contact.email}`
   return html`<footer class="bottom">
     <nav aria-label="${words.service}">
       <a href="${addresses.home(language)}">${words.home}</a>
       <a href="${addresses.about(language)}">${words.about}</a>
       <a href="${addresses.limits(language)}">${words.limits}</a>
+      ${publisher !== null && html`<span>${partyPart(publisher)}</span>`}
+      ${contact !== null && html`<a href="${mail ?? contact.url}">${contact.name}</a>`}
     </nav>
-    <p>${catalog.notice}</p>
+    <p>${notice}</p>
   </footer>`
 }

@@ -72,8 +72,8 @@ code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans 
 .seek input { width: 100%; }
 .seek-link { display: none; padding: 0 0.6rem; font-size: 1.5rem; line-height: 1; text-decoration: none; }
 header.top { display: flex; flex-wrap: wrap; gap: 0 calc(2 * var(--step)); justify-content: space-between; align-items: center; border-bottom: 1px solid var(--line); }
-.brand { font-weight: 750; font-size: 1.25rem; letter-spacing: -0.01em; color: var(--ink); text-decoration: none; }
-.brand img { height: 2rem; vertical-align: middle; margin-right: 0.5em; }
+.brand { display: flex; align-items: center; font-weight: 750; font-size: 1.25rem; line-height: 1.2; letter-spacing: -0.01em; color: var(--ink); text-decoration: none; }
+.brand img { height: 2rem; margin-right: 0.5em; }
 .brand.plain::before { content: ''; display: inline-block; width: 0.7em; height: 0.7em; border-radius: 3px; background: var(--accent); margin-right: 0.5em; }
 .languages { display: flex; flex-wrap: wrap; gap: calc(2 * var(--step)); align-items: center; }
 .languages [aria-current] { font-weight: 650; }
@@ -228,6 +228,9 @@ const otherMedia = /* css */ `
   .seek { display: none; }
   .seek-link { display: inline-block; margin-left: auto; }
   header.top { flex-wrap: nowrap; }
+  .brand { font-size: 1.05rem; }
+  .languages { flex-wrap: nowrap; }
+  .languages [aria-current] { display: none; }
   .grid thead th.number { white-space: nowrap; }
   .chooser .control { flex: 1 1 40%; }
   .chooser select { width: 100%; }

@@ -1,7 +1,7 @@
 import type { Runtime } from '../routes/runtime.ts'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
-import type { Catalog } from '../../core/catalog/catalog.ts'
+import { withoutAccents, type Catalog } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { commonHeaders } from '../http/headers.ts'
 import { accountFor, openAccount } from '../http/limits.ts'
@@ -34,7 +34,7 @@ import { tableRows } from '../routes/table-rows.ts'
 export function createApp(runtime: Runtime): RequestListener {
   const { catalog, publicUrl, client, limiter, log, meter } = runtime
   const logRequest = logRequests(log, client, meter)
-  const setHeaders = commonHeaders(catalog.notice, publicUrl)
+  const setHeaders = commonHeaders(withoutAccents(catalog.notice), publicUrl)
   const shortcuts = new Shortcuts()
   const contexts = contextsOf(catalog, publicUrl)
   const handleError = problemSender(contexts, log, meter)

@@ -485,9 +485,9 @@ describe('the loader', () => {
     [
       'a notice that cannot travel in a header',
       'notice: Sparingly.',
-      'notice: { pt: Atenção, en: Take care }',
+      'notice: { pt: 注意, en: Take care }',
       [
-        'c.yaml:3:9: "notice" is {"pt":"Atenção","en":"Take care"}, and must be one line of plain ASCII, at least in the first language, since that is sent in an HTTP header',
+        'c.yaml:3:9: "notice" is {"pt":"注意","en":"Take care"}, and must be one line of Latin letters in the first language, which is sent in an HTTP header without accents: begin with another language, such as { en: Be gentle, pt: Vá com calma }',
       ],
     ],
     [

@@ -14,6 +14,10 @@ test.each<[header: string, value: string, texts: Texts, isMeasure: boolean]>([
   ['  Chuva   total (mm)', '3.5', { title: 'Chuva total', unit: 'mm' }, true],
   ['Área (km²)', '7', { title: 'Área', unit: 'km²' }, true],
   // Values whose sums mean nothing.
+  ['Refeições (unidades)', '31', { title: 'Refeições', unit: 'unidades' }, true],
+  ['Altura (m)', '3.5', { title: 'Altura', unit: 'm' }, false],
+  ['Diâmetro (cm)', '35', { title: 'Diâmetro', unit: 'cm' }, false],
+  ['Idade (anos)', '35', { title: 'Idade', unit: 'anos' }, false],
   ['Taxa (%)', '7.5', { title: 'Taxa', unit: '%' }, false],
   ['Temperatura (°C)', '21', { title: 'Temperatura', unit: '°C' }, false],
   ['Preço (R$/kg)', '4.20', { title: 'Preço', unit: 'R$/kg' }, false],

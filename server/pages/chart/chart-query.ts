@@ -93,13 +93,18 @@ export function chartParameters({ query, chosen }: ChartQuery): QueryParameters 
 /** Names the source, the period, the day of the import and the licence of the data. */
 export function sourceFacts(
   words: Words,
-  { source, license }: Dataset,
+  { source, author, publisher, license }: Dataset,
   { table, manifest, report }: Snapshot,
 ): string {
   const { day } = writtenIn(words)
   const period = coverageOf(table, report)
   const covered = period === null ? undefined : words.dataFrom(coverageText(words, period))
-  return [source?.name, covered, words.importedAt(day(manifest.import_date)), license?.name]
+  return [
+    (source ?? author ?? publisher)?.name,
+    covered,
+    words.importedAt(day(manifest.import_date)),
+    license?.name,
+  ]
     .filter((text) => text !== undefined && text !== '')
     .join(' · ')
 }

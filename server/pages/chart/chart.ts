@@ -148,9 +148,12 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
     field,
     ...partsOf(table, field).flatMap((part) => partTerm(field, part) ?? []),
   ])
+  // Without a unit, numbers may be codes.
+  const amounts = table.fields.filter(({ name, unit }) => unit !== null || table.measures.includes(name))
   const measures = [
     rowsName(table),
-    ...table.measures.flatMap((name) => [`${name}__sum`, `${name}__avg`, `${name}__median`, `${name}__max`]),
+    ...table.measures.map((name) => `${name}__sum`),
+    ...amounts.flatMap(({ name }) => [`${name}__avg`, `${name}__median`, `${name}__max`]),
   ].flatMap((name) => measureOf(table, name) ?? [])
   const splits = terms.filter((term) => isSplit(term, snapshot.report))
   return html`<form

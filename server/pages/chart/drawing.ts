@@ -170,12 +170,18 @@ export function drawingOf(
   return { ...nothing, series, groups: drawn(ranked.slice(0, barsMax)), note }
 }
 
-/** Returns whether the data end before the last period of a chart does. */
+/** Returns whether the data end before the last period of a chart does, unless they have one day a period. */
 function partialOf({ snapshot: { report } }: ChartView, term: Term, key: string | null): boolean {
   if (term.part === undefined || key === null) return false
   const [from, to] = daysOfPart(term, [key]) ?? ['', '']
-  const last = report?.fields.find(({ name }) => name === baseOf(term).name)?.max?.slice(0, 10)
-  return last !== undefined && from <= last && last < to
+  const found = report?.fields.find(({ name }) => name === baseOf(term).name)
+  const [first = '', last = ''] = [found?.min, found?.max].map((text) => text?.slice(0, 'YYYY-MM-DD'.length))
+  if (last < from || last >= to) return false
+  const [start = 0, end = 0, periodEnd = 0] = [first, last, to].map((day) => Date.parse(day))
+  const periods = (end - start) / (periodEnd - end)
+  // Rounded up, since months differ in length.
+  const isOnePerPeriod = periods > 0 && (found?.distinct_estimate ?? Infinity) <= Math.ceil(periods) + 1
+  return last !== from || !isOnePerPeriod
 }
 
 /** A value of the chart: by the first term, and by the second one. */

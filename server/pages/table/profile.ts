@@ -70,14 +70,13 @@ function histogramPart(
   const isRounded = field.type === 'datetime' && (max ?? '').includes('.')
   const canFilter =
     view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isRounded
-  const { count, digits } = writtenIn(words)
+  const { count } = writtenIn(words)
   const rest = withoutField(view, field)
-  const boundText = (text: string): string => (isNumber(field) ? digits(formatBound(field, text)) : text)
   // The clickable area has full height, so that low bars are easy to select.
   const reaches = bars.map(({ from, to, rows }, index) => {
     if (rows === 0) return null
     const range = index === 0 ? words.between : words.above
-    const label = `${range(boundText(from), boundText(to))}: ${words.rows(count(rows))}`
+    const label = `${range(boundText(words, field, from), boundText(words, field, to))}: ${words.rows(count(rows))}`
     const title = html`<title>${label}</title>`
     const reach = `M${index * 10} 0h10v${height}h-10z`
     const [lower, upper] = [boundOf(field, from), boundOf(field, to)]
@@ -134,9 +133,10 @@ function topPart({ words }: PageContext, view: TableView, field: Field, profile:
 }
 
 /** Formats an end of a range with at most as many decimals as the field has; floats get four significant digits. */
-export function formatBound(field: Field, text: string): string {
-  if (!isNumber(field)) return text
-  return field.type === 'float' ? String(Number(Number(text).toPrecision(4))) : (boundOf(field, text) ?? text)
+export function boundText(words: Words, field: Field, text: string): string {
+  const isFloat = field.type === 'float'
+  const bound = isFloat ? String(Number(Number(text).toPrecision(4))) : (boundOf(field, text) ?? text)
+  return valueText(words, field, isNumber(field) ? bound : text)
 }
 
 /**
