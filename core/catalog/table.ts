@@ -90,6 +90,9 @@ export const tableShape = z.strictObject({
   totals: mapOf(plainText).describe(
     'Fields with the value that marks totals of other rows, such as place_type: state if states stand beside their cities. Charts never add totals to their parts.',
   ),
+  default_filter: mapOf(plainText).describe(
+    'Fields with the value that charts open with, such as is_last: true if sums make sense for the latest rows only. Readers can remove it.',
+  ),
   min_group_size: count(0, 1_000_000)
     .default(0)
     .describe(
@@ -154,6 +157,17 @@ export function checkTable(table: TableDefinition, report: ReportFault): void {
     report,
   )
   if (table.chart !== null) checkChart(table.chart, table.fields, below(report, 'chart'))
+  for (const [name, value] of table.default_filter) {
+    const path = ['default_filter', name]
+    const field = table.fields.find((one) => one.name === name)
+    if (field === undefined) requireField(name, path, known, report)
+    else if (table.filters?.includes(name) === false)
+      report(path, `"${name}" cannot filter charts, since it is not in \`filters\`: add it there`)
+    else if (
+      typeRow(field.type).parse(value, { precision: field.precision ?? 18, scale: field.scale ?? 0 }) === null
+    )
+      report(path, `"${value}" is not a value of "${name}", whose type is ${field.type}`)
+  }
   for (const key of ['filters', 'search', 'measures', 'default_columns'] as const) {
     for (const [index, name] of (table[key] ?? []).entries()) requireField(name, [key, index], known, report)
   }

@@ -563,6 +563,15 @@ describe('the loader', () => {
       ['c.yaml:23:15: "city" has no times: choose dates, or integers such as 2020 or 202006'],
     ],
     [
+      'a default filter of no field, of no value and of no filter',
+      'filters:',
+      'default_filter: { cities: x, date: soon }\n        filters:',
+      [
+        'c.yaml:23:35: there is no field "cities"; known: date, city, value',
+        'c.yaml:23:44: "soon" is not a value of "date", whose type is date',
+      ],
+    ],
+    [
       'totals of no text and of no field',
       'filters:',
       'totals: { value: "1", cities: x }\n        filters:',

@@ -31,7 +31,7 @@ const without = ['page', 'page_size', 'format'] as const
 
 /**
  * Parses the query of a chart. Without groups and measure, it opens with the declared chart, or with the first declared
- * measure, of rows that are not totals of others.
+ * measure, of the rows of the default filter that are not totals of others.
  */
 export function parseChart(table: Table, target: string): AggregateQuery {
   const query = parseAggregateQuery(table, target, without)
@@ -39,17 +39,20 @@ export function parseChart(table: Table, target: string): AggregateQuery {
   const measure = table.chart?.measure ?? (first === undefined ? undefined : `${first}__sum`)
   const pairs = parametersOf(target)
   if (measure === undefined || pairs.some(([name]) => name === 'measure' || name === 'group')) return query
-  const parts = [...table.totals].flatMap(([name, value]) => {
-    const field = table.fields.find((one) => one.name === name)
-    const isChosen = query.filter.conditions.some((condition) => condition.field.name === name)
-    return field === undefined || isChosen
-      ? []
-      : [parameterFor({ field, operator: 'ne', values: [value] }, isParameterName)]
-  })
+  const added = (values: ReadonlyMap<string, string>, operator: 'eq' | 'ne'): [string, string][] =>
+    [...values].flatMap(([name, value]) => {
+      const field = table.fields.find((one) => one.name === name)
+      const isChosen = query.filter.conditions.some((condition) => condition.field.name === name)
+      return field === undefined || isChosen
+        ? []
+        : [parameterFor({ field, operator, values: [value] }, isParameterName)]
+    })
+  const totals = new Map([...table.totals].filter(([name]) => !table.defaultFilter.has(name)))
   const group = table.chart === null ? [] : [['group', formatList(table.chart.group)] as const]
   const opened = new URLSearchParams([
     ...pairs,
-    ...(measure.endsWith('__sum') ? parts : []),
+    ...added(table.defaultFilter, 'eq'),
+    ...(measure.endsWith('__sum') ? added(totals, 'ne') : []),
     ...group.map(([name, text]) => [name, text]),
     ['measure', formatList([measure])],
   ])

@@ -1,3 +1,4 @@
+import { describeFilter } from '../../documents/words/filter-text.ts'
 import { isTime, valueText } from '../../documents/words/value-text.ts'
 import { titleOf, termTitle, measureTitle } from '../../documents/words/titles.ts'
 import { withQuery } from '../../http/addresses.ts'
@@ -17,7 +18,7 @@ import { writtenIn } from '../../documents/words/number-formats.ts'
 import { named, pageAt, rowAddresses, type PageService } from '../service.ts'
 import { answerQuery } from '../table/answer-query.ts'
 import { chipsPart, filterMenu, hiddenInputs, optionPart } from '../table/conditions.ts'
-import { tabsPart, trailTo } from '../table/tabs.ts'
+import { headPart, trailTo } from '../table/tabs.ts'
 import { rowParameters } from '../table/view.ts'
 import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } from './chart-query.ts'
 import { captionOf, chartView } from './chart-view.ts'
@@ -104,12 +105,10 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   const parameters = chartParameters(view)
   const mixed = mixedTotal(table, view.aggregation)
   const isDrawn = mixed === null && view.answer !== null && view.answer.selected.length > 0
+  const { manifest, report } = view.snapshot
+  const actions = isDrawn ? actionsPart(service, view) : null
   const main = html`
-    <div class="head">
-      <h1>${titleOf(table)}</h1>
-      ${isDrawn && actionsPart(service, view)}
-    </div>
-    ${tabsPart(context, table, 'chart', rowParameters(view))}
+    ${headPart(context, { dataset, table, manifest, report }, 'chart', rowParameters(view), actions)}
     ${dimensions.length === 0 && view.aggregation.terms.length === 0 ? html`<p>${words.noChart}</p>` : chooser(context, view, dimensions)}
     <div class="bar">
       ${filterMenu(service, view, addresses.aspect(language, table, 'chart'), chosen)}
@@ -127,7 +126,7 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
     title: `${title}: ${dataset.name}, ${titleOf(table)}`,
     main,
     inLanguage: (other) => addresses.aspect(other, table, 'chart', parameters),
-    trail: trailTo(context, dataset, table),
+    trail: trailTo(context, dataset),
     script: context.assets.chart,
     links: oEmbedLink(service, addresses.aspect(language, table, 'chart', parameters)),
   })
@@ -144,10 +143,12 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
   const { table, aggregation, snapshot } = view
   const [first, second] = aggregation.terms
   const [measure] = aggregation.measures
-  const terms = dimensions.flatMap(({ field }): Term[] => [
-    field,
-    ...partsOf(table, field).flatMap((part) => partTerm(field, part) ?? []),
-  ])
+  // Parts of other dates than the first would only lengthen the list.
+  const terms = dimensions.flatMap(({ field }, index): Term[] => {
+    const parts = index === 0 ? partsOf(table, field) : []
+    const others = field.type === 'datetime' ? parts : parts.filter((part) => part !== 'day')
+    return [field, ...others.flatMap((part) => partTerm(field, part) ?? [])]
+  })
   // Without a unit, numbers may be codes.
   const amounts = table.fields.filter(({ name, unit }) => unit !== null || table.measures.includes(name))
   const measures = [
@@ -155,7 +156,9 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
     ...table.measures.map((name) => `${name}__sum`),
     ...amounts.flatMap(({ name }) => [`${name}__avg`, `${name}__median`, `${name}__max`]),
   ].flatMap((name) => measureOf(table, name) ?? [])
-  const splits = terms.filter((term) => isSplit(term, snapshot.report))
+  // Over time, each state has a small chart.
+  const isOverTime = first !== undefined && isTime(baseOf(first))
+  const splits = terms.filter((term) => (isOverTime && term.kind === 'uf') || isSplit(term, snapshot.report))
   return html`<form
     class="chooser"
     action="${addresses.aspect(language, table, 'chart')}"
@@ -274,7 +277,10 @@ function figurePart(service: PageService, view: ChartView): Html {
   return html`<figure>
       <figcaption>
         <h2>${drawing.label}</h2>
-        ${typeof unit === 'string' && html`${words.unit}: ${unit}`}
+        <p class="dotted">
+          ${describeFilter(view.query, words).map((condition) => html`<span>${condition}</span> `)}
+          ${typeof unit === 'string' && html`<span>${words.unit}: ${unit}</span>`}
+        </p>
       </figcaption>
       ${isOfStates && note} ${drawing.groups.length > 0 && markup(chartMarkup(drawing))}
       ${!isOfStates && note} ${isSum && totalsNote(context, view)}

@@ -90,7 +90,12 @@ export function drawingOf(
       operator === 'in' && field.name === second?.name && values.length <= comparedMax,
   )
   const hasStates = isOverTime && second?.kind === 'uf' && !isCompared
-  const { splits, left } = seriesOf(cells, isAdded, hasStates ? Object.keys(tilePlaces).length : seriesMax)
+  const { splits, left } = seriesOf(
+    cells,
+    isAdded,
+    hasStates ? Object.keys(tilePlaces).length : seriesMax,
+    second !== undefined && isTime(baseOf(second)),
+  )
   const isOfStates = hasStates && splits.length > seriesMax
   const place = new Map(
     splits.flatMap((values, index) => [...values].map((value) => [value, index] as const)),
@@ -222,19 +227,23 @@ function timeOf(term: Term, key: string | null): number {
 }
 
 /**
- * Returns the values of the second term by series, the greatest first. The last series has all others if they add
+ * Returns the values of the second term by series, the greatest first, or in time. The last series has all others if they add
  * up; else `left` of them are not drawn.
  */
 function seriesOf(
   cells: readonly Cell[],
   isAdded: boolean,
   most: number,
+  isInTime: boolean,
 ): { readonly splits: readonly ReadonlySet<string | null>[]; readonly left: number } {
   const sizes = new Map<string | null, number>()
   for (const { split, value } of cells) sizes.set(split, (sizes.get(split) ?? 0) + Math.abs(Number(value)))
   const ranked = [...sizes].toSorted(([, a], [, b]) => b - a).map(([split]) => split)
-  const alone = (count: number): Set<string | null>[] =>
-    ranked.slice(0, count).map((split) => new Set([split]))
+  const alone = (count: number): Set<string | null>[] => {
+    const shown = ranked.slice(0, count)
+    const inOrder = isInTime ? shown.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1)) : shown
+    return inOrder.map((split) => new Set([split]))
+  }
   if (ranked.length <= most) return { splits: alone(most), left: 0 }
   return isAdded
     ? { splits: [...alone(most - 1), new Set(ranked.slice(most - 1))], left: 0 }

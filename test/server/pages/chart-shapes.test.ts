@@ -102,3 +102,60 @@ test.each([
 test('a drawing names the conditions and the search that its rows match', async () => {
   expect(await drawing('group=day&uf=SP&search=b')).toContain('uf is SP and Search: b')
 })
+
+describe('of a table of running totals', () => {
+  let own: Service
+  beforeAll(async () => {
+    const table = {
+      name: 't',
+      order: ['day'],
+      filters: ['day', 'uf', 'last', 'level'],
+      totals: { level: 'state' },
+      default_filter: { level: 'state', last: 'true' },
+      chart: { group: ['uf'], measure: 'deaths__sum' },
+      fields: [
+        { name: 'day', type: 'date' },
+        { name: 'uf', type: 'string', kind: 'uf' },
+        { name: 'level', type: 'string' },
+        { name: 'last', type: 'bool' },
+        { name: 'deaths', type: 'integer' },
+      ],
+    }
+    const lines = ['SP,30', 'RJ,20', 'BA,10'].flatMap((line) => {
+      const [uf, deaths] = line.split(',')
+      return [
+        `2024-03-01,${uf},state,false,1`,
+        `2024-03-02,${uf},state,true,${deaths}`,
+        `2024-03-02,${uf},city,true,1`,
+      ]
+    })
+    const shop = await workshop(catalogAround([table]), {
+      'd/t.csv': `day,uf,level,last,deaths\n${lines.join('\n')}\n`,
+    })
+    await shop.ingest()
+    own = await serve(shop)
+  })
+  const pageOf = async (query: string): Promise<string> =>
+    (await rawGet(own.app, `/en/dataset/d/t/chart/${query}`, { Accept: 'text/html' })).body.toString()
+  const numbersIn = (page: string): string[] =>
+    [...page.matchAll(/<td class="number">(.*?)<\/td>/gs)].map(([, text = '']) => text.trim())
+
+  test('the first chart is of the rows of the default filter, which readers can remove', async () => {
+    const page = await pageOf('')
+    expect(numbersIn(page)).toEqual(['10', '20', '30'])
+    expect(page).toMatch(/level is state.*last is yes|last is yes.*level is state/s)
+    // A link without one of the conditions stays without it.
+    const [, without = ''] = /href="([^"]*)" aria-label="[^"]*last is yes"/.exec(page) ?? []
+    expect(numbersIn(await pageOf(unescaped(without)))).toEqual(['11', '21', '31'])
+    // Charts that readers choose have no other conditions than theirs.
+    expect(numbersIn(await pageOf('?group=uf&measure=rows'))).toEqual(['3', '3', '3'])
+  })
+
+  test('a chart over time offers to split by state, however many there are', async () => {
+    const page = await pageOf('?group=day&measure=rows')
+    const split = formsIn(page)
+      .flatMap(({ controls }) => controls)
+      .filter(({ name }) => name === 'group')
+    expect(JSON.stringify(split)).toContain('uf')
+  })
+})

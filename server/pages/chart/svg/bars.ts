@@ -6,6 +6,7 @@ import {
   textAt,
   rect,
   characterWidth,
+  lineHeight,
   titleCharacter,
   shortName,
   boundsOf,
@@ -16,6 +17,11 @@ const barHeight = 24
 /** Maximum number of characters of a value behind its bar; longer ones are written in short. */
 const valueMax = 11
 
+/** Returns the approximate width of a name; capitals are wider. */
+function nameWidth(name: string): number {
+  return name.length * (name === name.toUpperCase() ? titleCharacter : characterWidth)
+}
+
 /** Draws a bar for each group, with its value behind it. */
 export function bars(drawing: Sized): Drawn {
   const { groups, series, width } = drawing
@@ -25,22 +31,27 @@ export function bars(drawing: Sized): Drawn {
     return exact === '' || exact.length > valueMax ? drawing.short(sum) : exact
   }
   const longest = groups.reduce((most, group) => Math.max(most, textOf(group).length), 0)
-  const barLeft = width === chartWidths.narrow ? 126 : 250
+  const longestName = groups.reduce((most, { name }) => Math.max(most, nameWidth(name)), 0)
+  // On narrow charts, long names stand above their bars.
+  const isAbove = width === chartWidths.narrow && longestName > width / 3
+  const barLeft = isAbove ? 0 : Math.min(width / 2, longestName + 12)
+  const [step, barTop] = isAbove ? [barHeight + lineHeight, lineHeight] : [barHeight, 0]
   const barRight = width - Math.min(width / 3, characterWidth * (longest + 2))
   const [min, max] = boundsOf(drawing, true)
   const x = (value: number): number => barLeft + ((value - min) / (max - min)) * (barRight - barLeft)
   const body = groups.map((group, index) => {
-    const y = index * barHeight
-    const isCapital = group.name === group.name.toUpperCase()
-    const nameWidth = isCapital ? titleCharacter : characterWidth
+    const y = index * step
+    const bar = y + barTop
+    const room = isAbove ? width : barLeft - 8
+    const most = Math.floor((room / nameWidth(group.name)) * group.name.length)
     const above = group.marks.reduce((sum, mark) => sum + Math.max(0, mark?.value ?? 0), 0)
     return [
-      textAt(shortName(group.name, Math.floor((barLeft - 8) / nameWidth)), 0, y + 15),
+      textAt(shortName(group.name, most), 0, y + 15),
       stack(drawing, group, (from, to, one) =>
-        rect(x(Math.min(from, to)), y + 4, Math.abs(x(to) - x(from)), 14, one),
+        rect(x(Math.min(from, to)), bar + 4, Math.abs(x(to) - x(from)), 14, one),
       ),
-      textAt(textOf(group), x(above) + 8, y + 15),
+      textAt(textOf(group), x(above) + 8, bar + 15),
     ].join('')
   })
-  return { height: groups.length * barHeight + 6, body: body.join('') }
+  return { height: groups.length * step + 6, body: body.join('') }
 }

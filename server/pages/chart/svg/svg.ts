@@ -106,19 +106,22 @@ function wrapped(content: string, max: number): string[] {
   return found
 }
 
+/** Maximum number of characters of a name in a legend. */
+const nameMax = 40
+
 function legendOf(drawing: Sized): Drawn {
   const { series, shape, width } = drawing
   if (series.length === 1 || shape === 'states' || hasEndLabels(drawing)) return { height: 0, body: '' }
-  const columnsMax = width === chartWidths.narrow ? 3 : 6
-  const place = (index: number): [number, number] => [
-    (index % columnsMax) * (width / columnsMax),
-    Math.floor(index / columnsMax) * lineHeight,
-  ]
-  const body = series.map((name, index) => {
-    const [x, y] = place(index)
-    return rect(x, y + 3, 10, 10, index) + textAt(shortName(name), x + 15, y + 12)
+  const names = series.map((name) => shortName(name, nameMax))
+  let [left, line] = [0, 0]
+  const body = names.map((name, index) => {
+    const room = characterWidth * name.length + 35
+    if (left > 0 && left + room > width) [left, line] = [0, line + 1]
+    const at = left
+    left += room
+    return rect(at, line * lineHeight + 3, 10, 10, index) + textAt(name, at + 15, line * lineHeight + 12)
   })
-  return { height: lineHeight * Math.ceil(series.length / columnsMax) + 6, body: body.join('') }
+  return { height: lineHeight * (line + 1) + 6, body: body.join('') }
 }
 
 /** Rules of the stylesheet of pages, which follow light and dark; they replace the colours of a file. */
