@@ -19,7 +19,7 @@ import { html, textOf, type Html, codePart } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { codesPart } from './table/codes.ts'
 import { describeFilter } from '../documents/words/filter-text.ts'
-import { tabsPart, trailTo } from './table/tabs.ts'
+import { headPart, trailTo } from './table/tabs.ts'
 import { rowLinks } from './table/view.ts'
 
 /** Page about the API of a table, with code for the rows of a query. */
@@ -74,8 +74,7 @@ function apiHtml(
   const title = `API: ${dataset.name}, ${titleOf(table)}`
   const data = api.data(dataset, table)
   const main = html`
-    <h1>${titleOf(table)}</h1>
-    ${tabsPart(context, table, 'api', query.parameters)}
+    ${headPart(context, described, 'api', query.parameters)}
     <p class="lead">${words.apiLead}</p>
     ${codePart(`curl '${withQuery(data, query.parameters, 1)}'`, words)}
     <p>
@@ -121,7 +120,7 @@ function apiHtml(
     title,
     main,
     inLanguage: (other) => addresses.aspect(other, table, 'api', query.parameters),
-    trail: trailTo(context, dataset, table),
+    trail: trailTo(context, dataset),
   })
 }
 

@@ -9,7 +9,7 @@ import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { distinctText, boundText, stripPart } from './table/profile.ts'
-import { tabsPart, trailTo } from './table/tabs.ts'
+import { headPart, trailTo } from './table/tabs.ts'
 import type { Resource } from '../http/resource.ts'
 import {
   requestedTable,
@@ -22,12 +22,12 @@ import {
 
 type Profile = SnapshotReport['fields'][number]
 
-function fieldsHtml(context: PageContext, { dataset, table, report }: RequestedTable): Html {
+function fieldsHtml(context: PageContext, described: RequestedTable): Html {
+  const { dataset, table, report } = described
   const { addresses, language, words } = context
   const title = `${words.fields}: ${dataset.name}, ${titleOf(table)}`
   const main = html`
-    <h1>${titleOf(table)}</h1>
-    ${tabsPart(context, table, 'fields')}
+    ${headPart(context, described, 'fields')}
     <p><a href="${addresses.dictionary(language, table)}" download>${words.download} CSV</a></p>
     ${stackedTable(
       words.fields,
@@ -39,7 +39,7 @@ function fieldsHtml(context: PageContext, { dataset, table, report }: RequestedT
     title,
     main,
     inLanguage: (other) => addresses.aspect(other, table, 'fields'),
-    trail: trailTo(context, dataset, table),
+    trail: trailTo(context, dataset),
   })
 }
 

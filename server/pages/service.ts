@@ -5,6 +5,7 @@ import {
   type Catalog,
   type CatalogTexts,
 } from '../../core/catalog/catalog.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { findDataset, findTable } from '../routes/find.ts'
 import { parseQuery } from '../query/parameters.ts'
@@ -107,7 +108,9 @@ export function pageAt({ context, catalog }: PageService, below: string, name: s
 export interface RequestedTable {
   readonly dataset: Dataset
   readonly table: Table
-  /** Report of the current snapshot; null if unknown. */
+  /** Manifest of the current snapshot; null if nothing is published. */
+  readonly manifest: Manifest | null
+  /** Its report; null if unknown. */
   readonly report: SnapshotReport | null
   /** Cache key of the current snapshot. */
   readonly key: readonly unknown[]
@@ -123,7 +126,7 @@ export function requestedTable(
   parseQuery(target, [])
   const snapshot = snapshots.current(table)
   const key = [tableId(table), snapshot?.manifest.snapshot]
-  return { dataset, table, report: snapshot?.report ?? null, key }
+  return { dataset, table, manifest: snapshot?.manifest ?? null, report: snapshot?.report ?? null, key }
 }
 
 /**

@@ -7,7 +7,7 @@ import { framed, type PageContext } from './frame.ts'
 import { html, type Html, textOf } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { chipsPart } from './table/conditions.ts'
-import { tabsPart, trailTo } from './table/tabs.ts'
+import { headPart, trailTo } from './table/tabs.ts'
 import { rowParameters, withParameters, type QueryView } from './table/view.ts'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { withQuery } from '../http/addresses.ts'
@@ -45,7 +45,8 @@ function bytesPerRow({ table, snapshot: { manifest } }: QueryView, fields: numbe
 
 function sqlHtml(context: PageContext, view: SqlView): Html {
   const { addresses, words, assets, language } = context
-  const { dataset, table, count: rows } = view
+  const { dataset, table, count: rows, snapshot } = view
+  const { manifest, report } = snapshot
   const rowsMaxOf = (fields: number): number =>
     Math.min(Math.floor(sqlBytesMax / bytesPerRow(view, fields)), table.exportRowsMax)
   const rowsMax = rowsMaxOf(view.query.fields.length)
@@ -61,8 +62,8 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
         ? words.sqlTooMany(count(rows), count(rowsMax))
         : null
   const main = html`
-    <h1>${titleOf(table)}</h1>
-    ${tabsPart(context, table, 'sql', rowParameters(view))} ${chipsPart(context, view)}
+    ${headPart(context, { dataset, table, manifest, report }, 'sql', rowParameters(view))}
+    ${chipsPart(context, view)}
     ${
       view.engine === null || obstacle !== null
         ? html`<p class="lead">${obstacle}</p>
@@ -88,7 +89,7 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
     title,
     main,
     inLanguage: (other) => addresses.aspect(other, table, 'sql', rowParameters(view)),
-    trail: trailTo(context, dataset, table),
+    trail: trailTo(context, dataset),
     script: assets.console,
   })
 }

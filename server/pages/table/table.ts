@@ -1,8 +1,8 @@
 import { titleOf } from '../../documents/words/titles.ts'
-import { type Originator, type Table, tableId } from '../../../core/catalog/catalog.ts'
+import { type Table, tableId } from '../../../core/catalog/catalog.ts'
 import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
-import { html, type Html, partyPart, textOf } from '../html.ts'
+import { html, type Html, textOf } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Cited } from '../../documents/citation.ts'
 import { describeFilter } from '../../documents/words/filter-text.ts'
@@ -11,8 +11,7 @@ import { columnsForm } from './columns.ts'
 import { chipsPart, filterMenu, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
-import { coverageOf, coverageText } from '../coverage.ts'
-import { tabsPart, trailTo } from './tabs.ts'
+import { headPart, trailTo } from './tabs.ts'
 import {
   rowParameters,
   type TableView,
@@ -36,43 +35,24 @@ function tableHtml(service: PageService, view: TableView): Html {
   const { context } = service
   const { addresses, language, words } = context
   const { dataset, table, query, range, snapshot } = view
-  const { count, day } = writtenIn(words)
+  const { count } = writtenIn(words)
   const title = titleOf(table)
   const feed = service.writing.documents.tableFeed(table, language)
-  const { changed_at: changed, import_date: imported } = snapshot.manifest
-  const rejected = snapshot.report?.rejected_rows ?? 0
-  const covered = coverageOf(table, snapshot.report)
   const embedded = withParameters(view, {
     page_size: null,
     format: null,
     snapshot: snapshot.manifest.snapshot,
   })
+  const actions = html`<div class="actions">
+    ${downloadsPart(context, view)}
+    <details class="menu end">
+      <summary>${words.citeIt}</summary>
+      <div>${citationsPart(context, citedRows(service, view))}</div>
+    </details>
+    ${subscribePart(context, feed)}
+  </div>`
   const main = html`
-    <div class="head">
-      <h1>${title}</h1>
-      <div class="actions">
-        ${downloadsPart(context, view)}
-        <details class="menu end">
-          <summary>${words.citeIt}</summary>
-          <div>${citationsPart(context, citedRows(service, view))}</div>
-        </details>
-        ${subscribePart(context, feed)}
-      </div>
-    </div>
-    <p class="facts dotted">
-      ${table.rowMeaning !== null && html`<span>${words.eachRow(table.rowMeaning)}</span>`}
-      <span>${words.rows(count(snapshot.manifest.rows))}</span>
-      ${covered !== null && html`<span>${coverageText(words, covered)}</span>`}
-      <span>${changed === undefined ? words.importedAt(day(imported)) : words.changedAt(day(changed))}</span>
-      ${
-        rejected > 0 &&
-        html`<a href="${addresses.dataset(language, dataset)}#truth"
-          >${words.leftOutOfTable(count(rejected))}</a
-        >`
-      }
-      ${dataset.license !== null && html`<span>${partyPart(shortLicense(dataset.license))}</span>`}
-    </p>
-    ${tabsPart(context, table, 'table', rowParameters(view))}
+    ${headPart(context, { dataset, table, manifest: snapshot.manifest, report: snapshot.report }, 'table', rowParameters(view), actions)}
     <div class="bar">
       ${filterMenu(service, view, addresses.table(language, table))} ${chipsPart(context, view)}
       <p class="count" role="status">${range.count === 0 ? words.nothing : words.rows(count(range.count))}</p>
@@ -108,11 +88,6 @@ function citedRows({ context, publicUrl }: PageService, view: TableView): Cited 
     address: `${publicUrl.origin}${addresses.table(language, table, rows)}`,
     today: dayOfAccess(),
   }
-}
-
-/** Returns a license with its short name, which many names have at their end: `... (CC BY 4.0)`. */
-function shortLicense({ name, url }: Originator): Originator {
-  return { name: /\(([^()]{2,20})\)$/.exec(name)?.[1] ?? name, url }
 }
 
 /** Rows per HTML page, fewer than in the API. */

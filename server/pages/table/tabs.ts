@@ -1,16 +1,74 @@
 import { titleOf } from '../../documents/words/titles.ts'
-import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
+import type { Dataset, Originator, Table } from '../../../core/catalog/catalog.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { aspects, type Aspect } from '../../documents/page-addresses.ts'
 import type { PageContext, Step } from '../frame.ts'
-import { html, type Html } from '../html.ts'
+import { html, partyPart, type Html } from '../html.ts'
+import { coverageOf, coverageText } from '../coverage.ts'
+import { writtenIn } from '../../documents/words/number-formats.ts'
+import type { TableDescription } from '../../documents/description.ts'
 
-/** Links between the pages of a table; pages with rows keep the query. */
-export function tabsPart(
+/** A table and its current snapshot; both parts of it are null if nothing is published. */
+interface PublishedTable extends Pick<TableDescription, 'dataset' | 'table' | 'manifest' | 'report'> {}
+
+/**
+ * Head of all pages of a table: its title, actions and facts, and links to the other pages.
+ * @param ask query that pages with rows keep
+ */
+export function headPart(
+  context: PageContext,
+  published: PublishedTable,
+  tab: 'table' | Aspect,
+  ask: QueryParameters = new Map(),
+  actions: Html | null = null,
+): Html {
+  const { table } = published
+  return html`<div class="head">
+      <h1>${titleOf(table)}</h1>
+      ${actions}
+    </div>
+    ${factsPart(context, published)} ${tabsPart(context, table, tab, ask)}`
+}
+
+/** States what a row is, how many rows there are, of what time, how fresh they are, and their licence. */
+function factsPart(
+  { words, addresses, language }: PageContext,
+  { dataset, table, manifest, report }: PublishedTable,
+): Html {
+  const { count, day } = writtenIn(words)
+  const covered = coverageOf(table, report)
+  const rejected = report?.rejected_rows ?? 0
+  const [changed, imported] = [manifest?.changed_at, manifest?.import_date]
+  return html`<p class="facts dotted">
+    ${table.rowMeaning !== null && html`<span>${words.eachRow(table.rowMeaning)}</span>`}
+    ${manifest !== null && html`<span>${words.rows(count(manifest.rows))}</span>`}
+    ${covered !== null && html`<span>${coverageText(words, covered)}</span>`}
+    ${
+      imported !== undefined &&
+      html`<span
+        >${changed === undefined ? words.importedAt(day(imported)) : words.changedAt(day(changed))}</span
+      >`
+    }
+    ${
+      rejected > 0 &&
+      html`<a href="${addresses.dataset(language, dataset)}#truth"
+        >${words.leftOutOfTable(count(rejected))}</a
+      >`
+    }
+    ${dataset.license !== null && html`<span>${partyPart(shortLicense(dataset.license))}</span>`}
+  </p>`
+}
+
+/** Returns a license with its short name, which many names have at their end: `... (CC BY 4.0)`. */
+function shortLicense({ name, url }: Originator): Originator {
+  return { name: /\(([^()]{2,20})\)$/.exec(name)?.[1] ?? name, url }
+}
+
+function tabsPart(
   { addresses, language, words }: PageContext,
   table: Table,
   currentTab: 'table' | Aspect,
-  ask: QueryParameters = new Map(),
+  ask: QueryParameters,
 ): Html {
   const tabs = [
     { name: 'table' as const, address: addresses.table(language, table, ask) },
