@@ -1,10 +1,10 @@
+import { operatorsOf } from '../query/operators.ts'
 import { isNumber, isTime, valueText } from '../documents/words/value-text.ts'
 import { titleOf } from '../documents/words/titles.ts'
 import { csvText } from '../formats/csv.ts'
-import { type Field, type Table } from '../../core/catalog/catalog.ts'
+import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import { operatorsOf } from '../query/operators.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
@@ -31,8 +31,8 @@ function fieldsHtml(context: PageContext, described: RequestedTable): Html {
     <p><a href="${addresses.dictionary(language, table)}" download>${words.download} CSV</a></p>
     ${stackedTable(
       words.fields,
-      [words.field, words.type, words.meaning, words.bounds, words.distribution],
-      table.fields.map((field) => fieldLine(context, field, table, foundOf(report, field))),
+      [words.field, words.type, words.bounds, words.distribution],
+      table.fields.map((field) => fieldLine(context, field, foundOf(report, field))),
     )}
   `
   return framed(context, {
@@ -52,29 +52,31 @@ function typeText({ words }: PageContext, field: Field): string {
   return `${words.types[field.type]}${digits}`
 }
 
-function fieldLine(context: PageContext, field: Field, { filters }: Table, found: Profile | undefined): Html {
+function fieldLine(context: PageContext, field: Field, found: Profile | undefined): Html {
   const { words } = context
   const { count } = writtenIn(words)
   // The first and last of texts say little.
   const bounds =
     isNumber(field) || isTime(field) ? [found?.min, found?.max].flatMap((text) => text ?? []) : []
+  const facts =
+    found === undefined
+      ? []
+      : [
+          distinctText(words, found),
+          found.nulls > 0 ? words.nulls(count(found.nulls)) : words.noNulls,
+        ].filter((text) => text !== '')
   return html`<tr>
     <th scope="row">
-      ${field.title !== null && html`${field.title}<br />`}
-      <code>${field.name}</code>
+      ${titleOf(field)} ${field.title !== null && html`<code>${field.name}</code>`}
+      ${field.description !== null && html`<p class="facts">${field.description}</p>`}
     </th>
     <td>
       ${typeText(context, field)}${field.unit !== null && html`, ${field.unit}`}
       ${field.kind !== null && html`<p class="facts">${words.kinds[field.kind]}</p>`}
     </td>
     <td>
-      ${field.description ?? html`<span class="null">${words.noMeaning}</span>`}
-      ${filters.includes(field.name) && html`<p class="facts">${words.canFilter}: ${operatorsOf(field).join(', ')}</p>`}
-    </td>
-    <td>
-      ${bounds.length === 2 && html`<span>${words.between(boundText(words, field, bounds[0] ?? ''), boundText(words, field, bounds[1] ?? ''))}</span>`}
-      ${found !== undefined && html`<p class="facts">${found.nulls > 0 ? words.nulls(count(found.nulls)) : words.noNulls}</p>`}
-      ${found !== undefined && html`<p class="facts">${distinctText(context.words, found)}</p>`}
+      ${bounds.length === 2 && words.between(boundText(words, field, bounds[0] ?? ''), boundText(words, field, bounds[1] ?? ''))}
+      <p class="facts dotted">${facts.map((fact) => html`<span>${fact}</span> `)}</p>
     </td>
     <td>${distributionPart(context, field, found)}</td>
   </tr>`

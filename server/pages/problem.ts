@@ -76,7 +76,7 @@ function correctionForm(
     return language === 'en' ? message : words.notUnderstood(parameter)
   }
   const known = new Set(parameters.map(([name]) => name))
-  return html`<form class="filters" method="get">
+  return html`<form class="correction" method="get">
     ${errors
       .filter(({ parameter }) => !known.has(parameter))
       .map((error) => html`<p role="alert">${messageOf(error)}</p>`)}

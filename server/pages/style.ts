@@ -179,14 +179,18 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .tabs a { white-space: nowrap; padding: 0.35rem 0; color: var(--soft); text-decoration: none; border-bottom: 3px solid transparent; margin-bottom: -1px; }
 .tabs a:hover { color: var(--ink); }
 .tabs a[aria-current] { color: var(--ink); font-weight: 650; border-color: var(--accent); }
-.filters { display: flex; flex-wrap: wrap; gap: calc(1.5 * var(--step)) calc(2 * var(--step)); margin: calc(2 * var(--step)) 0; align-items: end; background: var(--raised); border: 1px solid var(--line); border-radius: var(--round); padding: calc(1.5 * var(--step)) calc(2 * var(--step)); }
 .menu.filter[open] > :last-child { width: 22rem; max-height: max(20rem, 100vh - 19rem); }
-.menu .filters { flex-direction: column; align-items: stretch; flex-wrap: nowrap; padding-block: calc(2 * var(--step)) 0; }
-.filters > button { position: sticky; bottom: 0; margin-bottom: calc(2 * var(--step)); box-shadow: 0 0 0 calc(2 * var(--step)) var(--paper); }
+.menu form > button { position: sticky; bottom: 0; width: 100%; margin-top: var(--step); box-shadow: 0 0 0 calc(2 * var(--step)) var(--paper); }
+.correction { display: grid; gap: calc(2 * var(--step)); justify-items: start; max-width: 40rem; margin: calc(2 * var(--step)) 0; }
+.correction .control { width: 100%; }
+[aria-invalid] { border: 2px solid var(--warn); }
+[role='alert'] { color: var(--warn); }
 .sections details { border-top: 1px solid var(--line); padding-bottom: var(--step); }
 .sections summary { width: auto; padding: var(--step) 0 0; }
 .sections b { color: var(--accent); font-weight: 600; }
-.sections option { padding: 0.15rem 0.25rem; }
+.choices { list-style: none; margin: var(--step) 0 0; padding: 2px; max-height: 15rem; overflow: auto; }
+.choices label { display: block; padding: 0.15rem 0; }
+.sections .choices { padding-left: 1rem; }
 .sections :is(.control, .control-null) { padding: var(--step) 0 0 1rem; }
 .chooser { display: flex; flex-wrap: wrap; gap: var(--step) calc(2 * var(--step)); align-items: end; margin: var(--step) 0; }
 .chooser .control { flex: 0 1 16rem; }
@@ -255,7 +259,7 @@ const otherMedia = /* css */ `
   html { scroll-behavior: smooth; }
 }
 @media print {
-  .filters, .pager, .menu, .languages, .skip, .find, .seek, .tabs, .profile, button { display: none; }
+  .pager, .menu, .languages, .skip, .find, .seek, .tabs, .profile, button { display: none; }
   .scroll { overflow: visible; max-height: none; border: 0; }
   .grid thead :is(th, td), .grid tbody th { position: static; }
   a { color: inherit; }

@@ -268,10 +268,7 @@ export const en = {
   fields: 'Fields',
   field: 'Field',
   type: 'Type',
-  meaning: 'Meaning',
-  noMeaning: 'no description',
   bounds: 'Values',
-  canFilter: 'Filters in the API',
   types: {
     string: 'text',
     text: 'long text',

@@ -31,6 +31,7 @@ export function describeCondition({ field, operator, values }: Condition, words:
       name,
       first === last ? valueText(words, field, first) : (periodText(field, { first, last }) ?? first),
     )
+  if (operator === 'in' && values.length === 1) return words.conditions.eq(name, valueTexts.join(''))
   if (operator === 'within') return words.conditions.within(name, valueTexts.join(', '))
   return words.conditions[operator](
     name,

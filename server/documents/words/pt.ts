@@ -225,10 +225,7 @@ export const pt: Words = {
   fields: 'Campos',
   field: 'Campo',
   type: 'Tipo',
-  meaning: 'Significado',
-  noMeaning: 'sem descrição',
   bounds: 'Valores',
-  canFilter: 'Filtros na API',
   types: {
     string: 'texto',
     text: 'texto longo',

@@ -57,12 +57,7 @@ export function enhance(): void {
   const placeKey = 'acervo-place'
   const sendOnChange = (form: HTMLFormElement): void => {
     for (const choice of form.querySelectorAll('select')) {
-      // Arrow keys pass over values that are not meant.
-      let isTyping = false
-      choice.addEventListener('keydown', () => (isTyping = true))
-      choice.addEventListener('pointerdown', () => (isTyping = false))
       choice.addEventListener('change', () => {
-        if (isTyping) return
         const place = { path: location.pathname, id: choice.id, top: scrollY }
         sessionStorage.setItem(placeKey, JSON.stringify(place))
         form.requestSubmit()
@@ -79,8 +74,6 @@ export function enhance(): void {
     if (path !== location.pathname) return
     scrollTo({ top, behavior: 'instant' })
     const control = document.getElementById(id)
-    for (let part = control?.closest('details'); part != null; part = part.parentElement?.closest('details'))
-      part.open = true
     control?.focus({ preventScroll: true })
   }
 
@@ -95,16 +88,17 @@ export function enhance(): void {
 
   /** Returns values of the field of a control and their numbers of rows, given the other conditions. */
   const groupsOf = async (
-    control: HTMLInputElement | HTMLSelectElement,
+    control: HTMLInputElement,
+    { dataset }: HTMLElement,
     more: Record<string, string>,
   ): Promise<[value: string, rows: string][]> => {
     const { groups = '', rows = '' } = control.form?.dataset ?? {}
-    const field = control.name.replace(/__(eq|contains)$/, '')
+    const field = control.name.replace(/__(eq|in|contains)$/, '')
     const [path = '', conditions] = groups.split('?')
     const others = [...new URLSearchParams(conditions)].filter(
       ([name]) => name !== field && !name.startsWith(`${field}__`),
     )
-    const asked = { group: control.dataset['group'] ?? '', measure: rows, format: 'json', ...more }
+    const asked = { group: dataset['group'] ?? '', measure: rows, format: 'json', ...more }
     const query = new URLSearchParams([...others, ...Object.entries(asked)])
     const answer = await fetch(`${path}?${query.toString()}`)
     if (!answer.ok) throw new Error(answer.statusText)
@@ -112,21 +106,32 @@ export function enhance(): void {
     return results.map((row) => [String(row[field]), Number(row[rows]).toLocaleString(root.lang)])
   }
 
-  const countChoices = (choice: HTMLSelectElement): void => {
+  const countChoices = (list: HTMLElement): void => {
+    const boxes = [...list.querySelectorAll('input')]
     const addCounts = async (): Promise<void> => {
-      const counts = new Map(await groupsOf(choice, { page_size: '1000' }))
-      for (const option of choice.options) {
-        const { value } = option
-        if (value === '') continue
-        option.text += ` (${counts.get(value) ?? 0})`
-        // The text was the value if the option had no attribute for it.
-        option.value = value
+      const [first] = boxes
+      if (first === undefined) return
+      const counts = new Map(await groupsOf(first, list, { page_size: '1000' }))
+      for (const box of boxes) {
+        const value = box.value.startsWith('"') ? box.value.slice(1, -1).replaceAll('""', '"') : box.value
+        box.parentElement?.append(` (${counts.get(value) ?? 0})`)
       }
     }
-    const section = choice.closest('details')
+    const section = list.closest('details')
     const count = (): void => void addCounts().catch(() => undefined)
     if (section?.open === true) count()
     else section?.addEventListener('toggle', count, { once: true })
+  }
+
+  // With as many values as may be compared, no other can be chosen.
+  const limitChoices = (form: HTMLFormElement): void => {
+    const boxes = [...form.querySelectorAll<HTMLInputElement>('[type=checkbox]')]
+    const limit = (): void => {
+      const isFull = boxes.filter((box) => box.checked).length >= Number(form.dataset['most'])
+      for (const box of boxes) box.disabled = isFull && !box.checked
+    }
+    form.addEventListener('change', limit)
+    limit()
   }
 
   // Suggests values with their numbers of rows. A suggested value filters by equality, other texts by containing.
@@ -140,7 +145,11 @@ export function enhance(): void {
     const suggest = async (): Promise<void> => {
       const { value } = input
       const { rows = '' } = input.form?.dataset ?? {}
-      const groups = await groupsOf(input, { ordering: `-${rows}`, page_size: '10', [containing]: value })
+      const groups = await groupsOf(input, input, {
+        ordering: `-${rows}`,
+        page_size: '10',
+        [containing]: value,
+      })
       // An answer may arrive after people have typed on.
       if (input.value !== value) return
       list.replaceChildren(...groups.map(([text, count]) => new Option(count, text)))
@@ -173,7 +182,8 @@ export function enhance(): void {
     for (const button of document.querySelectorAll<HTMLElement>('[data-lights]')) offerLights(button)
     for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]')) offerCopy(code)
     for (const input of document.querySelectorAll<HTMLInputElement>('input[data-group]')) suggestValues(input)
-    for (const list of document.querySelectorAll<HTMLSelectElement>('select[data-group]')) countChoices(list)
+    for (const list of document.querySelectorAll<HTMLElement>('ul[data-group]')) countChoices(list)
+    for (const form of document.querySelectorAll<HTMLFormElement>('form[data-most]')) limitChoices(form)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) omitEmpty(form)
     returnToPlace()

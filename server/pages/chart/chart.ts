@@ -17,7 +17,7 @@ import { embedPart, oEmbedLink } from '../iframe.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import { named, pageAt, rowAddresses, type PageService } from '../service.ts'
 import { answerQuery } from '../table/answer-query.ts'
-import { chipsPart, filterMenu, hiddenInputs, optionPart } from '../table/conditions.ts'
+import { chipsPart, choicesPart, filterMenu, hiddenInputs, optionPart } from '../table/conditions.ts'
 import { headPart, trailTo } from '../table/tabs.ts'
 import { rowParameters } from '../table/view.ts'
 import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } from './chart-query.ts'
@@ -196,31 +196,12 @@ function comparePart({ words, addresses, language }: PageContext, view: ChartVie
   const choices = field === undefined ? undefined : snapshot.choices.get(field.name)
   if (field === undefined || choices === undefined || !table.filters.includes(field.name)) return null
   const name = `${field.name}__in`
-  const condition = query.conditions.find((one) => one.field.name === field.name && one.operator === 'in')
-  const compared = new Set(condition?.values)
   return html`<details class="menu filter">
     <summary>${words.compare}: ${titleOf(field)}</summary>
-    <form action="${addresses.aspect(language, table, 'chart')}" method="get">
-      ${hiddenInputs({ query: { ...query, parameters: chartParameters(view) } }, new Set([name]))}
+    <form action="${addresses.aspect(language, table, 'chart')}" method="get" data-most="${comparedMax}">
+      ${hiddenInputs({ query: { ...query, parameters: chartParameters(view) } }, new Set([field.name, `${field.name}__eq`, name]))}
       <p>${words.compareUpTo(comparedMax)}</p>
-      <ul class="columns-list">
-        ${writtenIn(words)
-          .inOrder(choices.filter((value) => value !== ''))
-          .map(
-            (value) =>
-              html`<li>
-                <label
-                  ><input
-                    type="checkbox"
-                    name="${name}"
-                    value="${formatList([value])}"
-                    ${compared.has(value) && 'checked'}
-                  />
-                  ${value}</label
-                >
-              </li>`,
-          )}
-      </ul>
+      ${choicesPart(field, view, words)}
       <button>${words.compare}</button>
     </form>
   </details>`

@@ -3,7 +3,6 @@ import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { formatList } from '../../query/list.ts'
 import { rowsName } from '../../query/measures.ts'
-import { isParameterName } from '../../query/query.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { formatWords } from '../../query/search-terms.ts'
 import { readValue, operatorsOf } from '../../query/operators.ts'
@@ -97,7 +96,6 @@ function filterForm(
     class="filters"
     action="${action}"
     method="get"
-    data-on-change
     data-groups="${groups}"
     data-rows="${rowsName(table)}"
   >
@@ -155,9 +153,6 @@ function hiddenInput(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}" />`
 }
 
-/** Values of a list that are shown without scrolling. */
-const listRows = 8
-
 interface Control {
   /** Parameters that the control sets. */
   readonly parameters: readonly string[]
@@ -170,28 +165,8 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
   const title = titleOf(field)
   const given = (operator: string): string => valueOf(view, field, operator)
   if (!isTime(field) && choices !== undefined && choices.length > 0) {
-    const chosen = given('eq')
-    const values = choices.flatMap((choice) => readValue(field, choice) ?? []).filter((value) => value !== '')
-    // Show the selected value even if it does not occur.
-    const offered = new Set([...values, ...(chosen === '' ? [] : [chosen])])
-    const isPlain = !isParameterName(field.name) && !offered.has('None')
-    return {
-      parameters: [field.name, `${field.name}__eq`],
-      control: html`<p class="control">
-        <label class="unseen" for="${id}">${title}</label>
-        <select
-          id="${id}"
-          name="${isPlain ? field.name : `${field.name}__eq`}"
-          size="${Math.min(offered.size + 1, listRows)}"
-          data-group="${formatList([field.name])}"
-        >
-          <option value="">${words.any}</option>
-          ${writtenIn(words)
-            .inOrder([...offered])
-            .map((value) => optionPart(value, value === chosen, valueText(words, field, value)))}
-        </select>
-      </p>`,
-    }
+    const names = [field.name, `${field.name}__eq`, `${field.name}__in`]
+    return { parameters: names, control: choicesPart(field, view, words) }
   }
   if (!isTime(field) && operatorsOf(field).includes('contains')) {
     return {
@@ -218,6 +193,40 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
       ${boundInput(words, field, `${id}-to`, `${field.name}__lte`, given('lte'))}
     </fieldset>`,
   }
+}
+
+/** Boxes for the values of a field that has few. */
+export function choicesPart(
+  field: Field,
+  { query, snapshot }: Pick<QueryView, 'query' | 'snapshot'>,
+  words: Words,
+): Html {
+  const chosen = query.conditions.filter(
+    (one) => one.field === field && (one.operator === 'eq' || one.operator === 'in'),
+  )
+  const values = new Set(chosen.flatMap((condition) => condition.values))
+  const choices = (snapshot.choices.get(field.name) ?? []).flatMap((text) => readValue(field, text) ?? [])
+  // Show a selected value even if it does not occur.
+  const offered = writtenIn(words).inOrder(
+    [...new Set([...choices, ...values])].filter((value) => value !== ''),
+  )
+  const name = `${field.name}__in`
+  return html`<ul class="choices" data-group="${formatList([field.name])}">
+    ${offered.map(
+      (value) =>
+        html`<li>
+          <label
+            ><input
+              type="checkbox"
+              name="${name}"
+              value="${formatList([value])}"
+              ${values.has(value) && 'checked'}
+            />
+            ${valueText(words, field, value)}</label
+          >
+        </li>`,
+    )}
+  </ul>`
 }
 
 function nullsOf({ snapshot }: QueryView, { name }: Field): number {

@@ -96,12 +96,16 @@ test.each([
   const checked = [...compared.text.matchAll(/<input\s[^>]*value="([^"]*)"\s+checked/g)].map(
     ([, value = '']) => unescaped(value),
   )
-  expect([compared.status, checked.toSorted()]).toEqual([200, chosen.toSorted()])
+  // The menu of filters has the same boxes.
+  expect([compared.status, [...new Set(checked)].toSorted()]).toEqual([200, chosen.toSorted()])
 })
 
 test('a drawing names the conditions and the search that its rows match', async () => {
   expect(await drawing('group=day&uf=SP&search=b')).toContain('uf is SP and Search: b')
 })
+
+const numbersIn = (page: string): string[] =>
+  [...page.matchAll(/<td class="number">(.*?)<\/td>/gs)].map(([, text = '']) => text.trim())
 
 describe('of a table of running totals', () => {
   let own: Service
@@ -137,9 +141,6 @@ describe('of a table of running totals', () => {
   })
   const pageOf = async (query: string): Promise<string> =>
     (await rawGet(own.app, `/en/dataset/d/t/chart/${query}`, { Accept: 'text/html' })).body.toString()
-  const numbersIn = (page: string): string[] =>
-    [...page.matchAll(/<td class="number">(.*?)<\/td>/gs)].map(([, text = '']) => text.trim())
-
   test('the first chart is of the rows of the default filter, which readers can remove', async () => {
     const page = await pageOf('')
     expect(numbersIn(page)).toEqual(['10', '20', '30'])
