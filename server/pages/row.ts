@@ -1,4 +1,4 @@
-import { isDay, isNumber, isTime, valueText } from '../documents/words/value-text.ts'
+import { isNumber, isTime, valueText } from '../documents/words/value-text.ts'
 import { titleOf } from '../documents/words/titles.ts'
 import { type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -64,7 +64,7 @@ function valuePart({ words }: PageContext, field: Field, value: string | null): 
   if (value === null) return html`<span class="null">${words.null}</span>`
   const text = value === '' ? '' : valueText(words, field, value)
   if (isNumber(field)) return html`<span class="number">${text}</span>`
-  if (isTime(field) && isDay(value)) return html`<time datetime="${value}">${text}</time>`
+  if (isTime(field) && text !== value) return html`<time datetime="${value}">${text}</time>`
   const address = safeAddress(value)
   if (address !== null) return html`<a href="${address}" rel="nofollow noopener">${value}</a>`
   return html`<span class="whole" dir="auto">${text}</span>`

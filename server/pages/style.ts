@@ -130,7 +130,7 @@ pre.json { white-space: pre-wrap; }
 .digits { font-weight: 600; }
 .scroll { overflow: auto; max-width: 100%; border: 1px solid var(--line); border-radius: var(--round); margin: var(--step) 0; }
 .scroll:empty { display: none; }
-.grid { max-height: 85vh; }
+.grid { max-height: 85vh; overscroll-behavior-x: contain; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: 0.45rem 0.7rem; border-bottom: 1px solid var(--line); }
 tbody tr:last-child > * { border-bottom: 0; }
@@ -156,6 +156,9 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .sort:hover, .grid tbody th a:hover { text-decoration: underline; }
 .grid tbody th a { color: var(--soft); }
 .d { white-space: nowrap; }
+.grid .t { min-width: 24ch; }
+.long summary { list-style: none; text-decoration: underline dotted; text-underline-offset: 0.3em; }
+.long summary::-webkit-details-marker { display: none; }
 .unit { display: block; color: var(--soft); font-weight: 400; }
 .grid td { unicode-bidi: plaintext; max-width: 34ch; overflow-wrap: break-word; }
 .sum summary { font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
@@ -167,7 +170,9 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .profile summary { list-style: none; width: auto; padding: 0; }
 .profile summary::-webkit-details-marker { display: none; }
 .profile summary .bars { min-width: 5rem; }
-.profile[open] summary { opacity: 0.5; }
+.profile[open] { position: relative; }
+.profile[open] > :last-child { position: absolute; z-index: 3; top: 100%; left: 0; width: max-content; min-width: 12rem; max-width: 20rem; padding: var(--step); background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); box-shadow: 0 8px 24px rgb(0 0 0 / 0.2); }
+.number .profile[open] > :last-child { left: auto; right: 0; }
 .bars { display: block; width: 100%; min-width: 7rem; height: 1.75rem; }
 .bars path, .reach { fill: transparent; }
 .bars .bar { fill: var(--accent); }
@@ -179,7 +184,9 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .tabs a { white-space: nowrap; padding: 0.35rem 0; color: var(--soft); text-decoration: none; border-bottom: 3px solid transparent; margin-bottom: -1px; }
 .tabs a:hover { color: var(--ink); }
 .tabs a[aria-current] { color: var(--ink); font-weight: 650; border-color: var(--accent); }
-.menu.filter[open] > :last-child { width: 22rem; max-height: max(20rem, 100vh - 19rem); }
+.bar .menu[open] > :last-child { max-height: max(20rem, 100vh - 19rem); padding-bottom: 0; }
+.menu.filter[open] > :last-child { width: 22rem; }
+.bar .menu form::after { content: ''; display: block; height: calc(2 * var(--step)); }
 .menu form > button { position: sticky; bottom: 0; width: 100%; margin-top: var(--step); box-shadow: 0 0 0 calc(2 * var(--step)) var(--paper); }
 .correction { display: grid; gap: calc(2 * var(--step)); justify-items: start; max-width: 40rem; margin: calc(2 * var(--step)) 0; }
 .correction .control { width: 100%; }
@@ -220,6 +227,8 @@ fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: cent
 figure { margin: calc(2 * var(--step)) 0; }
 figcaption { margin-bottom: var(--step); color: var(--soft); }
 figcaption h2 { margin: 0; color: var(--ink); }
+[data-result] table { width: auto; }
+.examples button { margin: 0 0 var(--step); }
 .console textarea { width: 100%; font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
 `
 
@@ -227,7 +236,10 @@ const otherMedia = /* css */ `
 @media (max-width: 40rem) {
   h1 { font-size: 1.35rem; margin: 0 0 var(--step); }
   .dotted, .trail { line-height: 1.35; }
-  .tabs { margin: 0 0 var(--step); }
+  .tabs { margin: 0 0 var(--step); gap: calc(1.5 * var(--step)); }
+  .grid td:not(.profiles td) { white-space: nowrap; max-width: 60vw; overflow: hidden; text-overflow: ellipsis; }
+  .grid .t { min-width: 0; }
+  .grid tbody tr:hover td { white-space: normal; }
   header.top, nav.trail, main { padding-block: calc(var(--step) / 2); }
   .seek { display: none; }
   .seek-link { display: inline-block; margin-left: auto; }
@@ -240,6 +252,7 @@ const otherMedia = /* css */ `
   .chooser select { width: 100%; }
   .menu[open] > :last-child, .menu.end[open] > :last-child { position: fixed; inset: auto 8px 8px; width: auto; max-width: none; max-height: 80vh; }
   .bar .count { margin-left: 0; flex: 1; }
+  .columns summary span { display: none; }
   .bar .chips { order: 1; flex: 1 1 60%; }
   .grid tbody th, .grid thead th:first-child, .grid thead td:first-child { position: static; }
   .grid tbody th, .grid thead :is(th, td):first-child { min-width: 0; }

@@ -15,9 +15,12 @@ export function isTime({ type, kind }: Field): boolean {
   return type === 'date' || type === 'datetime' || kind === 'date'
 }
 
-export function isDay(text: string): boolean {
+function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
 }
+
+/** Maximum scale of amounts of money, which keep final zeros. */
+const moneyScale = 4
 
 /** Formats a value of a field, or of a part of its dates. */
 export function valueText(words: Words, term: Term, value: string | null): string {
@@ -31,9 +34,15 @@ export function valueText(words: Words, term: Term, value: string | null): strin
     // A week is named after its Monday.
     return name === 'week' ? shortDay(daysOfPart(term, [value])?.[0] ?? value) : value
   }
-  if (isTime(term) && isDay(value)) return shortDay(value)
+  if (isTime(term)) {
+    const [, day = '', time = ''] = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d.*))?$/.exec(value) ?? []
+    if (isDay(day)) return time === '' || time === '00:00:00' ? shortDay(day) : `${shortDay(day)}, ${time}`
+  }
   if (term.type === 'bool') return value === 'true' ? words.yes : words.no
-  if (isNumber(term)) return isAmount(term) ? grouped(value) : digits(value)
+  if (isNumber(term)) {
+    const short = term.type === 'decimal' && term.scale > moneyScale ? value.replace(/\.?0+$/, '') : value
+    return isAmount(term) ? grouped(short) : digits(short)
+  }
   return value
 }
 

@@ -99,10 +99,13 @@ export function sqlConsole(): void {
   const show = ([head = [], ...lines]: (string | null)[][]): void => {
     const table = document.createElement('table')
     const row = table.createTHead().insertRow()
-    for (const name of head) {
+    const isNumeric = (value: string | null | undefined): boolean => /^-?\d+(\.\d+)?$/.test(value ?? '')
+    for (const [index, name] of head.entries()) {
       const cell = document.createElement('th')
       cell.scope = 'col'
       cell.textContent = name
+      const first = lines.find((line) => line[index] !== null)
+      if (isNumeric(first?.[index])) cell.className = 'number'
       row.append(cell)
     }
     const body = table.createTBody()
@@ -113,7 +116,8 @@ export function sqlConsole(): void {
         cell.textContent = one ?? '–'
         cell.dir = 'auto'
         if (one === null) cell.className = 'null'
-        else if (/^-?\d+(\.\d+)?$/.test(one)) cell.className = 'number'
+        else if (isNumeric(one)) cell.className = 'number'
+        else if (/^\d{4}-\d\d-\d\d/.test(one)) cell.className = 'd'
       }
     }
     place.replaceChildren(table)

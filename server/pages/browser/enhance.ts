@@ -65,14 +65,25 @@ export function enhance(): void {
     }
   }
 
+  // Rows in another order stay at the same columns.
+  const keepColumns = (link: HTMLAnchorElement): void => {
+    link.addEventListener('click', () => {
+      const left = link.closest('.grid')?.scrollLeft ?? 0
+      const place = { path: location.pathname, id: '', top: scrollY, left }
+      sessionStorage.setItem(placeKey, JSON.stringify(place))
+    })
+  }
+
   // After choosing, people return to the same place to choose more.
   const returnToPlace = (): void => {
     const placeJson = sessionStorage.getItem(placeKey)
     if (placeJson === null) return
     sessionStorage.removeItem(placeKey)
-    const { path, id, top } = JSON.parse(placeJson) as { path: string; id: string; top: number }
+    const place = JSON.parse(placeJson) as { path: string; id: string; top: number; left?: number }
+    const { path, id, top, left = 0 } = place
     if (path !== location.pathname) return
     scrollTo({ top, behavior: 'instant' })
+    document.querySelector('.grid')?.scrollTo({ left, behavior: 'instant' })
     const control = document.getElementById(id)
     control?.focus({ preventScroll: true })
   }
@@ -184,6 +195,7 @@ export function enhance(): void {
     for (const input of document.querySelectorAll<HTMLInputElement>('input[data-group]')) suggestValues(input)
     for (const list of document.querySelectorAll<HTMLElement>('ul[data-group]')) countChoices(list)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-most]')) limitChoices(form)
+    for (const link of document.querySelectorAll<HTMLAnchorElement>('a.sort')) keepColumns(link)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) omitEmpty(form)
     returnToPlace()

@@ -129,13 +129,18 @@ function resultsHtml(service: PageService, text: string, { tables, values }: Fou
     ${searchForm(context, text)}
     ${
       values.length > 0 &&
-      html`<ul class="results">
-        ${values.map((match) => valueLine(service, match))}
-      </ul>`
+      html`<h2>${words.valuesFound}</h2>
+        <ul class="results">
+          ${values.map((match) => valueLine(service, match))}
+        </ul>`
     }
-    <ul class="results">
-      ${tables.map((match) => tableLine(service, match))}
-    </ul>
+    ${
+      tables.length > 0 &&
+      html`<h2>${words.tables}</h2>
+        <ul class="results">
+          ${tables.map((match) => tableLine(service, match))}
+        </ul>`
+    }
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
   `
   return framed(context, {
@@ -158,6 +163,7 @@ function valueLine(
   const { count } = writtenIn(words)
   const period = coverageOf(table, snapshots.current(table)?.report ?? null)
   const facts = [
+    context.catalog.datasets.get(table.dataset)?.name ?? table.dataset,
     ...(rows === null ? [] : [words.rows(count(rows))]),
     ...(period === null ? [] : [words.until(timeText(words, period.to))]),
   ]

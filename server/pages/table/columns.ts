@@ -10,7 +10,7 @@ export function columnsForm({ words, addresses, language }: PageContext, view: T
   const { table, fields } = view
   const visibleNames = new Set(fields.map(({ name }) => name))
   return html`<details class="menu end columns">
-    <summary>${words.columns} (${visibleNames.size}/${table.fields.length})</summary>
+    <summary>${words.columns} <span>(${visibleNames.size}/${table.fields.length})</span></summary>
     <form action="${addresses.table(language, table)}" method="get">
       ${hiddenInputs(view, new Set(['fields']))}
       <ul>

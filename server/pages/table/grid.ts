@@ -1,4 +1,4 @@
-import { isDay, isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
+import { isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
 import { formatOrdering } from '../../query/parameters.ts'
@@ -10,6 +10,8 @@ import { firstCharacters, shorten } from '../../../core/text.ts'
 
 /** Maximum number of characters shown in a cell; the page of the row shows the whole value. */
 const cellShownMax = 300
+/** Maximum number of characters of a cell that fits any column. */
+const cellShortMax = 24
 /** Maximum number of characters of a cell that is not collapsed. */
 const cellLongMin = 120
 
@@ -81,16 +83,20 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
  * and cut.
  */
 export function cellPart({ words }: PageContext, field: Field | undefined, value: string | null): Html {
-  if (value === null) return html`<td class="null">–</td>`
+  if (value === null)
+    return field !== undefined && isNumber(field)
+      ? html`<td class="null n">–</td>`
+      : html`<td class="null">–</td>`
   const text = field === undefined || value === '' ? value : valueText(words, field, value)
   // The classes are short, since most cells of a page have one.
   if (field !== undefined && isNumber(field)) return html`<td class="n">${text}</td>`
-  if (field !== undefined && isTime(field) && isDay(value))
+  if (field !== undefined && isTime(field) && text !== value)
     return html`<td class="d"><time datetime="${value}">${text}</time></td>`
   const address = safeAddress(value)
   if (address !== null && value.length <= cellShownMax)
     return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`
-  if (value.length <= cellLongMin) return html`<td>${text}</td>`
+  if (value.length <= cellShortMax) return html`<td>${text}</td>`
+  if (value.length <= cellLongMin) return html`<td class="t">${text}</td>`
   const excerpt = shorten(value, cellShownMax)
   return html`<td>
     <details class="long">

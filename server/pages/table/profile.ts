@@ -1,4 +1,4 @@
-import { isNumber, valueText } from '../../documents/words/value-text.ts'
+import { isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
@@ -22,13 +22,18 @@ export function profilePart(context: PageContext, view: TableView, field: Field)
   if (found === undefined) return null
   const { words } = context
   const { count } = writtenIn(words)
+  const hasBounds = isNumber(field) || isTime(field)
+  const [least, most] = [found.min, found.max].map((text) =>
+    text != null && hasBounds ? boundText(words, field, text) : null,
+  )
   const parts = [
+    least != null && most != null && html`<p class="facts">${words.between(least, most)}</p>`,
     histogramPart(context, view, field, found) ?? topPart(context, view, field, found),
     found.nulls > 0 && html`<span class="nulls">${words.nulls(count(found.nulls))}</span>`,
   ]
   return html`<details class="profile">
     <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(found)}</summary>
-    ${parts}
+    <div>${parts}</div>
   </details>`
 }
 

@@ -80,9 +80,9 @@ export function tiles(drawing: Sized): Drawn {
   })
   const below = 9 * tileSize + 8
   const legend = [
-    textAt(ends[0], left + 60, below + 12, { 'text-anchor': 'end' }),
-    ...shades.map((_, index) => shade(left + 70 + index * 22, below, 16, index)),
-    textAt(ends[1], left + 76 + shades.length * 22, below + 12),
+    textAt(`${ends[0]} (${short(ranked[0] ?? 0)})`, left + 120, below + 12, { 'text-anchor': 'end' }),
+    ...shades.map((_, index) => shade(left + 130 + index * 22, below, 16, index)),
+    textAt(`${ends[1]} (${short(ranked.at(-1) ?? 0)})`, left + 136 + shades.length * 22, below + 12),
   ]
   return { height: below + 24, body: body.join('') + legend.join('') }
 }
