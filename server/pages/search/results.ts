@@ -30,7 +30,7 @@ interface Found {
 }
 
 /** Maximum numbers of shown values and tables. */
-const [valuesMax, tablesMax] = [6, 20]
+const [valuesMax, tablesMax] = [8, 20]
 /** Score of a value in the order of results: that of two words of a title. */
 const valueScore = 16
 
@@ -66,14 +66,16 @@ function rank(
     const { dataset, name: table } = match.table
     const before = byTable.get(keyOf({ dataset, table }))
     const known = before?.words ?? new Set()
-    const own = new Set(wordsIn(match.value))
+    const own = new Set(wordsIn(match.name))
     const added = words.filter((word) => own.has(word) && !known.has(word))
     return added.length > 0 || own.size === words.length ? [{ match, dataset, table, before, added }] : []
   })
-  for (const { dataset, table, before, added } of counted) {
+  for (const { match, dataset, table, before, added } of counted) {
     const key = keyOf({ dataset, table })
     const ofBoth = new Set([...(byTable.get(key)?.words ?? []), ...added])
-    byTable.set(key, { dataset, table, words: ofBoth, score: (before?.score ?? 0) + valueScore })
+    // Of equal tables, the one with most rows is first.
+    const score = (before?.score ?? 0) + valueScore + Math.log10(1 + (match.rows ?? 0)) / 100
+    byTable.set(key, { dataset, table, words: ofBoth, score })
   }
   const tables = [...byTable.values()]
     .filter(({ dataset }) => datasets.has(dataset))
@@ -155,7 +157,7 @@ function resultsHtml(service: PageService, text: string, { tables, values }: Fou
 /** Link to the rows with a value. */
 function valueLine(
   { context, snapshots }: PageService,
-  { table, field, value, rows, isPart }: ValueMatch,
+  { table, field, value, name, rows, isPart }: ValueMatch,
 ): Html | null {
   const { addresses, language, words } = context
   const parameter = isPart ? ([`${field.name}__contains`, value] as const) : equalTo(field, value)
@@ -169,7 +171,7 @@ function valueLine(
   ]
   return html`<li>
     <a href="${addresses.table(language, table)}${queryLink(new Map([parameter]))}"
-      >${titleOf(field)}${isPart ? ` ${words.contains}` : ':'} ${value} · ${titleOf(table)}</a
+      >${titleOf(field)}${isPart ? ` ${words.contains}` : ':'} ${name} · ${titleOf(table)}</a
     >
     <span class="facts">${facts.join(' · ')}</span>
   </li>`

@@ -3,6 +3,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { EventLoopYielder } from '../../base/queue.ts'
 import { distinctValues, type Dictionaries } from '../../table/indexes/dictionaries.ts'
 import type { Requester } from '../../table/engine/requester.ts'
+import { stateNames } from '../../documents/words/state-names.ts'
 import { foldText } from '../../../core/folding.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Snapshots } from '../../snapshots/snapshots.ts'
@@ -12,6 +13,8 @@ export interface ValueMatch {
   readonly table: Table
   readonly field: Field
   readonly value: string
+  /** The value in words, such as the name of a state for its code. */
+  readonly name: string
   /** Number of its rows; null if unknown. */
   readonly rows: number | null
   readonly isPart: boolean
@@ -55,7 +58,7 @@ export async function findPartsOfValues(sources: Sources, text: string): Promise
       (sum: number | null, { rows: more }) => (sum === null || more === null ? null : sum + more),
       first.rows,
     )
-    found.push(others.length === 0 ? first : { ...first, value: text, rows, isPart: true })
+    found.push(others.length === 0 ? first : { ...first, value: text, name: text, rows, isPart: true })
   }
   return found
 }
@@ -78,7 +81,10 @@ async function* valuesByField(
       if (!typeRow(field.type).isText || !table.filters.includes(field.name)) continue
       const count = distinctValues(snapshot, field.name)
       if (count > 0) columns.push({ table, field, snapshot, count })
-      else yield reportedValues(table, field, snapshot).filter(({ value }) => isWanted(foldText(value)))
+      else
+        yield reportedValues(table, field, snapshot).filter(
+          ({ value, name }) => isWanted(foldText(value)) || isWanted(foldText(name)),
+        )
     }
   }
   const yielder = new EventLoopYielder(requester.signal)
@@ -91,8 +97,11 @@ async function* valuesByField(
     const matches: ValueMatch[] = []
     for (const [code, folded] of (dictionary?.folded ?? []).entries()) {
       const rows = dictionary?.rows[code] ?? 0
-      if (isWanted(folded) && rows >= table.minGroupSize)
-        matches.push({ table, field, value: dictionary?.values[code] ?? '', rows, isPart: false })
+      const value = dictionary?.values[code] ?? ''
+      const name = nameOf(field, value)
+      const isNamed = isWanted(folded) || (name !== value && isWanted(foldText(name)))
+      if (isNamed && rows >= table.minGroupSize)
+        matches.push({ table, field, value, name, rows, isPart: false })
     }
     yield matches
   }
@@ -103,5 +112,16 @@ function reportedValues(table: Table, field: Field, { choices, report }: Snapsho
   const top = report?.fields.find(({ name }) => name === field.name)?.top ?? []
   const counts = new Map(top.map(({ value, rows }) => [value, rows]))
   const values = new Set([...counts.keys(), ...(choices.get(field.name) ?? [])])
-  return [...values].map((value) => ({ table, field, value, rows: counts.get(value) ?? null, isPart: false }))
+  return [...values].map((value) => ({
+    table,
+    field,
+    value,
+    name: nameOf(field, value),
+    rows: counts.get(value) ?? null,
+    isPart: false,
+  }))
+}
+
+function nameOf({ kind }: Field, value: string): string {
+  return (kind === 'uf' ? stateNames.get(value) : undefined) ?? value
 }

@@ -1,4 +1,5 @@
 import { isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
+import { stateNames } from '../../documents/words/state-names.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { formatList } from '../../query/list.ts'
@@ -211,6 +212,10 @@ export function choicesPart(
     [...new Set([...choices, ...values])].filter((value) => value !== ''),
   )
   const name = `${field.name}__in`
+  const state = (value: string): string => {
+    const stateName = field.kind === 'uf' ? stateNames.get(value) : undefined
+    return stateName === undefined ? '' : `, ${stateName}`
+  }
   return html`<ul class="choices" data-group="${formatList([field.name])}">
     ${offered.map(
       (value) =>
@@ -222,7 +227,7 @@ export function choicesPart(
               value="${formatList([value])}"
               ${values.has(value) && 'checked'}
             />
-            ${valueText(words, field, value)}</label
+            ${valueText(words, field, value)}${state(value)}</label
           >
         </li>`,
     )}

@@ -98,6 +98,15 @@ test.each([
   expect(links.filter((link) => /=campinas$/i.test(link)).length).toBeGreaterThan(3)
 })
 
+test.each([
+  ['covid Bahia', 'state=BA'],
+  ['mortes no rio grande do sul', 'state=RS'],
+  ['Ceará', 'state=CE'],
+])('%s leads to the rows of the state', async (text, condition) => {
+  const { links } = await search(samples, text)
+  expect(links.filter((link) => link.endsWith(`?${condition}`)).length).toBeGreaterThan(0)
+})
+
 test('a value states as many rows as its page shows', async () => {
   const { text, links } = await search(samples, 'São Paulo')
   const values = links.filter((link) => link.includes('?'))
