@@ -184,7 +184,7 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .tabs a { white-space: nowrap; padding: 0.35rem 0; color: var(--soft); text-decoration: none; border-bottom: 3px solid transparent; margin-bottom: -1px; }
 .tabs a:hover { color: var(--ink); }
 .tabs a[aria-current] { color: var(--ink); font-weight: 650; border-color: var(--accent); }
-.bar .menu[open] > :last-child { max-height: max(20rem, 100vh - 19rem); padding-bottom: 0; }
+.bar .menu[open] > :last-child { max-height: max(16rem, 100vh - 22rem); padding-bottom: 0; }
 .menu.filter[open] > :last-child { width: 22rem; }
 .bar .menu form::after { content: ''; display: block; height: calc(2 * var(--step)); }
 .menu form > button { position: sticky; bottom: 0; width: 100%; margin-top: var(--step); box-shadow: 0 0 0 calc(2 * var(--step)) var(--paper); }
@@ -251,12 +251,16 @@ const otherMedia = /* css */ `
   .chooser .control { flex: 1 1 40%; }
   .chooser select { width: 100%; }
   .menu[open] > :last-child, .menu.end[open] > :last-child { position: fixed; inset: auto 8px 8px; width: auto; max-width: none; max-height: 80vh; }
+  .menu[open] > summary::before { content: ''; position: fixed; inset: 0; z-index: 5; }
   .bar .count { margin-left: 0; flex: 1; }
   .columns summary span { display: none; }
   .bar .chips { order: 1; flex: 1 1 60%; }
   .grid tbody th, .grid thead th:first-child, .grid thead td:first-child { position: static; }
   .grid tbody th, .grid thead :is(th, td):first-child { min-width: 0; }
   .grid tr > :nth-child(2) { left: 0; max-width: 45vw; }
+  .grid.two tr > :nth-child(2) { min-width: 8rem; max-width: 8rem; overflow: hidden; text-overflow: ellipsis; }
+  .grid.two tr > :nth-child(3) { position: sticky; left: 8rem; background: var(--paper); }
+  .grid.two thead tr > :nth-child(3) { z-index: 2; background: var(--raised); }
   .facts-list { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .facts-list dd { margin-bottom: calc(1.5 * var(--step)); }
   .stacked thead { display: none; }

@@ -47,9 +47,14 @@ export function chartScript(): void {
       tip.textContent = part.dataset['values'] ?? ''
       const around = (tip.parentElement ?? chart).getBoundingClientRect()
       const own = part.getBoundingClientRect()
-      const middle = own.left + own.width / 2 - around.left - tip.offsetWidth / 2
-      tip.style.left = `${Math.max(0, Math.min(middle, around.width - tip.offsetWidth))}px`
-      tip.style.top = `${Math.max(0, own.top - around.top - tip.offsetHeight - 4)}px`
+      const { offsetWidth: width, offsetHeight: height } = tip
+      // Beside a point of a line, so that it stays visible; above other parts.
+      const isOfLine = part.classList.contains('reach')
+      const isLeft = own.left - around.left < around.width / 2
+      const beside = isLeft ? own.right + 12 : own.left - width - 12
+      const left = (isOfLine ? beside : own.left + own.width / 2 - width / 2) - around.left
+      tip.style.left = `${Math.max(0, Math.min(left, around.width - width))}px`
+      tip.style.top = `${isOfLine ? own.top - around.top : Math.max(0, own.top - around.top - height - 4)}px`
     }
     const under = ({ clientX, clientY }: PointerEvent): Element | null | undefined =>
       document.elementFromPoint(clientX, clientY)?.closest('[data-values]')

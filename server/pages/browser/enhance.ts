@@ -56,6 +56,7 @@ export function enhance(): void {
 
   const placeKey = 'acervo-place'
   const sendOnChange = (form: HTMLFormElement): void => {
+    for (const button of form.querySelectorAll('button')) button.hidden = true
     for (const choice of form.querySelectorAll('select')) {
       choice.addEventListener('change', () => {
         const place = { path: location.pathname, id: choice.id, top: scrollY }

@@ -113,10 +113,12 @@ export function drawingOf(
       group: before === null ? group : null,
     }
   }
+  const fullName = (name: string): string => (first.part?.name === 'week' ? words.weekOf(name) : name)
   const groups = [...sums].map(([key, values]) => ({ key, values, at: timeOf(first, key) }))
   const drawn = (some: typeof groups): Drawing['groups'] =>
     some.map(({ key, values, at }) => ({
       name: valueText(words, first, key),
+      fullName: fullName(valueText(words, first, key)),
       key: key ?? '',
       at,
       marks: values.map((one) => one && markOf(one, measure, words, linkTo)),
@@ -143,9 +145,7 @@ export function drawingOf(
     const last = dated.at(-1)?.key ?? null
     const partial = partialOf(view, first, last)
     const period = valueText(words, first, last)
-    const incomplete = partial
-      ? words.incomplete(first.part?.name === 'week' ? words.weekOf(period) : period)
-      : ''
+    const incomplete = partial ? words.incomplete(fullName(period)) : ''
     const scales = isOfStates ? words.ownScales : ''
     const note = [scales, incomplete, fewer, noteOf(groups.filter(({ at }) => Number.isNaN(at)))]
       .filter((text) => text !== '')

@@ -41,7 +41,7 @@ export function totalsChoice(
 ): Html {
   const { field, value } = total
   const linkTo = (operator: 'eq' | 'ne'): string => totalsLink(view, total, operator, chosen)
-  return html`<p role="status">
+  return html`<p class="facts" role="status">
     ${words.totalsBeside(titleOf(field), value)} <a href="${linkTo('eq')}">${words.onlyTotals(value)}</a>,
     <a href="${linkTo('ne')}">${words.withoutTotals(value)}</a>.
   </p>`

@@ -1,12 +1,13 @@
 import { titleOf } from '../../documents/words/titles.ts'
-import type { CatalogTexts, Table } from '../../../core/catalog/catalog.ts'
+import type { CatalogTexts, Dataset, Table } from '../../../core/catalog/catalog.ts'
 import { foldText } from '../../../core/folding.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { NamedResponse } from '../../http/responder.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, textOf, type Html } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import { named, type PageService } from '../service.ts'
-import { coverageOf, timeText } from '../coverage.ts'
+import { coverageOf, coverageText, timeText } from '../coverage.ts'
 import { equalTo, queryLink } from '../table/view.ts'
 import { CatalogSearch, type CatalogMatch } from './catalog-search.ts'
 import { searchWordsOf, wordsIn } from './search-words.ts'
@@ -73,7 +74,7 @@ function rank(
   for (const { match, dataset, table, before, added } of counted) {
     const key = keyOf({ dataset, table })
     const ofBoth = new Set([...(byTable.get(key)?.words ?? []), ...added])
-    // Of equal tables, the one with most rows is first.
+    // Tables that are equal otherwise are ordered by their matching rows.
     const score = (before?.score ?? 0) + valueScore + Math.log10(1 + (match.rows ?? 0)) / 100
     byTable.set(key, { dataset, table, words: ofBoth, score })
   }
@@ -192,16 +193,21 @@ function tableLine(
     </li>`
   return html`<li>
     <a href="${addresses.table(language, table)}">${titleOf(table)}</a>
-    <span class="facts"
-      >${dataset.name}${factsOf(context, table, snapshots.current(table)?.manifest.rows)}</span
-    >
+    <span class="facts">${factsOf(context, dataset, table, snapshots.current(table)).join(' · ')}</span>
   </li>`
 }
 
-function factsOf({ words }: PageContext, { rowMeaning }: Table, rows: number | undefined): string {
-  const facts = [
-    ...(rowMeaning === null ? [] : [words.eachRow(rowMeaning)]),
-    rows === undefined ? words.notPublished : words.rows(writtenIn(words).count(rows)),
+function factsOf(
+  { words }: PageContext,
+  dataset: Dataset,
+  table: Table,
+  snapshot: Snapshot | null,
+): string[] {
+  const covered = coverageOf(table, snapshot?.report ?? null)
+  return [
+    dataset.name,
+    ...(table.rowMeaning === null ? [] : [words.eachRow(table.rowMeaning)]),
+    snapshot === null ? words.notPublished : words.rows(writtenIn(words).count(snapshot.manifest.rows)),
+    ...(covered === null ? [] : [coverageText(words, covered)]),
   ]
-  return facts.map((fact) => ` · ${fact}`).join('')
 }

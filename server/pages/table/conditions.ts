@@ -107,14 +107,14 @@ function filterForm(
   </form>`
 }
 
-/** Section of a field, open if the query has a condition on it; browsers keep one section open. */
+/** Section of a field, open if the query has a condition on it. */
 function sectionPart(
   { field, controls }: { readonly field: Field; readonly controls: readonly Control[] },
   { query }: QueryView,
   words: Words,
 ): Html {
   const condition = query.conditions.find((one) => one.field === field)
-  return html`<details name="filter" ${condition !== undefined && html` open`}>
+  return html`<details ${condition !== undefined && html` open`}>
     <summary>
       ${condition === undefined ? titleOf(field) : html`<b>${describeCondition(condition, words)}</b>`}
     </summary>

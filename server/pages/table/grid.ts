@@ -21,7 +21,9 @@ export function gridPart(context: PageContext, view: TableView): Html {
   const { fields, rows, positions, snapshot } = view
   const numbers = rows.map((_row, index) => (positions[index] ?? 0) + 1)
   const id = snapshot.manifest.snapshot
-  return html`<div class="scroll grid" tabindex="0" role="region" aria-label="${words.table}">
+  // On phones, the state stays beside the name of a place.
+  const kept = fields[1]?.kind === 'uf' ? 'scroll grid two' : 'scroll grid'
+  return html`<div class="${kept}" tabindex="0" role="region" aria-label="${words.table}">
     <table>
       <thead>
         <tr>

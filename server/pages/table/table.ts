@@ -27,6 +27,7 @@ import { formatFields, parametersOf } from '../../query/parameters.ts'
 import { isParameterName, parseRowQuery, type RowQuery } from '../../query/query.ts'
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
+import { totalsChoice } from '../chart/totals.ts'
 import { answerQuery } from './answer-query.ts'
 import { embedPart, oEmbedLink } from '../iframe.ts'
 import { named, pageAt, type PageService } from '../service.ts'
@@ -58,7 +59,8 @@ function tableHtml(service: PageService, view: TableView): Html {
       <p class="count" role="status">${range.count === 0 ? words.nothing : words.rows(count(range.count))}</p>
       ${columnsForm(context, view)}
     </div>
-    ${hintsPart(context, view)} ${gridPart(context, view)} ${pagerPart(context, view)}
+    ${totalsPart(context, view)} ${hintsPart(context, view)} ${gridPart(context, view)}
+    ${pagerPart(context, view)}
     <p class="lead">${table.description ?? dataset.description}</p>
     <p class="facts">
       ${words.allRows} ${words.profilesOfAll}
@@ -75,6 +77,16 @@ function tableHtml(service: PageService, view: TableView): Html {
     feed,
     links: oEmbedLink(service, addresses.table(language, table, query.parameters)),
   })
+}
+
+/** Links to the rows that are totals of others, and to the others, unless a condition separates them. */
+function totalsPart(context: PageContext, view: TableView): Html | null {
+  const [[name, value] = []] = view.table.totals
+  const field = view.table.fields.find((one) => one.name === name)
+  const isChosen = view.query.conditions.some((condition) => condition.field === field)
+  return field === undefined || value === undefined || isChosen
+    ? null
+    : totalsChoice(context, view, { field, value }, [])
 }
 
 /** Returns the shown rows to be cited, at an address that names their snapshot. */

@@ -60,6 +60,10 @@ beforeAll(async () => {
   service = await serve(shop)
 })
 
+async function tableAt({ app }: Service, query: string): Promise<string> {
+  return (await rawGet(app, `/en/dataset/d/t/${query}`, { Accept: 'text/html' })).body.toString()
+}
+
 async function page(target: string, accept = 'text/html'): Promise<string> {
   const { status, body } = await rawGet(service.app, target, { Accept: accept })
   expect([target, status]).toEqual([target, 200])
@@ -322,6 +326,17 @@ describe('a chart', () => {
       expect(await Promise.all(sums)).toEqual([
         ['only state', expect.arrayContaining([['SP', '30', '1']])],
         ['all but state', expect.arrayContaining([['SP', '30', '2']])],
+      ])
+    })
+
+    test('the page of the table links to the totals and to their parts, until one is chosen', async () => {
+      const links = [
+        ...(await tableAt(beside, '')).matchAll(/<a href="([^"]*)">(?:only state|all but state)<\/a>/g),
+      ]
+      const pages = await Promise.all(links.map(async ([, link = '']) => tableAt(beside, textIn(link))))
+      expect(pages.map((markup) => [rowCountOn(markup), /only state/.test(markup)])).toEqual([
+        ['2', false],
+        ['3', false],
       ])
     })
 

@@ -22,7 +22,10 @@ export interface Drawing {
 }
 
 export interface DrawnGroup {
+  /** Short name, for an axis. */
   readonly name: string
+  /** Name in words, such as `week of May 18, 2020`. */
+  readonly fullName: string
   /** Key of a tile, such as the code of a state. */
   readonly key: string
   /** Time in ms; NaN for groups that are no dates. */

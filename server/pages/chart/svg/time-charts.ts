@@ -173,7 +173,7 @@ function reaches(drawing: Sized, x: (index: number) => number): string {
       fill: 'none',
       'pointer-events': 'all',
     }
-    return element('rect', element('title', xmlText([group.name, ...values].join('\n'))), area)
+    return element('rect', element('title', xmlText([group.fullName, ...values].join('\n'))), area)
   })
   return areas.join('')
 }
