@@ -23,6 +23,9 @@ export interface ValueMatch {
 /** Maximum number of values that a search reads, of all tables; fields with few values come first. */
 const valuesMax = 1_000_000
 
+/** Values between two checks of whether the search has run for too long at a time. */
+const valuesPerStep = 10_000
+
 /** Values to search: the dictionaries of the snapshots, which the server caches within a bound, or their reports. */
 interface Sources {
   readonly catalog: CatalogTexts
@@ -37,8 +40,12 @@ interface Sources {
  */
 export async function findValues(sources: Sources, phrases: readonly string[]): Promise<ValueMatch[]> {
   const wanted = new Set([...phrases, ...phrases.map(withoutSigns)])
+  const initials = new Set([...wanted].map((phrase) => phrase.charAt(0)))
   const found: ValueMatch[] = []
-  const isWanted = (folded: string): boolean => wanted.has(folded) || wanted.has(withoutSigns(folded))
+  // Few values begin like a phrase, and the others need not be rewritten.
+  const isWanted = (folded: string): boolean =>
+    wanted.has(folded) ||
+    ((initials.has(folded.charAt(0)) || !/^[a-z\d]/.test(folded)) && wanted.has(withoutSigns(folded)))
   for await (const matches of valuesByField(sources, isWanted)) found.push(...matches)
   return found
 }
@@ -93,9 +100,9 @@ async function* valuesByField(
     read += count
     if (read > valuesMax) break
     const dictionary = await dictionaries.values(snapshot, field, requester)
-    await yielder.next()
     const matches: ValueMatch[] = []
     for (const [code, folded] of (dictionary?.folded ?? []).entries()) {
+      if (code % valuesPerStep === 0) await yielder.next()
       const rows = dictionary?.rows[code] ?? 0
       const value = dictionary?.values[code] ?? ''
       const name = nameOf(field, value)
