@@ -81,6 +81,9 @@ test('a field that is declared anew is served once it is published, and the othe
     fields: ['uf:string', 'city:string', 'n:integer'].map(fieldOf),
     order: ['uf asc', 'n desc'],
     filters: ['uf', 'n'],
+    default_columns: ['uf', 'n'],
+    default_filter: { uf: 'RJ' },
+    chart: { group: ['uf'], measure: 'n__sum' },
   })
   const begin = () => startServer({ ...settings, CATALOG_POLL_SECONDS: '0' })
   const first = await begin()
@@ -98,6 +101,7 @@ test('a field that is declared anew is served once it is published, and the othe
     fields: ['n', 'city'],
     order: ['n'],
     isShown: false,
+    pages: [200, 200],
     status: 'degraded',
     fault:
       'it is served without "uf", declared after it was published: `acervo ingest d/a` publishes it again',
@@ -114,6 +118,7 @@ test('a field that is declared anew is served once it is published, and the othe
     fields: ['uf', 'city', 'n'],
     order: ['uf', 'n'],
     isShown: true,
+    pages: [200, 200],
     status: 'ok',
     fault: undefined,
   }
@@ -151,6 +156,7 @@ async function standOf(port: number) {
     fields: fields.map(({ name }) => name),
     order: order.map(({ field }) => field),
     isShown: />uf</.test(shown),
+    pages: [await statusOf(port, '/pt/dataset/d/a/'), await statusOf(port, '/pt/dataset/d/a/chart/')],
     status,
     fault: faults[0]?.fault,
   }

@@ -67,7 +67,7 @@ function fieldLine(context: PageContext, field: Field, found: Profile | undefine
         ].filter((text) => text !== '')
   return html`<tr>
     <th scope="row">
-      ${titleOf(field)} ${field.title !== null && html`<code>${field.name}</code>`}
+      ${field.title} <code>${field.name}</code>
       ${field.description !== null && html`<p class="facts">${field.description}</p>`}
     </th>
     <td>

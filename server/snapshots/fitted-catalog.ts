@@ -103,6 +103,13 @@ function withFields(texts: CatalogTexts, published: ReadonlyMap<string, readonly
 function onlyFields(table: Table, names: readonly string[]): Table {
   const isThere = (name: string): boolean => names.includes(name)
   const areThere = (keys: readonly OrderKey[]): boolean => keys.every(({ field }) => isThere(field))
+  const ofThese = <T>(values: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+    new Map([...values].filter(([name]) => isThere(name)))
+  // Parts of dates and measures begin with the name of their field.
+  const isOfThese = (term: string): boolean =>
+    names.some((name) => term === name || term.startsWith(`${name}__`)) || term === 'rows'
+  const { chart, time } = table
+  const shown = (table.defaultColumns ?? []).filter(isThere)
   return {
     ...table,
     fields: names.flatMap((name) => table.fields.find((field) => field.name === name) ?? []),
@@ -112,6 +119,10 @@ function onlyFields(table: Table, names: readonly string[]): Table {
     indexes: { ...table.indexes, values: table.indexes.values.filter(isThere) },
     orders: table.orders.filter(({ keys }) => areThere(keys)),
     measures: table.measures.filter(isThere),
-    totals: new Map([...table.totals].filter(([name]) => isThere(name))),
+    totals: ofThese(table.totals),
+    defaultFilter: ofThese(table.defaultFilter),
+    time: time !== null && isThere(time) ? time : null,
+    chart: chart !== null && [...chart.group, chart.measure].every(isOfThese) ? chart : null,
+    defaultColumns: shown.length === 0 ? null : shown,
   }
 }
