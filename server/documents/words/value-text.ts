@@ -1,6 +1,7 @@
 import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { daysOfPart, type Term } from '../../query/date-parts.ts'
+import { withoutFinalZeros } from '../../query/measures.ts'
 import type { Words } from './en.ts'
 import { writtenIn } from './number-formats.ts'
 
@@ -40,7 +41,7 @@ export function valueText(words: Words, term: Term, value: string | null): strin
   }
   if (term.type === 'bool') return value === 'true' ? words.yes : words.no
   if (isNumber(term)) {
-    const short = term.type === 'decimal' && term.scale > moneyScale ? value.replace(/\.?0+$/, '') : value
+    const short = term.type === 'decimal' && term.scale > moneyScale ? withoutFinalZeros(value) : value
     return isAmount(term) ? grouped(short) : digits(short)
   }
   return value

@@ -14,11 +14,12 @@ const fields = [
   'moment:datetime',
   'hour:time',
   'name:string',
+  'share:decimal:20:16',
 ]
 const rows = [
-  [1, -1234567, '20.90', 1.5, true, '2024-03-01', '2024-03-01 10:00:00.5', '10:00:00', 'São Paulo'],
-  [2, 0, '-0.05', -2500000.25, false, '0020-12-31', '1999-12-31 23:59:59', '23:59:59', ''],
-  [3, 7, '1234567.00', 1e-7, true, '2020-02-29', '2020-02-29 00:00:00', '00:00:00', 'a, "b"'],
+  [1, -1234567, '20.90', 1.5, true, '2024-03-01', '2024-03-01 10:00:00.5', '10:00:00', 'São Paulo', '100'],
+  [2, 0, '-0.05', -2500000.25, false, '0020-12-31', '1999-12-31 23:59:59', '23:59:59', '', '0.5'],
+  [3, 7, '1234567.00', 1e-7, true, '2020-02-29', '2020-02-29 00:00:00', '00:00:00', 'a, "b"', '20.0625'],
 ]
 /** With so many values a field has no list to choose from, but inputs. */
 const others = Array.from({ length: 120 }, (_, n) => [
@@ -31,6 +32,7 @@ const others = Array.from({ length: 120 }, (_, n) => [
   '-',
   '-',
   `n${n}`,
+  n / 4,
 ])
 
 let service: Service
@@ -148,4 +150,10 @@ test.each([
   const query = new URLSearchParams({ price: text })
   const { status, markup } = await page(`/${language}/dataset/d/t/?${query.toString()}`)
   expect([status, cellsOf(markup).map(([id]) => id)]).toEqual([200, ids])
+})
+
+test('a decimal of many digits is shown without final zeros, and a condition keeps its own', async () => {
+  const { markup } = await page('/en/dataset/d/t/?share__gte=100')
+  expect(cellsOf(markup).map((cells) => cells.at(-1))).toEqual(['100'])
+  expect(textIn(markup)).toContain('share is 100 or greater')
 })
