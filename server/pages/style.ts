@@ -194,7 +194,7 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 [role='alert'] { color: var(--warn); }
 .sections details { border-top: 1px solid var(--line); padding-bottom: var(--step); }
 .sections summary { width: auto; padding: var(--step) 0 0; }
-.sections b { color: var(--accent); font-weight: 600; }
+.sections strong { color: var(--accent); font-weight: 600; }
 .choices { list-style: none; margin: var(--step) 0 0; padding: 2px; max-height: 15rem; overflow: auto; }
 .choices label { display: block; padding: 0.15rem 0; }
 .sections .choices { padding-left: 1rem; }

@@ -116,7 +116,7 @@ function sectionPart(
   const condition = query.conditions.find((one) => one.field === field)
   return html`<details ${condition !== undefined && html` open`}>
     <summary>
-      ${condition === undefined ? titleOf(field) : html`<b>${describeCondition(condition, words)}</b>`}
+      ${condition === undefined ? titleOf(field) : html`<strong>${describeCondition(condition, words)}</strong>`}
     </summary>
     ${controls.map(({ control }) => control)}
   </details>`

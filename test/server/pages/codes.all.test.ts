@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
-import { allTables, tableId, type Table } from '../../../core/catalog/catalog.ts'
+import { allTables, tableId, type Field, type Table } from '../../../core/catalog/catalog.ts'
 import { randomQuery, readRows, type Row } from '../../support/evaluator.ts'
 import { cellIn, rowCountOn, textIn } from '../../support/markup.ts'
 import { freePort } from '../../support/ports.ts'
@@ -94,7 +94,7 @@ describeWithClients('lines of code of a page', () => {
       const page = `${base}/en/dataset/${tableId(found.table)}/?${query.toString()}`
       const one = await printedOn(
         page,
-        names.filter((name) => asked.includes(name)),
+        found.table.fields.filter(({ name }) => asked.includes(name)),
       )
       if (one !== null) printed.push(one)
     }
@@ -237,7 +237,7 @@ async function textAt(page: string): Promise<string> {
  * Null where the page has no rows to compare.
  * @param columns names in the order of the page
  */
-async function printedOn(page: string, columns: readonly string[]): Promise<Printed | null> {
+async function printedOn(page: string, columns: readonly Field[]): Promise<Printed | null> {
   const text = await textAt(page)
   const api = await textAt(page.replace('/?', '/api/?'))
   const codes = Object.fromEntries(
@@ -248,13 +248,16 @@ async function printedOn(page: string, columns: readonly string[]): Promise<Prin
   const shownCount = rowCountOn(text)
   if (shownCount === undefined) return null
   const lines = [...text.matchAll(/<tr>\s*<th scope="row">(.*?)<\/tr>/gs)].map(([, line = '']) =>
-    [...line.matchAll(/<td([^>]*)>(.*?)<\/td>/gs)].map(([, head = '', cell = '']) =>
-      head.includes('class="null"')
-        ? null
-        : cellIn(cell.replace(/<summary>.*?<\/summary>/s, ''), head).trim(),
-    ),
+    [...line.matchAll(/<td([^>]*)>(.*?)<\/td>/gs)].map(([, head = '', cell = ''], index) => {
+      if (head.includes('class="null')) return null
+      const value = cellIn(cell.replace(/<summary>.*?<\/summary>/s, ''), head).trim()
+      // Pages write truth values in words.
+      return columns[index]?.type === 'bool' ? String(value === 'yes') : value
+    }),
   )
-  const order = columns.map((name, index) => ({ name, index })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const order = columns
+    .map(({ name }, index) => ({ name, index }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return {
     page,
     codes,
