@@ -1,4 +1,4 @@
-import { StartError, lastWords } from '../core/errors.ts'
+import { StartError, fatalMessage } from '../core/errors.ts'
 
 /**
  * `npm run answers -- OLD NEW [COUNT] [SEED]`: sends the same requests to two running servers, such as those of two
@@ -212,6 +212,6 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main()
 } catch (error) {
-  console.error(lastWords(error))
+  console.error(fatalMessage(error))
   process.exitCode = 1
 }

@@ -18,7 +18,7 @@ const remedies: Readonly<Record<string, string>> = {
 }
 
 /** Returns what to print for a fatal error: the message of an expected one, or the error with its stack for a bug. */
-export function lastWords(error: unknown): unknown {
+export function fatalMessage(error: unknown): unknown {
   const code = codeOf(error)
   const remedy = code === undefined ? undefined : remedies[code]
   if (remedy !== undefined) return `${remedy}, then run this again (${messageOf(error)})`

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { existsSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { codeOf, lastWords } from '../core/errors.ts'
+import { codeOf, fatalMessage } from '../core/errors.ts'
 import { didYouMean } from '../core/text.ts'
 import { paint } from './base/paint.ts'
 
@@ -197,7 +197,7 @@ try {
   // Commander has printed its message, or the help that was requested.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : wrongUsage
   else {
-    const message = lastWords(error)
+    const message = fatalMessage(error)
     console.error(typeof message === 'string' ? paint('bad', message, process.stderr) : message)
     process.exitCode = 1
   }

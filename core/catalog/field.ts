@@ -117,7 +117,7 @@ function checkName(name: string, report: ReportFault): void {
 }
 
 /** Keys that only some types of fields may have, a test for these types, and what to do about the key. */
-const ofTypes: readonly (readonly [
+const keyTypes: readonly (readonly [
   keys: readonly (keyof FieldDefinition)[],
   belongs: (row: FieldTypeRow) => boolean,
   remedy: string,
@@ -140,7 +140,7 @@ const ofTypes: readonly (readonly [
 /** Checks declarations that only some types may have. */
 function checkTypeKeys(field: FieldDefinition, report: ReportFault): void {
   const row = typeRow(field.type)
-  for (const [keys, belongs, remedy] of ofTypes) {
+  for (const [keys, belongs, remedy] of keyTypes) {
     for (const key of keys) {
       if (field[key] !== null && !belongs(row))
         report([key], `"${key}" applies only to fields of type ${typesWith(belongs)}: ${remedy}`)

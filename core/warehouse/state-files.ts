@@ -106,7 +106,7 @@ export async function recordCheck(
   outcome: 'unchanged' | 'held',
   at: Date,
 ): Promise<void> {
-  await write(store, layout.looked(table), { at: at.toISOString(), outcome })
+  await write(store, layout.lastCheck(table), { at: at.toISOString(), outcome })
 }
 
 /** Writes why a table was not published. Returns the address of the file, for people. */
@@ -122,7 +122,7 @@ export async function clearFailure(store: Store, table: TableName): Promise<void
 
 /** Returns the last check that published nothing, and the last failure, the later one first. */
 export async function readChecks(store: Store, table: TableName): Promise<SourceCheck[]> {
-  const unchanged = await read(store, layout.looked(table), unchangedShape)
+  const unchanged = await read(store, layout.lastCheck(table), unchangedShape)
   const failure = await read(store, layout.failure(table), failureShape)
   const checks: SourceCheck[] = unchanged === null ? [] : [unchanged]
   if (failure !== null) checks.push({ at: failure.at, outcome: 'failed' })

@@ -72,9 +72,9 @@ export async function readAndCast(
     if (reusable === null) return { reusable, intake, read, rejects, partitions }
     const values = new Set(partitions.map(({ value }) => value))
     const isMet = reusable.partitions.some(({ partition }) => values.has(partition.value))
-    const isAlike = table.source.unionByName || headerOf(read) === reusable.before.header
-    if (isAlike && !isMet) return { reusable, intake, read, rejects, partitions }
-    reusable = isAlike ? without(reusable, values, files.length) : null
+    const hasSameHeader = table.source.unionByName || headerOf(read) === reusable.before.header
+    if (hasSameHeader && !isMet) return { reusable, intake, read, rejects, partitions }
+    reusable = hasSameHeader ? without(reusable, values, files.length) : null
     await rm(folder, { recursive: true })
   }
 }

@@ -103,7 +103,7 @@ export class BatchWriter {
     await this.#writing
     this.#file ??= await this.#begin()
     this.#bytes += records.length
-    this.#writing = heard(this.#file.handle.writeFile(records))
+    this.#writing = withHandledRejection(this.#file.handle.writeFile(records))
     if (this.#bytes >= this.#taker.bytes) await this.#flushBatch(tallyOf)
   }
 
@@ -154,7 +154,7 @@ export class BatchWriter {
     this.#sum = tally
     this.#before += batch.records
     await this.#taking
-    this.#taking = heard(this.#taker.take(batch))
+    this.#taking = withHandledRejection(this.#taker.take(batch))
   }
 }
 
@@ -173,7 +173,7 @@ function difference(all: Tally, before: Tally): Tally {
 }
 
 /** Prevents Node from reporting a rejection as unhandled before the work is awaited. */
-function heard(work: Promise<void>): Promise<void> {
+function withHandledRejection(work: Promise<void>): Promise<void> {
   work.catch(() => undefined)
   return work
 }

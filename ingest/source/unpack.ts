@@ -43,7 +43,7 @@ async function readThrough(
       done(null, chunk)
     },
   })
-  const takeText = async (text: Buffer): Promise<void> => {
+  const passOn = async (text: Buffer): Promise<void> => {
     // Yield first: after this call returns, the next chunk starts decompressing in another thread while this
     // one is scanned.
     await Promise.resolve()
@@ -56,7 +56,7 @@ async function readThrough(
   const consume = new Writable({
     highWaterMark: chunkBytes,
     write: (text: Buffer, _encoding, done) => {
-      taking = takeText(text)
+      taking = passOn(text)
       callbackify(() => taking)(done)
     },
   })

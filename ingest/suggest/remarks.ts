@@ -50,7 +50,7 @@ export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remar
     ...classesSaid(finding).map(toStatement),
     ...headingsSaid(finding).map(toStatement),
     ...suggestFromName(files).map(toStatement),
-    ...namesSaid(dialect).map(toStatement),
+    ...describeNames(dialect).map(toStatement),
     ...rejectsSaid(read, open).map(toStatement),
   ]
 }
@@ -58,7 +58,7 @@ export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remar
 const toStatement = (text: string): Remark => ({ text, isQuestion: false })
 const toQuestion = (text: string): Remark => ({ text, isQuestion: true })
 
-function namesSaid({ hasHeader, firstLine }: Dialect): string[] {
+function describeNames({ hasHeader, firstLine }: Dialect): string[] {
   const repeated = firstLine.filter((cell, column) => cell !== '' && firstLine.indexOf(cell) < column)
   const names = [...new Set(repeated)].map((cell) => JSON.stringify(cell)).join(', ')
   return hasHeader && !canBeMatched(firstLine)
@@ -118,12 +118,12 @@ function lineNotesSaid({ lineNotes }: ReadSource): string[] {
   } as const
   return (['empty', 'rule', 'comment', 'dropped', 'quotes', 'misread'] as const).flatMap((kind) => {
     const lines = lineNotes.flatMap((one) => (one.kind === kind ? [one.line] : []))
-    return lines.length === 0 ? [] : [`${linesSaid(lines)} ${kinds[kind][lines.length === 1 ? 0 : 1]}`]
+    return lines.length === 0 ? [] : [`${describeLines(lines)} ${kinds[kind][lines.length === 1 ? 0 : 1]}`]
   })
 }
 
 /** Formats numbers of lines, such as `lines 3, 7, ...`. */
-export function linesSaid(lines: readonly number[]): string {
+export function describeLines(lines: readonly number[]): string {
   const more = lines.length > linesShown ? ', ...' : ''
   return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, linesShown).join(', ')}${more}`
 }
@@ -162,7 +162,7 @@ function labelsAsked(finding: Finding): string[] {
 function headingsSaid(finding: Finding): string[] {
   const { headings } = finding
   if (headings.length === 0) return []
-  const lines = linesSaid(headings.map(({ line }) => line))
+  const lines = describeLines(headings.map(({ line }) => line))
   return [
     `${lines} ${headings.length === 1 ? 'has its first cell alone, so may be a heading' : 'have their first cell alone, so may be headings'}: ${dropSaid(finding, headings)}`,
   ]

@@ -18,7 +18,7 @@ import type { Dialect } from '../dialect/dialect.ts'
 import { withoutUnits } from '../dialect/header.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
 import { namesFor, tableNameFor } from './names.ts'
-import { linesSaid, remarksOf, type Remark } from './remarks.ts'
+import { describeLines, remarksOf, type Remark } from './remarks.ts'
 import { titleAndUnitOf } from './titles.ts'
 import { encodingOf, sampleOf, textsIn } from '../dialect/sample.ts'
 import { dropOf, headingsIn, isTotal, totalRowsIn, type TotalRow } from './totals.ts'
@@ -363,7 +363,7 @@ class Draft {
 /** Formats the lines of rejects, such as `t.csv, lines 3, 9`. */
 function rejectedLines(rejects: readonly Reject[]): string {
   const file = rejects[0]?.file === undefined ? '' : `${rejects[0].file}, `
-  return file + linesSaid(rejects.map(({ line }) => line))
+  return file + describeLines(rejects.map(({ line }) => line))
 }
 
 function isTextColumn(column: SeenColumn): boolean {

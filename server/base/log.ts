@@ -1,5 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino'
-import { lastWords, messageOf } from '../../core/errors.ts'
+import { fatalMessage, messageOf } from '../../core/errors.ts'
 import type { LogLevel } from '../../core/settings/rows.ts'
 
 export type Log = Logger
@@ -21,7 +21,7 @@ export function openLog(level: LogLevel, base: object = {}, stream?: Destination
 
 /** Writes the error that ends a process: as text to a terminal, else as a line of the log to standard error. */
 export function logFatal(error: unknown): void {
-  const words = lastWords(error)
+  const words = fatalMessage(error)
   if (process.stderr.isTTY) {
     console.error(words)
     return

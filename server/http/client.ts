@@ -33,7 +33,7 @@ export function clientOf(
     typeof trustProxy === 'number'
       ? (_address: string, hop: number) => hop < trustProxy
       : proxyAddress.compile([...trustProxy])
-  let isTold = trustProxy !== 0
+  let isReported = trustProxy !== 0
   const known = remembering()
   const find = (req: IncomingMessage): string => {
     // A closed connection has no address, although its type says so.
@@ -48,8 +48,8 @@ export function clientOf(
   }
   return (req) => {
     const passedOn = req.headers['x-forwarded-for']
-    if (!isTold && passedOn !== undefined) {
-      isTold = true
+    if (!isReported && passedOn !== undefined) {
+      isReported = true
       onUntrustedHeader()
     }
     const { remoteAddress = '' } = req.socket

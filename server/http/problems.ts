@@ -78,10 +78,10 @@ export class Problem extends Error {
 }
 
 /** Maximum number of errors in a response. A client with more errors sees the others at its next attempt. */
-const errorsToldMax = 20
+const errorsListedMax = 20
 
 export function unacceptableParameters(all: readonly ParameterError[]): Problem {
-  const errors = all.slice(0, errorsToldMax)
+  const errors = all.slice(0, errorsListedMax)
   const more = all.length > errors.length ? [`Further errors: ${all.length - errors.length}.`] : []
   const detail = [...errors.map((error) => error.message), ...more].join(' ')
   return new Problem('invalid-parameter', detail, { errors })

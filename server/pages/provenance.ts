@@ -68,7 +68,7 @@ function truthLine({ words }: PageContext, { table, manifest, report, lastCheck 
     <td data-label="${words.imported}">${dayPart(words, manifest.import_date)}</td>
     <td data-label="${words.checked}">
       ${dayPart(words, last?.at ?? manifest.import_date)}
-      ${last !== null && html`<span class="facts">${words.looked[last.outcome]}</span>`}
+      ${last !== null && html`<span class="facts">${words.checkOutcomes[last.outcome]}</span>`}
     </td>
     <td data-label="${words.changed}">${changedPart(words, manifest)}</td>
     <td class="number" data-label="${words.leftOut}">

@@ -5,7 +5,7 @@ import { messageOf, StartError } from '../../core/errors.ts'
 import type { Log } from '../base/log.ts'
 
 /** Message for clients; the log has the faults. */
-const faultTold = 'the current catalog has errors, which are in the log; the previous one is used'
+const catalogFault = 'the current catalog has errors, which are in the log; the previous one is used'
 
 /** Reloads the catalog when its files change, or on request. */
 export class CatalogWatch {
@@ -79,7 +79,7 @@ export class CatalogWatch {
       this.#fault = null
       return true
     } catch (error) {
-      this.#fault = faultTold
+      this.#fault = catalogFault
       this.#log.error({ reason: messageOf(error) }, 'catalog rejected; still using the previous one')
       // Errors other than faults of the catalog may be temporary.
       return error instanceof StartError

@@ -1,6 +1,13 @@
 import type { OrderKey, Table } from '../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
-import { isAllowed, isAlike, parameterFor, parseValues, targetOf, type Condition } from './conditions.ts'
+import {
+  isAllowed,
+  haveSameParameter,
+  parameterFor,
+  parseValues,
+  targetOf,
+  type Condition,
+} from './conditions.ts'
 import { dateParts, partsOf, partTerm, type Term } from './date-parts.ts'
 import { Invalid, InvalidQuery } from './errors.ts'
 import { formatList, parseList } from './list.ts'
@@ -111,7 +118,7 @@ export function parseAggregateQuery(
   for (const { name, text, aim } of ofGroups) {
     const condition = errors.length > 0 ? null : parseGroupCondition(aim, text, measures)
     if (condition instanceof Invalid) errors.push({ parameter: name, message: condition.message })
-    else if (condition !== null && conditions.some((other) => isAlike(other, condition)))
+    else if (condition !== null && conditions.some((other) => haveSameParameter(other, condition)))
       errors.push({ parameter: name, message: `The parameter "${name}" repeats a condition: remove it.` })
     else if (condition !== null) conditions.push(condition)
   }

@@ -282,7 +282,7 @@ export function impliedBy({ field, operator, values }: Condition): Condition[] {
 }
 
 /** Returns whether two conditions have the same parameter. */
-export function isAlike(one: Condition, other: Condition): boolean {
+export function haveSameParameter(one: Condition, other: Condition): boolean {
   return one.field === other.field && one.operator === other.operator
 }
 

@@ -18,7 +18,7 @@ import {
 } from './parameters.ts'
 import { formatWords, parseWords } from './search-terms.ts'
 import {
-  isAlike,
+  haveSameParameter,
   isAllowed,
   parameterFor,
   parseCondition,
@@ -87,20 +87,20 @@ export function isParameterName(name: string): name is ParameterName {
 /**
  * @param target path and query as received
  * @param without parameters that do not exist at this address
- * @param pageSizeUnasked default of `page_size`
+ * @param defaultPageSize default of `page_size`
  * @throws InvalidQuery naming each invalid parameter, InvalidPage, QueryTooLong or MalformedQuery
  */
 export function parseRowQuery(
   table: Table,
   target: string,
   without: readonly ParameterName[] = [],
-  pageSizeUnasked = pageSizeDefault,
+  defaultPageSize = pageSizeDefault,
 ): RowQuery {
   const offered = parameterNames.filter((name) => !without.some((other) => other === name))
   const { given, conditions, errors } = readGiven(table, withLists(table, parametersOf(target)), offered)
-  const read = readParameters(table, given, pageSizeUnasked, errors)
+  const read = readParameters(table, given, defaultPageSize, errors)
   if (errors.length > 0) throw new InvalidQuery(errors)
-  const query = buildRowQuery(table, given, conditions, read, pageSizeUnasked)
+  const query = buildRowQuery(table, given, conditions, read, defaultPageSize)
   requireShort(query)
   return query
 }
@@ -134,7 +134,7 @@ export function readGiven(
     else if (parsed instanceof Invalid)
       errors.push({ parameter: name, message: parsed.message, type: parsed.type })
     else if (parsed === null) given.set(name, text)
-    else if (conditions.some((other) => isAlike(parsed, other))) {
+    else if (conditions.some((other) => haveSameParameter(parsed, other))) {
       errors.push({
         parameter: name,
         message: `The parameter "${shorten(name)}" repeats a condition: remove it.`,
@@ -252,7 +252,7 @@ export function readerOf(given: QueryParameters, errors: ParameterError[]) {
 function readParameters(
   table: Table,
   given: QueryParameters,
-  pageSizeUnasked: number,
+  defaultPageSize: number,
   errors: ParameterError[],
 ): ReadParameters {
   const read = readerOf(given, errors)
@@ -262,7 +262,7 @@ function readParameters(
   }
   const byAncestor = read<OrderKey[]>('order-by', [], (text) => parseOrdering(table, 'order-by', text))
   return {
-    pageSize: read('page_size', pageSizeUnasked, parsePageSize),
+    pageSize: read('page_size', defaultPageSize, parsePageSize),
     snapshot: read('snapshot', null, parseSnapshot),
     words: read('search', [], (text) => parseWords(table, text)),
     ordering: read('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
@@ -278,13 +278,13 @@ function buildRowQuery(
   given: QueryParameters,
   conditions: readonly Condition[],
   { page, pageSize, snapshot, words, ordering, columns }: ReadParameters,
-  pageSizeUnasked: number,
+  defaultPageSize: number,
 ): RowQuery {
   const { parameters: filterParameters, ...filter } = filterOf(conditions, words, isParameterName)
   const parameters = new Map(filterParameters)
   if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
   if (!areDeclared(table, columns)) parameters.set('fields', formatFields(columns))
-  if (pageSize !== pageSizeUnasked) parameters.set('page_size', String(pageSize))
+  if (pageSize !== defaultPageSize) parameters.set('page_size', String(pageSize))
   for (const name of ['snapshot', 'format'] as const) {
     const text = given.get(name)
     if (text !== undefined) parameters.set(name, text)

@@ -1,4 +1,4 @@
-import { lastWords, StartError } from '../../core/errors.ts'
+import { fatalMessage, StartError } from '../../core/errors.ts'
 
 const failed = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 
@@ -13,10 +13,10 @@ test.each([
     "the file system is read-only: make it writable, then run this again (EROFS: read-only file system, open 'w/d/t/current.json')",
   ],
 ])('%s ends a program with a sentence', (error, sentence) => {
-  expect(lastWords(error)).toBe(sentence)
+  expect(fatalMessage(error)).toBe(sentence)
 })
 
 test('a bug ends a program with its stack', () => {
   const bug = new TypeError('x is undefined')
-  expect(lastWords(bug)).toBe(bug)
+  expect(fatalMessage(bug)).toBe(bug)
 })

@@ -80,7 +80,10 @@ export function tenfold(plain: string, tenfolds: number): string {
 }
 
 /** Describes the declared spelling of numbers in parentheses, for messages; empty for the default spelling. */
-export function numbersSaid({ decimal, groups, marks, minus, tenfolds }: Reading, isWhole: boolean): string {
+export function describeNumbers(
+  { decimal, groups, marks, minus, tenfolds }: Reading,
+  isWhole: boolean,
+): string {
   const hasComma = decimal === ',' && !isWhole
   const grouped = groups === null ? null : `groups of three digits separated by ${JSON.stringify(groups)}`
   const phrases = [

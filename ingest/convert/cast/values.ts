@@ -4,7 +4,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { MomentType } from '../../../core/catalog/types/field-type.ts'
 import { quotedText } from '../../../core/sql.ts'
 import type { MatchedField } from '../work.ts'
-import { numbersSaid, plainNumberSql, tenfold } from './numbers.ts'
+import { describeNumbers, plainNumberSql, tenfold } from './numbers.ts'
 import { Steps } from './steps.ts'
 
 /** SQL that computes the value of a field, over `from`. */
@@ -97,7 +97,7 @@ function dialectOf(text: string, field: Field): { plain: string; expects: string
   const expects = type.expects(field)
   if (type.dialect === 'words') return { plain: truth(text, reading), expects: wordsSaid(reading) }
   if (type.dialect === 'number' || type.dialect === 'integer') {
-    const spelling = numbersSaid(reading, type.dialect === 'integer')
+    const spelling = describeNumbers(reading, type.dialect === 'integer')
     return { plain: plainNumberSql(text, reading), expects: `${expects}${spelling}` }
   }
   if (type.dialect === 'list' && reading.separator !== null)

@@ -68,8 +68,8 @@ export async function findReusable(
   // With several patterns, the name of a file does not show which pattern matched it, so its constants may
   // have changed.
   const { files: named, fromName } = table.source
-  const isTold = fromName !== null || named?.some((some) => some.constants.size > 0) === true
-  if (isTold && (named?.length ?? 0) > 1) return null
+  const hasFileConstants = fromName !== null || named?.some((some) => some.constants.size > 0) === true
+  if (hasFileConstants && (named?.length ?? 0) > 1) return null
   const report = await readReport(store, table, before)
   // Drift was accepted for one ingest only, so all files are read again.
   if (report === null || report.accepted_drift.length > 0) return null

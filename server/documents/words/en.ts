@@ -122,7 +122,7 @@ export const en = {
   changed: 'Last changed',
   datesMean:
     'Collected: when the publisher obtained the data from its source. Imported: when this service published it. Last checked: when this service last read the source file. Last changed: when the content of that file last changed.',
-  looked: {
+  checkOutcomes: {
     unchanged: 'unchanged',
     held: 'source file held back by the operator',
     failed: 'import failed',

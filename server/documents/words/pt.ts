@@ -91,7 +91,11 @@ export const pt: Words = {
   changed: 'Última mudança',
   datesMean:
     'Coleta: quando os dados foram obtidos da fonte. Importação: quando este serviço os publicou. Última verificação: quando este serviço leu o arquivo de origem pela última vez. Última mudança: quando o conteúdo desse arquivo mudou pela última vez.',
-  looked: { unchanged: 'sem mudança', held: 'arquivo de origem retido', failed: 'a importação falhou' },
+  checkOutcomes: {
+    unchanged: 'sem mudança',
+    held: 'arquivo de origem retido',
+    failed: 'a importação falhou',
+  },
   leftOut: 'Linhas descartadas',
   leftOutOfTable: (rows) =>
     rows === '1' ? '1 linha da origem foi descartada.' : `${rows} linhas da origem foram descartadas.`,

@@ -69,8 +69,8 @@ function headerPart(context: PageContext, view: TableView, field: Field): Html {
 /** Shows the unit, unless the title says it. */
 function unitPart(field: Field): Html | null {
   const { unit } = field
-  const isSaid = unit !== null && titleOf(field).toLowerCase().includes(unit.toLowerCase())
-  return unit === null || isSaid ? null : html`<span class="unit">${unit}</span>`
+  const isInTitle = unit !== null && titleOf(field).toLowerCase().includes(unit.toLowerCase())
+  return unit === null || isInTitle ? null : html`<span class="unit">${unit}</span>`
 }
 
 /** Returns a link that sorts by a field: amounts from the largest, others ascending; a second click reverses. */

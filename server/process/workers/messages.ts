@@ -16,10 +16,10 @@ export type ToWorker =
 /** Message from a worker to the primary. */
 export type FromWorker =
   | Questions
-  | { readonly told: 'serving' }
+  | { readonly event: 'serving' }
   /** Metrics, in answer to the request with this number. */
   | { readonly measuredAs: number; readonly metrics: AggregatedMetrics }
   /** Id of a connection that the worker has accepted. */
-  | { readonly took: number }
+  | { readonly accepted: number }
   /** Policies of the rate limits, sent before the first request to count. */
   | { readonly policies: readonly Policy[] }

@@ -24,7 +24,7 @@ const tardinessMs = 3000
 
 const notReplaced = 'new worker failed to start; the old ones stay'
 /** Message for clients; the log has the reason, which is mostly a fault of the catalog. */
-const faultTold =
+const catalogFault =
   'no worker starts with the current catalog, for a reason that is in the log; the previous one is used'
 
 /**
@@ -169,7 +169,7 @@ class Keeper {
       if (this.#isStopping) return
       if (code !== null) {
         this.#log.error(notReplaced)
-        for (const worker of this.#serving) sendMessage(worker, { notReplaced: faultTold })
+        for (const worker of this.#serving) sendMessage(worker, { notReplaced: catalogFault })
         return
       }
       this.#keep(fresh, true)
@@ -214,8 +214,8 @@ class Keeper {
     cluster.setupPrimary({ exec: serverProgram, args: [] })
     const worker = cluster.fork({ [relievingVariable]: isRelieving ? 'yes' : 'no' })
     worker.on('message', (message: FromWorker) => {
-      if ('took' in message) this.#reception.confirm(message.took)
-      else if ('told' in message) {
+      if ('accepted' in message) this.#reception.confirm(message.accepted)
+      else if ('event' in message) {
         startedWorkers.add(worker)
         if (ending.has(worker)) return
         this.#serving.add(worker)
@@ -276,7 +276,7 @@ function sendMessage(worker: Worker, message: ToWorker): void {
 function serving(worker: Worker): Promise<null> {
   return new Promise((resolve) => {
     worker.on('message', (message: FromWorker) => {
-      if ('told' in message) resolve(null)
+      if ('event' in message) resolve(null)
     })
   })
 }

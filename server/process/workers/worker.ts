@@ -42,7 +42,7 @@ export function thisWorker(): Worker | null {
     else if ('connection' in message) {
       // The socket is missing if the client has disconnected.
       if (handle instanceof Socket) accept?.(handle)
-      send({ took: message.connection })
+      send({ accepted: message.connection })
     } else if ('stopWithinMs' in message) void stop?.(message.stopWithinMs).finally(() => worker.disconnect())
     else if ('notReplaced' in message) notReplaced = message.notReplaced
     else if ('measureAs' in message)
@@ -57,7 +57,7 @@ export function thisWorker(): Worker | null {
       send({ policies })
       return counts
     },
-    serving: () => send({ told: 'serving' }),
+    serving: () => send({ event: 'serving' }),
     notReplaced: () => notReplaced,
     receive: (taking) => {
       accept = taking

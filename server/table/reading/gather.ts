@@ -120,7 +120,7 @@ function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
     if (rows === undefined) rowsByPart.set(part, [row])
     else rows.push(row)
   }
-  const batchRows = Math.max(1, Math.floor(batchBytesMax / snapshot.rowBytes))
+  const batchRows = Math.max(1, Math.floor(statementBytesMax / snapshot.rowBytes))
   return [...rowsByPart]
     .toSorted(([a], [b]) => a - b)
     .flatMap(([part, found]) => {
@@ -137,7 +137,7 @@ function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
 }
 
 /** Maximum number of bytes of rows per statement: DuckDB briefly needs twenty times as much memory to write them. */
-const batchBytesMax = 2_000_000
+const statementBytesMax = 2_000_000
 
 /** Joins pieces, since a socket sends one faster than thousands. */
 function joined(texts: readonly Uint8Array[], separator: string): Uint8Array {
