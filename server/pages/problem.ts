@@ -1,3 +1,4 @@
+import { searchForm } from './search/results.ts'
 import { type Language, languages } from '../../core/catalog/names.ts'
 import { problemRows, type ProblemCode, type WholeTable, type ProblemForm } from '../http/problems.ts'
 import type { ParameterError } from '../query/errors.ts'
@@ -39,6 +40,7 @@ const correctedMax = 100
 function problemPage(context: PageContext, view: ProblemView): Html {
   const { addresses, language, words } = context
   const { code, detail, instance, retrySeconds, instead, errors, latest } = view
+  const hasSearch = !view.isOfApi && problemRows[code].status === 404
   const main = html`
     <h1>${words.problems[code]}</h1>
     ${words.advice[code] !== undefined && html`<p class="lead">${words.advice[code]}</p>`}
@@ -49,20 +51,26 @@ function problemPage(context: PageContext, view: ProblemView): Html {
         ? correctionForm(context, view)
         : isShown(view, language) && html`<p lang="en">${detail}</p>`
     }
+    ${hasSearch && searchForm(context, '')}
     ${latest !== null && html`<p><a href="${latest}">${words.latestVersion}</a></p>`}
     ${errors.length > 0 && !view.isOfApi && html`<p><a href="./">${words.withoutThese}</a></p>`}
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
     <p class="facts">${problemRows[code].status} · <code>${code}</code> · <code>${instance}</code></p>
   `
-  return framed(context, { title: words.problems[code], main, inLanguage: (other) => addresses.home(other) })
+  return framed(context, {
+    title: words.problems[code],
+    main,
+    hasSearch,
+    inLanguage: (other) => addresses.home(other),
+  })
 }
 
 /**
  * Returns whether to show the detail, an English sentence. Errors of the API always show it; pages show it
- * only in English, and not for `not-published`, whose detail is for operators.
+ * only in English, and not where it is for operators or lists addresses of the API.
  */
 function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
-  return isOfApi || (language === 'en' && code !== 'not-published')
+  return isOfApi || (language === 'en' && code !== 'not-published' && !code.startsWith('unknown-'))
 }
 
 /** Shows a form with the parameters of the request, and beside each invalid one an explanation. */
@@ -73,7 +81,8 @@ function correctionForm(
   const messageOf = ({ parameter, message, type }: ParameterError): string => {
     if (isOfApi) return message
     if (type !== undefined) return words.mustBe(parameter, words.values[type])
-    return language === 'en' ? message : words.notUnderstood(parameter)
+    // The list of known parameters is for programs.
+    return language === 'en' ? message.replace(/; known: .*$/, '.') : words.notUnderstood(parameter)
   }
   const known = new Set(parameters.map(([name]) => name))
   return html`<form class="correction" method="get">

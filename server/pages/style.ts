@@ -140,8 +140,9 @@ thead th { background: var(--raised); }
 .grid thead th { position: sticky; top: 0; z-index: 1; border-bottom: 0; padding-bottom: 0; }
 .profiles td { background: var(--raised); padding-block: 0 0.25rem; max-width: none; }
 tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
-.grid tbody th, .grid thead :is(th, td):first-child { position: sticky; left: 0; background: var(--raised); min-width: 4rem; }
-.grid tr > :nth-child(2) { position: sticky; left: 4rem; }
+.grid tbody th, .grid thead :is(th, td):first-child { position: sticky; left: 0; background: var(--raised); min-width: 5rem; max-width: 5rem; }
+.grid tr > :nth-child(2) { position: sticky; left: 5rem; }
+.grid :is(th, td) { line-height: 24px; padding-block: 7px; }
 .grid td:nth-child(2) { background: var(--paper); }
 .grid .profiles td, .grid tbody tr:hover > * { background: var(--raised); }
 .profiles td:is(:first-child, :nth-child(2)) { z-index: 1; }
@@ -187,7 +188,7 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .bar .menu[open] > :last-child { max-height: max(16rem, 100vh - 22rem); padding-bottom: 0; }
 .menu.filter[open] > :last-child { width: 22rem; }
 .bar .menu form::after { content: ''; display: block; height: calc(2 * var(--step)); }
-.menu form > button { position: sticky; bottom: 0; width: 100%; margin-top: var(--step); box-shadow: 0 0 0 calc(2 * var(--step)) var(--paper); }
+.menu form > button { position: sticky; bottom: calc(2 * var(--step)); width: 100%; margin-top: var(--step); box-shadow: 0 0 0 calc(2 * var(--step)) var(--paper); }
 .correction { display: grid; gap: calc(2 * var(--step)); justify-items: start; max-width: 40rem; margin: calc(2 * var(--step)) 0; }
 .correction .control { width: 100%; }
 [aria-invalid] { border: 2px solid var(--warn); }
@@ -217,6 +218,7 @@ fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: cent
 .pager { display: flex; flex-wrap: wrap; gap: var(--step) calc(2 * var(--step)); align-items: center; margin: calc(2 * var(--step)) 0; }
 .pager form { display: flex; gap: var(--step); align-items: center; flex-wrap: wrap; }
 .off { color: var(--soft); }
+.columns ul { margin-top: 0; }
 .columns ul, .columns-list { columns: 20rem; list-style: none; padding: 0; }
 .columns li, .columns-list li { padding: 0.15rem 0; break-inside: avoid; }
 .downloads { list-style: none; padding: 0; margin: 0 0 calc(2 * var(--step)); }
