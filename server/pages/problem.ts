@@ -82,7 +82,9 @@ function correctionForm(
     if (isOfApi) return message
     if (type !== undefined) return words.mustBe(parameter, words.values[type])
     // The list of known parameters is for programs.
-    return language === 'en' ? message.replace(/; known: .*$/, '.') : words.notUnderstood(parameter)
+    const [sentence = message, known] = message.split('; known: ')
+    if (language !== 'en') return words.notUnderstood(parameter)
+    return known === undefined ? message : `${sentence}.`
   }
   const known = new Set(parameters.map(([name]) => name))
   return html`<form class="correction" method="get">
