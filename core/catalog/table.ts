@@ -1,3 +1,4 @@
+import { digitsDefault } from './types/field-type.ts'
 import { z } from 'zod'
 import { expectationsOf, tableExpectations } from './expectations.ts'
 import { checkField, digitsOf, fieldShape, buildField } from './field.ts'
@@ -164,7 +165,10 @@ export function checkTable(table: TableDefinition, report: ReportFault): void {
     else if (table.filters?.includes(name) === false)
       report(path, `"${name}" cannot filter charts, since it is not in \`filters\`: add it there`)
     else if (
-      typeRow(field.type).parse(value, { precision: field.precision ?? 18, scale: field.scale ?? 0 }) === null
+      typeRow(field.type).parse(value, {
+        precision: field.precision ?? digitsDefault.precision,
+        scale: field.scale ?? digitsDefault.scale,
+      }) === null
     )
       report(path, `"${value}" is not a value of "${name}", whose type is ${field.type}`)
   }
