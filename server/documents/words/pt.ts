@@ -25,6 +25,7 @@ export const pt: Words = {
   datasets: 'Conjuntos de dados',
   unpublished: 'Ainda sem dados publicados',
   lately: 'Atualizados recentemente',
+  chartsFound: 'Gráficos',
   valuesFound: 'Valores',
   yes: 'sim',
   no: 'não',

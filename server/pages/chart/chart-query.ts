@@ -39,24 +39,39 @@ export function parseChart(table: Table, target: string): AggregateQuery {
   const measure = table.chart?.measure ?? (first === undefined ? undefined : `${first}__sum`)
   const pairs = parametersOf(target)
   if (measure === undefined || pairs.some(([name]) => name === 'measure' || name === 'group')) return query
-  const added = (values: ReadonlyMap<string, string>, operator: 'eq' | 'ne'): [string, string][] =>
-    [...values].flatMap(([name, value]) => {
-      const field = table.fields.find((one) => one.name === name)
-      const isChosen = query.filter.conditions.some((condition) => condition.field.name === name)
-      return field === undefined || isChosen
-        ? []
-        : [parameterFor({ field, operator, values: [value] }, isParameterName)]
-    })
-  const totals = new Map([...table.totals].filter(([name]) => !table.defaultFilter.has(name)))
   const group = table.chart === null ? [] : [['group', formatList(table.chart.group)] as const]
   const opened = new URLSearchParams([
     ...pairs,
-    ...added(table.defaultFilter, 'eq'),
-    ...(measure.endsWith('__sum') ? added(totals, 'ne') : []),
+    ...openedParameters(
+      table,
+      measure,
+      query.filter.conditions.map(({ field }) => field.name),
+    ),
     ...group.map(([name, text]) => [name, text]),
     ['measure', formatList([measure])],
   ])
   return parseAggregateQuery(table, `?${opened.toString()}`, without)
+}
+
+/**
+ * Returns the conditions with which a chart of a table opens: its default filter and, for a sum, rows that are not totals
+ * of others.
+ * @param chosen names of fields that have conditions
+ */
+export function openedParameters(
+  { fields, defaultFilter, totals }: Table,
+  measure: string,
+  chosen: readonly string[],
+): [name: string, text: string][] {
+  const added = (values: ReadonlyMap<string, string>, operator: 'eq' | 'ne'): [string, string][] =>
+    fields.flatMap((field) => {
+      const value = values.get(field.name)
+      return value === undefined || chosen.includes(field.name)
+        ? []
+        : [parameterFor({ field, operator, values: [value] }, isParameterName)]
+    })
+  const others = new Map([...totals].filter(([name]) => !defaultFilter.has(name)))
+  return [...added(defaultFilter, 'eq'), ...(measure.endsWith('__sum') ? added(others, 'ne') : [])]
 }
 
 /** Adds default groups to a query that names none. */

@@ -18,7 +18,10 @@ import { tilePlaces } from './svg/state-maps.ts'
 const barsMax = 40
 
 /** Describes the measures and terms of a chart. */
-export function labelOf(words: Words, { table, aggregation: { terms, measures } }: ChartQuery): string {
+export function labelOf(
+  words: Words,
+  { table, aggregation: { terms, measures } }: Pick<ChartQuery, 'table' | 'aggregation'>,
+): string {
   const { list } = writtenIn(words)
   const what = list(measures.map((measure) => measureTitle(words, measure, table)))
   const names = terms.map((term) => withinSentence(termTitle(words, term, table)))

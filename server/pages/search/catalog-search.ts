@@ -89,6 +89,11 @@ function beginAlike(one: string, other: string): boolean {
   return short.length >= beginningMin && long.length - short.length <= endingMax && long.startsWith(short)
 }
 
+/** Returns the words of a search that some words of a text are, or begin like. */
+export function alikeWords(search: readonly string[], text: readonly string[]): string[] {
+  return search.filter((word) => text.some((other) => other === word || beginAlike(word, other)))
+}
+
 function entriesOf({ slug, tables }: Dataset, translations: readonly CatalogTexts[]): Entry[] {
   const datasets = translations.flatMap(({ datasets: all }) => all.get(slug) ?? [])
   const ofDataset = datasets.flatMap(textsOfDataset)

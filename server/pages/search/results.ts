@@ -9,8 +9,9 @@ import { writtenIn } from '../../documents/words/number-formats.ts'
 import { named, type PageService } from '../service.ts'
 import { coverageOf, coverageText, timeText } from '../coverage.ts'
 import { equalTo, queryLink } from '../table/view.ts'
+import { chartAnswer } from './chart-answers.ts'
 import { CatalogSearch, type CatalogMatch } from './catalog-search.ts'
-import { searchWordsOf, wordsIn } from './search-words.ts'
+import { searchWordsOf, wordsIn, type SearchWords } from './search-words.ts'
 import { findPartsOfValues, findValues, type ValueMatch } from './value-search.ts'
 
 /** Page of what a search of the whole service finds: values, which lead to their rows, and tables. */
@@ -26,12 +27,15 @@ function indexOf({ catalog, translations }: PageContext): CatalogSearch {
 }
 
 interface Found {
+  readonly words: SearchWords
+  /** Words of the search that the texts of a table have, by its key. */
+  readonly textWords: ReadonlyMap<string, CatalogMatch['words']>
   readonly tables: readonly CatalogMatch[]
   readonly values: readonly ValueMatch[]
 }
 
-/** Maximum numbers of shown values and tables. */
-const [valuesMax, tablesMax] = [8, 20]
+/** Maximum numbers of shown charts, values and tables. */
+const [chartsMax, valuesMax, tablesMax] = [3, 8, 20]
 /** Score of a value in the order of results: that of two words of a title. */
 const valueScore = 16
 
@@ -40,7 +44,8 @@ const partMin = 3
 
 async function find(service: PageService, text: string, signal: () => AbortSignal): Promise<Found> {
   const { context, snapshots, dictionaries, pageBytesMax } = service
-  const { words, phrases } = searchWordsOf(text)
+  const search = searchWordsOf(text)
+  const { words, phrases } = search
   // All searches together are one client for DuckDB: its queue serves other requests between them.
   const requester = { client: 'search', pageBytesMax, signal, pay: async () => {} }
   const sources = { catalog: context.catalog, snapshots, dictionaries, requester }
@@ -49,7 +54,7 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
   const isFound = values.length > 0 || matches.some((match) => match.words.size === words.length)
   const whole = foldText(text.trim())
   const parts = isFound || whole.length < partMin ? [] : await findPartsOfValues(sources, whole)
-  return rank(context.catalog, matches, [...values, ...parts], words)
+  return rank(context.catalog, matches, [...values, ...parts], search)
 }
 
 /**
@@ -60,8 +65,9 @@ function rank(
   { datasets }: CatalogTexts,
   matches: readonly CatalogMatch[],
   values: readonly ValueMatch[],
-  words: readonly string[],
+  search: SearchWords,
 ): Found {
+  const { words } = search
   const byTable = new Map(matches.map((match) => [keyOf(match), match]))
   const counted = values.flatMap((match) => {
     const { dataset, name: table } = match.table
@@ -85,6 +91,8 @@ function rank(
   const places = new Map(tables.map((match, index) => [keyOf(match), index]))
   const placeOf = (one: CatalogKey): number => places.get(keyOf(one)) ?? tables.length
   return {
+    words: search,
+    textWords: new Map(matches.map((match) => [keyOf(match), match.words])),
     // Tables with fewer words than half of the best one are about something else.
     tables: tables.filter((match) => 2 * match.words.size >= most).slice(0, tablesMax),
     values: counted
@@ -123,13 +131,22 @@ export function searchPage(service: PageService, key: readonly unknown[], text: 
   }
 }
 
-function resultsHtml(service: PageService, text: string, { tables, values }: Found): Html {
+function resultsHtml(service: PageService, text: string, found: Found): Html {
+  const { tables, values } = found
   const { context } = service
   const { addresses, language, words } = context
   const none = tables.length === 0 && values.length === 0
+  const charts = chartLines(service, found)
   const main = html`
     <h1>${none ? words.nothingFound : words.resultsFor(text)}</h1>
     ${searchForm(context, text)}
+    ${
+      charts.length > 0 &&
+      html`<h2>${words.chartsFound}</h2>
+        <ul class="results">
+          ${charts}
+        </ul>`
+    }
     ${
       values.length > 0 &&
       html`<h2>${words.valuesFound}</h2>
@@ -153,6 +170,33 @@ function resultsHtml(service: PageService, text: string, { tables, values }: Fou
     inLanguage: (other) => `${addresses.home(other)}?${new URLSearchParams({ q: text }).toString()}`,
     trail: [],
   })
+}
+
+/** Links to charts that answer a search; those of its measure if it names one. */
+function chartLines(
+  { context, snapshots }: PageService,
+  { tables, words: search, textWords }: Found,
+): Html[] {
+  const { catalog, translations, addresses, language, words } = context
+  const charts = tables.flatMap((match) => {
+    const table = catalog.datasets.get(match.dataset)?.tables.get(match.table ?? '')
+    const snapshot = table && snapshots.current(table)
+    if (table === undefined || !snapshot) return []
+    const known = textWords.get(keyOf(match)) ?? new Set()
+    const answer = chartAnswer(words, table, snapshot.report, translations, search, known)
+    return answer === null ? [] : { table, answer }
+  })
+  const hasNamed = charts.some(({ answer }) => answer.isNamed)
+  return charts
+    .filter(({ answer }) => answer.isNamed === hasNamed)
+    .slice(0, chartsMax)
+    .map(
+      ({ table, answer }) =>
+        html`<li>
+          <a href="${addresses.aspect(language, table, 'chart', answer.parameters)}">${answer.label}</a>
+          <span class="facts">${titleOf(table)}</span>
+        </li>`,
+    )
 }
 
 /** Link to the rows with a value. */

@@ -42,14 +42,18 @@ export function wordsIn(text: string): string[] {
     .map(singular)
 }
 
-interface SearchWords {
+export interface SearchWords {
   /** Folded words in the singular, without stop words unless there are no others. */
   readonly words: readonly string[]
+  /** Words after the last "by", which name what to group by; all of them if there is none. */
+  readonly groupWords: readonly string[]
   /** Folded sequences of up to `phraseWordsMax` words, which may be values such as `sao paulo`. */
   readonly phrases: readonly string[]
 }
 
 const phraseWordsMax = 5
+
+const byWords: ReadonlySet<string> = new Set(['por', 'by', 'per'])
 
 export function searchWordsOf(text: string): SearchWords {
   const plain = searchTerms(text)
@@ -62,8 +66,10 @@ export function searchWordsOf(text: string): SearchWords {
     ),
   )
   const words = (important.length === 0 ? plain : important).flatMap(wordsIn)
+  const afterBy = new Set(plain.slice(plain.findLastIndex((word) => byWords.has(word)) + 1).flatMap(wordsIn))
   return {
     words: [...new Set(words)],
+    groupWords: [...new Set(words)].filter((word) => afterBy.has(word)),
     phrases: [...new Set(phrases)].filter((phrase) => !stopWords.has(phrase)),
   }
 }

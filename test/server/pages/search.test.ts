@@ -107,6 +107,31 @@ test.each([
   expect(links.filter((link) => link.endsWith(`?${condition}`)).length).toBeGreaterThan(0)
 })
 
+test.each([
+  [
+    'deaths by state',
+    ['obito_cartorio/chart/?group=state&', 'caso/chart/?group=state&', 'caso_full/chart/?group=state&'],
+  ],
+  ['mortes por mês', ['caso_full/chart/?group=date__month&', 'obito_cartorio/chart/?group=date__month&']],
+  // Running totals do not add up over days, though their table has a chart by state.
+  ['casos por dia', ['caso_full/chart/?group=date&']],
+  ['votos por partido', ['votacoes/chart/?group=sigla_partido&']],
+  ['gastos dos deputados por partido', ['cota_parlamentar/chart/?group=sgpartido&']],
+  // A chart of all states does not answer a search of one.
+  ['deaths sao paulo by week', []],
+  ['mortes', []],
+  ['state', []],
+])('%s leads to charts of a measure by a group', async (text, charts) => {
+  const { links } = await search(samples, text)
+  const found = links.filter((link) => link.includes('/chart/'))
+  expect(found.map((link) => charts.find((chart) => link.includes(chart)) ?? link)).toEqual(charts)
+  for (const link of found) {
+    const page = (await rawGet(samples.app, link, { Accept: 'text/html' })).body.toString()
+    // It draws a sum at once, without asking which rows are totals of others.
+    expect([link, page.includes('<svg'), page.includes('role="status"')]).toEqual([link, true, false])
+  }
+})
+
 test('a value states as many rows as its page shows', async () => {
   const { text, links } = await search(samples, 'São Paulo')
   const values = links.filter((link) => link.includes('?'))
