@@ -10,7 +10,7 @@ import {
   readingKeys,
   buildReading,
 } from './reading.ts'
-import { below, count, optional, plainText, texts, typesWith, type ReportFault } from './shapes.ts'
+import { below, count, mapOf, optional, plainText, texts, typesWith, type ReportFault } from './shapes.ts'
 import { constantFields, type SourceDefinition } from './source.ts'
 import { digitsDefault, type FieldTypeRow } from './types/field-type.ts'
 
@@ -30,6 +30,9 @@ export const fieldShape = z.strictObject({
   unit: optional(texts).describe('Unit of its numbers, such as R$, km or people.'),
   kind: optional(z.enum(kindNames)).describe(
     'Kind of its texts: date for YYYY-MM-DD, uf for codes of Brazilian states; charts use it.',
+  ),
+  value_titles: mapOf(texts).describe(
+    'Texts and integers only: values with their titles for people, such as `M: {pt: masculino}`. Files and programs get the values.',
   ),
   precision: optional(count(1, 38)).describe('Decimal only: number of digits. Default is 18.'),
   scale: optional(count(0, 37)).describe('Decimal only: number of decimal places. Default is 2.'),
@@ -70,9 +73,10 @@ export function digitsOf({ precision, scale }: Pick<FieldDefinition, 'precision'
 
 /** Returns a field as the server and the ingest use it. */
 export function buildField(definition: FieldDefinition, source: SourceDefinition) {
-  const { name, type, title, description, synonyms, unit, kind, mask } = definition
+  const { name, type, title, description, synonyms, unit, kind, mask, value_titles: valueTitles } = definition
   const reading = buildReading(definition, source)
-  return { name, type, title, description, synonyms, unit, kind, ...digitsOf(definition), reading, mask }
+  const described = { title, description, synonyms, unit, valueTitles }
+  return { name, type, ...described, kind, ...digitsOf(definition), reading, mask }
 }
 
 /** Checks a field of a table with this source. */
@@ -124,6 +128,7 @@ const keyTypes: readonly (readonly [
 ])[] = [
   [['precision', 'scale'], (row) => row.hasDigits, 'remove it, or make the type decimal'],
   [['mask', 'kind'], (row) => row.isText, 'change the type'],
+  [['value_titles'], (row) => row.isText || row.dialect === 'integer', 'remove it'],
   [['format'], (row) => row.moment !== null, 'remove it'],
   [['decimal'], (row) => row.dialect === 'number' || row.dialect === 'degrees', 'remove it'],
   [
@@ -142,7 +147,9 @@ function checkTypeKeys(field: FieldDefinition, report: ReportFault): void {
   const row = typeRow(field.type)
   for (const [keys, belongs, remedy] of keyTypes) {
     for (const key of keys) {
-      if (field[key] !== null && !belongs(row))
+      const value = field[key]
+      const isGiven = value instanceof Map ? value.size > 0 : value !== null
+      if (isGiven && !belongs(row))
         report([key], `"${key}" applies only to fields of type ${typesWith(belongs)}: ${remedy}`)
     }
   }

@@ -75,9 +75,11 @@ export function withoutFinalZeros(text: string): string {
 
 /** A measure means something else than its field. */
 const untitled = { title: null, description: null, unit: null }
+/** Numbers of rows and values are no values of their field. */
+const unlike = { kind: null, valueTitles: new Map<string, string>() }
 
 function columnOf(field: Field, of: MeasureFunction, name: string): Field {
-  const column = { ...field, ...untitled, name, kind: null }
+  const column = { ...field, ...untitled, ...unlike, name }
   switch (of) {
     case 'count':
     case 'distinct':
@@ -102,7 +104,7 @@ export function measureOf(table: Table, name: string): Measure | null {
       name,
       of: 'rows',
       field: null,
-      column: { ...first, ...untitled, name, type: 'integer', kind: null },
+      column: { ...first, ...untitled, ...unlike, name, type: 'integer' },
     }
   const end = name.lastIndexOf('__')
   const field = table.fields.find((one) => end !== -1 && one.name === name.slice(0, end))

@@ -149,7 +149,7 @@ describe('the loader', () => {
       'type: date }',
       'type: date, sorted: 1 }',
       [
-        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, synonyms, unit, kind, precision, scale, trim, nulls, decimal, groups, marks, minus, booleans, timezone, two_digit_years_from, factor, separator, format, mask, expect',
+        'c.yaml:26:39: unknown key "sorted"; known here: name, type, title, description, synonyms, unit, kind, value_titles, precision, scale, trim, nulls, decimal, groups, marks, minus, booleans, timezone, two_digit_years_from, factor, separator, format, mask, expect',
       ],
     ],
     [
@@ -585,6 +585,12 @@ describe('the loader', () => {
       'scale: 3',
       'scale: 3, kind: uf',
       ['c.yaml:28:74: "kind" applies only to fields of type string or text: change the type'],
+    ],
+    [
+      'titles of values that are decimals',
+      'scale: 3',
+      'scale: 3, value_titles: { "1": one }',
+      ['c.yaml:28:82: "value_titles" applies only to fields of type string or text or integer: remove it'],
     ],
     [
       'one sign for two things',

@@ -19,10 +19,11 @@ export function termTitle(words: Words, { part, ...field }: Term, table?: Pick<T
     : words.parts[part.name](withinSentence(titleOf(part.base)))
 }
 
-/** Returns the title of a measure; the sum of a declared one has the title of its field. */
-export function measureTitle(words: Words, { of, field }: Measure, { measures }: Table): string {
+/** Returns the title of a measure; a declared sum has the title of its field. */
+export function measureTitle(words: Words, { name, of, field }: Measure, { measures, chart }: Table): string {
   if (field === null) return words.rowsHead
-  return of === 'sum' && measures.includes(field.name) ? titleOf(field) : words.measured[of](titleOf(field))
+  const isDeclared = measures.includes(field.name) || chart?.measure === name
+  return of === 'sum' && isDeclared ? titleOf(field) : words.measured[of](titleOf(field))
 }
 
 /** Returns a title in small letters, except for an abbreviation such as `CNPJ`, or a name of one letter. */

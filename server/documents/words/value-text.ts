@@ -1,3 +1,4 @@
+import { foldText } from '../../../core/folding.ts'
 import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { daysOfPart, type Term } from '../../query/date-parts.ts'
@@ -35,6 +36,8 @@ export function valueText(words: Words, term: Term, value: string | null): strin
     // A week is named after its Monday.
     return name === 'week' ? shortDay(daysOfPart(term, [value])?.[0] ?? value) : value
   }
+  const title = term.valueTitles.get(value)
+  if (title !== undefined) return title
   if (isTime(term)) {
     const [, day = '', time = ''] = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d.*))?$/.exec(value) ?? []
     if (isDay(day)) return time === '' || time === '00:00:00' ? shortDay(day) : `${shortDay(day)}, ${time}`
@@ -49,6 +52,9 @@ export function valueText(words: Words, term: Term, value: string | null): strin
 
 /** Converts a value as people type it, in the form of `valueText`, into the form of the API. */
 export function typedValue(words: Words, field: Field, text: string): string {
+  const wanted = foldText(text)
+  const [titled] = [...field.valueTitles].find(([, title]) => foldText(title) === wanted) ?? []
+  if (titled !== undefined) return titled
   if (isNumber(field)) return writtenIn(words).typed(text, field.type === 'integer')
   if (field.type !== 'bool') return text
   const word = text.toLowerCase()

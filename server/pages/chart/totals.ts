@@ -1,3 +1,4 @@
+import { valueText } from '../../documents/words/value-text.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
@@ -26,9 +27,10 @@ export function totalsNote({ words }: PageContext, view: ChartQuery): Html | nul
   const field = view.table.fields.find(({ name }) => name === left?.field.name)
   const value = left?.values[0]
   if (field === undefined || value === undefined) return null
+  const shown = valueText(words, field, value)
   const address = totalsLink(view, { field, value }, 'eq', view.chosen)
   return html`<p class="facts">
-    ${words.totalsLeftOut(titleOf(field), value)} <a href="${address}">${words.onlyTotals(value)}</a>
+    ${words.totalsLeftOut(titleOf(field), shown)} <a href="${address}">${words.onlyTotals(shown)}</a>
   </p>`
 }
 
@@ -40,9 +42,10 @@ export function totalsChoice(
   chosen: readonly (readonly [string, string])[],
 ): Html {
   const { field, value } = total
+  const shown = valueText(words, field, value)
   const linkTo = (operator: 'eq' | 'ne'): string => totalsLink(view, total, operator, chosen)
   return html`<p class="facts" role="status">
-    ${words.totalsBeside(titleOf(field), value)} <a href="${linkTo('eq')}">${words.onlyTotals(value)}</a>,
-    <a href="${linkTo('ne')}">${words.withoutTotals(value)}</a>.
+    ${words.totalsBeside(titleOf(field), shown)} <a href="${linkTo('eq')}">${words.onlyTotals(shown)}</a>,
+    <a href="${linkTo('ne')}">${words.withoutTotals(shown)}</a>.
   </p>`
 }

@@ -129,6 +129,6 @@ function reportedValues(table: Table, field: Field, { choices, report }: Snapsho
   }))
 }
 
-function nameOf({ kind }: Field, value: string): string {
-  return (kind === 'uf' ? stateNames.get(value) : undefined) ?? value
+function nameOf({ kind, valueTitles }: Field, value: string): string {
+  return valueTitles.get(value) ?? (kind === 'uf' ? stateNames.get(value) : undefined) ?? value
 }

@@ -15,11 +15,26 @@ const fields = [
   'hour:time',
   'name:string',
   'share:decimal:20:16',
+  'level:string',
 ]
+/** Titles of the values of the field `level`. */
+const levels = { s: { en: 'State', pt: 'Estado' }, c: { en: 'City', pt: 'Município' } }
 const rows = [
-  [1, -1234567, '20.90', 1.5, true, '2024-03-01', '2024-03-01 10:00:00.5', '10:00:00', 'São Paulo', '100'],
-  [2, 0, '-0.05', -2500000.25, false, '0020-12-31', '1999-12-31 23:59:59', '23:59:59', '', '0.5'],
-  [3, 7, '1234567.00', 1e-7, true, '2020-02-29', '2020-02-29 00:00:00', '00:00:00', 'a, "b"', '20.0625'],
+  [
+    1,
+    -1234567,
+    '20.90',
+    1.5,
+    true,
+    '2024-03-01',
+    '2024-03-01 10:00:00.5',
+    '10:00:00',
+    'São Paulo',
+    '100',
+    's',
+  ],
+  [2, 0, '-0.05', -2500000.25, false, '0020-12-31', '1999-12-31 23:59:59', '23:59:59', '', '0.5', 'c'],
+  [3, 7, '1234567.00', 1e-7, true, '2020-02-29', '2020-02-29 00:00:00', '00:00:00', 'a, "b"', '20.0625', 's'],
 ]
 /** With so many values a field has no list to choose from, but inputs. */
 const others = Array.from({ length: 120 }, (_, n) => [
@@ -33,11 +48,14 @@ const others = Array.from({ length: 120 }, (_, n) => [
   '-',
   `n${n}`,
   n / 4,
+  '-',
 ])
 
 let service: Service
 beforeAll(async () => {
-  const declared = fields.map(fieldOf)
+  const declared = fields.map((field) =>
+    field.startsWith('level') ? { ...fieldOf(field), value_titles: levels } : fieldOf(field),
+  )
   const table = { name: 't', order: ['id'], fields: declared, source: { nulls: ['-'] } }
   const lines = [...rows, ...others].map((row) =>
     row.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(),
@@ -92,6 +110,18 @@ describe.each(['en', 'pt'])('in %s', (language) => {
         }
       }
     }
+  })
+
+  test('values with titles are shown by them, and programs get the values', async () => {
+    const [state, city] = language === 'pt' ? ['Estado', 'Município'] : ['State', 'City']
+    const { markup } = await page(at)
+    expect(cellsOf(markup).map((cells) => cells.at(-1))).toEqual(expect.arrayContaining([state, city]))
+    const filtered = (await page(`${at}?level=s`)).markup
+    expect(textIn(filtered).replaceAll(/\s+/g, ' ')).toMatch(new RegExp(`level (is|é) ${state}`))
+    const chart = (await page(`${at}chart/?group=level&measure=rows`)).markup
+    expect(textIn(chart)).toContain(city)
+    const { body } = await rawGet(service.app, '/api/v1/dataset/d/t/data/?level=s&fields=level')
+    expect(JSON.parse(body.toString())).toMatchObject({ count: 2, results: [{ level: 's' }, { level: 's' }] })
   })
 
   test('a filter shows what it was given, so that it can be sent again', async () => {
@@ -154,6 +184,6 @@ test.each([
 
 test('a decimal of many digits is shown without final zeros, and a condition keeps its own', async () => {
   const { markup } = await page('/en/dataset/d/t/?share__gte=100')
-  expect(cellsOf(markup).map((cells) => cells.at(-1))).toEqual(['100'])
+  expect(cellsOf(markup).map((cells) => cells.at(-2))).toEqual(['100'])
   expect(textIn(markup)).toContain('share is 100 or greater')
 })
