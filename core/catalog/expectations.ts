@@ -16,7 +16,8 @@ import type { Digits, FieldTypeRow } from './types/field-type.ts'
  * a row breaks one. Null meets all of them except `not_null`.
  */
 export type Expectation =
-  | { readonly kind: 'not_null'; readonly field: string }
+  /** A value of a key identifies its row. */
+  | { readonly kind: 'not_null'; readonly field: string; readonly ofKey?: true }
   /** Values of these fields together occur once. */
   | { readonly kind: 'unique'; readonly fields: readonly string[] }
   /** Bounds in canonical form, both included; null for an open end. */
@@ -67,10 +68,11 @@ interface ExpectingField extends Digits {
   readonly expect: z.output<typeof fieldExpectations> | null
 }
 
-/** Returns the expectations of a table, those of each field first. */
+/** Returns the expectations of a table, those of each field first; a key has values that together occur once. */
 export function expectationsOf(
   fields: readonly ExpectingField[],
   ofTable: z.output<typeof tableExpectations> | null,
+  key: readonly string[],
 ): Expectation[] {
   const ofFields = fields.flatMap((definition): Expectation[] => {
     const { name: field, expect } = definition
@@ -88,7 +90,10 @@ export function expectationsOf(
   })
   return [
     ...ofFields,
-    ...(ofTable?.unique ?? []).map((names) => ({ kind: 'unique', fields: names }) as const),
+    ...key.map((field) => ({ kind: 'not_null', field, ofKey: true }) as const),
+    ...[...(key.length === 0 ? [] : [key]), ...(ofTable?.unique ?? [])].map(
+      (names) => ({ kind: 'unique', fields: names }) as const,
+    ),
   ]
 }
 

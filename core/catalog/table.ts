@@ -2,7 +2,7 @@ import { digitsDefault } from './types/field-type.ts'
 import { z } from 'zod'
 import { expectationsOf, tableExpectations } from './expectations.ts'
 import { checkField, digitsOf, fieldShape, buildField } from './field.ts'
-import { typeRow } from './field-types.ts'
+import { typeRow, type FieldType } from './field-types.ts'
 import { datePartNames, dueFrequencies, engineNames, measureFunctionNames } from './names.ts'
 import { orderedField, signedKey, type OrderKey } from './order-key.ts'
 import {
@@ -43,6 +43,9 @@ export const tableShape = z.strictObject({
         .regex(/^\S(.*\S)?( (asc|desc))?$/, 'must be a field name with asc or desc, such as "date desc"'),
     )
     .describe('Order of the rows, first key first; nulls last, ties in the order of the source.'),
+  key: optional(z.array(plainText).min(1, 'it must name a field')).describe(
+    'Fields that identify a row, such as [date, city]: an ingest rejects rows without them, or with those of another row. Changes then say which row changed, and in what. Default is none.',
+  ),
   engine: optional(z.enum(engineNames)).describe(
     'Engine for filters and orders; clickhouse is the one at CLICKHOUSE_URL. Answers are the same. Default is duckdb.',
   ),
@@ -144,6 +147,7 @@ export function buildTable(definition: TableDefinition) {
     expectations: expectationsOf(
       definition.fields.map((field) => ({ ...field, ...digitsOf(field) })),
       definition.expect,
+      definition.key ?? [],
     ),
     source: buildSource(definition.source),
   }
@@ -179,6 +183,7 @@ export function checkTable(table: TableDefinition, report: ReportFault): void {
     for (const [place, name] of keys.entries())
       requireField(name, ['expect', 'unique', index, place], known, report)
   }
+  checkKey(table, known, report)
   checkOrder(table, known, report)
   checkPartition(table, known, report)
   checkOrders(table, known, report)
@@ -199,13 +204,29 @@ function checkOrder({ order }: TableDefinition, known: readonly string[], report
   }
 }
 
+function checkKey({ key, fields }: TableDefinition, known: readonly string[], report: ReportFault): void {
+  const names = (key ?? []).map((name, index) => [['key', index], name] as const)
+  reportRepeats(names, 'key field', report)
+  for (const [path, name] of names) {
+    const type = fields.find((one) => one.name === name)?.type
+    if (type === undefined) requireField(name, path, known, report)
+    else if (!isExact(type))
+      report(path, `"${name}" cannot identify rows, since its type has no exact order: choose another field`)
+  }
+}
+
+/** Returns whether equal values of a type are the same value. */
+function isExact(type: FieldType): boolean {
+  return typeRow(type).isOrdered && type !== 'float'
+}
+
 function checkPartition(table: TableDefinition, known: readonly string[], report: ReportFault): void {
   const { partition: name, fields, order, source } = table
   if (name === null) return
   const path = ['partition']
   const field = fields.find((one) => one.name === name)
   if (field === undefined) return requireField(name, path, known, report)
-  if (!typeRow(field.type).isOrdered || field.type === 'float')
+  if (!isExact(field.type))
     report(
       path,
       `"${name}" cannot be the partition, since its type has no exact order: choose a field of another type`,

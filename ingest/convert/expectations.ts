@@ -144,7 +144,10 @@ function conditionOf(
 ): Pick<Rule, 'isBroken' | 'reason'> {
   switch (expectation.kind) {
     case 'not_null':
-      return { isBroken: `${column} is null`, reason: 'is missing, although `not_null` requires one' }
+      return {
+        isBroken: `${column} is null`,
+        reason: `is missing, although ${expectation.ofKey === true ? 'it is in the key of the table' : '`not_null` requires one'}`,
+      }
     case 'unique':
       return { isBroken: null, reason: 'is not unique' }
     case 'between': {

@@ -39,7 +39,7 @@ export async function requireExpectations(
   const what = `${valuesOf(count)} ${count === 1 ? 'breaks' : 'break'}`
   throw new TableFailure(`${what} an expectation of the catalog; nothing was published`, rejects, {
     count,
-    remedy: 'correct the source, or change `expect` in the catalog',
+    remedy: `correct the source, or change ${table.key === null ? '' : '`key` or '}\`expect\` in the catalog`,
   })
 }
 

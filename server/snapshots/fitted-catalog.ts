@@ -121,6 +121,7 @@ function onlyFields(table: Table, names: readonly string[]): Table {
     measures: table.measures.filter(isThere),
     totals: ofThese(table.totals),
     defaultFilter: ofThese(table.defaultFilter),
+    key: table.key?.every(isThere) === true ? table.key : null,
     time: time !== null && isThere(time) ? time : null,
     chart: chart !== null && [...chart.group, chart.measure].every(isOfThese) ? chart : null,
     defaultColumns: shown.length === 0 ? null : shown,
