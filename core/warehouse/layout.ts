@@ -68,6 +68,9 @@ export const fileNames = {
   orderCodes: (order: number): string => `order-${digits(order)}-codes.bin`,
   /** Statistics, warnings and counts of the ingest. */
   report: 'report.json',
+  /** Rows that differ from the previous snapshot (null), or from an earlier one: see `changes.ts`. */
+  changes: (since: SnapshotId | null): string =>
+    since === null ? 'changes.parquet' : `changes-since-${since}.parquet`,
   download: (table: TableName): string => `${table.name}.csv.gz`,
 }
 

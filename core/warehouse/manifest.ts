@@ -97,6 +97,23 @@ const partitionShape = z.object({
 
 const snapshotId = z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id))
 
+/** Rows that differ from an earlier snapshot, in a Parquet file: see `changes.ts`. */
+const changesShape = z.object({
+  /** The earlier snapshot. */
+  since: snapshotId,
+  file: fileName,
+  /** Number of rows of each kind. */
+  added: positions,
+  removed: positions,
+  changed: positions,
+  /** Fields that both snapshots have, in declared order: the others are not compared. */
+  fields: z.array(z.string()),
+  /** Fields that identify a row; null if rows are compared as a whole, so that none is changed. */
+  key: z.array(z.string()).nullable(),
+  /** Number of changed rows by field, for the fields that changed. */
+  changed_fields: z.array(z.object({ name: z.string(), rows: positions })),
+})
+
 const manifestShape = z.object({
   format: z.literal(manifestFormat),
   dataset: z.string(),
@@ -133,6 +150,8 @@ const manifestShape = z.object({
   /** All rows in the form of earlier versions, which servers ignore. */
   row_store: fileShape.optional().catch(undefined),
   orders: z.array(orderShape).optional().catch(undefined),
+  /** Changes since the previous snapshot, then since retained earlier ones; absent if nothing is known of them. */
+  changes: z.array(changesShape).optional(),
   /** Fields in declared order. */
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
   /** Sort keys as SQL; ties keep the order of the source. */
@@ -160,6 +179,7 @@ export type Partition = z.infer<typeof partitionShape>
 export type Index = z.infer<typeof indexShape>
 export type RowStoreFile = z.infer<typeof rowStoreShape>
 export type CodesFile = z.infer<typeof codesShape>
+export type Changes = z.infer<typeof changesShape>
 export type Order = z.infer<typeof orderShape>
 export type StoredFile = z.infer<typeof fileShape>
 export type PiecewiseFile = z.infer<typeof piecewiseShape>

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure, clearRollbacks } from '../../core/warehouse/state-files.ts'
-import { filesOf } from '../../core/warehouse/manifest.ts'
+import { filesOf, type Changes } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/publish.ts'
 import { makeParts } from '../convert/parts/parts.ts'
 import type { Work } from '../convert/work.ts'
@@ -14,6 +14,7 @@ import { driftSince, emptySourceProblem } from './drift.ts'
 import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 import { requireExpectations } from './expectations.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
+import { writeChanges } from '../publish/changes.ts'
 import { label, nameSnapshot } from '../publish/label.ts'
 import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
 import { readPreviousReport, writeReport, type IngestReport, type Learn, type Outcome } from './report.ts'
@@ -24,7 +25,7 @@ import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
 
 /**
  * Read and cast in batches -> sort -> write -> reconcile -> test the expectations -> profile -> compare with
- * the previous snapshot -> index -> compress -> publish.
+ * the previous snapshot -> index -> compress -> write the changes -> publish.
  * @throws TableFailure if the source violates the catalog; nothing is published then
  */
 export function convertAndPublish(job: Job): Promise<Outcome> {
@@ -37,7 +38,13 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
       writeServerFiles(work, job.otherDb, folder, plan.parts, reused, profiles, job.codedDistinctMax),
     )
     const packed = await steps.time('packing', () => pack(job, converted), 'own')
-    return publishAndReport(job, steps, { ...converted, files }, drift, packed)
+    const { store, previous } = job
+    const due = { folder, parts: plan.parts.map(({ file }) => file), reused: reusedByName }
+    const changes =
+      previous === null
+        ? null
+        : await steps.time('comparing', () => writeChanges(work, { store, previous, ...due }))
+    return publishAndReport(job, steps, { ...converted, files, changes }, drift, packed)
   })
 }
 
@@ -153,13 +160,25 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
 async function publishAndReport(
   job: Job,
   steps: Stopwatch,
-  converted: Converted & { readonly files: ServerFiles },
+  converted: Converted & { readonly files: ServerFiles; readonly changes: Changes[] | null },
   drift: readonly string[],
   { sections, sums }: PackedDownload,
 ): Promise<Outcome> {
   const { table, dataset, store, definition, before, previous, now } = job
-  const { work, folder, read, reusable, rejects, rows, plan, reusedByName, profiles, files, lacking } =
-    converted
+  const {
+    work,
+    folder,
+    read,
+    reusable,
+    rejects,
+    rows,
+    plan,
+    reusedByName,
+    profiles,
+    files,
+    lacking,
+    changes,
+  } = converted
   const { files: sources, counts } = sourceTotals(job, converted)
   const labelled = {
     dataset,
@@ -174,6 +193,7 @@ async function publishAndReport(
     reusedFiles: reusedByName,
     isLoaded: table.engine === 'clickhouse',
     download: sums,
+    changes,
     ...partitionsOf(job, converted),
   }
   const parts = plan.parts.map(({ file, firstRow, rows: count }) => ({ file, firstRow, rows: count }))

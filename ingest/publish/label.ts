@@ -11,6 +11,7 @@ import {
   manifestFormat,
   orderTerms,
   storedFields,
+  type Changes,
   type Index,
   type Manifest,
   type Order,
@@ -86,6 +87,8 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   /** True if the snapshot is also loaded into ClickHouse. */
   readonly isLoaded: boolean
   readonly download: Sums
+  /** Null if there is no snapshot to compare with. */
+  readonly changes: readonly Changes[] | null
 }
 
 /**
@@ -116,13 +119,15 @@ export async function label(
   serverFiles: ServerFiles,
 ): Promise<Manifest> {
   const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = labelled
-  const { reusedFiles, partitions, header, isLoaded, download } = labelled
+  const { reusedFiles, partitions, header, isLoaded, download, changes } = labelled
   const report = await sumsOf(path.join(folder, fileNames.report))
   const indexes: Index[] = []
   for (const index of serverFiles.indexes) {
     const sums = await sumsOfFile(folder, index.file, reusedFiles)
     indexes.push({ ...index, ...sums, fields: [...index.fields] })
   }
+  const changeFiles: StoredFile[] = []
+  for (const { file } of changes ?? []) changeFiles.push({ file, ...(await sumsOf(path.join(folder, file))) })
   return {
     format: manifestFormat,
     dataset: table.dataset,
@@ -135,12 +140,14 @@ export async function label(
     files: [
       { file: fileNames.download(table), ...download },
       { file: fileNames.report, ...report },
+      ...changeFiles,
     ],
     ...(isLoaded && { clickhouse: true as const }),
     ...(partitions !== undefined && { partitions }),
     ...(header !== undefined && { header }),
     ...(indexes.length > 0 && { indexes }),
     ...(await readApart(serverFiles, folder, reusedFiles)),
+    ...(changes !== null && { changes: [...changes] }),
     fields: storedFields(table),
     order: orderTerms(table),
     import_date: importDate.toISOString(),

@@ -4,7 +4,7 @@ import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { codedValuesMax } from '../../core/warehouse/format/codes.ts'
-import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { readRollbacks } from '../../core/warehouse/state-files.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
@@ -98,6 +98,8 @@ export async function withJob<Result>(
   const { scratch } = own
   const { files: referenced, release } = await pinReferenced(table, options, unpublished)
   const folders = [...referenced.values()].flat().map((file) => path.dirname(file))
+  // The new snapshot is compared with the previous one.
+  if (own.previous !== null) folders.push(options.store.place(layout.snapshot(table, own.previous)))
   const database = await Database.open({
     ...duckdbLimits(options, table),
     scratch: path.join(scratch, 'spill'),

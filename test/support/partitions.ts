@@ -26,10 +26,10 @@ export async function publishedBy(shop: Workshop, besides: Partial<IngestOptions
   return outcome
 }
 
-/** All that a snapshot is, but for when it was made. */
+/** All that a snapshot is, but for when it was made, and what was before it. */
 export function essence({ manifest, report }: Published): unknown {
   const { rows, textBytes, partitions, header, parts, order, fields, sources, definition } = manifest
-  const files = filesOf(manifest).filter(({ file }) => file !== 'report.json')
+  const files = filesOf(manifest).filter(({ file }) => !/^(report|changes)/.test(file))
   return {
     rows,
     textBytes,

@@ -13,6 +13,8 @@ const runs = {
   FUZZ_RUNS: { quick: 80, all: 120, long: 30_000 },
   /** Changes to the files of a partitioned table. */
   PARTITION_CHANGES: { quick: 1, all: 3, long: 300 },
+  /** Series of two to four snapshots, compared with the changes between them. */
+  CHANGES: { quick: 4, all: 20, long: 400 },
   /** Sources of a table with expectations. */
   EXPECTATIONS: { quick: 5, all: 25, long: 1000 },
   /** CSV files of every dialect whose catalog entries are suggested. */

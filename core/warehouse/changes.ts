@@ -1,0 +1,62 @@
+import { quotedName, quotedText } from '../sql.ts'
+
+/**
+ * Files of changes: the rows by which two snapshots of a table differ, in Parquet, in the order of the table.
+ *
+ * | column | value |
+ * |---|---|
+ * | `_change` | `added`, `removed` or `changed` |
+ * | each compared field | the value of the later snapshot; of the earlier one in a removed row |
+ * | `_changed` | names of the fields that changed; null in added and removed rows |
+ * | `_old_` and the name of a field | the earlier value of a field that changed, else null |
+ *
+ * `_changed` and `_old_` exist only if the table has a key, which finds both states of a row. To get the later rows from
+ * the earlier ones, take away the earlier states of removed and changed rows, and add the later states of added and
+ * changed ones.
+ */
+
+/** Names of the columns that are no fields. */
+interface ChangeColumns {
+  readonly change: string
+  readonly changed: string
+  readonly old: (field: string) => string
+}
+
+/** Returns the names of the columns; they begin with more underscores if a field is called like one. */
+export function changeColumns(fields: readonly string[]): ChangeColumns {
+  const taken = fields.map((name) => name.toLowerCase())
+  let mark = '_'
+  const isTaken = (name: string): boolean =>
+    name === `${mark}change` || name === `${mark}changed` || name.startsWith(`${mark}old_`)
+  while (taken.some(isTaken)) mark += '_'
+  return { change: `${mark}change`, changed: `${mark}changed`, old: (field) => `${mark}old_${field}` }
+}
+
+/** Form of the rows in a file of changes. */
+interface ComparedForm {
+  readonly fields: readonly string[]
+  readonly key: readonly string[] | null
+}
+
+/** A file of changes, by its path. */
+export interface ComparedFields extends ComparedForm {
+  readonly file: string
+}
+
+/** Returns the fields whose earlier values a file has: all but the key; none without a key. */
+export function fieldsWithOld({ fields, key }: ComparedForm): string[] {
+  return key === null ? [] : fields.filter((name) => !key.includes(name))
+}
+
+/** SQL: the earlier or the later states of the rows in a file of changes, with the compared fields as columns. */
+export function statesSql({ file, ...compared }: ComparedFields, state: 'old' | 'new'): string {
+  const { change, changed, old } = changeColumns(compared.fields)
+  const withOld = state === 'new' ? [] : fieldsWithOld(compared)
+  const columns = compared.fields.map((name) =>
+    withOld.includes(name)
+      ? `case when list_contains(${quotedName(changed)}, ${quotedText(name)}) then ${quotedName(old(name))} else ${quotedName(name)} end as ${quotedName(name)}`
+      : quotedName(name),
+  )
+  return `select ${columns.join(', ')} from read_parquet(${quotedText(file)})
+    where ${quotedName(change)} <> '${state === 'old' ? 'added' : 'removed'}'`
+}

@@ -1,0 +1,275 @@
+import path from 'node:path'
+import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import type { Connection } from '../../core/duckdb/connection.ts'
+import { quotedName, quotedText } from '../../core/sql.ts'
+import { changeColumns, fieldsWithOld, statesSql, type ComparedFields } from '../../core/warehouse/changes.ts'
+import { fileNames, layout, rowGroupRows, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { orderTerms, type Changes, type Manifest } from '../../core/warehouse/manifest.ts'
+import { manifestOf, snapshotsIn } from '../../core/warehouse/publish.ts'
+import type { Store } from '../../core/warehouse/stores/store.ts'
+import { partFormat } from '../convert/parquet.ts'
+import { requireSame } from '../convert/proof.ts'
+import { numberOf, type Work } from '../convert/work.ts'
+
+/**
+ * Writes the rows by which a new snapshot differs from earlier ones: see `core/warehouse/changes.ts`.
+ *
+ * Two snapshots are compared as multisets of rows, by a hash of each row, so that memory is bounded by 16 bytes a
+ * row. The key then matches the few rows that one of them has more often. Files of changes consist of such rows too:
+ * changes since an earlier snapshot come from the files of two steps, by the same comparison.
+ */
+
+interface ChangesOptions {
+  readonly store: Store
+  /** Snapshot to compare with. */
+  readonly previous: SnapshotId
+  /** Folder of the new snapshot, with its parts. */
+  readonly folder: string
+  /** File names of its parts. */
+  readonly parts: readonly string[]
+  /** Parts that the previous snapshot has too, by their new names, with their keys in the warehouse. */
+  readonly reused: ReadonlyMap<string, { readonly key: string }>
+}
+
+/** SQL: rows with the compared fields as columns c0, c1 and so on. */
+type Side = (fields: readonly Field[]) => string
+
+/** Two sides to compare. */
+interface Comparison extends Pick<Changes, 'since' | 'file'> {
+  /** Fields that both sides have. */
+  readonly fields: readonly Field[]
+  readonly later: Side
+  readonly earlier: Side
+}
+
+/**
+ * Writes the changes since the previous snapshot, then since the retained snapshots of which the previous one has
+ * changes.
+ * @returns null if the previous snapshot is unreadable, or has no field in common
+ * @throws TableFailure if the earlier rows and the changes are not the new rows
+ */
+export async function writeChanges(work: Work, options: ChangesOptions): Promise<Changes[] | null> {
+  const { table } = work
+  const { store, previous, folder, parts, reused } = options
+  const before = await manifestOf(store, table, previous).catch(() => null)
+  const fields = before === null ? [] : comparedFields(work, before)
+  if (before === null || fields.length === 0) return null
+  const retained = await snapshotsIn(store, table)
+  const known = (before.changes ?? []).filter(({ since }) => retained.includes(since))
+  const home = layout.snapshot(table, before.snapshot)
+  const inHome = (file: string): string => path.join(store.place(home), file)
+  const release = await store.pin(
+    filesOf(before, known).map((file) => ({ ...file, key: `${home}/${file.file}` })),
+  )
+  try {
+    // Equal parts have equal rows.
+    const unchanged = new Set([...reused.values()].map(({ key }) => key))
+    const added = parts.filter((file) => !reused.has(file)).map((file) => path.join(folder, file))
+    const removed = before.parts
+      .filter(({ file }) => !unchanged.has(`${home}/${file}`))
+      .map(({ file }) => file)
+    const step = await compare(work, folder, {
+      since: before.snapshot,
+      file: fileNames.changes(null),
+      fields,
+      later: partsSide(added),
+      earlier: partsSide(removed.map(inHome)),
+    })
+    const written = [step]
+    for (const one of known) {
+      const both = fields.filter(({ name }) => one.fields.includes(name))
+      if (both.length === 0) continue
+      const steps = [
+        { ...one, file: inHome(one.file) },
+        { ...step, file: path.join(folder, step.file) },
+      ]
+      const { since } = one
+      const sides = { later: stepsSide(steps, 'new'), earlier: stepsSide(steps, 'old') }
+      written.push(
+        await compare(work, folder, { since, file: fileNames.changes(since), fields: both, ...sides }),
+      )
+    }
+    return written
+  } finally {
+    release()
+  }
+}
+
+function filesOf({ parts, files }: Manifest, known: readonly Changes[]): Manifest['files'] {
+  return [...parts, ...files.filter(({ file }) => known.some((one) => one.file === file))]
+}
+
+/** Returns the fields that an earlier snapshot has with the same values: in the same type, or in a narrower one. */
+function comparedFields({ fields }: Pick<Work, 'fields'>, before: Pick<Manifest, 'fields'>): Field[] {
+  return fields.flatMap(({ field }) => {
+    const stored = before.fields.find(({ name }) => name === field.name)?.stored
+    return stored !== undefined && holdsAll(typeRow(field.type).stored(field), stored) ? field : []
+  })
+}
+
+/** Returns the digits of a decimal type of DuckDB, or of BIGINT; null for other types. */
+function digitsIn(type: string): { precision: number; scale: number } | null {
+  const [, precision, scale] =
+    /^DECIMAL\((\d+),(\d+)\)$/.exec(type === 'BIGINT' ? 'DECIMAL(19,0)' : type) ?? []
+  return precision === undefined ? null : { precision: Number(precision), scale: Number(scale) }
+}
+
+/** Returns whether a type of DuckDB has all values of another one. */
+function holdsAll(type: string, other: string): boolean {
+  const [own, narrow] = [digitsIn(type), digitsIn(other)]
+  if (type === other || own === null || narrow === null) return type === other
+  return own.scale >= narrow.scale && own.precision - own.scale >= narrow.precision - narrow.scale
+}
+
+function partsSide(files: readonly string[]): Side {
+  return (fields) => {
+    const columns = fields.map((field, index) => columnSql(field, index, quotedName(field.name)))
+    if (files.length > 0)
+      return `select ${columns.join(', ')} from read_parquet([${files.map(quotedText).join(', ')}])`
+    return `select ${fields.map((field, index) => columnSql(field, index, 'null')).join(', ')} where false`
+  }
+}
+
+function stepsSide(steps: readonly ComparedFields[], state: 'old' | 'new'): Side {
+  return (fields) => {
+    const columns = fields.map((field, index) => columnSql(field, index, quotedName(field.name)))
+    return steps
+      .map((step) => `select ${columns.join(', ')} from (${statesSql(step, state)})`)
+      .join(' union all ')
+  }
+}
+
+function columnSql(field: Field, index: number, value: string): string {
+  return `${value}::${typeRow(field.type).stored(field)} as c${index}`
+}
+
+/** Compares two sides, writes the rows by which they differ, and reads them back. */
+async function compare(work: Work, folder: string, comparison: Comparison): Promise<Changes> {
+  const { db, table } = work
+  const { since, file, fields, later, earlier } = comparison
+  const names = fields.map(({ name }) => name)
+  const columns = fields.map((_, index) => `c${index}`)
+  const hashed = (side: Side): string =>
+    `select *, hash(${columns.join(', ')}) as row_hash from (${side(fields)})`
+  await db.rows(`create or replace temp table difference as
+    select row_hash, sum(times) as times from (
+      select row_hash, 1 as times from (${hashed(later)}) union all select row_hash, -1 from (${hashed(earlier)}))
+    group by row_hash having sum(times) <> 0`)
+  const surplus = (side: Side, sign: '' | '-'): string =>
+    `select ${columns.join(', ')} from (${hashed(side)}) join difference using (row_hash) where ${sign}times > 0
+     qualify row_number() over (partition by row_hash) <= ${sign}times`
+  await db.rows(`create or replace temp table later_rows as ${surplus(later, '')}`)
+  await db.rows(`create or replace temp table earlier_rows as ${surplus(earlier, '-')}`)
+  const key = await matchingKey(db, table.key, names)
+  const form = { fields: names, key }
+  await db.rows(`copy (${changedRowsSql(work, fields, key)})
+    to ${quotedText(path.join(folder, file))} ${partFormat(work, rowGroupRows)}`)
+  for (const name of ['difference', 'later_rows', 'earlier_rows']) await db.rows(`drop table ${name}`)
+  const written = { ...form, file: path.join(folder, file) }
+  await requireBalance(db, comparison, written)
+  return { since, file, ...(await countsOf(db, written)), ...form }
+}
+
+/** Returns the key if it finds at most one row of each side; else null, and rows are compared as a whole. */
+async function matchingKey(
+  db: Connection,
+  key: readonly string[] | null,
+  names: readonly string[],
+): Promise<string[] | null> {
+  if (key === null || !key.every((name) => names.includes(name))) return null
+  const columns = key.map((name) => `c${names.indexOf(name)}`)
+  // The key may be declared for the later rows only.
+  const [[repeats] = []] = await db.rows(`select count(*) from (
+    select 1 from earlier_rows group by ${columns.join(', ')}
+    having count(*) > 1 or ${columns.map((column) => `any_value(${column}) is null`).join(' or ')})`)
+  return numberOf(repeats) === 0 ? [...key] : null
+}
+
+/** SQL: the rows of a file of changes, in their order. */
+function changedRowsSql({ table }: Work, fields: readonly Field[], key: readonly string[] | null): string {
+  const names = fields.map(({ name }) => name)
+  const { change, changed, old } = changeColumns(names)
+  const at = (name: string): string => `c${names.indexOf(name)}`
+  const orders = orderTerms({ ...table, order: table.order.filter(({ field }) => names.includes(field)) })
+  const ties = (key ?? names).map(quotedName)
+  if (key === null) {
+    const columns = names.map((name) => `${at(name)} as ${quotedName(name)}`).join(', ')
+    return `select * from (
+      select 'added' as ${quotedName(change)}, ${columns} from later_rows
+      union all select 'removed', ${columns} from earlier_rows) order by ${[...orders, ...ties].join(', ')}`
+  }
+  const isBoth = 'later.has_row and earlier.has_row'
+  const others = fieldsWithOld({ fields: names, key })
+  const isChanged = (name: string): string => `later.${at(name)} is distinct from earlier.${at(name)}`
+  const changedNames = others.map((name) => `case when ${isChanged(name)} then ${quotedText(name)} end`)
+  const columns = [
+    `case when earlier.has_row is null then 'added' when later.has_row is null then 'removed' else 'changed' end as ${quotedName(change)}`,
+    ...names.map(
+      (name) =>
+        `case when later.has_row then later.${at(name)} else earlier.${at(name)} end as ${quotedName(name)}`,
+    ),
+    `case when ${isBoth} then list_filter([${changedNames.join(', ')}]::varchar[], lambda name: name is not null) end as ${quotedName(changed)}`,
+    ...others.map(
+      (name) =>
+        `case when ${isBoth} and ${isChanged(name)} then earlier.${at(name)} end as ${quotedName(old(name))}`,
+    ),
+  ]
+  const keys = key.map((name) => `later.${at(name)} = earlier.${at(name)}`)
+  return `select * from (select ${columns.join(', ')} from (select *, true as has_row from later_rows) as later
+    full join (select *, true as has_row from earlier_rows) as earlier on ${keys.join(' and ')})
+    order by ${[...orders, ...ties].join(', ')}`
+}
+
+/**
+ * Verifies that the earlier rows and the changes are the later rows: by their number, and the sum of their hashes.
+ * @throws TableFailure if they are not
+ */
+async function requireBalance(
+  db: Connection,
+  { fields, later, earlier }: Comparison,
+  written: ComparedFields,
+): Promise<void> {
+  const columns = fields.map((_, index) => `c${index}`)
+  const sumsOf = (side: Side): string =>
+    `select count(*) as rows, coalesce(sum(hash(${columns.join(', ')})), 0) as hashes from (${side(fields)})`
+  const difference = async (one: Side, other: Side): Promise<unknown> => {
+    const [row = []] =
+      await db.rows(`select (one.rows - other.rows)::varchar, (one.hashes - other.hashes)::varchar
+      from (${sumsOf(one)}) as one, (${sumsOf(other)}) as other`)
+    return row.join(' ')
+  }
+  requireSame(
+    'changes',
+    await difference(later, earlier),
+    await difference(stepsSide([written], 'new'), stepsSide([written], 'old')),
+  )
+}
+
+async function countsOf(
+  db: Connection,
+  { file, fields, key }: ComparedFields,
+): Promise<Pick<Changes, 'added' | 'removed' | 'changed' | 'changed_fields'>> {
+  const { change, changed } = changeColumns(fields)
+  const from = `read_parquet(${quotedText(file)})`
+  const counts = new Map(
+    (await db.rows(`select ${quotedName(change)}, count(*) from ${from} group by all`)).map(
+      ([kind, rows]) => [kind, numberOf(rows)],
+    ),
+  )
+  const byField =
+    key === null
+      ? []
+      : await db.rows(`select name, count(*) from (
+      select unnest(${quotedName(changed)}) as name from ${from}) group by all`)
+  const rowsOf = new Map(byField.map(([name, rows]) => [name, numberOf(rows)]))
+  return {
+    added: counts.get('added') ?? 0,
+    removed: counts.get('removed') ?? 0,
+    changed: counts.get('changed') ?? 0,
+    changed_fields: fields
+      .map((name) => ({ name, rows: rowsOf.get(name) ?? 0 }))
+      .filter(({ rows }) => rows > 0)
+      .toSorted((one, other) => other.rows - one.rows),
+  }
+}
