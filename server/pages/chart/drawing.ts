@@ -85,7 +85,9 @@ export function drawingOf(
   if (first === undefined || measure === undefined || answer === null) return nothing
   const isAdded = ['rows', 'count', 'sum'].includes(measure.of)
   const isOverTime = isTime(baseOf(first)) && first.part?.name !== 'weekday'
-  const canSplit = second === undefined || isAdded || isOverTime
+  // Totals and their parts must not be stacked.
+  const hasTotals = second !== undefined && view.table.totals.has(baseOf(second).name)
+  const canSplit = second === undefined || (isAdded && !hasTotals) || isOverTime
   if (others.length > 0 || !isNumber(measure.column) || !canSplit) return nothing
   const cells = cellsOf(answer, aggregation.terms.length)
   const isCompared = view.query.conditions.some(
@@ -143,8 +145,9 @@ export function drawingOf(
   if (isOverTime) {
     const dated = groups.filter(({ at }) => !Number.isNaN(at)).toSorted((a, b) => a.at - b.at)
     if (dated.length > pointsMax) return nothing
-    const isOfLines = second === undefined || !isAdded || isCompared
-    const shape = isOfStates ? 'states' : isOfLines ? 'line' : 'columns'
+    const isOfLines = second === undefined || !isAdded || isCompared || hasTotals
+    const isPoint = dated.length === 1 && second === undefined
+    const shape = isOfStates ? 'states' : isPoint ? 'bars' : isOfLines ? 'line' : 'columns'
     const last = dated.at(-1)?.key ?? null
     const partial = partialOf(view, first, last)
     const period = valueText(words, first, last)

@@ -107,6 +107,32 @@ test('a drawing names the conditions and the search that its rows match', async 
 const numbersIn = (page: string): string[] =>
   [...page.matchAll(/<td class="number">(.*?)<\/td>/gs)].map(([, text = '']) => text.trim())
 
+test('a line leads over no gap in the data, and one time alone is a bar', async () => {
+  const table = {
+    name: 't',
+    order: ['day'],
+    measures: ['n'],
+    fields: [
+      { name: 'day', type: 'date' },
+      { name: 'n', type: 'integer' },
+    ],
+  }
+  const shop = await workshop(catalogAround([table]), {
+    'd/t.csv': 'day,n\n1970-01-01,1\n2014-03-01,2\n2014-03-02,3\n2014-03-04,4\n',
+  })
+  await shop.ingest()
+  const { app } = await serve(shop)
+  const pathOf = async (query: string): Promise<string | undefined> => {
+    const svg = (
+      await rawGet(app, `/en/dataset/d/t/chart.svg?measure=n__sum&group=day${query}`)
+    ).body.toString()
+    return /<path d="([^"]*)"[^>]* class="l0"/.exec(svg)?.[1]?.replaceAll(/[\d. ]+/g, ' ')
+  }
+  expect(await pathOf('')).toBe('M M L L ')
+  expect(await pathOf('&day__gte=2014-03-01')).toBe('M L L ')
+  expect(await pathOf('&day=2014-03-01')).toBeUndefined()
+})
+
 describe('of a table of running totals', () => {
   let own: Service
   beforeAll(async () => {
@@ -150,6 +176,13 @@ describe('of a table of running totals', () => {
     expect(numbersIn(await pageOf(unescaped(without)))).toEqual(['11', '21', '31'])
     // Charts that readers choose have no other conditions than theirs.
     expect(numbersIn(await pageOf('?group=uf&measure=rows'))).toEqual(['3', '3', '3'])
+  })
+
+  test('totals and their parts are lines, and never stacked', async () => {
+    const chart = async (query: string): Promise<string> =>
+      (await rawGet(own.app, `/en/dataset/d/t/chart.svg?${query}&measure=deaths__sum`)).body.toString()
+    expect(shapesIn(await chart('group=day,level'))).toMatchObject({ l0: 1, l1: 1 })
+    expect(shapesIn(await chart('group=uf,level'))).toEqual({})
   })
 
   test('a chart over time offers to split by state, however many there are', async () => {

@@ -121,7 +121,8 @@ export function states({ groups, series, short, width }: Sized): Drawn {
       element('path', '', base) +
       element('path', '', line) +
       label +
-      textAt(short(most), plotWidth, 12, value)
+      // On a phone, a number would cover the name.
+      (width === chartWidths.narrow ? '' : textAt(short(most), plotWidth, 12, value))
     return [moved(column * wide, row * tall, element('title', xmlText(`${name}: ${short(most)}`)) + drawn)]
   })
   return { height: 9 * tall, body: body.join('') }

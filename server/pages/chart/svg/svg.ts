@@ -106,8 +106,8 @@ function wrapped(content: string, max: number): string[] {
   return found
 }
 
-/** Maximum number of characters of a name in a legend. */
-const nameMax = 40
+/** Maximum number of characters of a name in a legend, and the width of a character in the widest of usual fonts. */
+const [nameMax, legendCharacter] = [40, 8.2]
 
 function legendOf(drawing: Sized): Drawn {
   const { series, shape, width } = drawing
@@ -115,7 +115,7 @@ function legendOf(drawing: Sized): Drawn {
   const names = series.map((name) => shortName(name, nameMax))
   let [left, line] = [0, 0]
   const body = names.map((name, index) => {
-    const room = characterWidth * name.length + 35
+    const room = legendCharacter * name.length + 35
     if (left > 0 && left + room > width) [left, line] = [0, line + 1]
     const at = left
     left += room

@@ -89,17 +89,28 @@ function axes(
   return [...horizontal, ...vertical].join('')
 }
 
+/** Factor by which a step between two groups exceeds the usual one where data are missing. */
+const gapFactor = 5
+
+/** Returns a test of whether data are missing before a group, so that no line may lead to it. */
+function gapsOf(groups: Sized['groups']): (index: number) => boolean {
+  const steps = groups.map(({ at }, index) => at - (groups[index - 1]?.at ?? at))
+  const usual = steps.slice(1).toSorted((a, b) => a - b)[Math.floor((steps.length - 1) / 2)] ?? 0
+  return (index) => (steps[index] ?? 0) > gapFactor * usual
+}
+
 export function lines(drawing: Sized): Drawn {
   const { groups, series } = drawing
   const { plotHeight } = plotOf(drawing)
   const [min, max] = boundsOf(drawing, false)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
   const x = placesOf(drawing)
+  const isGap = gapsOf(groups)
   const paths = series.map((_, one) => {
     let isOpen = false
     const steps = groups.flatMap(({ marks }, index) => {
       const mark = marks[one]
-      const command = isOpen ? 'L' : 'M'
+      const command = isOpen && !isGap(index) ? 'L' : 'M'
       isOpen = mark !== null && mark !== undefined
       return mark === null || mark === undefined
         ? []
