@@ -40,7 +40,8 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
       </div>
     </div>
     <p class="lead">${dataset.description}</p>
-    ${summaryPart(context, cited, shown)} ${tablesPart(service, dataset, shown)}
+    ${shown.length === 0 && html`<p role="status">${words.nothingPublished}</p>`}
+    ${summaryPart(context, cited, shown)} ${dataset.tables.size > 0 && tablesPart(service, dataset, shown)}
     ${provenancePart(context, shown)}
     ${
       dataset.links.length > 0 &&
@@ -51,13 +52,16 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
         </ul>
       </details>`
     }
-    <section>
-      <h2>${words.files}</h2>
-      <p>
-        <a href="${addresses.files(language, dataset)}">${words.filesOf}</a> ·
-        <a href="${files.sums(dataset)}">${words.sums}</a>
-      </p>
-    </section>
+    ${
+      shown.length > 0 &&
+      html`<section>
+        <h2>${words.files}</h2>
+        <p>
+          <a href="${addresses.files(language, dataset)}">${words.filesOf}</a> ·
+          <a href="${files.sums(dataset)}">${words.sums}</a>
+        </p>
+      </section>`
+    }
   `
   return framed(context, {
     title: dataset.name,

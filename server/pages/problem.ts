@@ -81,17 +81,19 @@ function correctionForm(
   const messageOf = ({ parameter, message, type }: ParameterError): string => {
     if (isOfApi) return message
     if (type !== undefined) return words.mustBe(parameter, words.values[type])
-    // The list of known parameters is for programs.
-    const [sentence = message, known] = message.split('; known: ')
-    if (language !== 'en') return words.notUnderstood(parameter)
-    return known === undefined ? message : `${sentence}.`
+    if (isUnknown({ parameter, message })) return words.unknownParameter(parameter)
+    return language === 'en' ? message : words.notUnderstood(parameter)
   }
-  const known = new Set(parameters.map(([name]) => name))
+  // A parameter that does not exist cannot be corrected, so the form leaves it out.
+  const corrected = parameters.filter(
+    ([name]) => isOfApi || !errors.some((error) => error.parameter === name && isUnknown(error)),
+  )
+  const known = new Set(corrected.map(([name]) => name))
   return html`<form class="correction" method="get">
     ${errors
       .filter(({ parameter }) => !known.has(parameter))
       .map((error) => html`<p role="alert">${messageOf(error)}</p>`)}
-    ${parameters.slice(0, correctedMax).map(([name, text], index) => {
+    ${corrected.slice(0, correctedMax).map(([name, text], index) => {
       const error = errors.find(({ parameter }) => parameter === name)
       return html`<p class="control">
         <label for="asked-${index}">${name}</label>
@@ -104,8 +106,12 @@ function correctionForm(
         ${error !== undefined && html`<span id="error-${index}" role="alert">${messageOf(error)}</span>`}
       </p>`
     })}
-    <button>${words.apply}</button>
+    ${corrected.length > 0 && html`<button>${words.apply}</button>`}
   </form>`
+}
+
+function isUnknown({ message }: ParameterError): boolean {
+  return message.startsWith('There is no parameter')
 }
 
 function insteadPart({ words }: PageContext, { file, duckdb }: WholeTable): Html {
@@ -147,7 +153,10 @@ function formIn(context: PageContext, target: string): ProblemForm {
       const wait = headers?.['Retry-After']
       const retrySeconds = wait === undefined ? null : Number(wait)
       const [, latest = null] = /^<([^<>]+)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []
-      const isOfApi = !languages.some((language) => target.startsWith(`/${language}/`))
+      const isPage = languages.some((language) => target.startsWith(`/${language}/`))
+      const isBelowApi = context.catalog.families.some(({ prefix }) => target.startsWith(`${prefix}/`))
+      // A person who follows an old link needs no addresses of the API.
+      const isOfApi = code === 'unknown-address' ? isBelowApi : !isPage
       return textOf(
         problemPage(context, {
           code,

@@ -94,6 +94,7 @@ export const en = {
   rowsHead: 'Rows',
   download: 'Download',
   wholeTable: 'The whole table',
+  nothingPublished: 'This dataset has no published tables yet. Subscribe to learn when it has.',
   notPublished: 'not published yet',
   cite: 'How to cite',
   citeIt: 'Cite',
@@ -196,7 +197,6 @@ export const en = {
   sortedDown: (field: string) => `sorted by ${field}, descending`,
   sortBy: (field: string) => `Sort by ${field}`,
   allRows: 'Filters, search and sorting always work on all rows.',
-  profilesOfAll: 'The summaries below the column names cover the whole table, not only this selection.',
   nothing: 'No row matches.',
   noSuchValue: (field: string, missing: string) => `No row has “${missing}” in ${field}.`,
   /** Text before a link to the nearest value. */
@@ -466,6 +466,8 @@ export const en = {
   } satisfies Record<ProblemCode, string>,
   latestVersion: 'The current version',
   /** Replaces the message about an invalid parameter, which exists only in English. */
+  unknownParameter: (parameter: string) =>
+    `The address has the filter “${parameter}”, which this table does not have.`,
   notUnderstood: (parameter: string) => `${parameter} is invalid.`,
   mustBe: (parameter: string, value: string) => `${parameter} must be ${value}.`,
   /** Descriptions of values by type, with examples. */

@@ -63,6 +63,7 @@ export const pt: Words = {
   rowsHead: 'Linhas',
   download: 'Baixar',
   wholeTable: 'A tabela inteira',
+  nothingPublished: 'Este conjunto ainda não tem tabelas publicadas. Assine para saber quando tiver.',
   notPublished: 'ainda sem dados publicados',
   cite: 'Como citar',
   citeIt: 'Citar',
@@ -107,7 +108,7 @@ export const pt: Words = {
       : `${rows} linhas foram descartadas por não seguirem o formato declarado. As primeiras:`,
   line: 'Linha de origem',
   drift: 'Diferenças aceitas em relação à versão anterior:',
-  warnings: 'Avisos:',
+  warnings: 'Avisos (em inglês):',
 
   file: 'Arquivo',
   files: 'Arquivos',
@@ -160,7 +161,6 @@ export const pt: Words = {
   sortedDown: (field) => `por ${field}, em ordem decrescente`,
   sortBy: (field) => `Ordenar por ${field}`,
   allRows: 'Filtros, busca e ordenação valem sempre para todas as linhas.',
-  profilesOfAll: 'Os resumos abaixo dos nomes das colunas são da tabela inteira, não só desta seleção.',
   nothing: 'Nenhuma linha encontrada.',
   noSuchValue: (field, missing) => `Nenhuma linha tem “${missing}” em ${field}.`,
   nearestValue: 'O valor mais próximo:',
@@ -426,6 +426,7 @@ export const pt: Words = {
     'http-version': 'É necessária uma versão mais nova do HTTP',
   },
   latestVersion: 'Ver a versão atual',
+  unknownParameter: (parameter) => `O endereço tem o filtro “${parameter}”, que esta tabela não tem.`,
   notUnderstood: (parameter) => `${parameter} é inválido.`,
   mustBe: (parameter, value) => `${parameter} deve ser ${value}.`,
   values: {
