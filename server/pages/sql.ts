@@ -100,7 +100,7 @@ interface Example {
 }
 
 /** Returns three queries that make sense for a table: its first rows, groups, and its most frequent values. */
-function examplesOf({ words }: PageContext, { table, snapshot }: SqlView): Example[] {
+function examplesOf({ words }: PageContext, { table, snapshot, query }: SqlView): Example[] {
   const from = `FROM ${quotedName(table.name)}`
   const [group] = dimensionsOf(table, snapshot.report)
   const measures = [
@@ -125,7 +125,7 @@ function examplesOf({ words }: PageContext, { table, snapshot }: SqlView): Examp
               measure === undefined ? words.rowsHead : measureTitle(words, measure, table),
               withinSentence(titleOf(group.field)),
             ),
-            sql: `SELECT ${quotedName(group.field.name)}, ${value}\n${from}${partsOnly(table)}\nGROUP BY ALL\nORDER BY 1`,
+            sql: `SELECT ${quotedName(group.field.name)}, ${value}\n${from}${partsOnly(table, query)}\nGROUP BY ALL\nORDER BY 1`,
           },
         ]),
     ...(frequent === undefined
@@ -139,9 +139,10 @@ function examplesOf({ words }: PageContext, { table, snapshot }: SqlView): Examp
   ]
 }
 
-/** SQL: a condition that leaves out rows which are totals of others. */
-function partsOnly({ totals }: Table): string {
-  const conditions = [...totals].map(([name, value]) => `${quotedName(name)} <> ${quotedText(value)}`)
+/** SQL: a condition that leaves out rows which are totals of others, unless the query chooses among them. */
+function partsOnly({ totals }: Table, { conditions: chosen }: RowQuery): string {
+  const free = [...totals].filter(([name]) => chosen.every(({ field }) => field.name !== name))
+  const conditions = free.map(([name, value]) => `${quotedName(name)} <> ${quotedText(value)}`)
   return conditions.length === 0 ? '' : `\nWHERE ${conditions.join(' AND ')}`
 }
 

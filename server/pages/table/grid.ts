@@ -4,6 +4,7 @@ import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
 import { formatOrdering } from '../../query/parameters.ts'
 import type { PageContext } from '../frame.ts'
 import { html, safeAddress, type Html } from '../html.ts'
+import { isUnfiltered } from '../../table/selection/selections.ts'
 import { profilePart } from './profile.ts'
 import { withParameters, queryLink, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
@@ -31,7 +32,9 @@ export function gridPart(context: PageContext, view: TableView): Html {
           ${fields.map((field) => headerPart(context, view, field))}
         </tr>
         ${
+          // Statistics are of the whole table, so they would contradict a selection.
           snapshot.report !== null &&
+          isUnfiltered(view.query) &&
           html`<tr class="profiles">
             <td></td>
             ${fields.map((field) => html`<td>${profilePart(context, view, field)}</td>`)}

@@ -63,7 +63,7 @@ function tableHtml(service: PageService, view: TableView): Html {
     ${pagerPart(context, view)}
     <p class="lead">${table.description ?? dataset.description}</p>
     <p class="facts">
-      ${words.allRows} ${words.profilesOfAll}
+      ${words.allRows}
       <a href="${addresses.files(language, dataset)}#${table.name}">${words.filesOf}</a>
     </p>
     ${embedPart(context, service, addresses.embed(language, table, null, embedded), `${dataset.name}: ${title}`)}
