@@ -7,7 +7,7 @@ import { quotedName, quotedText } from '../sql.ts'
  * |---|---|
  * | `_change` | `added`, `removed` or `changed` |
  * | each compared field | the value of the later snapshot; of the earlier one in a removed row |
- * | `_changed` | names of the fields that changed; null in added and removed rows |
+ * | `_changed` | names of the fields that changed, as JSON like every list; null in added and removed rows |
  * | `_old_` and the name of a field | the earlier value of a field that changed, else null |
  *
  * `_changed` and `_old_` exist only if the table has a key, which finds both states of a row. To get the later rows from
@@ -48,13 +48,18 @@ export function fieldsWithOld({ fields, key }: ComparedForm): string[] {
   return key === null ? [] : fields.filter((name) => !key.includes(name))
 }
 
+/** SQL: the names in the column of changed fields, as a list. */
+export function changedListSql(changed: string): string {
+  return `from_json(${quotedName(changed)}, '["varchar"]')`
+}
+
 /** SQL: the earlier or the later states of the rows in a file of changes, with the compared fields as columns. */
 export function statesSql({ file, ...compared }: ComparedFields, state: 'old' | 'new'): string {
   const { change, changed, old } = changeColumns(compared.fields)
   const withOld = state === 'new' ? [] : fieldsWithOld(compared)
   const columns = compared.fields.map((name) =>
     withOld.includes(name)
-      ? `case when list_contains(${quotedName(changed)}, ${quotedText(name)}) then ${quotedName(old(name))} else ${quotedName(name)} end as ${quotedName(name)}`
+      ? `case when list_contains(${changedListSql(changed)}, ${quotedText(name)}) then ${quotedName(old(name))} else ${quotedName(name)} end as ${quotedName(name)}`
       : quotedName(name),
   )
   return `select ${columns.join(', ')} from read_parquet(${quotedText(file)})

@@ -3,7 +3,13 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
-import { changeColumns, fieldsWithOld, statesSql, type ComparedFields } from '../../core/warehouse/changes.ts'
+import {
+  changeColumns,
+  changedListSql,
+  fieldsWithOld,
+  statesSql,
+  type ComparedFields,
+} from '../../core/warehouse/changes.ts'
 import { fileNames, layout, rowGroupRows, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { orderTerms, type Changes, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, snapshotsIn } from '../../core/warehouse/publish.ts'
@@ -209,7 +215,7 @@ function changedRowsSql({ table }: Work, fields: readonly Field[], key: readonly
       (name) =>
         `case when later.has_row then later.${at(name)} else earlier.${at(name)} end as ${quotedName(name)}`,
     ),
-    `case when ${isBoth} then list_filter([${changedNames.join(', ')}]::varchar[], lambda name: name is not null) end as ${quotedName(changed)}`,
+    `case when ${isBoth} then to_json(list_filter([${changedNames.join(', ')}]::varchar[], lambda name: name is not null))::varchar end as ${quotedName(changed)}`,
     ...others.map(
       (name) =>
         `case when ${isBoth} and ${isChanged(name)} then earlier.${at(name)} end as ${quotedName(old(name))}`,
@@ -261,7 +267,7 @@ async function countsOf(
     key === null
       ? []
       : await db.rows(`select name, count(*) from (
-      select unnest(${quotedName(changed)}) as name from ${from}) group by all`)
+      select unnest(${changedListSql(changed)}) as name from ${from}) group by all`)
   const rowsOf = new Map(byField.map(([name, rows]) => [name, numberOf(rows)]))
   return {
     added: counts.get('added') ?? 0,

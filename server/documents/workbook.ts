@@ -66,8 +66,9 @@ export function workbookOf(described: WorkbookRows, rows: number): Workbook {
   const words = wordsOf[language]
   const { workbook: labels } = words
   const dataset = catalog.datasets.get(snapshot.table.dataset)
-  const table = dataset?.tables.get(snapshot.table.name)
-  if (dataset === undefined || table === undefined) throw new Error('the table is not in the catalog')
+  // Changes are rows of a table that the catalog does not have.
+  const table = dataset?.tables.get(snapshot.table.name) ?? snapshot.table
+  if (dataset === undefined) throw new Error('the dataset is not in the catalog')
   const columns = headed(described.columns.map((column) => titledColumn(column, table, words)))
   const conditions = described.filter.conditions.map((condition) => ({
     ...condition,

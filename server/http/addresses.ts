@@ -11,6 +11,8 @@ export interface Addresses {
   readonly export: (dataset: Dataset, table: Table) => string
   /** Groups of rows, with measures. */
   readonly aggregate: (dataset: Dataset, table: Table) => string
+  /** Rows that differ between two snapshots. */
+  readonly changes: (dataset: Dataset, table: Table) => string
 }
 
 /**
@@ -28,6 +30,7 @@ export function addressesOf(family: Family, publicUrl: URL): Addresses {
     data: (dataset, table) => ofRows(dataset, `${table.name}/data`),
     export: (dataset, table) => ofRows(dataset, `${table.name}/export`),
     aggregate: (dataset, table) => ofRows(dataset, `${table.name}/aggregate`),
+    changes: (dataset, table) => ofRows(dataset, `${table.name}/changes`),
   }
 }
 

@@ -25,6 +25,7 @@ import { pagesRouter } from '../pages/router.ts'
 import { problemForms } from '../pages/problem.ts'
 import { wantsPage } from '../http/negotiation.ts'
 import { problemOf } from '../routes/problem-of.ts'
+import { tableChanges } from '../routes/table-changes.ts'
 import { tableAggregate } from '../routes/table-aggregate.ts'
 import { tableExport } from '../routes/table-export.ts'
 import { tableDetail } from '../routes/table-detail.ts'
@@ -89,6 +90,7 @@ function routes(
       tableRows(family, runtime),
       tableExport(family, runtime),
       tableAggregate(family, runtime),
+      tableChanges(family, runtime),
     ]
     for (const resource of resources) mount(router, resource, family.trailingSlash, browsable)
     const references = [familyReference(family, documents), tableReference(family, documents)]

@@ -16,10 +16,10 @@ export function parsePageSize(text: string): number | Invalid {
   return new Invalid(`The parameter "page_size" must be a whole number from 1 to ${pageSizeMax}.`)
 }
 
-export function parseSnapshot(text: string): SnapshotId | 'current' | Invalid {
+export function parseSnapshot(text: string, parameter = 'snapshot'): SnapshotId | 'current' | Invalid {
   if (text === 'current' || isSnapshotId(text)) return text
   return new Invalid(
-    'The parameter "snapshot" must be "current" or the id of a snapshot, as in Acervo-Snapshot.',
+    `The parameter "${parameter}" must be "current" or the id of a snapshot, as in Acervo-Snapshot.`,
   )
 }
 

@@ -40,20 +40,34 @@ type Pieces = readonly (string | Uint8Array)[]
 
 /** Reads a request for pages of rows: its table, query, format and snapshot. */
 export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameters' | 'snapshot'>>(
-  { catalog, publicUrl, snapshots }: Runtime,
-  { params, target, headers }: ResourceRequest,
+  service: Runtime,
+  request: ResourceRequest,
   parse: (table: Table, target: string) => Query,
   addressOf: (dataset: Dataset, table: Table) => string,
 ): RequestedRows<Query> {
-  const dataset = findDataset(catalog, params)
-  const table = findTable(dataset, params)
-  const query = parse(table, target)
+  const dataset = findDataset(service.catalog, request.params)
+  const table = findTable(dataset, request.params)
+  return requestedQuery(service, request, table, parse(table, request.target), addressOf(dataset, table))
+}
+
+/**
+ * Reads the format and the snapshot of a request for pages of rows.
+ * @param base address of the rows, without a query
+ * @param downloadUrl address of all rows as one file
+ */
+export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'parameters' | 'snapshot'>>(
+  { catalog, publicUrl, snapshots }: Runtime,
+  { target, headers }: ResourceRequest,
+  table: Table,
+  query: Query,
+  base: string,
+  downloadUrl = fileAddresses(publicUrl).download(table),
+): RequestedRows<Query> {
   const format = negotiate(headers, query.format, rowFormats)
   // Links may omit `format=json` only if the Accept header alone selects JSON.
   const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
   const given = new Map([...query.parameters].filter(([name]) => !isImplied || name !== 'format'))
-  const address = inFormOf(pathOf(target), addressOf(dataset, table))
-  const downloadUrl = fileAddresses(publicUrl).download(table)
+  const address = inFormOf(pathOf(target), base)
   const pinned = query.snapshot === 'current' ? null : query.snapshot
   return {
     table,
@@ -97,11 +111,6 @@ export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameter
       throw unavailable(table, pinned, snapshots, newest)
     },
   }
-}
-
-/** Returns a link to all rows as one file. */
-export function linkTo(download: string): string {
-  return `<${download}>; rel="alternate"; type="application/gzip"`
 }
 
 /**

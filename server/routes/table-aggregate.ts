@@ -14,7 +14,8 @@ import { fileNameOf } from './file-name.ts'
 import { requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
 import type { Runtime } from './runtime.ts'
-import { linkTo, requestedRows } from './requested-rows.ts'
+import { linkToFile } from '../table/representations/page.ts'
+import { requestedRows } from './requested-rows.ts'
 
 /** Groups of the rows of a table with measures, in pages; an extension of the spec. */
 export function tableAggregate(family: Family, service: Runtime): Resource {
@@ -40,7 +41,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
         mediaType: format.contentType,
         headers: {
           'Acervo-Snapshot': id,
-          Link: linkTo(downloadUrl),
+          Link: linkToFile(downloadUrl),
           ...(format.savedAs !== null && {
             'Content-Disposition': `${format.savedAs}; filename="${fileNameOf(snapshot, query, format.ending, query.page)}"`,
           }),

@@ -85,6 +85,7 @@ function detailOf(
     data_url: addresses.data(dataset, table),
     export_url: addresses.export(dataset, table),
     aggregate_url: addresses.aggregate(dataset, table),
+    changes_url: addresses.changes(dataset, table),
     export_rows_max: table.exportRowsMax,
     examples: examplesOf(addresses, dataset, table, snapshot),
     files: { download: files.download(table), listing: files.listing(table), sums: files.sums(dataset) },

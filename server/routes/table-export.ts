@@ -19,7 +19,7 @@ import { sendUnpacked } from '../http/unpacked.ts'
 import { areDeclared, type QueryParameters } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { exportChunks, workOfExport, readAheadBytes } from '../table/representations/export.ts'
-import { hintHeader, queryKey } from '../table/representations/page.ts'
+import { linkToFile, hintHeader, queryKey } from '../table/representations/page.ts'
 import { rowForm, type RowFormat } from '../formats/format.ts'
 import { csvFormat } from '../formats/csv.ts'
 import { rowFormats } from '../formats/registry.ts'
@@ -157,7 +157,7 @@ async function streamRows(
     res.setHeader('ETag', tag)
     res.setHeader('Cache-Control', isPinned ? freshness.immutable : freshness.changing)
     res.setHeader('Acervo-Snapshot', manifest.snapshot)
-    res.setHeader('Link', `<${downloadUrl}>; rel="alternate"; type="application/gzip"`)
+    res.setHeader('Link', linkToFile(downloadUrl))
   }
   if (matchingTag(req.headers['if-none-match'], [tag]) !== null) {
     describe()

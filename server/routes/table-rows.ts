@@ -5,12 +5,12 @@ import { contentName } from '../http/responder.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseRowQuery } from '../query/query.ts'
 import { rowFormats } from '../formats/registry.ts'
-import { isStoredAsGzip, pageBody, pageOf, type Page } from '../table/representations/page.ts'
+import { isStoredAsGzip, linkToFile, pageBody, pageOf, type Page } from '../table/representations/page.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { fileNameOf } from './file-name.ts'
 import { requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
-import { linkTo, requestedRows } from './requested-rows.ts'
+import { requestedRows } from './requested-rows.ts'
 
 /** Rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
 export function tableRows(family: Family, service: Runtime): Resource {
@@ -42,7 +42,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
         headers: {
           'Acervo-Snapshot': id,
           // Links to other pages come with the body: they need the number of pages.
-          Link: linkTo(downloadUrl),
+          Link: linkToFile(downloadUrl),
           ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
           // File name for formats that browsers may save.
           ...(format.savedAs !== null && {

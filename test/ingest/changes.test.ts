@@ -113,7 +113,7 @@ function applied(
     if (row['_change'] === 'added') add(own, 1)
     else if (row['_change'] === 'removed') add(own, -1)
     else {
-      const changed = (row['_changed'] ?? '').slice(1, -1).split(', ')
+      const changed = JSON.parse(row['_changed'] ?? '[]') as string[]
       if (changed.some((name) => key?.includes(name) !== false || row[`_old_${name}`] === row[name]))
         throw new Error(`${JSON.stringify(row)} is no change of its fields`)
       const old = fields.map((name) => (changed.includes(name) ? row[`_old_${name}`] : row[name]) ?? null)
@@ -171,7 +171,7 @@ test('rows with a key are added, removed and changed', async () => {
   ])
   if (second === undefined) throw new Error('there is no second snapshot')
   expect(await parquetRows([fileIn(warehouse, second, 'changes.parquet')])).toEqual([
-    changedRow('changed', '2024-03-01', 'Jaú', '2', '[deaths]'),
+    changedRow('changed', '2024-03-01', 'Jaú', '2', '["deaths"]'),
     changedRow('removed', '2024-03-02', 'Jaú', '7', null),
     changedRow('added', '2024-03-03', 'Jaú', '8', null),
   ])

@@ -81,6 +81,7 @@ function referredPart(
     addresses.data(dataset, table),
     addresses.export(dataset, table),
     addresses.aggregate(dataset, table),
+    addresses.changes(dataset, table),
   ]
   const paths = own.map(pathOf).map((path) => {
     const pointer = path.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -8,6 +8,7 @@ import { formatList, parseList } from '../../query/list.ts'
 import { listLengthMax } from '../../query/conditions.ts'
 import { operatorRow, operatorsOf, type Operator, periodUnit } from '../../query/operators.ts'
 import { pageSizeDefault, pageSizeMax } from '../../query/parameters.ts'
+import { changesParameterRows } from '../../query/changes-query.ts'
 import { aggregateParameterRows, measuresMax, termsMax, termsOf } from '../../query/aggregate-query.ts'
 import { functionsOf, rowsName } from '../../query/measures.ts'
 import { ignoredSigns } from '../../query/search-terms.ts'
@@ -168,18 +169,18 @@ interface QueryParameter {
   readonly [key: string]: unknown
 }
 
+const snapshotSchema: Json = {
+  type: 'string',
+  pattern: '^(current|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12})$',
+}
+
 /** Parameters other than conditions that are the same for all tables. */
 const common: Readonly<
   Record<Exclude<ParameterName, 'fields' | 'ordering' | 'order-by' | 'format'>, QueryParameter>
 > = {
   page: { schema: ref('page-number') },
   page_size: { schema: { type: 'integer', minimum: 1, maximum: pageSizeMax, default: pageSizeDefault } },
-  snapshot: {
-    schema: {
-      type: 'string',
-      pattern: '^(current|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12})$',
-    },
-  },
+  snapshot: { schema: snapshotSchema },
   search: { schema: ref('search-text') },
 }
 
@@ -189,6 +190,10 @@ const described = (name: ParameterName, more: QueryParameter): Json => ({
   description: sentence(parameterRows[name]),
   ...more,
 })
+
+function ofChanges(name: keyof typeof changesParameterRows, schema: Json): Json {
+  return { name, in: 'query', description: sentence(changesParameterRows[name]), schema }
+}
 
 function sentence(meaning: string): string {
   return `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}${meaning.endsWith('.') ? '' : '.'}`
@@ -203,6 +208,14 @@ export function sharedParameters(): Json {
     'page-format': described('format', { schema: { type: 'string', enum: formats } }),
     'export-format': described('format', { schema: { type: 'string', enum: [...formats, 'parquet'] } }),
     'json-format': described('format', { schema: { type: 'string', enum: ['json'] } }),
+    since: ofChanges('since', snapshotSchema),
+    to: ofChanges('to', snapshotSchema),
+    'change-kind': {
+      name: '_change',
+      in: 'query',
+      description: 'Changes of this kind.',
+      schema: { type: 'string', enum: ['added', 'removed', 'changed'] },
+    },
     'if-none-match': {
       name: 'If-None-Match',
       in: 'header',

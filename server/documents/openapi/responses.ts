@@ -146,6 +146,10 @@ const text = { type: 'string' }
 
 /** Headers of responses, with their meanings. */
 const headerRows = {
+  'Acervo-Changes': [
+    text,
+    'Number of rows of each kind, without conditions: `added=1, removed=0, changed=2`.',
+  ],
   'Acervo-Count': [{ type: 'integer', minimum: 0 }, 'Number of rows of the query, over all pages.'],
   'Acervo-Hint': [
     text,
@@ -157,6 +161,7 @@ const headerRows = {
     { type: 'integer', minimum: 0 },
     'Number of rows that the groups cover, before conditions on groups.',
   ],
+  'Acervo-Since': [text, 'Earlier snapshot of the changes, for `since=`.'],
   'Acervo-Snapshot': [text, 'Snapshot of the response, for `snapshot=`.'],
   'Cache-Control': [text, 'Time for which caches may reuse the response.'],
   'Content-Disposition': [text, 'Suggested file name.'],
@@ -207,9 +212,11 @@ export const unchanged: Json = {
   description: 'Not modified since the copy that If-None-Match names.',
   headers: referred([
     ...cachedNames,
+    'Acervo-Changes',
     'Acervo-Count',
     'Acervo-Hint',
     'Acervo-Rows',
+    'Acervo-Since',
     'Acervo-Snapshot',
     'Content-Disposition',
     'Last-Modified',

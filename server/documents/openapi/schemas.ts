@@ -123,6 +123,7 @@ const table = object({
   data_url: uri,
   export_url: uri,
   aggregate_url: uri,
+  changes_url: uri,
   export_rows_max: count,
   examples: listOf(object({ means: text, address: uri })),
   files: object({ download: uri, listing: uri, sums: uri }),
@@ -136,6 +137,18 @@ const groups = object({
   results: listOf({
     type: 'object',
     description: 'Values of the terms and measures, in alphabetical order.',
+    additionalProperties: true,
+  }),
+})
+
+const changes = object({
+  count: { ...count, description: 'Number of changed rows of the query, over all pages.' },
+  next: { ...orNull(uri), description: 'The page after this one; null on the last.' },
+  previous: { ...orNull(uri), description: 'The page before this one; null on the first.' },
+  results: listOf({
+    type: 'object',
+    description:
+      'A row with `_change`; if the table has a key, also `_changed`, and earlier values with `_old_` before the name.',
     additionalProperties: true,
   }),
 })
@@ -170,6 +183,7 @@ export const commonSchemas: Shape = {
   }),
   DatasetSummary: object(summary),
   Groups: groups,
+  Changes: changes,
   Frame: object({
     version: text,
     type: { type: 'string', enum: ['rich'] },

@@ -76,6 +76,16 @@ export function tablePart(
     'Link',
     'Server-Timing',
   ])
+  const changes = answer('A page of changed rows.', { ...rowsContent(prefix), ...jsonOf(ref('Changes')) }, [
+    'Acervo-Changes',
+    'Acervo-Count',
+    'Acervo-Hint',
+    'Acervo-Since',
+    'Acervo-Snapshot',
+    'Content-Disposition',
+    'Link',
+    'Server-Timing',
+  ])
   const stream = answer('All rows of the query.', streamContent(prefix), [
     'Acervo-Count',
     'Acervo-Hint',
@@ -152,6 +162,25 @@ export function tablePart(
         answers: {
           200: groups,
           206: { ...groups, description: 'A range of its bytes.' },
+          304: unchanged,
+          ...problemAnswers([...ofRows, 'invalid-page', 'unsatisfiable-range']),
+        },
+      }),
+      [pathOf(addresses.changes(dataset, table))]: operations({
+        parameters: [
+          ...['since', 'to', 'change-kind'].map(parameter),
+          ...conditions.map(([component]) => parameter(prefix + component)),
+          ...['search', 'page', 'page_size'].map((name) => sharedParameter(name as 'page')),
+          parameter('page-format'),
+          parameter('if-none-match'),
+        ],
+        id: id('changes'),
+        tag,
+        summary: `Changes of ${table.name}`,
+        description: `Rows that were added, removed or changed between two snapshots. ${rules}`,
+        answers: {
+          200: changes,
+          206: { ...changes, description: 'A range of its bytes.' },
           304: unchanged,
           ...problemAnswers([...ofRows, 'invalid-page', 'unsatisfiable-range']),
         },

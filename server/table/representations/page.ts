@@ -239,10 +239,16 @@ export function pagingHeaders(range: PageOfCount, links: PageLinks): Record<stri
   return { 'Acervo-Count': String(range.count), Link: linkHeader(range, links) }
 }
 
+/** Returns a link to all rows as one file. */
+export function linkToFile(address: string): string {
+  const type = address.endsWith('.parquet') ? 'application/vnd.apache.parquet' : 'application/gzip'
+  return `<${address}>; rel="alternate"; type="${type}"`
+}
+
 /** Returns a Link header (RFC 8288); less important links are left out if it would become too long. */
 function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, downloadUrl }: PageLinks): string {
   const all = [
-    `<${downloadUrl}>; rel="alternate"; type="application/gzip"`,
+    linkToFile(downloadUrl),
     ...(page < lastPage ? [`<${to(page + 1)}>; rel="next"`] : []),
     ...(page > 1 ? [`<${to(page - 1)}>; rel="prev"`] : []),
     `<${to(1)}>; rel="first"`,

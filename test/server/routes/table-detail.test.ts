@@ -156,6 +156,7 @@ test('a table tells what it is and what may be asked of it', async () => {
     data_url: `${base}/api/v1/dataset/d/t/data/`,
     export_url: `${base}/api/v1/dataset/d/t/export/`,
     aggregate_url: `${base}/api/v1/dataset/d/t/aggregate/`,
+    changes_url: `${base}/api/v1/dataset/d/t/changes/`,
     measures: Object.fromEntries(measureFunctions.map((name) => [name, measureMeaning(name)])),
     export_rows_max: 5,
     files: {

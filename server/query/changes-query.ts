@@ -1,0 +1,46 @@
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { Invalid, InvalidQuery, type ParameterError } from './errors.ts'
+import { parametersOf, parseSnapshot, repeatedParameter } from './parameters.ts'
+
+/** Parameters of a query for changes, besides those of its rows. */
+export const changesParameterRows = {
+  since: 'id of the earlier snapshot; default is the one before the later snapshot',
+  to: '`current`, or the id of the later snapshot; default is the current one',
+} as const
+
+/** The two snapshots of a query for changes, and the rest of the query. */
+export interface ChangesTarget {
+  /** Null for the snapshot before the later one. */
+  readonly since: SnapshotId | null
+  /** Null for the current one. */
+  readonly to: SnapshotId | null
+  /** Path and query without these parameters. */
+  readonly target: string
+}
+
+/** Names of the parameters; `from` is another name of `since`. */
+const names = { since: 'since', from: 'since', to: 'to' } as const
+
+/** @throws InvalidQuery naming each invalid parameter */
+export function parseChangesTarget(target: string): ChangesTarget {
+  const errors: ParameterError[] = []
+  const ids = new Map<string, SnapshotId | null>()
+  const rest: [string, string][] = []
+  for (const [name, text] of parametersOf(target)) {
+    const parameter = Object.hasOwn(names, name) ? names[name as keyof typeof names] : null
+    if (parameter === null) rest.push([name, text])
+    else if (ids.has(parameter)) errors.push({ parameter: name, message: repeatedParameter(name) })
+    else {
+      const id = parseSnapshot(text, name)
+      if (id instanceof Invalid) errors.push({ parameter: name, message: id.message })
+      else ids.set(parameter, id === 'current' ? null : id)
+    }
+  }
+  if (errors.length > 0) throw new InvalidQuery(errors)
+  const [path = ''] = target.split('?', 1)
+  return {
+    since: ids.get('since') ?? null,
+    to: ids.get('to') ?? null,
+    target: rest.length === 0 ? path : `${path}?${new URLSearchParams(rest).toString()}`,
+  }
+}

@@ -1,0 +1,111 @@
+import { tableId, type Family, type Table } from '../../core/catalog/catalog.ts'
+import { rowFormats } from '../formats/registry.ts'
+import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
+import { Problem } from '../http/problems.ts'
+import type { Resource } from '../http/resource.ts'
+import { contentName } from '../http/responder.ts'
+import { parseChangesTarget, type ChangesTarget } from '../query/changes-query.ts'
+import { parseRowQuery } from '../query/query.ts'
+import { changesOf, knownStarts, type ChangesSnapshot } from '../snapshots/changes.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import { linkToFile, pageBody, pageOf } from '../table/representations/page.ts'
+import { fileNameOf } from './file-name.ts'
+import { findDataset, findTable, requesterOf, unavailable } from './find.ts'
+import { problemOf } from './problem-of.ts'
+import { requestedQuery } from './requested-rows.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Rows that were added, removed or changed between two snapshots, in pages; an extension of the spec. */
+export function tableChanges(family: Family, service: Runtime): Resource {
+  const { catalog, publicUrl, snapshots, engine, freshness, pageBytesMax } = service
+  const addresses = addressesOf(family, publicUrl)
+  const files = fileAddresses(publicUrl)
+  return {
+    path: '/dataset/:dataset/:table/changes',
+    name: 'Table Changes',
+    description: `The rows of a table that changed between two of its snapshots. ${catalog.notice}`,
+    offers: rowFormats,
+    countsAs: 'rows',
+    find: async (request) => {
+      const dataset = findDataset(catalog, request.params)
+      const table = findTable(dataset, request.params)
+      const between = parseChangesTarget(request.target)
+      const base = addresses.changes(dataset, table)
+      const read = async <T>(
+        id: ChangesTarget['to'],
+        work: (view: ChangesSnapshot) => T | Promise<T>,
+      ): Promise<T> =>
+        snapshots.use(table, id, async (later) => {
+          if (later === null) throw unavailable(table, id, snapshots, base)
+          const view = changesOf(later, between.since)
+          if (view === null) throw unknownChanges(table, later, between, base)
+          return work(view)
+        })
+      const view = await read(between.to, (found) => found)
+      const query = parseRowQuery(view.table, between.target, ['snapshot'])
+      const { since, added, removed, changed, file } = view.changes
+      const to = between.to === null ? [] : [['to', between.to] as const]
+      const shown = {
+        ...query,
+        parameters: new Map<string, string>([['since', since], ...to, ...query.parameters]),
+      }
+      const { snapshot: id } = view.manifest
+      const address = file === '' ? files.download(table) : files.file(table, id, file)
+      const { format, linksIn, packingIn } = requestedQuery(
+        service,
+        request,
+        view.table,
+        shown,
+        base,
+        address,
+      )
+      const page = pageOf(view, query, format, linksIn(view))
+      const packing = packingIn(view, query.columns, query)
+      const isPinned = between.to !== null && between.since !== null
+      return {
+        name: contentName(page.key + packing.key),
+        cacheControl: isPinned ? freshness.immutable : freshness.changing,
+        mediaType: format.contentType,
+        headers: {
+          'Acervo-Snapshot': id,
+          'Acervo-Since': since,
+          'Acervo-Changes': `added=${added}, removed=${removed}, changed=${changed}`,
+          Link: linkToFile(address),
+          ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
+          ...(format.savedAs !== null && {
+            'Content-Disposition': `${format.savedAs}; filename="${fileNameOf(view, shown, format.ending, page.range?.page ?? query.page)}"`,
+          }),
+        },
+        work: { rowBytes: page.range === null ? 0 : page.range.rows * view.rowBytes },
+        hasRanges: true,
+        isAtHand: false,
+        body: (signal) =>
+          read(id, async () => {
+            const requester = requesterOf(request, signal, pageBytesMax)
+            const body = await pageBody(page, engine, requester).catch((error: unknown) => {
+              throw problemOf(error, address)
+            })
+            return { ...body, pieces: await packing.pack(body.pieces, body.range.rows) }
+          }),
+      }
+    },
+  }
+}
+
+/** Returns the problem of a request for changes since a snapshot that is not kept, or is later than the other one. */
+function unknownChanges(table: Table, later: Snapshot, { since }: ChangesTarget, base: string): Problem {
+  const { snapshot } = later.manifest
+  const oldest = knownStarts(later.manifest).at(-1)
+  const before = since === null ? 'the snapshot before it' : since
+  if (oldest === undefined)
+    return new Problem(
+      'snapshot-gone',
+      `The changes of ${tableId(table)} from ${before} to ${snapshot} are not known: these snapshots were not compared when the later one was published.`,
+    )
+  const address = withQuery(base, new Map([['since', oldest]]), 1)
+  return new Problem(
+    'snapshot-gone',
+    `The changes of ${tableId(table)} from ${before} to ${snapshot} are not kept. The oldest ones begin at ${oldest}: ${address}`,
+    { headers: { Link: `<${address}>; rel="alternate"` } },
+  )
+}

@@ -1,0 +1,127 @@
+import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { changeColumns, fieldsWithOld } from '../../core/warehouse/changes.ts'
+import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { orderTerms, storedFields, type Changes, type Manifest } from '../../core/warehouse/manifest.ts'
+import { rowBytesOf, type Snapshot } from './snapshot.ts'
+
+/**
+ * Changes between two snapshots as a snapshot of their own, so that rows of changes are filtered, sorted, paged and
+ * written like all others. Its table has the columns of the file as fields.
+ */
+export interface ChangesSnapshot extends Snapshot {
+  readonly changes: Changes
+}
+
+/**
+ * Returns the changes from an earlier snapshot to a later one.
+ * @param since null for the snapshot before the later one, or for a first one itself
+ * @returns null if they are not known
+ */
+export function changesOf(later: Snapshot, since: SnapshotId | null): ChangesSnapshot | null {
+  const changes = knownChanges(later.manifest, since)
+  const file = later.manifest.files.find((one) => one.file === changes?.file)
+  if (changes === null || (file === undefined && changes.file !== '')) return null
+  const table = tableOf(later.table, changes)
+  const rows = changes.added + changes.removed + changes.changed
+  const parts = file === undefined || rows === 0 ? [] : [{ ...file, firstRow: 0, rows }]
+  const manifest = manifestOf(later.manifest, table, parts, rows)
+  return {
+    ...later,
+    table,
+    manifest,
+    changes,
+    report: null,
+    choices: new Map(),
+    rowBytes: rowBytesOf(manifest),
+  }
+}
+
+function knownChanges(manifest: Manifest, since: SnapshotId | null): Changes | null {
+  const { snapshot, previous, changes = [], fields } = manifest
+  // A client that has the latest snapshot learns that nothing changed.
+  if (since === snapshot || (since === null && previous === null)) {
+    const counts = { added: 0, removed: 0, changed: 0, changed_fields: [] }
+    return { since: snapshot, file: '', ...counts, fields: fields.map(({ name }) => name), key: null }
+  }
+  return (since === null ? changes[0] : changes.find((one) => one.since === since)) ?? null
+}
+
+/** Returns the snapshots whose changes up to a later one are known, the latest first. */
+export function knownStarts({ changes = [] }: Manifest): SnapshotId[] {
+  return changes.map(({ since }) => since)
+}
+
+function tableOf(table: Table, { since, fields: names, key }: Changes): Table {
+  const { change, changed, old } = changeColumns(names)
+  const fields = names.flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
+  const [first] = fields
+  if (first === undefined) throw new RangeError('changes have no field')
+  const untitled = {
+    title: null,
+    synonyms: [],
+    unit: null,
+    kind: null,
+    valueTitles: new Map<string, string>(),
+  }
+  const own = (name: string, type: Field['type'], description: string): Field => ({
+    ...first,
+    ...untitled,
+    name,
+    type,
+    description,
+  })
+  const earlier = fieldsWithOld({ fields: names, key })
+  const all: Field[] = [
+    own(change, 'string', 'added, removed or changed'),
+    ...fields,
+    ...(key === null ? [] : [own(changed, 'list', 'Names of the fields that changed.')]),
+    ...fields
+      .filter(({ name }) => earlier.includes(name))
+      .map((field) => ({ ...field, name: old(field.name), description: `Earlier value of ${field.name}.` })),
+  ]
+  const isThere = (name: string): boolean => names.includes(name)
+  const filters = [change, ...table.filters.filter(isThere), ...(key === null ? [] : [changed])]
+  return {
+    ...table,
+    // No table of the catalog has capital letters in its name.
+    name: `${table.name}-changes-since-${since}`,
+    fields: all,
+    filters,
+    order: table.order.filter(({ field }) => isThere(field)),
+    search: table.search.filter(isThere),
+    engine: 'duckdb',
+    indexes: { values: [], words: false },
+    hasRowStore: false,
+    orders: [],
+    partition: null,
+    defaultColumns: null,
+    totals: new Map(),
+    defaultFilter: new Map(),
+    chart: null,
+    measures: [],
+    key: null,
+  }
+}
+
+function manifestOf(later: Manifest, table: Table, parts: Manifest['parts'], rows: number): Manifest {
+  const { format, dataset, snapshot, previous, import_date: importDate, collected_at: collectedAt } = later
+  const { definition, tools } = later
+  return {
+    format,
+    dataset,
+    table: table.name,
+    snapshot,
+    previous,
+    rows,
+    textBytes: Math.ceil((later.textBytes * rows) / Math.max(1, later.rows)),
+    parts,
+    files: [],
+    fields: storedFields(table),
+    order: orderTerms(table),
+    import_date: importDate,
+    collected_at: collectedAt,
+    sources: [],
+    definition,
+    tools,
+  }
+}

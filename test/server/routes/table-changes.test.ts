@@ -1,0 +1,152 @@
+import { rawGet, serve, walk, type Service } from '../../support/service.ts'
+import { catalogAround, fieldOf, importDate, temporaryFolder, workshop } from '../../support/workshop.ts'
+
+/** Rows that changed between two snapshots, over HTTP. */
+
+/** Rows of `day,city,deaths` in three snapshots; the third has the first one's value of Belém again. */
+const versions = [
+  ['2024-03-01,Belém,1', '2024-03-01,Jaú,2', '2024-03-02,Jaú,7'],
+  ['2024-03-01,Belém,5', '2024-03-01,Jaú,3', '2024-03-03,Jaú,8'],
+  ['2024-03-01,Belém,1', '2024-03-01,Jaú,4', '2024-03-03,Jaú,8'],
+]
+
+let service: Service
+const ids: string[] = []
+beforeAll(async () => {
+  const table = {
+    name: 't',
+    order: ['day'],
+    key: ['day', 'city'],
+    filters: ['day', 'city'],
+    fields: ['day:date', 'city:string', 'deaths:integer'].map(fieldOf),
+  }
+  const home = await temporaryFolder()
+  const first = { ...table, name: 'first', key: undefined }
+  const shop = await workshop(catalogAround([table, first]), {}, home)
+  await shop.write('d/first.csv', 'day,city,deaths\n2024-03-01,Jaú,1\n')
+  await shop.ingest({ tables: ['first'] })
+  for (const [index, lines] of versions.entries()) {
+    await shop.write('d/t.csv', `day,city,deaths\n${lines.join('\n')}\n`)
+    const [outcome] = await shop.ingest({
+      tables: ['t'],
+      now: () => new Date(importDate.getTime() + index * 60_000),
+    })
+    if (outcome?.status !== 'published') throw new Error('not published')
+    ids.push(outcome.manifest.snapshot)
+  }
+  service = await serve(shop)
+})
+
+const base = '/api/v1/dataset/d/t/changes/'
+
+async function get(query: string): Promise<{ status: number; headers: NodeJS.Dict<unknown>; body: string }> {
+  const { status, headers, body } = await rawGet(service.app, `${base}${query}`)
+  return { status, headers, body: body.toString() }
+}
+
+const jau = { day: '2024-03-01', city: 'Jaú' }
+
+test('the changes since the previous snapshot are a page of rows', async () => {
+  const { status, headers, body } = await get('')
+  expect(status).toBe(200)
+  expect(JSON.parse(body)).toEqual({
+    count: 2,
+    next: null,
+    previous: null,
+    results: [
+      {
+        _change: 'changed',
+        _changed: ['deaths'],
+        _old_deaths: 5,
+        city: 'Belém',
+        day: '2024-03-01',
+        deaths: 1,
+      },
+      { _change: 'changed', _changed: ['deaths'], _old_deaths: 3, ...jau, deaths: 4 },
+    ],
+  })
+  expect(headers).toMatchObject({
+    'acervo-snapshot': ids[2],
+    'acervo-since': ids[1],
+    'acervo-count': '2',
+    'acervo-changes': 'added=0, removed=0, changed=2',
+    link: expect.stringContaining(`/files/d/t/${ids[2]}/changes.parquet>; rel="alternate"`),
+  })
+})
+
+test('changes over two steps leave out a value that came back', async () => {
+  const { body, headers } = await get(`?since=${ids[0]}`)
+  expect(JSON.parse(body)).toMatchObject({
+    count: 3,
+    results: [
+      { _change: 'changed', _old_deaths: 2, ...jau, deaths: 4 },
+      { _change: 'removed', _changed: null, day: '2024-03-02', deaths: 7 },
+      { _change: 'added', _changed: null, day: '2024-03-03', deaths: 8 },
+    ],
+  })
+  expect(headers['acervo-changes']).toBe('added=1, removed=1, changed=1')
+})
+
+test('changes up to an earlier snapshot never change, and `from` is another name of `since`', async () => {
+  const { body, headers } = await get(`?from=${ids[0]}&to=${ids[1]}&city=Bel%C3%A9m`)
+  expect(JSON.parse(body)).toMatchObject({ count: 1, results: [{ _old_deaths: 1, deaths: 5 }] })
+  expect(headers['cache-control']).toMatch(/immutable/)
+})
+
+test('there are no changes since the current snapshot', async () => {
+  const { status, body, headers } = await get(`?since=${ids[2]}`)
+  expect([status, JSON.parse(body), headers['acervo-changes']]).toEqual([
+    200,
+    { count: 0, next: null, previous: null, results: [] },
+    'added=0, removed=0, changed=0',
+  ])
+})
+
+test.each([
+  ['_change=removed', ['2024-03-02']],
+  ['_change__in=added,removed', ['2024-03-02', '2024-03-03']],
+  ['_changed__has=deaths', ['2024-03-01']],
+  ['day__gte=2024-03-02&ordering=-day', ['2024-03-03', '2024-03-02']],
+])('changes are filtered and sorted like rows: %s', async (query, days) => {
+  const { body } = await get(`?since=${ids[0]}&${query}`)
+  const { results } = JSON.parse(body) as { results: readonly { day: string }[] }
+  expect(results.map(({ day }) => day)).toEqual(days)
+})
+
+test('pages of changes link to each other, with their snapshots', async () => {
+  const pages = await walk(service.app, `http://localhost:8000${base}?since=${ids[0]}&page_size=2`)
+  expect(pages.map(({ results }) => results.length)).toEqual([2, 1])
+  expect(pages[0]?.next).toMatch(new RegExp(`since=${ids[0]}`))
+})
+
+test('changes have the formats of rows', async () => {
+  const { body } = await get(`?since=${ids[0]}&format=csv&fields=_change,city,deaths,_old_deaths`)
+  expect(body.replaceAll('\r', '')).toBe(
+    '_change,city,deaths,_old_deaths\nchanged,Jaú,4,2\nremoved,Jaú,7,\nadded,Jaú,8,\n',
+  )
+  for (const format of ['csv-excel', 'ndjson', 'arrow', 'xlsx'])
+    expect([format, (await get(`?format=${format}`)).status]).toEqual([format, 200])
+})
+
+test.each<[query: string, status: number, detail: RegExp]>([
+  ['?since=yesterday', 400, /"since" must be "current" or the id of a snapshot/],
+  ['?since=current&from=current', 400, /"from"/],
+  ['?snapshot=current', 400, /no parameter "snapshot"/],
+  ['?deaths=1', 400, /"deaths"/],
+  [
+    '?since=20200101T000000Z-000000000000',
+    410,
+    /not kept. The oldest ones begin at \d{8}T\d{6}Z-[0-9a-f]{12}: http/,
+  ],
+  ['?page=9', 404, /page/i],
+])('%s is answered with %i', async (query, status, detail) => {
+  const answer = await get(query)
+  const problem = JSON.parse(answer.body) as { detail: string }
+  expect([answer.status, problem.detail]).toEqual([status, expect.stringMatching(detail)])
+})
+
+test('a table that was published once has no changes', async () => {
+  const { status, headers, body } = await rawGet(service.app, '/api/v1/dataset/d/first/changes/')
+  const { count } = JSON.parse(body.toString()) as { count: number }
+  expect([status, count, headers['acervo-since']]).toEqual([200, 0, headers['acervo-snapshot']])
+})
