@@ -119,8 +119,8 @@ function entry(writing: Writing, change: Change, language: Language): string {
 
 /** Describes the changes of an ingest in sentences, rows first. */
 function sentencesOf({ table, manifest, report }: Change, words: Words): string[] {
-  const { rows, before } = manifest
-  const { count, day } = writtenIn(words)
+  const { rows, before, changes: [changes] = [] } = manifest
+  const { count, day, list } = writtenIn(words)
   const now = words.rows(count(rows))
   const difference = rows - (before?.rows ?? rows)
   const first =
@@ -134,8 +134,11 @@ function sentencesOf({ table, manifest, report }: Change, words: Words): string[
             `${difference > 0 ? '+' : '−'}${count(Math.abs(difference))}`,
           )
   const rejected = report?.rejected_rows ?? 0
+  const kinds = (['added', 'removed', 'changed'] as const).filter((kind) => (changes?.[kind] ?? 0) > 0)
+  const changed = kinds.map((kind) => words.rowsOfChange[kind](count(changes?.[kind] ?? 0)))
   const all = [
     first,
+    ...(changed.length > 0 ? [`${list(changed)}.`] : changes === undefined ? [] : [words.noRowChanged]),
     ...fieldSentences(table, manifest.fields, before?.fields ?? null, words),
     ...(rejected > 0 ? [words.leftOutOfTable(count(rejected))] : []),
     ...(report?.accepted_drift ?? []).map(words.unlikeBefore),

@@ -5,7 +5,7 @@ import { withQuery } from '../http/addresses.ts'
 import type { QueryParameters } from '../query/parameters.ts'
 
 /** Pages of a table besides its rows. */
-export const aspects = ['chart', 'fields', 'api', 'sql'] as const
+export const aspects = ['chart', 'changes', 'fields', 'api', 'sql'] as const
 export type Aspect = (typeof aspects)[number]
 
 type DatasetName = Pick<Dataset, 'slug'>

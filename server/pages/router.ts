@@ -1,5 +1,6 @@
 import { aboutPage, limitsPage } from './about.ts'
 import { apiPage } from './api.ts'
+import { changesPage } from './changes.ts'
 import { chartFile, chartPage } from './chart/chart.ts'
 import { chartEmbed, oEmbed, tableEmbed } from './embed.ts'
 import { citationFile } from './cite.ts'
@@ -31,6 +32,7 @@ const pages = [
   filesPage,
   tablePage,
   chartPage,
+  changesPage,
   fieldsPage,
   apiPage,
   sqlPage,

@@ -142,6 +142,9 @@ thead th { background: var(--raised); }
 tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .grid tbody th, .grid thead :is(th, td):first-child { position: sticky; left: 0; background: var(--raised); min-width: 5rem; max-width: 5rem; }
 .grid tr > :nth-child(2) { position: sticky; left: 5rem; }
+.changes tr > :first-child { min-width: 7rem; max-width: 7rem; }
+.changes tr > :nth-child(2) { left: 7rem; }
+.changes ins { text-decoration: none; font-weight: 600; }
 .grid :is(th, td) { line-height: 24px; padding-block: 7px; }
 .grid td:nth-child(2) { background: var(--paper); }
 .grid .profiles td, .grid tbody tr:hover > * { background: var(--raised); }
@@ -259,6 +262,7 @@ const otherMedia = /* css */ `
   .bar .chips { order: 1; flex: 1 1 60%; }
   .grid tbody th, .grid thead th:first-child, .grid thead td:first-child { position: static; }
   .grid tbody th, .grid thead :is(th, td):first-child { min-width: 0; }
+  .changes tr > :first-child { min-width: 7rem; }
   .grid tr > :nth-child(2) { left: 0; max-width: 45vw; }
   .grid.two tr > :nth-child(2) { min-width: 8rem; max-width: 8rem; overflow: hidden; text-overflow: ellipsis; }
   .grid.two tr > :nth-child(3) { position: sticky; left: 8rem; background: var(--paper); }

@@ -93,7 +93,12 @@ export function tableChanges(family: Family, service: Runtime): Resource {
 }
 
 /** Returns the problem of a request for changes since a snapshot that is not kept, or is later than the other one. */
-function unknownChanges(table: Table, later: Snapshot, { since }: ChangesTarget, base: string): Problem {
+export function unknownChanges(
+  table: Table,
+  later: Snapshot,
+  { since }: Pick<ChangesTarget, 'since'>,
+  base: string,
+): Problem {
   const { snapshot } = later.manifest
   const oldest = knownStarts(later.manifest).at(-1)
   const before = since === null ? 'the snapshot before it' : since

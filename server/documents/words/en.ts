@@ -155,10 +155,30 @@ export const en = {
   rowsMore: (rows: string) => (/^.1$/.test(rows) ? `${rows} row` : `${rows} rows`),
   sameAsBefore: 'from the same source file',
 
-  aspects: { table: 'Table', chart: 'Chart', fields: 'Fields', api: 'API', sql: 'SQL' } satisfies Record<
-    Aspect | 'table',
-    string
-  >,
+  aspects: {
+    table: 'Table',
+    chart: 'Chart',
+    changes: 'Changes',
+    fields: 'Fields',
+    api: 'API',
+    sql: 'SQL',
+  } satisfies Record<Aspect | 'table', string>,
+  whatChanged: 'What changed',
+  changedSince: (moment: string) => `What changed since ${moment}`,
+  sinceOthers: 'Changes since another version:',
+  noEarlier:
+    'There is no earlier version to compare with yet. The next update shows here which rows it added, removed and changed.',
+  noRowChanged: 'No row changed.',
+  reloaded: 'Most rows changed, so the table was replaced as a whole.',
+  rowsOfChange: {
+    added: (count: string) => `${count} ${count === '1' ? 'row' : 'rows'} added`,
+    removed: (count: string) => `${count} ${count === '1' ? 'row' : 'rows'} removed`,
+    changed: (count: string) => `${count} ${count === '1' ? 'row' : 'rows'} changed`,
+  },
+  fieldsChanged: 'Fields that changed, with the number of rows:',
+  withoutKey: 'This table has no key, so a row that changed is shown as removed and added.',
+  change: 'Change',
+  changeKinds: { added: 'added', removed: 'removed', changed: 'changed' },
   subscribe: 'Subscribe',
   feedHow:
     'A feed reader, such as Thunderbird or Feedly, tells you when these data change. Give it this address:',

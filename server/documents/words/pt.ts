@@ -124,7 +124,30 @@ export const pt: Words = {
   rowsMore: (rows) => (/^.1$/.test(rows) ? `${rows} linha` : `${rows} linhas`),
   sameAsBefore: 'do mesmo arquivo de origem',
 
-  aspects: { table: 'Tabela', chart: 'Gráfico', fields: 'Campos', api: 'API', sql: 'SQL' },
+  aspects: {
+    table: 'Tabela',
+    chart: 'Gráfico',
+    changes: 'Mudanças',
+    fields: 'Campos',
+    api: 'API',
+    sql: 'SQL',
+  },
+  whatChanged: 'O que mudou',
+  changedSince: (moment) => `O que mudou desde ${moment}`,
+  sinceOthers: 'Mudanças desde outra versão:',
+  noEarlier:
+    'Ainda não há versão anterior para comparar. A próxima atualização mostra aqui quais linhas acrescentou, removeu e alterou.',
+  noRowChanged: 'Nenhuma linha mudou.',
+  reloaded: 'A maioria das linhas mudou: a tabela foi substituída por inteiro.',
+  rowsOfChange: {
+    added: (count) => (count === '1' ? '1 linha nova' : `${count} linhas novas`),
+    removed: (count) => (count === '1' ? '1 linha removida' : `${count} linhas removidas`),
+    changed: (count) => (count === '1' ? '1 linha alterada' : `${count} linhas alteradas`),
+  },
+  fieldsChanged: 'Campos alterados, com o número de linhas:',
+  withoutKey: 'Esta tabela não tem chave: uma linha alterada aparece como removida e como nova.',
+  change: 'Mudança',
+  changeKinds: { added: 'nova', removed: 'removida', changed: 'alterada' },
   subscribe: 'Assinar',
   feedHow:
     'Um leitor de feeds, como o Thunderbird ou o Feedly, avisa quando estes dados mudam. Informe a ele este endereço:',

@@ -90,7 +90,7 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
   </details>`
 }
 
-function downloadLine(title: string, address: string, size: string | null): Html {
+export function downloadLine(title: string, address: string, size: string | null): Html {
   return html`<li>
     <a href="${address}" rel="nofollow">${title}</a>
     ${size !== null && html`<span class="facts">${size}</span>`}

@@ -50,6 +50,10 @@ function factsPart(
       >`
     }
     ${
+      manifest?.changes !== undefined &&
+      html`<a href="${addresses.aspect(language, table, 'changes')}">${words.whatChanged}</a>`
+    }
+    ${
       rejected > 0 &&
       html`<a href="${addresses.dataset(language, dataset)}#truth"
         >${words.leftOutOfTable(count(rejected))}</a
@@ -89,7 +93,7 @@ function tabsPart(
 
 /** Returns the parameters of a query that a page of the table accepts. */
 function parametersOfTab(name: Aspect, ask: QueryParameters): QueryParameters {
-  if (name === 'fields') return new Map()
+  if (name === 'fields' || name === 'changes') return new Map()
   const notInCharts = new Set(['fields', 'ordering'])
   return name === 'chart' ? new Map([...ask].filter(([parameter]) => !notInCharts.has(parameter))) : ask
 }

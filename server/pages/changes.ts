@@ -1,0 +1,226 @@
+import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { changeColumns } from '../../core/warehouse/changes.ts'
+import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
+import type { Changes } from '../../core/warehouse/manifest.ts'
+import { writtenIn } from '../documents/words/number-formats.ts'
+import { titleOf } from '../documents/words/titles.ts'
+import { isNumber, valueText } from '../documents/words/value-text.ts'
+import { withQuery } from '../http/addresses.ts'
+import type { Resource } from '../http/resource.ts'
+import { parseChangesTarget, type ChangesTarget } from '../query/changes-query.ts'
+import { parseRowQuery } from '../query/query.ts'
+import { unknownChanges } from '../routes/table-changes.ts'
+import { changesOf, knownStarts, type ChangesSnapshot } from '../snapshots/changes.ts'
+import { subscribePart } from './cite.ts'
+import { framed, type PageContext } from './frame.ts'
+import { html, textOf, type Html } from './html.ts'
+import { named, pageAt, rowAddresses, type PageService } from './service.ts'
+import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
+import { cellPart } from './table/grid.ts'
+import { downloadLine } from './table/downloads.ts'
+import { headPart, trailTo } from './table/tabs.ts'
+import { queryLink, rowsPage, viewOf, type TableView } from './table/view.ts'
+
+/** Page of what changed in a table between two of its versions. */
+
+const rowsPerPage = 20
+
+/** The two versions, and a page of the rows that changed. */
+interface ChangesQuery extends ChangesTarget {
+  readonly snapshot: SnapshotId | null
+}
+
+function parse(_table: Table, target: string): ChangesQuery {
+  const between = parseChangesTarget(target)
+  return { ...between, snapshot: between.to }
+}
+
+export function changesPage(service: PageService): Resource {
+  return {
+    ...pageAt(service, '/dataset/:dataset/:table/changes', 'Changes'),
+    countsAs: 'rows',
+    find: (request) =>
+      answerQuery(service, request, parse, (found) => {
+        const { dataset, table, snapshot, query } = found
+        const api = rowAddresses(service).changes(dataset, table)
+        const changes = changesOf(snapshot, query.since)
+        if (changes === null && query.since !== null) throw unknownChanges(table, snapshot, query, api)
+        const key = ['changes', table.dataset, table.name, snapshot.manifest.snapshot, query.since]
+        if (changes === null || changes.manifest.rows === 0) {
+          const page = textOf(changesHtml(service, found, changes, null, api))
+          return { ...named(service, key), body: () => ({ pieces: [page] }) }
+        }
+        const rowQuery = parseRowQuery(changes.table, query.target, ['snapshot', 'format'], rowsPerPage)
+        const rows = { dataset, table: changes.table, snapshot: changes, query: rowQuery }
+        const page = rowsPage(changes, rowQuery)
+        return {
+          ...named(service, [...key, page.key]),
+          body: async (signal) => {
+            const { view, serverTiming } = await viewOf(rows, page, service, request, signal)
+            return { pieces: [textOf(changesHtml(service, found, changes, view, api))], serverTiming }
+          },
+        }
+      }),
+  }
+}
+
+/**
+ * @param changes null if nothing is known of an earlier version
+ * @param rows null if no row changed
+ * @param api address of the changes for programs
+ */
+function changesHtml(
+  service: PageService,
+  { dataset, table, snapshot, query }: AnswerableQuery<ChangesQuery>,
+  changes: ChangesSnapshot | null,
+  rows: TableView | null,
+  api: string,
+): Html {
+  const { context, writing, files } = service
+  const { addresses, language, words } = context
+  const { manifest, report } = snapshot
+  const feed = writing.documents.tableFeed(table, language)
+  const since = changes === null || changes.changes.since === manifest.snapshot ? null : changes.changes.since
+  const file =
+    since === null || changes === null ? null : files.file(table, manifest.snapshot, changes.changes.file)
+  const actions = html`<div class="actions">
+    ${file !== null && rows !== null && downloadsPart(context, api, query, file)}
+    ${subscribePart(context, feed)}
+  </div>`
+  const main = html`
+    ${headPart(context, { dataset, table, manifest, report }, 'changes', new Map(), actions)}
+    ${
+      since === null || changes === null
+        ? html`<p class="lead">${words.noEarlier}</p>`
+        : html`<h2>${words.changedSince(momentOf(context, since))}</h2>
+            ${countsPart(context, table, changes.changes, manifest.rows)}
+            ${startsPart(
+              context,
+              knownStarts(manifest).filter((other) => other !== since),
+            )}
+            ${rows !== null && rowsPart(context, table, changes.changes, rows)}`
+    }
+  `
+  return framed(context, {
+    title: `${words.aspects.changes}: ${dataset.name}, ${titleOf(table)}`,
+    main,
+    inLanguage: (other) => addresses.aspect(other, table, 'changes'),
+    trail: trailTo(context, dataset),
+    feed,
+  })
+}
+
+function momentOf({ words }: PageContext, snapshot: SnapshotId): string {
+  return writtenIn(words).moment(timeOf(snapshot).toISOString())
+}
+
+/** Links to the changes since other versions. */
+function startsPart(context: PageContext, others: readonly SnapshotId[]): Html | null {
+  return others.length === 0
+    ? null
+    : html`<p class="facts dotted">
+        <span>${context.words.sinceOthers}</span>
+        ${others.map(
+          (since) =>
+            html`<a href="${queryLink(new Map([['since', since]]))}">${momentOf(context, since)}</a>`,
+        )}
+      </p>`
+}
+
+/** States how many rows changed, and in which fields. */
+function countsPart({ words }: PageContext, table: Table, changes: Changes, rows: number): Html {
+  const { count, list } = writtenIn(words)
+  const kinds = (['added', 'removed', 'changed'] as const).filter((kind) => changes[kind] > 0)
+  const texts = kinds.map((kind) => words.rowsOfChange[kind](count(changes[kind])))
+  const isReloaded = kinds.reduce((sum, kind) => sum + changes[kind], 0) > rows / 2
+  const fields = changes.changed_fields.map(({ name, rows: changed }) => {
+    const field = table.fields.find((one) => one.name === name)
+    return `${field === undefined ? name : titleOf(field)} (${count(changed)})`
+  })
+  return html`<p class="lead" role="status">
+      ${isReloaded && words.reloaded} ${texts.length === 0 ? words.noRowChanged : `${list(texts)}.`}
+    </p>
+    ${fields.length > 0 && html`<p>${words.fieldsChanged} ${list(fields)}.</p>`}
+    ${changes.key === null && kinds.length > 0 && html`<p class="facts">${words.withoutKey}</p>`}`
+}
+
+function downloadsPart({ words }: PageContext, api: string, { since, to }: ChangesQuery, file: string): Html {
+  const ends = Object.entries({ since, to }).flatMap(([name, id]) =>
+    id === null ? [] : [[name, id] as const],
+  )
+  const inFormat = (format: string): string => withQuery(api, new Map([...ends, ['format', format]]), 1)
+  return html`<details class="menu end main" id="downloads">
+    <summary>${words.download}</summary>
+    <ul class="downloads">
+      ${downloadLine('Excel', inFormat('xlsx'), null)} ${downloadLine('CSV', inFormat('csv'), null)}
+      ${downloadLine('JSON', inFormat('json'), null)} ${downloadLine('Parquet', file, null)}
+    </ul>
+  </details>`
+}
+
+/** Shows rows with the kind of their change, and the earlier value before each value that changed. */
+function rowsPart(context: PageContext, table: Table, changes: Changes, view: TableView): Html {
+  const { words } = context
+  const { change, changed, old } = changeColumns(changes.fields)
+  const inFields = new Set(changes.changed_fields.map(({ name }) => name))
+  const first = table.defaultColumns ?? changes.fields
+  const names = [...new Set([...(changes.key ?? []), ...inFields, ...first])]
+  // Fields of the page's table have titles in its language.
+  const columns = names.flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
+  const valueIn = (row: TableView['rows'][number], name: string): string | null =>
+    row[view.fields.findIndex((field) => field.name === name)] ?? null
+  const cell = (row: TableView['rows'][number], field: Field, changedNames: readonly string[]): Html => {
+    const value = valueIn(row, field.name)
+    if (!changedNames.includes(field.name)) return cellPart(context, field, value)
+    return html`<td class="${isNumber(field) ? 'n' : 'd'}">
+      <del>${cellText(context, field, valueIn(row, old(field.name)))}</del>
+      <ins>${cellText(context, field, value)}</ins>
+    </td>`
+  }
+  return html`<div
+      class="scroll grid changes"
+      tabindex="0"
+      role="region"
+      aria-label="${words.aspects.changes}"
+    >
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${words.change}</th>
+            ${columns.map(
+              (field) =>
+                html`<th scope="col" class="${isNumber(field) ? 'number' : ''}">${titleOf(field)}</th>`,
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          ${view.rows.map((row) => {
+            const kind = valueIn(row, change) as keyof typeof words.changeKinds
+            const changedNames = JSON.parse(valueIn(row, changed) ?? '[]') as string[]
+            return html`<tr>
+              <th scope="row">${words.changeKinds[kind]}</th>
+              ${columns.map((field) => cell(row, field, changedNames))}
+            </tr>`
+          })}
+        </tbody>
+      </table>
+    </div>
+    ${pagerPart(context, changes, view)}`
+}
+
+function cellText({ words }: PageContext, field: Field, value: string | null): string {
+  return value === null ? '–' : value === '' ? '' : valueText(words, field, value)
+}
+
+function pagerPart({ words }: PageContext, { since }: Changes, { range, query }: TableView): Html | null {
+  if (range.lastPage === 1) return null
+  const { count } = writtenIn(words)
+  const link = (name: string, page: number): Html =>
+    page < 1 || page > range.lastPage
+      ? html`<span class="off">${name}</span>`
+      : html`<a href="${queryLink(new Map([['since', since], ...query.parameters]), page)}">${name}</a>`
+  return html`<nav class="pager" aria-label="${words.page}">
+    ${link(words.previous, range.page - 1)} ${words.page} ${count(range.page)} ${words.of}
+    ${count(range.lastPage)} ${link(words.next, range.page + 1)}
+  </nav>`
+}

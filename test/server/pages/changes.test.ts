@@ -1,0 +1,94 @@
+import { linksIn, textIn } from '../../support/markup.ts'
+import { rawGet, serve, type Service } from '../../support/service.ts'
+import { catalogAround, fieldOf, importDate, workshop } from '../../support/workshop.ts'
+
+/** Pages of what changed in a table. */
+
+const fields = [
+  { name: 'day', type: 'date', title: { en: 'Day', pt: 'Dia' } },
+  { name: 'city', type: 'string', title: { en: 'City', pt: 'Município' } },
+  { name: 'deaths', type: 'integer', title: { en: 'Deaths', pt: 'Óbitos' } },
+]
+const csvOf = (lines: readonly string[]): string => `day,city,deaths\n${lines.join('\n')}\n`
+const kept = Array.from({ length: 30 }, (_, day) => `2024-01-${String(day + 1).padStart(2, '0')},Belém,1`)
+
+let service: Service
+const ids: string[] = []
+beforeAll(async () => {
+  const tables = [
+    { name: 't', order: ['day'], key: ['day', 'city'], fields },
+    { name: 'keyless', order: ['day'], fields },
+    { name: 'once', order: ['n'], fields: [fieldOf('n:integer')] },
+  ]
+  const shop = await workshop(catalogAround(tables), { 'd/once.csv': 'n\n1\n' })
+  const versions = [
+    [...kept, '2024-03-01,Jaú,2', '2024-03-02,Jaú,7'],
+    [...kept, '2024-03-01,Jaú,1303', '2024-03-03,Jaú,8'],
+  ]
+  for (const [index, lines] of versions.entries()) {
+    for (const name of ['t', 'keyless']) await shop.write(`d/${name}.csv`, csvOf(lines))
+    const now = (): Date => new Date(importDate.getTime() + index * 60_000)
+    for (const outcome of await shop.ingest({ now }))
+      if (outcome.status === 'published' && outcome.table.name === 't') ids.push(outcome.manifest.snapshot)
+  }
+  service = await serve(shop)
+})
+
+async function page(path: string): Promise<{ status: number; text: string; links: readonly string[] }> {
+  const { status, body } = await rawGet(service.app, path, { Accept: 'text/html' })
+  const markup = body.toString()
+  const main = markup.slice(markup.indexOf('<main'), markup.indexOf('</main>'))
+  return { status, text: textIn(main).replaceAll(/\s+/g, ' '), links: linksIn(main) }
+}
+
+test.each([
+  [
+    'en',
+    ['What changed since Jan 2, 2026', '1 row added, 1 row removed, and 1 row changed.', 'Deaths (1)'],
+    ['DayCityDeaths changed Mar 1, 2024Jaú 2 1303', 'removed Mar 2, 2024Jaú7', 'added Mar 3, 2024Jaú8'],
+  ],
+  [
+    'pt',
+    [
+      'O que mudou desde 2 de jan. de 2026',
+      '1 linha nova, 1 linha removida e 1 linha alterada.',
+      'Óbitos (1)',
+    ],
+    ['DiaMunicípioÓbitos alterada 1 mar. 2024Jaú 2 1303', 'removida 2 mar. 2024Jaú7', 'nova 3 mar. 2024Jaú8'],
+  ],
+])('the page of a table says what changed, in %s', async (language, facts, rows) => {
+  const { status, text, links } = await page(`/${language}/dataset/d/t/changes/`)
+  expect(status).toBe(200)
+  for (const fact of [...facts, ...rows]) expect(text).toContain(fact)
+  const downloads = links.filter((link) => link.includes('/changes'))
+  expect(downloads).toContain('http://localhost:8000/api/v1/dataset/d/t/changes/?format=csv')
+  expect(downloads).toContain(`http://localhost:8000/files/d/t/${ids[1]}/changes.parquet`)
+})
+
+test('the page of the table leads to its changes', async () => {
+  const { links } = await page('/en/dataset/d/t/')
+  expect(links).toContain('/en/dataset/d/t/changes/')
+})
+
+test('without a key, a row that changed is removed and added', async () => {
+  const { text } = await page('/en/dataset/d/keyless/changes/')
+  expect(text).toContain('2 rows added and 2 rows removed. This table has no key')
+})
+
+test('a table without an earlier version says so', async () => {
+  const { status, text } = await page('/en/dataset/d/once/changes/')
+  expect([status, text]).toEqual([
+    200,
+    expect.stringContaining('There is no earlier version to compare with yet.'),
+  ])
+})
+
+test('a version that is not kept is a page that says so', async () => {
+  const { status } = await page('/en/dataset/d/t/changes/?since=20200101T000000Z-000000000000')
+  expect(status).toBe(410)
+})
+
+test('the feed says how many rows changed', async () => {
+  const { body } = await rawGet(service.app, '/feeds/d/t/atom.xml')
+  expect(body.toString()).toContain('1 row added, 1 row removed, and 1 row changed.')
+})
