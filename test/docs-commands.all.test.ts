@@ -225,6 +225,8 @@ test('the tutorial, the first commands of the README and the guide to messy file
     /^```json\n(.*?)^```/ms.exec(await readFile(own('tutorials/first-dataset'), 'utf8')) ?? []
   expect(JSON.parse(`{${answers[0] ?? ''}`)).toEqual(JSON.parse(shown))
   expect(answers[1]).toMatch(/^"count":3,/)
+  // One row of each kind changed.
+  expect(answers[2]).toMatch(/^"count":3,.*"_old_millimetres":12\.5/)
 
   const guide = own('how-to/messy-csv')
   await writeExample(guide, path.join(project.folder, 'sales.csv'), 'latin1')

@@ -3,6 +3,7 @@ import { inlineYaml, yamlComment } from '../../core/catalog/add-table.ts'
 import { parseCatalog } from '../../core/catalog/load.ts'
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import type { FieldKeys } from './field.ts'
+import type { SuggestedKey } from './key.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { canBeMatched } from './names.ts'
 import { isSummable, type FieldTexts } from './titles.ts'
@@ -13,6 +14,7 @@ export interface Entry {
   readonly dialect: Dialect
   /** Further keys of the source, such as `files`. */
   readonly source: Readonly<Record<string, unknown>>
+  readonly key?: SuggestedKey | null
   readonly fields: readonly {
     readonly name: string
     readonly keys: FieldKeys
@@ -28,7 +30,7 @@ export interface Entry {
 const ofTable = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as const
 
 /** Formats the entry for the catalog, each field on a line with its evidence. */
-export function entryText({ name, dialect, source, fields }: Entry): string {
+export function entryText({ name, dialect, source, key: identity = null, fields }: Entry): string {
   const hoisted = hoistedFrom(fields.map(({ keys }) => keys))
   const keys = {
     ...source,
@@ -49,6 +51,9 @@ export function entryText({ name, dialect, source, fields }: Entry): string {
   return [
     `- name: ${inlineYaml(name)}\n`,
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n',
+    identity === null
+      ? ''
+      : `  # key: [${identity.names.map(inlineYaml).join(', ')}] # all ${identity.rows.toLocaleString('en')} rows differ in it; if it identifies a row, remove the first #\n`,
     measures.length === 0
       ? ''
       : `  measures: ${inlineYaml(measures)} # fields that pages and totals add up\n`,

@@ -17,6 +17,7 @@ import { decimalOf } from './number-field.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { withoutUnits } from '../dialect/header.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
+import { keyOf } from './key.ts'
 import { namesFor, tableNameFor } from './names.ts'
 import { describeLines, remarksOf, type Remark } from './remarks.ts'
 import { titleAndUnitOf } from './titles.ts'
@@ -155,8 +156,11 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
         ...describeField(fields[index], trial, index, placesText),
       })),
     }
+    const rows = (sample.rows ?? []).filter(({ line }) => !dropped.has(line))
+    // Rows of other files are not compared.
+    const key = files.length === 1 ? keyOf(rows, annotatedEntry.fields) : null
     return {
-      entry: entryText(annotatedEntry),
+      entry: entryText({ ...annotatedEntry, key }),
       remarks: remarksOf(files, {
         dialect: draft.dialect,
         names: draft.columns.map(({ name }) => name),

@@ -43,3 +43,23 @@ test.each<[header: string, value: string, texts: Texts, isMeasure: boolean]>([
   expect({ ...(title !== undefined && { title }), ...(unit !== undefined && { unit }) }).toEqual(texts)
   expect(measures).toEqual(isMeasure ? [field.name] : [])
 })
+
+/** Pairs of a date and a city occur once; a number with a unit, and a name of two rows, identify no row. */
+const paired = [
+  'day;city;rain (mm);note',
+  '2024-01-01;Jaú;1.5;a',
+  '2024-01-02;Jaú;2.5;a',
+  '2024-01-01;Ita;3.5;',
+]
+
+test.each<[what: string, lines: readonly string[], key: string | null]>([
+  ['the first column that differs', ['id;name', '1;a', '2;a'], '[id]'],
+  ['a pair of columns', paired, '[day, city]'],
+  ['a name that YAML would read as a truth value', ['yes;b', 'x;1', 'y;1'], '["yes"]'],
+  ['no column, where rows repeat', ['a;b', '1;2', '1;2'], null],
+  ['no column without a value in some row', ['a;b', '1;2', ';2'], null],
+  ['no column of one row', ['a;b', '1;2'], null],
+])('a suggestion proposes as key %s', async (_what, lines, key) => {
+  const { told } = await entryOf(linesOf(...lines))
+  expect(/^ +# key: (\[.*?\]) # all/m.exec(told)?.[1] ?? null).toBe(key)
+})

@@ -492,6 +492,7 @@ describe('flipped bits', () => {
     const files = await publishedFiles(shop)
     expect(files.map((file) => path.basename(file)).toSorted()).toEqual(
       [
+        'changes.parquet',
         'current.json',
         ...['manifest.json', 'part-00000.parquet', 'report.json', 'rows-00000.bin', 't.csv.gz'].flatMap(
           (name) => [name, name],

@@ -1,0 +1,47 @@
+import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
+import type { SampleRow } from '../dialect/sample.ts'
+import type { FieldKeys } from './field.ts'
+import { isSummable, type FieldTexts } from './titles.ts'
+
+/** Fields that identify each row of a sample. */
+export interface SuggestedKey {
+  readonly names: readonly string[]
+  /** Number of rows that were compared. */
+  readonly rows: number
+}
+
+/** Maximum number of fields that may be part of a key, in their order, and of fields in a key. */
+const [candidatesMax, keyFieldsMax] = [8, 3]
+
+/** Returns the first of the fewest fields whose values together occur once, and which every row has; null for none. */
+export function keyOf(
+  rows: readonly SampleRow[],
+  fields: readonly { readonly name: string; readonly keys: FieldKeys; readonly texts?: FieldTexts }[],
+): SuggestedKey | null {
+  const candidates = fields
+    .flatMap(({ name, keys, texts = {} }, column) => {
+      const { isOrdered, isText } = typeRow(keys.type as FieldType)
+      const isName = isText || keys.type === 'integer' || keys.type === 'date' || keys.type === 'datetime'
+      const isFilled = rows.every(({ values }) => (values[column]?.trim() ?? '') !== '')
+      const canIdentify =
+        isOrdered && isName && keys.type !== 'text' && !isSummable(texts, { type: keys.type })
+      return canIdentify && isFilled ? [{ name, column }] : []
+    })
+    .slice(0, candidatesMax)
+  const isUnique = (columns: readonly number[]): boolean => {
+    const seen = new Set(
+      rows.map(({ values }) => JSON.stringify(columns.map((column) => values[column]?.trim()))),
+    )
+    return seen.size === rows.length
+  }
+  if (rows.length < 2) return null
+  let combinations: (typeof candidates)[] = [[]]
+  for (let length = 1; length <= keyFieldsMax; length += 1) {
+    combinations = combinations.flatMap((some) =>
+      candidates.filter(({ column }) => column > (some.at(-1)?.column ?? -1)).map((next) => [...some, next]),
+    )
+    const found = combinations.find((some) => isUnique(some.map(({ column }) => column)))
+    if (found !== undefined) return { names: found.map(({ name }) => name), rows: rows.length }
+  }
+  return null
+}
