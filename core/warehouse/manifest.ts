@@ -154,6 +154,8 @@ const manifestShape = z.object({
   changes: z.array(changesShape).optional(),
   /** Fields in declared order. */
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
+  /** Units of the fields that have one. */
+  units: z.record(z.string(), z.string()).optional(),
   /** Sort keys as SQL; ties keep the order of the source. */
   order: z.array(z.string()),
   /** UTC. */
@@ -163,7 +165,11 @@ const manifestShape = z.object({
   changed_at: z.iso.datetime().optional(),
   /** Properties of the previous snapshot, for reports of changes; absent for a first import. */
   before: z
-    .object({ rows: positions, fields: z.array(z.object({ name: z.string(), type: z.string() })) })
+    .object({
+      rows: positions,
+      fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string().optional() })),
+      units: z.record(z.string(), z.string()).optional(),
+    })
     .optional(),
   /** Files of the source, in the order of their rows. */
   sources: z.array(sourceShape),
@@ -253,6 +259,13 @@ export function storedFields(table: Table): Manifest['fields'] {
     type: field.type,
     stored: typeRow(field.type).stored(field),
   }))
+}
+
+/** Returns the declared units of a table. */
+export function unitsOf({ fields }: Table): NonNullable<Manifest['units']> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, unit }) => (unit === null ? [] : [[name, unit] as const])),
+  )
 }
 
 /** Returns the declared order as SQL. */

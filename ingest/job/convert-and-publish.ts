@@ -4,7 +4,8 @@ import path from 'node:path'
 import { tableId } from '../../core/catalog/catalog.ts'
 import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure, clearRollbacks } from '../../core/warehouse/state-files.ts'
-import { filesOf, type Changes } from '../../core/warehouse/manifest.ts'
+import { breakingPhrases, compareSchemas } from '../../core/warehouse/schema-change.ts'
+import { filesOf, storedFields, unitsOf, type Changes } from '../../core/warehouse/manifest.ts'
 import { publish } from '../../core/warehouse/publish.ts'
 import { makeParts } from '../convert/parts/parts.ts'
 import type { Work } from '../convert/work.ts'
@@ -141,14 +142,19 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
   const { rows, profiles, ofHeader } = converted
   const read = sourceTotals(job, converted)
   const known = before && (await readPreviousReport(store, table, before))
-  const unlike = [...ofHeader, ...missingFiles(before, read), ...driftSince(known, rows, profiles)]
+  const schema = before && compareSchemas(before, { fields: storedFields(table), units: unitsOf(table) })
+  const breaking = schema === null ? [] : breakingPhrases(schema)
+  const unlikeSource = [...ofHeader, ...missingFiles(before, read), ...driftSince(known, rows, profiles)]
+  const unlike = [...breaking, ...unlikeSource]
   const empty = emptySourceProblem(table, read)
   const drift = [...unlike, ...empty]
   if (drift.length === 0 || acceptsDrift) return drift
   const reason =
     before === null || unlike.length === 0
       ? ''
-      : `the source differs too much from the snapshot of ${before.import_date}: `
+      : unlikeSource.length === 0
+        ? `programs that read the snapshot of ${before.import_date} may break: `
+        : `the source differs too much from the snapshot of ${before.import_date}: `
   const always =
     empty.length === 0 ? '' : 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
   throw new TableFailure(

@@ -11,6 +11,7 @@ import {
   type ComparedFields,
 } from '../../core/warehouse/changes.ts'
 import { fileNames, layout, rowGroupRows, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { holdsAll } from '../../core/warehouse/schema-change.ts'
 import { orderTerms, type Changes, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
@@ -112,20 +113,6 @@ function comparedFields({ fields }: Pick<Work, 'fields'>, before: Pick<Manifest,
     const stored = before.fields.find(({ name }) => name === field.name)?.stored
     return stored !== undefined && holdsAll(typeRow(field.type).stored(field), stored) ? field : []
   })
-}
-
-/** Returns the digits of a decimal type of DuckDB, or of BIGINT; null for other types. */
-function digitsIn(type: string): { precision: number; scale: number } | null {
-  const [, precision, scale] =
-    /^DECIMAL\((\d+),(\d+)\)$/.exec(type === 'BIGINT' ? 'DECIMAL(19,0)' : type) ?? []
-  return precision === undefined ? null : { precision: Number(precision), scale: Number(scale) }
-}
-
-/** Returns whether a type of DuckDB has all values of another one. */
-function holdsAll(type: string, other: string): boolean {
-  const [own, narrow] = [digitsIn(type), digitsIn(other)]
-  if (type === other || own === null || narrow === null) return type === other
-  return own.scale >= narrow.scale && own.precision - own.scale >= narrow.precision - narrow.scale
 }
 
 function partsSide(files: readonly string[]): Side {

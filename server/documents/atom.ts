@@ -4,6 +4,7 @@ import { withQuery } from '../http/addresses.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
+import { schemaSentences } from './schema-sentences.ts'
 import { publisherOf, type Writing } from './description.ts'
 import { wordsOf } from './words/all.ts'
 import type { Words } from './words/en.ts'
@@ -139,30 +140,11 @@ function sentencesOf({ table, manifest, report }: Change, words: Words): string[
   const all = [
     first,
     ...(changed.length > 0 ? [`${list(changed)}.`] : changes === undefined ? [] : [words.noRowChanged]),
-    ...fieldSentences(table, manifest.fields, before?.fields ?? null, words),
+    ...schemaSentences(table, manifest, words),
     ...(rejected > 0 ? [words.leftOutOfTable(count(rejected))] : []),
     ...(report?.accepted_drift ?? []).map(words.unlikeBefore),
     ...(report?.warnings ?? []),
     words.collectedOn(day(manifest.collected_at)),
   ]
   return all.slice(0, sentencesMax)
-}
-
-type Fields = readonly Pick<Manifest['fields'][number], 'name' | 'type'>[]
-
-function fieldSentences({ fields }: Table, now: Fields, before: Fields | null, words: Words): string[] {
-  if (before === null) return []
-  const { list } = writtenIn(words)
-  const titles = new Map(fields.map((field) => [field.name, titleOf(field)]))
-  const titlesOf = (some: Fields): string => list(some.map(({ name }) => titles.get(name) ?? name))
-  const types = new Map(before.map(({ name, type }) => [name, type]))
-  const names = new Set(now.map(({ name }) => name))
-  const added = now.filter(({ name }) => !types.has(name))
-  const removed = before.filter(({ name }) => !names.has(name))
-  const changed = now.filter(({ name, type }) => types.has(name) && types.get(name) !== type)
-  return [
-    ...(added.length > 0 ? [words.newFields(titlesOf(added))] : []),
-    ...(removed.length > 0 ? [words.removedFields(titlesOf(removed))] : []),
-    ...changed.map((field) => words.changedField(titlesOf([field]), field.type, types.get(field.name) ?? '')),
-  ]
 }

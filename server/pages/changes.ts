@@ -1,7 +1,8 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { changeColumns } from '../../core/warehouse/changes.ts'
 import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
-import type { Changes } from '../../core/warehouse/manifest.ts'
+import type { Changes, Manifest } from '../../core/warehouse/manifest.ts'
+import { schemaSentences } from '../documents/schema-sentences.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { titleOf } from '../documents/words/titles.ts'
 import { isNumber, valueText } from '../documents/words/value-text.ts'
@@ -46,10 +47,11 @@ export function changesPage(service: PageService): Resource {
         const changes = changesOf(snapshot, query.since)
         if (changes === null && query.since !== null) throw unknownChanges(table, snapshot, query, api)
         const key = ['changes', table.dataset, table.name, snapshot.manifest.snapshot, query.since]
-        if (changes === null || changes.manifest.rows === 0) {
-          const page = textOf(changesHtml(service, found, changes, null, api))
-          return { ...named(service, key), body: () => ({ pieces: [page] }) }
-        }
+        if (changes === null || changes.manifest.rows === 0)
+          return {
+            ...named(service, key),
+            body: async () => ({ pieces: [textOf(await changesHtml(service, found, changes, null, api))] }),
+          }
         const rowQuery = parseRowQuery(changes.table, query.target, ['snapshot', 'format'], rowsPerPage)
         const rows = { dataset, table: changes.table, snapshot: changes, query: rowQuery }
         const page = rowsPage(changes, rowQuery)
@@ -57,7 +59,7 @@ export function changesPage(service: PageService): Resource {
           ...named(service, [...key, page.key]),
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(rows, page, service, request, signal)
-            return { pieces: [textOf(changesHtml(service, found, changes, view, api))], serverTiming }
+            return { pieces: [textOf(await changesHtml(service, found, changes, view, api))], serverTiming }
           },
         }
       }),
@@ -69,14 +71,14 @@ export function changesPage(service: PageService): Resource {
  * @param rows null if no row changed
  * @param api address of the changes for programs
  */
-function changesHtml(
+async function changesHtml(
   service: PageService,
   { dataset, table, snapshot, query }: AnswerableQuery<ChangesQuery>,
   changes: ChangesSnapshot | null,
   rows: TableView | null,
   api: string,
-): Html {
-  const { context, writing, files } = service
+): Promise<Html> {
+  const { context, writing, files, snapshots } = service
   const { addresses, language, words } = context
   const { manifest, report } = snapshot
   const feed = writing.documents.tableFeed(table, language)
@@ -87,6 +89,9 @@ function changesHtml(
     ${file !== null && rows !== null && downloadsPart(context, api, query, file)}
     ${subscribePart(context, feed)}
   </div>`
+  const versions = [snapshots.current(table)?.manifest ?? manifest, ...(await snapshots.earlier(table))]
+  // Fields are compared with the version before.
+  const sentences = since === manifest.previous ? schemaSentences(table, manifest, words) : []
   const main = html`
     ${headPart(context, { dataset, table, manifest, report }, 'changes', new Map(), actions)}
     ${
@@ -94,12 +99,14 @@ function changesHtml(
         ? html`<p class="lead">${words.noEarlier}</p>`
         : html`<h2>${words.changedSince(momentOf(context, since))}</h2>
             ${countsPart(context, table, changes.changes, manifest.rows)}
+            ${sentences.length > 0 && html`<p>${sentences.join(' ')}</p>`}
             ${startsPart(
               context,
               knownStarts(manifest).filter((other) => other !== since),
             )}
             ${rows !== null && rowsPart(context, table, changes.changes, rows)}`
     }
+    ${versionsPart(context, table, versions)}
   `
   return framed(context, {
     title: `${words.aspects.changes}: ${dataset.name}, ${titleOf(table)}`,
@@ -127,12 +134,43 @@ function startsPart(context: PageContext, others: readonly SnapshotId[]): Html |
       </p>`
 }
 
-/** States how many rows changed, and in which fields. */
-function countsPart({ words }: PageContext, table: Table, changes: Changes, rows: number): Html {
-  const { count, list } = writtenIn(words)
+/** Lists the kept versions, with what each changed. */
+function versionsPart(context: PageContext, table: Table, versions: readonly Manifest[]): Html {
+  const { words, addresses, language } = context
+  const { list } = writtenIn(words)
+  const lines = versions.map((manifest) => {
+    const { snapshot, rows, changes: [changes] = [] } = manifest
+    const what = [
+      words.rows(writtenIn(words).count(rows)),
+      ...(changes === undefined ? [] : [list(kindTexts(context, changes)) || words.noRowChanged]),
+      ...schemaSentences(table, manifest, words),
+    ].join(' · ')
+    const address = addresses.aspect(language, table, 'changes', new Map([['to', snapshot]]))
+    const name = momentOf(context, snapshot)
+    return html`<li>
+      ${changes === undefined ? name : html`<a href="${address}">${name}</a>`}
+      <span class="facts">${what}</span>
+    </li>`
+  })
+  return html`<section>
+    <h2>${words.versions}</h2>
+    <ul class="results">
+      ${lines}
+    </ul>
+  </section>`
+}
+
+function kindTexts({ words }: PageContext, changes: Changes): string[] {
   const kinds = (['added', 'removed', 'changed'] as const).filter((kind) => changes[kind] > 0)
-  const texts = kinds.map((kind) => words.rowsOfChange[kind](count(changes[kind])))
-  const isReloaded = kinds.reduce((sum, kind) => sum + changes[kind], 0) > rows / 2
+  return kinds.map((kind) => words.rowsOfChange[kind](writtenIn(words).count(changes[kind])))
+}
+
+/** States how many rows changed, and in which fields. */
+function countsPart(context: PageContext, table: Table, changes: Changes, rows: number): Html {
+  const { words } = context
+  const { count, list } = writtenIn(words)
+  const texts = kindTexts(context, changes)
+  const isReloaded = changes.added + changes.removed + changes.changed > rows / 2
   const fields = changes.changed_fields.map(({ name, rows: changed }) => {
     const field = table.fields.find((one) => one.name === name)
     return `${field === undefined ? name : titleOf(field)} (${count(changed)})`
@@ -141,7 +179,7 @@ function countsPart({ words }: PageContext, table: Table, changes: Changes, rows
       ${isReloaded && words.reloaded} ${texts.length === 0 ? words.noRowChanged : `${list(texts)}.`}
     </p>
     ${fields.length > 0 && html`<p>${words.fieldsChanged} ${list(fields)}.</p>`}
-    ${changes.key === null && kinds.length > 0 && html`<p class="facts">${words.withoutKey}</p>`}`
+    ${changes.key === null && texts.length > 0 && html`<p class="facts">${words.withoutKey}</p>`}`
 }
 
 function downloadsPart({ words }: PageContext, api: string, { since, to }: ChangesQuery, file: string): Html {

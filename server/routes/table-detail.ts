@@ -1,3 +1,4 @@
+import { schemaChangeOf, schemaPhrases } from '../../core/warehouse/schema-change.ts'
 import type { Runtime } from './runtime.ts'
 import { tableId, type Dataset, type Family, type Field, type Table } from '../../core/catalog/catalog.ts'
 import { parsedJson } from '../../core/text.ts'
@@ -57,6 +58,7 @@ function detailOf(
   const files = fileAddresses(publicUrl)
   const documents = documentAddresses(publicUrl)
   const reference = `${addresses.table(dataset, table).replace(/\/$/, '')}/openapi.json`
+  const schema = snapshot === null ? null : schemaChangeOf(snapshot.manifest)
   const imported = snapshot === null ? null : new Date(snapshot.manifest.import_date)
   const body = jsonOf({
     dataset: dataset.slug,
@@ -64,6 +66,7 @@ function detailOf(
     description: table.description,
     rows: snapshot?.manifest.rows ?? null,
     snapshot: snapshot?.manifest.snapshot ?? null,
+    schema_change: schema === null ? null : { class: schema.kind, reasons: schemaPhrases(schema) },
     import_date: imported === null ? null : timeInZone(imported, addressForm(dataset, family).timezone),
     collected_at: snapshot?.manifest.collected_at ?? dataset.collectedAt,
     order: table.order,

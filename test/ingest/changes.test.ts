@@ -4,9 +4,17 @@ import fc from 'fast-check'
 import { Database } from '../../core/duckdb/database.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import type { Changes, Manifest } from '../../core/warehouse/manifest.ts'
+import { schemaChangeOf, schemaPhrases } from '../../core/warehouse/schema-change.ts'
 import { faultLines } from '../support/declared.ts'
 import { runsOf, seed } from '../support/runs.ts'
-import { catalogAround, fieldOf, importDate, temporaryFolder, workshop } from '../support/workshop.ts'
+import {
+  catalogAround,
+  fieldOf,
+  importDate,
+  temporaryFolder,
+  workshop,
+  type Workshop,
+} from '../support/workshop.ts'
 
 /** Files of changes: the rows by which snapshots of a table differ. */
 
@@ -134,6 +142,8 @@ const changedRow = (change: string, day: string, city: string, deaths: string, c
   _old_deaths: null,
 })
 
+const aSecondLater = (): Date => new Date(importDate.getTime() + 1000)
+
 const keyed = { fields: ['day:date', 'city:string', 'deaths:integer'], key: ['day', 'city'] }
 
 test('rows with a key are added, removed and changed', async () => {
@@ -207,6 +217,51 @@ test('a key that rows lack or repeat fails the table, with both lines and the va
   ])
 })
 
+test.each<[what: string, later: readonly string[], kind: string, phrases: readonly string[]]>([
+  ['no field', ['a:integer', 'b:decimal:9:2', 'c:string'], 'none', []],
+  ['a new field', ['a:integer', 'b:decimal:9:2', 'c:string', 'd:date'], 'additive', ['"d" is new']],
+  [
+    'more digits',
+    ['a:integer', 'b:decimal:12:3', 'c:string'],
+    'additive',
+    ['"b" has the wider type decimal(12,3) instead of decimal(9,2)'],
+  ],
+  [
+    'fewer digits',
+    ['a:integer', 'b:decimal:8:2', 'c:string'],
+    'breaking',
+    ['"b" has the type decimal(8,2) instead of decimal(9,2)'],
+  ],
+  [
+    'another type',
+    ['a:string', 'b:decimal:9:2', 'c:string'],
+    'breaking',
+    ['"a" has the type string instead of integer'],
+  ],
+  ['another name', ['a:integer', 'b:decimal:9:2', 'cc:string'], 'breaking', ['"c" is renamed to "cc"']],
+  ['fewer fields', ['a:integer', 'b:decimal:9:2'], 'breaking', ['"c" is removed']],
+])(
+  'a snapshot with %s is published only if it breaks nothing, or drift is accepted',
+  async (_what, later, kind, phrases) => {
+    const home = await temporaryFolder()
+    const shopOf = async (fields: readonly string[], at: string): Promise<Workshop> => {
+      const row = fields.map((field) => (field.startsWith('d:') ? '2024-01-01' : '1')).join()
+      const files = { 'd/t.csv': `${fields.map(nameOf).join()}\n${row}\n${at}` }
+      return workshop(catalogAround([{ name: 't', order: [], fields: fields.map(fieldOf) }]), files, home)
+    }
+    await (await shopOf(['a:integer', 'b:decimal:9:2', 'c:string'], '')).ingest()
+    const shop = await shopOf(later, '\n')
+    const [first] = await shop.ingest({ now: aSecondLater })
+    const refusal = `d/t: FAILED, programs that read the snapshot of ${importDate.toISOString()} may break: ${phrases.join('; ')}. Check it; \`acervo ingest --accept-drift d/t\` publishes it anyway`
+    expect(first?.status === 'failed' ? faultLines(first) : []).toEqual(kind === 'breaking' ? [refusal] : [])
+    const [accepted] =
+      kind === 'breaking' ? await shop.ingest({ now: aSecondLater, acceptsDrift: true }) : [first]
+    if (accepted?.status !== 'published') throw new Error(faultLines(accepted).join('\n'))
+    const change = schemaChangeOf(accepted.manifest)
+    expect([change?.kind, change === null ? [] : schemaPhrases(change)]).toEqual([kind, phrases])
+  },
+)
+
 test('changes of a partition have the same bytes as those of all rows', async () => {
   const months = { '202401': 'a,1\nb,2\n', '202402': 'a,3\nb,4\n' }
   const table = {
@@ -226,7 +281,7 @@ test('changes of a partition have the same bytes as those of all rows', async ()
     await shop.ingest()
     await write('202402', 'a,5\nc,4\n')
     // Partitions are read again if drift is accepted.
-    const [outcome] = await shop.ingest({ acceptsDrift, now: () => new Date(importDate.getTime() + 1000) })
+    const [outcome] = await shop.ingest({ acceptsDrift, now: aSecondLater })
     if (outcome?.status !== 'published') throw new Error(faultLines(outcome).join('\n'))
     expect(outcome.report.taken_over).toEqual(acceptsDrift ? [] : ['202401'])
     expect(outcome.manifest.changes).toMatchObject([{ added: 1, removed: 1, changed: 1 }])

@@ -284,7 +284,8 @@ test('changed fields are listed, and rows that may be left out', async () => {
     path.dirname(old.warehouse),
   )
   expect(await linesOf(later)).toEqual([
-    'd/t: changed, 1 row instead of 2',
+    'd/t: FAILED, 1 row instead of 2',
+    '  sources/d/t.csv: programs that read the snapshot of 2026-01-02T03:04:05.678Z may break: "b" is removed; "c" has the type decimal(9,3) instead of decimal(18,2). Check it; `acervo ingest --accept-drift d/t` publishes it anyway',
     '  sources/d/t.csv, line 3, field "a": the value is not a whole number of 64 bits, digits only, such as 1200 or -7',
     '  these rows would be left out, as `max_rejects` allows',
     '  field "b" is removed (string)',

@@ -106,6 +106,11 @@ const table = object({
   description: orNull(text),
   rows: orNull(count),
   snapshot: orNull(text),
+  schema_change: {
+    ...object({ class: { type: 'string', enum: ['none', 'additive', 'breaking'] }, reasons: listOf(text) }),
+    type: ['object', 'null'],
+    description: 'What the snapshot changed in the fields of its predecessor; null for a first one.',
+  },
   import_date: orNull(moment),
   collected_at: orNull(day),
   order: listOf(object({ field: text, direction: { type: 'string', enum: ['asc', 'desc'] } })),

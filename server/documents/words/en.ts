@@ -187,6 +187,10 @@ export const en = {
     `${rows}, ${before} before (${difference}).`,
   unlikeBefore: (sentence: string) => `Unlike before: ${sentence}.`,
   collectedOn: (day: string) => `Collected on ${day}.`,
+  breakingChange: 'Programs that read this table may need a change.',
+  renamedField: (from: string, to: string) => `The field ${from} is called ${to} now.`,
+  remeasuredField: (field: string, now: string, before: string) =>
+    `The field ${field} is in ${now}; before, it was in ${before}.`,
   newFields: (fields: string) => `New fields: ${fields}.`,
   removedFields: (fields: string) => `Removed fields: ${fields}.`,
   changedField: (field: string, now: string, before: string) =>

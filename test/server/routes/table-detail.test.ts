@@ -54,6 +54,7 @@ test('a table tells what it is and what may be asked of it', async () => {
     name: 't',
     description: 'Payments.',
     rows: 3,
+    schema_change: null,
     import_date: '2026-01-02T03:04:05Z',
     collected_at: '2020-01-01',
     order: [

@@ -1,0 +1,124 @@
+import type { Manifest } from './manifest.ts'
+
+/** Changes of a snapshot in the fields of its predecessor, which may break programs that read them. */
+
+interface SchemaField {
+  readonly name: string
+  readonly type: string
+  /** Type in Parquet; absent in older manifests. */
+  readonly stored?: string | undefined
+}
+
+interface Schema {
+  readonly fields: readonly SchemaField[]
+  /** Units of the fields that have one; absent in older manifests. */
+  readonly units?: Readonly<Record<string, string>> | undefined
+}
+
+interface Replaced {
+  readonly name: string
+  readonly from: string
+  readonly to: string
+}
+
+interface SchemaChange {
+  /** `additive` if everything that programs read before is still there. */
+  readonly kind: 'none' | 'additive' | 'breaking'
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  /** Fields that have another name at the same place, in the same type. */
+  readonly renamed: readonly Replaced[]
+  /** Fields of another type that has not all of the earlier values. */
+  readonly retyped: readonly Replaced[]
+  /** Fields of a type with more values, such as a decimal of more digits. */
+  readonly widened: readonly Replaced[]
+  /** Fields whose numbers are in another unit. */
+  readonly remeasured: readonly Replaced[]
+}
+
+/** Compares the fields of a snapshot with those of its predecessor; null for a first snapshot. */
+export function schemaChangeOf({ fields, units, before }: Manifest): SchemaChange | null {
+  return before === undefined ? null : compareSchemas(before, { fields, units })
+}
+
+export function compareSchemas(before: Schema, now: Schema): SchemaChange {
+  const find = ({ fields }: Schema, name: string): SchemaField | undefined =>
+    fields.find((field) => field.name === name)
+  const isNew = ({ name }: SchemaField): boolean => find(before, name) === undefined
+  const isGone = ({ name }: SchemaField): boolean => find(now, name) === undefined
+  const renamed = now.fields.flatMap((field, place) => {
+    const earlier = before.fields[place]
+    const isSamePlace = earlier !== undefined && isNew(field) && isGone(earlier)
+    return isSamePlace && earlier.type === field.type
+      ? [{ name: field.name, from: earlier.name, to: field.name }]
+      : []
+  })
+  const added = now.fields.filter((field) => isNew(field) && !renamed.some(({ to }) => to === field.name))
+  const removed = before.fields.filter(
+    (field) => isGone(field) && !renamed.some(({ from }) => from === field.name),
+  )
+  const changed = now.fields.flatMap((field) => {
+    const earlier = find(before, field.name)
+    if (earlier === undefined) return []
+    const [from, to] = [earlier, field].map(({ type, stored }) =>
+      type === 'decimal' && stored !== undefined ? stored.toLowerCase() : type,
+    ) as [string, string]
+    // An older manifest does not say how many digits its decimals have.
+    const isSame = from === to || (field.type === earlier.type && earlier.stored === undefined)
+    return isSame ? [] : [{ name: field.name, from, to, isWider: holdsAll(field.stored, earlier.stored) }]
+  })
+  const remeasured = now.fields.flatMap(({ name }) => {
+    const [from, to] = [before.units?.[name], now.units?.[name]]
+    return from === undefined || to === undefined || from === to ? [] : [{ name, from, to }]
+  })
+  const widened = changed.filter(({ isWider }) => isWider)
+  const retyped = changed.filter(({ isWider }) => !isWider)
+  const isBreaking = [removed, renamed, retyped, remeasured].some((items) => items.length > 0)
+  return {
+    kind: isBreaking ? 'breaking' : added.length + widened.length > 0 ? 'additive' : 'none',
+    added: added.map(({ name }) => name),
+    removed: removed.map(({ name }) => name),
+    renamed,
+    retyped: retyped.map(withoutWidth),
+    widened: widened.map(withoutWidth),
+    remeasured,
+  }
+}
+
+function withoutWidth({ name, from, to }: Replaced): Replaced {
+  return { name, from, to }
+}
+
+/** Returns the digits of a decimal type of DuckDB, or of BIGINT; null for other types. */
+function digitsIn(type: string): { precision: number; scale: number } | null {
+  const [, precision, scale] =
+    /^DECIMAL\((\d+),(\d+)\)$/.exec(type === 'BIGINT' ? 'DECIMAL(19,0)' : type) ?? []
+  return precision === undefined ? null : { precision: Number(precision), scale: Number(scale) }
+}
+
+/** Returns whether a type of DuckDB has all values of another one. */
+export function holdsAll(type: string | undefined, other: string | undefined): boolean {
+  if (type === undefined || other === undefined) return false
+  const [own, narrow] = [digitsIn(type), digitsIn(other)]
+  if (type === other || own === null || narrow === null) return type === other
+  return own.scale >= narrow.scale && own.precision - own.scale >= narrow.precision - narrow.scale
+}
+
+/** Describes the breaking changes in phrases. */
+export function breakingPhrases({ removed, renamed, retyped, remeasured }: SchemaChange): string[] {
+  return [
+    ...removed.map((name) => `"${name}" is removed`),
+    ...renamed.map(({ from, to }) => `"${from}" is renamed to "${to}"`),
+    ...retyped.map(({ name, from, to }) => `"${name}" has the type ${to} instead of ${from}`),
+    ...remeasured.map(({ name, from, to }) => `"${name}" has the unit ${to} instead of ${from}`),
+  ]
+}
+
+/** Describes all changes in phrases, the breaking ones first. */
+export function schemaPhrases(change: SchemaChange): string[] {
+  return [
+    ...breakingPhrases(change),
+    ...change.added.map((name) => `"${name}" is new`),
+    ...change.widened.map(({ name, from, to }) => `"${name}" has the wider type ${to} instead of ${from}`),
+  ]
+}
