@@ -97,14 +97,16 @@ async function changesHtml(
     ${
       since === null || changes === null
         ? html`<p class="lead">${words.noEarlier}</p>`
-        : html`<h2>${words.changedSince(momentOf(context, since))}</h2>
-            ${countsPart(context, table, changes.changes, manifest.rows)}
+        : html`<h2>
+              ${words.changedBetween(momentOf(context, since), momentOf(context, manifest.snapshot))}
+            </h2>
+            ${countsPart(context, table, changes.changes, query, manifest.rows)}
             ${sentences.length > 0 && html`<p>${sentences.join(' ')}</p>`}
             ${startsPart(
               context,
               knownStarts(manifest).filter((other) => other !== since),
             )}
-            ${rows !== null && rowsPart(context, table, changes.changes, rows)}`
+            ${rows !== null && rowsPart(context, table, changes.changes, query, rows)}`
     }
     ${versionsPart(context, table, versions)}
   `
@@ -125,11 +127,11 @@ function momentOf({ words }: PageContext, snapshot: SnapshotId): string {
 function startsPart(context: PageContext, others: readonly SnapshotId[]): Html | null {
   return others.length === 0
     ? null
-    : html`<p class="facts dotted">
-        <span>${context.words.sinceOthers}</span>
+    : html`<p class="facts">
+        ${context.words.sinceOthers}
         ${others.map(
           (since) =>
-            html`<a href="${queryLink(new Map([['since', since]]))}">${momentOf(context, since)}</a>`,
+            html`<a href="${queryLink(new Map([['since', since]]))}">${momentOf(context, since)}</a> `,
         )}
       </p>`
 }
@@ -160,26 +162,42 @@ function versionsPart(context: PageContext, table: Table, versions: readonly Man
   </section>`
 }
 
+function kindsIn(changes: Changes): ('added' | 'removed' | 'changed')[] {
+  return (['added', 'removed', 'changed'] as const).filter((kind) => changes[kind] > 0)
+}
+
 function kindTexts({ words }: PageContext, changes: Changes): string[] {
-  const kinds = (['added', 'removed', 'changed'] as const).filter((kind) => changes[kind] > 0)
-  return kinds.map((kind) => words.rowsOfChange[kind](writtenIn(words).count(changes[kind])))
+  return kindsIn(changes).map((kind) => words.rowsOfChange[kind](writtenIn(words).count(changes[kind])))
+}
+
+/** Returns the parameters that name both versions. */
+function endsOf({ since }: Changes, { to }: ChangesQuery): [name: string, id: string][] {
+  return [['since', since], ...(to === null ? [] : [['to', to] as [string, string]])]
 }
 
 /** States how many rows changed, and in which fields. */
-function countsPart(context: PageContext, table: Table, changes: Changes, rows: number): Html {
-  const { words } = context
+function countsPart(
+  { words }: PageContext,
+  table: Table,
+  changes: Changes,
+  query: ChangesQuery,
+  rows: number,
+): Html {
   const { count, list } = writtenIn(words)
-  const texts = kindTexts(context, changes)
+  const kinds = kindsIn(changes)
+  const linkTo = (kind: string): string =>
+    queryLink(new Map([...endsOf(changes, query), [changeColumns(changes.fields).change, kind]]))
   const isReloaded = changes.added + changes.removed + changes.changed > rows / 2
   const fields = changes.changed_fields.map(({ name, rows: changed }) => {
     const field = table.fields.find((one) => one.name === name)
     return `${field === undefined ? name : titleOf(field)} (${count(changed)})`
   })
   return html`<p class="lead" role="status">
-      ${isReloaded && words.reloaded} ${texts.length === 0 ? words.noRowChanged : `${list(texts)}.`}
+      ${isReloaded && words.reloaded} ${kinds.length === 0 && words.noRowChanged}
+      ${kinds.map((kind) => html`<a href="${linkTo(kind)}">${words.rowsOfChange[kind](count(changes[kind]))}</a> `)}
     </p>
     ${fields.length > 0 && html`<p>${words.fieldsChanged} ${list(fields)}.</p>`}
-    ${changes.key === null && texts.length > 0 && html`<p class="facts">${words.withoutKey}</p>`}`
+    ${changes.key === null && kinds.length > 0 && html`<p class="facts">${words.withoutKey}</p>`}`
 }
 
 function downloadsPart({ words }: PageContext, api: string, { since, to }: ChangesQuery, file: string): Html {
@@ -197,7 +215,13 @@ function downloadsPart({ words }: PageContext, api: string, { since, to }: Chang
 }
 
 /** Shows rows with the kind of their change, and the earlier value before each value that changed. */
-function rowsPart(context: PageContext, table: Table, changes: Changes, view: TableView): Html {
+function rowsPart(
+  context: PageContext,
+  table: Table,
+  changes: Changes,
+  query: ChangesQuery,
+  view: TableView,
+): Html {
   const { words } = context
   const { change, changed, old } = changeColumns(changes.fields)
   const inFields = new Set(changes.changed_fields.map(({ name }) => name))
@@ -243,20 +267,24 @@ function rowsPart(context: PageContext, table: Table, changes: Changes, view: Ta
         </tbody>
       </table>
     </div>
-    ${pagerPart(context, changes, view)}`
+    ${pagerPart(context, endsOf(changes, query), view)}`
 }
 
 function cellText({ words }: PageContext, field: Field, value: string | null): string {
   return value === null ? '–' : value === '' ? '' : valueText(words, field, value)
 }
 
-function pagerPart({ words }: PageContext, { since }: Changes, { range, query }: TableView): Html | null {
+function pagerPart(
+  { words }: PageContext,
+  ends: readonly (readonly [string, string])[],
+  { range, query }: TableView,
+): Html | null {
   if (range.lastPage === 1) return null
   const { count } = writtenIn(words)
   const link = (name: string, page: number): Html =>
     page < 1 || page > range.lastPage
       ? html`<span class="off">${name}</span>`
-      : html`<a href="${queryLink(new Map([['since', since], ...query.parameters]), page)}">${name}</a>`
+      : html`<a href="${queryLink(new Map([...ends, ...query.parameters]), page)}">${name}</a>`
   return html`<nav class="pager" aria-label="${words.page}">
     ${link(words.previous, range.page - 1)} ${words.page} ${count(range.page)} ${words.of}
     ${count(range.lastPage)} ${link(words.next, range.page + 1)}

@@ -164,7 +164,7 @@ export const en = {
     sql: 'SQL',
   } satisfies Record<Aspect | 'table', string>,
   whatChanged: 'What changed',
-  changedSince: (moment: string) => `What changed since ${moment}`,
+  changedBetween: (since: string, to: string) => `What the version of ${to} changed since ${since}`,
   sinceOthers: 'Changes since another version:',
   noEarlier:
     'There is no earlier version to compare with yet. The next update shows here which rows it added, removed and changed.',
@@ -354,6 +354,7 @@ export const en = {
   unit: 'Unit',
   ownScales: 'Each state has its own scale, from zero to its greatest value, which is written.',
   picture: 'Picture',
+  sumOver: (period: string) => `Total, ${period}`,
   numbers: 'Numbers',
   othersInFile: (count: string) => `${count} more in the files above.`,
   dataFrom: (period: string) => `data from ${period}`,
@@ -361,7 +362,6 @@ export const en = {
   embedHow: 'Copy this line into the HTML of your page. It always shows the data of this version.',
   versionGone: 'The version of this frame is no longer kept. This is the current one.',
   newerData: 'There is newer data. Show it.',
-  sumsAdd: 'A sum includes all selected rows. If some rows are totals of others, filter them out first.',
   totalsBeside: (field: string, total: string) =>
     `Rows where ${field} is ${total} are totals of the other rows, so a sum of all rows counts everything twice. Choose:`,
   totalsLeftOut: (field: string, total: string) =>

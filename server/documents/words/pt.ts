@@ -133,7 +133,7 @@ export const pt: Words = {
     sql: 'SQL',
   },
   whatChanged: 'O que mudou',
-  changedSince: (moment) => `O que mudou desde ${moment}`,
+  changedBetween: (since, to) => `O que a versão de ${to} mudou desde ${since}`,
   sinceOthers: 'Mudanças desde outra versão:',
   noEarlier:
     'Ainda não há versão anterior para comparar. A próxima atualização mostra aqui quais linhas acrescentou, removeu e alterou.',
@@ -315,6 +315,7 @@ export const pt: Words = {
   unit: 'Unidade',
   ownScales: 'Cada estado tem a própria escala, de zero ao maior valor, que está escrito.',
   picture: 'Imagem',
+  sumOver: (period) => `Total, ${period}`,
   numbers: 'Números',
   othersInFile: (count) => `Mais ${count} nos arquivos acima.`,
   dataFrom: (period) => `dados de ${period}`,
@@ -322,8 +323,6 @@ export const pt: Words = {
   embedHow: 'Copie esta linha para o HTML da sua página. Ela mostra sempre os dados desta versão.',
   versionGone: 'A versão deste quadro não é mais mantida. Esta é a atual.',
   newerData: 'Há dados mais novos. Mostrar.',
-  sumsAdd:
-    'A soma inclui todas as linhas selecionadas. Se algumas forem totais de outras, retire-as antes com um filtro.',
   totalsBeside: (field, total) =>
     `As linhas em que ${field} é ${total} são totais das outras; somar todas conta tudo duas vezes. Escolha:`,
   totalsLeftOut: (field, total) =>

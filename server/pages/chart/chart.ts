@@ -1,5 +1,5 @@
 import { describeFilter } from '../../documents/words/filter-text.ts'
-import { isTime, valueText } from '../../documents/words/value-text.ts'
+import { isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
 import { titleOf, termTitle, measureTitle } from '../../documents/words/titles.ts'
 import { withQuery } from '../../http/addresses.ts'
 import { publicPath } from '../../http/redirect.ts'
@@ -10,6 +10,8 @@ import { formatList } from '../../query/list.ts'
 import { measureOf, rowsName } from '../../query/measures.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import { requesterOf } from '../../routes/find.ts'
+import { coverageOf, coverageText } from '../coverage.ts'
+import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, markup, textOf, type Html } from '../html.ts'
 import { citationsPart, dayOfAccess } from '../cite.ts'
@@ -252,6 +254,8 @@ function figurePart(service: PageService, view: ChartView): Html {
   const [measure] = aggregation.measures
   const unit = measure?.field?.unit
   const isSum = measure?.of === 'sum'
+  const isOverTime = aggregation.terms.some((term) => isTime(baseOf(term)))
+  const period = isSum && !isOverTime ? coverageOf(table, snapshot.report) : null
   const note = drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`
   const isOfStates = drawing.shape === 'states'
   const pinned = new Map([...chartParameters(view), ['snapshot', snapshot.manifest.snapshot]])
@@ -261,11 +265,11 @@ function figurePart(service: PageService, view: ChartView): Html {
         <p class="dotted">
           ${describeFilter(view.query, words).map((condition) => html`<span>${condition}</span> `)}
           ${typeof unit === 'string' && html`<span>${words.unit}: ${unit}</span>`}
+          ${period !== null && html`<span>${words.sumOver(coverageText(words, period))}</span>`}
         </p>
       </figcaption>
       ${isOfStates && note} ${drawing.groups.length > 0 && markup(chartMarkup(drawing))}
       ${!isOfStates && note} ${isSum && totalsNote(context, view)}
-      ${isSum && table.totals.size === 0 && html`<p class="facts">${words.sumsAdd}</p>`}
       <p class="facts">${captionOf(context, view).facts.at(-1)}</p>
     </figure>
     ${embedPart(context, service, addresses.embed(language, table, 'chart', pinned), drawing.label)}
@@ -276,6 +280,24 @@ function figurePart(service: PageService, view: ChartView): Html {
 const linesMax = 2000
 /** Number of groups up to which the table is open. */
 const openMax = 40
+
+/** Returns the first groups as the chart has them: those of names from the greatest, others in their order. */
+function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate): number[] {
+  const { terms, measures, ordering } = aggregation
+  const [term, ...others] = terms
+  const [measure] = measures
+  const isRanked =
+    ordering.length === 0 &&
+    others.length === 0 &&
+    term !== undefined &&
+    measure !== undefined &&
+    !isTime(baseOf(term)) &&
+    !isNumber(term) &&
+    isNumber(measure.column)
+  const valueOf = (group: number): number => Number(groups.columns[1]?.[group] ?? -Infinity)
+  const all = [...selected]
+  return (isRanked ? all.toSorted((a, b) => valueOf(b) - valueOf(a)) : all).slice(0, linesMax)
+}
 
 function numbersPart(context: PageContext, view: ChartView): Html | null {
   const { words } = context
@@ -296,7 +318,7 @@ function numbersPart(context: PageContext, view: ChartView): Html | null {
           </tr>
         </thead>
         <tbody>
-          ${Array.from(selected.subarray(0, linesMax), (group: number) => {
+          ${shownGroups(view, view.answer).map((group) => {
             const address = groupLink(context, view, group)
             const names = terms.map((term, at) => valueText(words, term, groups.columns[at]?.[group] ?? null))
             return html`<tr>

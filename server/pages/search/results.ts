@@ -184,19 +184,25 @@ function chartLines(
     if (table === undefined || !snapshot) return []
     const known = textWords.get(keyOf(match)) ?? new Set()
     const answer = chartAnswer(words, table, snapshot.report, translations, search, known)
-    return answer === null ? [] : { table, answer }
+    return answer === null ? [] : { table, answer, period: coverageOf(table, snapshot.report) }
   })
   const hasNamed = charts.some(({ answer }) => answer.isNamed)
-  return charts
-    .filter(({ answer }) => answer.isNamed === hasNamed)
-    .slice(0, chartsMax)
-    .map(
-      ({ table, answer }) =>
-        html`<li>
-          <a href="${addresses.aspect(language, table, 'chart', answer.parameters)}">${answer.label}</a>
-          <span class="facts">${titleOf(table)}</span>
-        </li>`,
-    )
+  return (
+    charts
+      .filter(({ answer }) => answer.isNamed === hasNamed)
+      // Several tables may answer; the one with the latest rows comes first.
+      .toSorted((one, other) => (other.period?.to ?? '').localeCompare(one.period?.to ?? '', 'en'))
+      .slice(0, chartsMax)
+      .map(
+        ({ table, answer, period }) =>
+          html`<li>
+            <a href="${addresses.aspect(language, table, 'chart', answer.parameters)}">${answer.label}</a>
+            <span class="facts"
+              >${[titleOf(table), ...(period === null ? [] : [coverageText(words, period)])].join(' · ')}</span
+            >
+          </li>`,
+      )
+  )
 }
 
 /** Link to the rows with a value. */

@@ -44,14 +44,18 @@ async function page(path: string): Promise<{ status: number; text: string; links
 test.each([
   [
     'en',
-    ['What changed since Jan 2, 2026', '1 row added, 1 row removed, and 1 row changed.', 'Deaths (1)'],
+    [
+      'What the version of Jan 2, 2026, 3:05 AM UTC changed since Jan 2, 2026, 3:04 AM UTC',
+      '1 row added 1 row removed 1 row changed',
+      'Deaths (1)',
+    ],
     ['DayCityDeaths changed Mar 1, 2024Jaú 2 1303', 'removed Mar 2, 2024Jaú7', 'added Mar 3, 2024Jaú8'],
   ],
   [
     'pt',
     [
-      'O que mudou desde 2 de jan. de 2026',
-      '1 linha nova, 1 linha removida e 1 linha alterada.',
+      'O que a versão de 2 de jan. de 2026, 03:05 UTC mudou desde 2 de jan. de 2026, 03:04 UTC',
+      '1 linha nova 1 linha removida 1 linha alterada',
       'Óbitos (1)',
     ],
     ['DiaMunicípioÓbitos alterada 1 mar. 2024Jaú 2 1303', 'removida 2 mar. 2024Jaú7', 'nova 3 mar. 2024Jaú8'],
@@ -65,6 +69,14 @@ test.each([
   expect(downloads).toContain(`http://localhost:8000/files/d/t/${ids[1]}/changes.parquet`)
 })
 
+test('the counts lead to the rows of one kind, and versions to their own changes', async () => {
+  const { links } = await page('/en/dataset/d/t/changes/')
+  const removed = links.find((link) => link.includes('_change=removed')) ?? ''
+  const { text } = await page(`/en/dataset/d/t/changes/${removed.replaceAll('&amp;', '&')}`)
+  expect([text.includes('removed Mar 2, 2024'), text.includes('changed Mar 1, 2024')]).toEqual([true, false])
+  expect(links).toContain(`/en/dataset/d/t/changes/?to=${ids[1]}`)
+})
+
 test('the page of the table leads to its changes', async () => {
   const { links } = await page('/en/dataset/d/t/')
   expect(links).toContain('/en/dataset/d/t/changes/')
@@ -72,7 +84,7 @@ test('the page of the table leads to its changes', async () => {
 
 test('without a key, a row that changed is removed and added', async () => {
   const { text } = await page('/en/dataset/d/keyless/changes/')
-  expect(text).toContain('2 rows added and 2 rows removed. This table has no key')
+  expect(text).toContain('2 rows added 2 rows removed This table has no key')
 })
 
 test('a table without an earlier version says so', async () => {

@@ -235,9 +235,9 @@ describe('a chart', () => {
     [
       '?group=uf',
       [
+        ['SP', '3'],
         ['AC', '1'],
         ['RJ', '1'],
-        ['SP', '3'],
         ['no value', '1'],
       ],
     ],
@@ -356,29 +356,29 @@ describe('a chart', () => {
       [
         '?group=uf',
         [
-          ['RJ', '2'],
           ['SP', '3'],
+          ['RJ', '2'],
         ],
       ],
       [
         '?group=uf&measure=deaths__sum,rows&level=state',
         [
-          ['RJ', '5', '1'],
           ['SP', '30', '1'],
+          ['RJ', '5', '1'],
         ],
       ],
       [
         '?group=uf&measure=deaths__sum,rows&level=city',
         [
-          ['RJ', '5', '1'],
           ['SP', '30', '2'],
+          ['RJ', '5', '1'],
         ],
       ],
       [
         '?group=uf&measure=deaths__sum,rows&level__ne=state',
         [
-          ['RJ', '5', '1'],
           ['SP', '30', '2'],
+          ['RJ', '5', '1'],
         ],
       ],
       [
