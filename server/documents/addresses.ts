@@ -1,4 +1,6 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import { withQuery } from '../http/addresses.ts'
+import type { QueryParameters } from '../query/parameters.ts'
 import type { Language } from '../../core/catalog/names.ts'
 
 type DatasetName = Pick<Dataset, 'slug'>
@@ -15,7 +17,8 @@ export interface DocumentAddresses {
   /** Feeds are in English without a language. */
   readonly feed: (language?: Language) => string
   readonly datasetFeed: (dataset: DatasetName, language?: Language) => string
-  readonly tableFeed: (table: TableName, language?: Language) => string
+  /** @param parameters query of a feed of the changes in its answer; none for all changes */
+  readonly tableFeed: (table: TableName, language?: Language, parameters?: QueryParameters) => string
   /** A document about the service, such as `robots.txt`. */
   readonly ofService: (path: string) => string
 }
@@ -34,8 +37,12 @@ export function documentAddresses(publicUrl: URL): DocumentAddresses {
     ofTable: ({ dataset, name }, file) => `${base}/metadata/${dataset}/${name}/${file}`,
     feed: (language) => `${base}/feeds/atom.xml${languageQuery(language)}`,
     datasetFeed: ({ slug }, language) => `${base}/feeds/${slug}/atom.xml${languageQuery(language)}`,
-    tableFeed: ({ dataset, name }, language) =>
-      `${base}/feeds/${dataset}/${name}/atom.xml${languageQuery(language)}`,
+    tableFeed: ({ dataset, name }, language = 'en', parameters = new Map()) =>
+      withQuery(
+        `${base}/feeds/${dataset}/${name}/atom.xml`,
+        new Map([...parameters, ...(language === 'en' ? [] : [['lang', language] as const])]),
+        1,
+      ),
     ofService: (path) => `${base}/${path}`,
   }
 }

@@ -18,6 +18,20 @@ export interface Change {
   readonly table: Table
   readonly manifest: Manifest
   readonly report: SnapshotReport | null
+  /** Answer to the query of the feed, if it has one. */
+  readonly answer?: Answer
+}
+
+interface Answer {
+  /** Number of rows, or of groups. */
+  readonly count: number
+  /** The same in the snapshot before; null for a first snapshot. */
+  readonly before: number | null
+  readonly parameters: ReadonlyMap<string, string>
+  /** True for an aggregate. */
+  readonly isGrouped: boolean
+  /** Address of the rows by which the answers differ; null if there is none. */
+  readonly differences: string | null
 }
 
 interface Feed {
@@ -57,7 +71,7 @@ export function atom(
     element('link', '', { rel: 'self', type: 'application/atom+xml', href: self }),
     element('link', '', { rel: 'alternate', type: 'text/html', href: page }),
     element('generator', 'Acervo'),
-    ...latestChanges.map((change) => entry(writing, change, language)),
+    ...latestChanges.map((change) => entry(writing, change, language, self)),
   ]
   return (
     xmlHead +
@@ -68,25 +82,51 @@ export function atom(
   )
 }
 
-function entry(writing: Writing, change: Change, language: Language): string {
-  const { dataset, table, manifest } = change
+function entry(writing: Writing, change: Change, language: Language, self: string): string {
+  const { dataset, table, manifest, answer } = change
   const { files, rows, page } = writing
   const { snapshot, import_date: imported } = manifest
   const download = manifest.files.find(({ file }) => file === fileNames.download(table))
-  const pinned = withQuery(rows.data(dataset, table), new Map([['snapshot', snapshot]]), 1)
+  const base = answer?.isGrouped === true ? rows.aggregate : rows.data
+  const parameters = new Map([...(answer?.parameters ?? []), ['snapshot', snapshot]])
+  const pinned = withQuery(base(dataset, table), parameters, 1)
   const addressOf = (file: string): string => files.file(table, snapshot, file)
   const sentences = sentencesOf(change, wordsOf[language])
   const list = sentences.map((sentence) => `<li>${xmlText(sentence)}</li>`).join('')
   return element(
     'entry',
     [
-      element('id', `urn:acervo:snapshot:${tableId(table)}:${snapshot}`),
+      // Each feed has an entry of its own, since the answers differ.
+      element(
+        'id',
+        answer === undefined
+          ? `urn:acervo:snapshot:${tableId(table)}:${snapshot}`
+          : `${xmlText(self)}#${snapshot}`,
+      ),
       element('title', xmlText(`${dataset.name}, ${titleOf(table)}: ${sentences[0] ?? ''}`)),
       element('updated', imported),
       element('published', imported),
       element('category', '', { term: dataset.slug }),
-      element('link', '', { rel: 'alternate', type: 'text/html', href: page(language, dataset, table) }),
+      element('link', '', {
+        rel: 'alternate',
+        type: 'text/html',
+        href: withQuery(
+          page(language, dataset, table),
+          new Map(answer?.isGrouped === true ? [] : answer?.parameters),
+          1,
+        ),
+      }),
       element('link', '', { rel: 'related', type: 'application/json', title: 'Rows', href: pinned }),
+      ...(answer?.differences == null
+        ? []
+        : [
+            element('link', '', {
+              rel: 'related',
+              type: 'application/json',
+              title: 'Changes',
+              href: answer.differences,
+            }),
+          ]),
       element('link', '', {
         rel: 'related',
         type: 'application/json',
@@ -119,7 +159,7 @@ function entry(writing: Writing, change: Change, language: Language): string {
 }
 
 /** Describes the changes of an ingest in sentences, rows first. */
-function sentencesOf({ table, manifest, report }: Change, words: Words): string[] {
+function sentencesOf({ table, manifest, report, answer }: Change, words: Words): string[] {
   const { rows, before, changes: [changes] = [] } = manifest
   const { count, day, list } = writtenIn(words)
   const now = words.rows(count(rows))
@@ -138,6 +178,7 @@ function sentencesOf({ table, manifest, report }: Change, words: Words): string[
   const kinds = (['added', 'removed', 'changed'] as const).filter((kind) => (changes?.[kind] ?? 0) > 0)
   const changed = kinds.map((kind) => words.rowsOfChange[kind](count(changes?.[kind] ?? 0)))
   const all = [
+    ...(answer === undefined ? [] : [answerSentence(answer, words)]),
     first,
     ...(changed.length > 0 ? [`${list(changed)}.`] : changes === undefined ? [] : [words.noRowChanged]),
     ...schemaSentences(table, manifest, words),
@@ -147,4 +188,10 @@ function sentencesOf({ table, manifest, report }: Change, words: Words): string[
     words.collectedOn(day(manifest.collected_at)),
   ]
   return all.slice(0, sentencesMax)
+}
+
+function answerSentence({ count: now, before, isGrouped }: Answer, words: Words): string {
+  const { count } = writtenIn(words)
+  const sizeOf = (size: number): string => (isGrouped ? words.groups : words.rows)(count(size))
+  return words.answerChanged(sizeOf(now), before === null ? null : sizeOf(before))
 }

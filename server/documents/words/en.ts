@@ -91,6 +91,7 @@ export const en = {
   tables: 'Tables',
   table: 'Table',
   rows: (count: string) => (count === '1' ? '1 row' : `${count} rows`),
+  groups: (count: string) => (count === '1' ? '1 group' : `${count} groups`),
   rowsHead: 'Rows',
   download: 'Download',
   wholeTable: 'The whole table',
@@ -182,6 +183,8 @@ export const en = {
   subscribe: 'Subscribe',
   feedHow:
     'A feed reader, such as Thunderbird or Feedly, tells you when these data change. Give it this address:',
+  answerChanged: (now: string, before: string | null) =>
+    before === null ? `The answer has ${now}.` : `The answer changed: ${now}; before, ${before}.`,
   asManyAsBefore: (rows: string) => `${rows}, as many as before.`,
   rowsBefore: (rows: string, before: string, difference: string) =>
     `${rows}, ${before} before (${difference}).`,

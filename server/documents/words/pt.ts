@@ -60,6 +60,7 @@ export const pt: Words = {
   tables: 'Tabelas',
   table: 'Tabela',
   rows: (count) => (count === '1' ? '1 linha' : `${count} linhas`),
+  groups: (count) => (count === '1' ? '1 grupo' : `${count} grupos`),
   rowsHead: 'Linhas',
   download: 'Baixar',
   wholeTable: 'A tabela inteira',
@@ -151,6 +152,8 @@ export const pt: Words = {
   subscribe: 'Assinar',
   feedHow:
     'Um leitor de feeds, como o Thunderbird ou o Feedly, avisa quando estes dados mudam. Informe a ele este endereço:',
+  answerChanged: (now, before) =>
+    before === null ? `A resposta tem ${now}.` : `A resposta mudou: ${now}; antes, ${before}.`,
   asManyAsBefore: (rows) => `${rows}, o mesmo que antes.`,
   rowsBefore: (rows, before, difference) => `${rows}; antes, ${before} (${difference}).`,
   unlikeBefore: (sentence) => `Diferente de antes: ${sentence}.`,

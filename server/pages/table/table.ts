@@ -38,7 +38,15 @@ function tableHtml(service: PageService, view: TableView): Html {
   const { dataset, table, query, range, snapshot } = view
   const { count } = writtenIn(words)
   const title = titleOf(table)
-  const feed = service.writing.documents.tableFeed(table, language)
+  // A feed of the shown rows: their order and columns change no answer.
+  const shownRows = withParameters(view, {
+    ordering: null,
+    fields: null,
+    page_size: null,
+    snapshot: null,
+    format: null,
+  })
+  const feed = service.writing.documents.tableFeed(table, language, shownRows)
   const embedded = withParameters(view, {
     page_size: null,
     format: null,

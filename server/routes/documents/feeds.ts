@@ -3,8 +3,10 @@ import { languages, type Language } from '../../../core/catalog/names.ts'
 import { atom, atomType, entriesMax, type Change } from '../../documents/atom.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
-import { parseQuery } from '../../query/parameters.ts'
-import { findDataset, findTable } from '../find.ts'
+import { parametersOf, parseQuery } from '../../query/parameters.ts'
+import { withQuery } from '../../http/addresses.ts'
+import { findDataset, findTable, requesterOf } from '../find.ts'
+import { answerChanges, questionIn, subtitleOf } from './query-feed.ts'
 import { offerOf } from './metadata.ts'
 import { documentResponse, type DocumentService } from './service.ts'
 
@@ -73,31 +75,44 @@ export function datasetFeed(service: DocumentService): Resource {
   }
 }
 
-/** Feed of the changes of a table. */
+/** Feed of the changes of a table, or of those in the answer to a query. */
 export function tableFeed(service: DocumentService): Resource {
   const { writing } = service
   return {
     ...common,
     path: '/:dataset/:table/atom.xml',
     name: 'Table Feed',
-    description: 'Changes of a table as Atom.',
-    find: ({ params, target }) => {
-      const { language, catalog } = requestedLanguage(service, target)
-      const dataset = findDataset(catalog, params)
-      const table = findTable(dataset, params)
+    description: 'Changes of a table, or of the answer to a query, as Atom.',
+    find: (request) => {
+      const pairs = parametersOf(request.target)
+      const { language, catalog } = requestedLanguage(
+        service,
+        queryOf(pairs, (name) => name === 'lang'),
+      )
+      const dataset = findDataset(catalog, request.params)
+      const table = findTable(dataset, request.params)
+      const question = questionIn(
+        table,
+        queryOf(pairs, (name) => name !== 'lang'),
+      )
+      const parameters = new Map(question?.parameters)
       return documentResponse(
         service,
-        { key: ['feed', tableId(table), language], tables: [table] },
+        { key: ['feed', tableId(table), language, JSON.stringify([...parameters])], tables: [table] },
         atomType,
-        async () => {
-          const changes = await retainedChanges(service, dataset, table)
+        async (signal) => {
+          const requester = requesterOf(request, signal, service.pageBytesMax)
+          const changes =
+            question === null
+              ? await retainedChanges(service, dataset, table)
+              : await answerChanges(service, dataset, table, question, requester)
           return () =>
             atom(writing, {
               language,
               title: `${catalog.title}: ${dataset.name}, ${table.title ?? table.name}`,
-              subtitle: table.description ?? '',
-              self: writing.documents.tableFeed(table, language),
-              page: writing.page(language, dataset, table),
+              subtitle: question === null ? (table.description ?? '') : subtitleOf(question, language),
+              self: writing.documents.tableFeed(table, language, parameters),
+              page: withQuery(writing.page(language, dataset, table), parameters, 1),
               fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
               changes,
             })
@@ -105,6 +120,11 @@ export function tableFeed(service: DocumentService): Resource {
       )
     },
   }
+}
+
+/** Returns a query of the parameters with these names. */
+function queryOf(pairs: readonly (readonly [string, string])[], isWanted: (name: string) => boolean): string {
+  return `?${new URLSearchParams(pairs.filter(([name]) => isWanted(name)).map((pair) => [...pair])).toString()}`
 }
 
 /**

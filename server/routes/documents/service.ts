@@ -141,7 +141,7 @@ export function documentResponse(
   service: DocumentService,
   about: About,
   mediaType: string,
-  write: () => Awaitable<Text | (() => Awaitable<Text>)>,
+  write: (signal: () => AbortSignal) => Awaitable<Text | (() => Awaitable<Text>)>,
   headers: Readonly<Record<string, string>> = {},
 ): NamedResponse {
   const { snapshots, freshness, writingName } = service
@@ -152,9 +152,9 @@ export function documentResponse(
     mediaType,
     headers,
     isAtHand: false,
-    body: async () => {
+    body: async (signal) => {
       let begin = performance.now()
-      let text = await write()
+      let text = await write(signal)
       if (typeof text === 'function') {
         begin = performance.now()
         text = await text()

@@ -1,0 +1,75 @@
+import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
+import { entriesMax, type Change } from '../../documents/atom.ts'
+import { wordsOf } from '../../documents/words/all.ts'
+import { describeFilter } from '../../documents/words/filter-text.ts'
+import { withQuery } from '../../http/addresses.ts'
+import { parseAggregateQuery } from '../../query/aggregate-query.ts'
+import { parametersOf } from '../../query/parameters.ts'
+import { parseRowQuery } from '../../query/query.ts'
+import type { Language } from '../../../core/catalog/names.ts'
+import { answerDigest, type AnswerDigest, type Question } from '../../table/representations/answer-digest.ts'
+import type { Requester } from '../../table/engine/requester.ts'
+import type { DocumentService } from './service.ts'
+
+/** Feeds of a query: an entry for each snapshot in which its answer changed. */
+
+const without = ['page', 'page_size', 'snapshot', 'format'] as const
+
+/** Parses the query of a feed; null for all changes of the table. */
+export function questionIn(table: Table, target: string): Question | null {
+  const names = parametersOf(target).map(([name]) => name)
+  if (names.length === 0) return null
+  return names.some((name) => name === 'group' || name === 'measure')
+    ? parseAggregateQuery(table, target, without)
+    : parseRowQuery(table, target, without)
+}
+
+/** Describes the rows of a query. */
+export function subtitleOf(question: Question, language: Language): string {
+  return describeFilter('terms' in question ? question.filter : question, wordsOf[language]).join(', ')
+}
+
+/** Returns the retained snapshots in which the answer differs from that before, the latest first. */
+export async function answerChanges(
+  { snapshots, engine, writing }: DocumentService,
+  dataset: Dataset,
+  table: Table,
+  question: Question,
+  requester: Requester,
+): Promise<Change[]> {
+  const retained = (await snapshots.retainedSnapshots(table)).slice(0, entriesMax)
+  const answers: (Pick<Change, 'manifest' | 'report'> & { readonly digest: AnswerDigest })[] = []
+  for (const { manifest, report } of retained) {
+    const digest = await snapshots.use(table, manifest.snapshot, async (snapshot) =>
+      snapshot === null ? null : answerDigest(snapshot, question, engine, requester),
+    )
+    // Without it, no later answer can be compared.
+    if (digest === null) break
+    answers.push({ manifest, report, digest })
+  }
+  return answers.flatMap(({ manifest, report, digest }, index): Change[] => {
+    const before = answers[index + 1]
+    const isFirst = before === undefined && manifest.previous === null
+    if (!isFirst && (before === undefined || before.digest.hash === digest.hash)) return []
+    const since = before?.manifest.snapshot
+    const ends =
+      since === undefined
+        ? null
+        : new Map([
+            ['since', since],
+            ['to', manifest.snapshot],
+          ])
+    const differences =
+      ends === null || 'terms' in question
+        ? null
+        : withQuery(writing.rows.changes(dataset, table), new Map([...ends, ...question.parameters]), 1)
+    const answer = {
+      count: digest.count,
+      before: before?.digest.count ?? null,
+      parameters: question.parameters,
+      isGrouped: 'terms' in question,
+      differences,
+    }
+    return [{ dataset, table, manifest, report, answer }]
+  })
+}

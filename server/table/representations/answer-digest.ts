@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { tableId } from '../../../core/catalog/catalog.ts'
+import { quotedName } from '../../../core/sql.ts'
+import type { AggregateQuery } from '../../query/aggregate-query.ts'
+import type { RowQuery } from '../../query/query.ts'
+import type { Snapshot } from '../../snapshots/snapshot.ts'
+import type { Requester } from '../engine/requester.ts'
+import { planOver, scanOf } from '../selection/access/duckdb/statements.ts'
+import { aggregate } from './aggregate-page.ts'
+import type { RowEngine } from './page.ts'
+
+/** Size of the answer to a query, and a hash of it: answers with the same rows, in any order, are equal. */
+export interface AnswerDigest {
+  /** Number of rows, or of groups. */
+  readonly count: number
+  readonly hash: string
+}
+
+export type Question = RowQuery | AggregateQuery
+
+/** Maximum number of remembered digests of a snapshot. */
+const digestsMax = 10_000
+
+/** Digests by snapshot, which never changes, and by query. */
+const known = new WeakMap<Snapshot['manifest'], Map<string, AnswerDigest>>()
+
+/** Returns the digest of an answer. Each query reads a snapshot once, however many clients follow it. */
+export async function answerDigest(
+  snapshot: Snapshot,
+  question: Question,
+  engine: RowEngine,
+  requester: Requester,
+): Promise<AnswerDigest> {
+  const key = JSON.stringify([tableId(snapshot.table), [...question.parameters]])
+  const digests = known.get(snapshot.manifest) ?? new Map<string, AnswerDigest>()
+  known.set(snapshot.manifest, digests)
+  const before = digests.get(key)
+  if (before !== undefined) return before
+  const found =
+    'terms' in question
+      ? await groupsDigest(snapshot, question, engine, requester)
+      : await rowsDigest(snapshot, question, engine, requester)
+  const [oldest] = digests.keys()
+  if (digests.size >= digestsMax && oldest !== undefined) digests.delete(oldest)
+  digests.set(key, found)
+  return found
+}
+
+async function groupsDigest(
+  snapshot: Snapshot,
+  query: AggregateQuery,
+  engine: RowEngine,
+  requester: Requester,
+): Promise<AnswerDigest> {
+  const { groups, selected } = await aggregate(snapshot, query, engine, requester)
+  const hash = createHash('sha256')
+  for (const group of selected)
+    hash.update(JSON.stringify(groups.columns.map((column) => column[group] ?? null)))
+  return { count: selected.length, hash: hash.digest('hex') }
+}
+
+async function rowsDigest(
+  snapshot: Snapshot,
+  query: RowQuery,
+  { pool }: RowEngine,
+  requester: Requester,
+): Promise<AnswerDigest> {
+  const { rows } = snapshot.manifest
+  const scan = scanOf(snapshot, { from: 0, to: rows })
+  if (scan.parts.length === 0) return { count: 0, hash: '' }
+  await requester.pay({ values: rows * (query.fields.length + query.conditions.length) })
+  const columns = query.fields.map(({ name }) => quotedName(name))
+  const plan = planOver(
+    snapshot,
+    scan,
+    query,
+    ({ from, where }) =>
+      `select count(*)::integer, coalesce(sum(hash(${columns.join(', ')})), 0)::varchar from ${from} where ${where}`,
+  )
+  const answer = await pool.rows(plan, requester.client, requester.signal())
+  const [count, hash] = answer.rows[0] ?? []
+  return { count: Number(count), hash: String(hash) }
+}
