@@ -39,7 +39,7 @@ interface ComparedForm {
 }
 
 /** A file of changes, by its path. */
-export interface ComparedFields extends ComparedForm {
+export interface ChangesFile extends ComparedForm {
   readonly file: string
 }
 
@@ -54,7 +54,7 @@ export function changedListSql(changed: string): string {
 }
 
 /** SQL: the earlier or the later states of the rows in a file of changes, with the compared fields as columns. */
-export function statesSql({ file, ...compared }: ComparedFields, state: 'old' | 'new'): string {
+export function statesSql({ file, ...compared }: ChangesFile, state: 'old' | 'new'): string {
   const { change, changed, old } = changeColumns(compared.fields)
   const withOld = state === 'new' ? [] : fieldsWithOld(compared)
   const columns = compared.fields.map((name) =>

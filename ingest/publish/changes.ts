@@ -1,18 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
 import path from 'node:path'
-import type { Field } from '../../core/catalog/catalog.ts'
-import { typeRow } from '../../core/catalog/field-types.ts'
+import type { Table } from '../../core/catalog/catalog.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
+import { Database } from '../../core/duckdb/database.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import {
   changeColumns,
   changedListSql,
   fieldsWithOld,
   statesSql,
-  type ComparedFields,
+  type ChangesFile,
 } from '../../core/warehouse/changes.ts'
 import { fileNames, layout, rowGroupRows, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { holdsAll } from '../../core/warehouse/schema-change.ts'
-import { orderTerms, type Changes, type Manifest } from '../../core/warehouse/manifest.ts'
+import { orderTerms, storedFields, type Changes, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { partFormat } from '../convert/parquet.ts'
@@ -39,13 +41,16 @@ interface ChangesOptions {
   readonly reused: ReadonlyMap<string, { readonly key: string }>
 }
 
+/** Fields with their types in Parquet. */
+type ComparedFields = Manifest['fields']
+
 /** SQL: rows with the compared fields as columns c0, c1 and so on. */
-type Side = (fields: readonly Field[]) => string
+type Side = (fields: ComparedFields) => string
 
 /** Two sides to compare. */
 interface Comparison extends Pick<Changes, 'since' | 'file'> {
   /** Fields that both sides have. */
-  readonly fields: readonly Field[]
+  readonly fields: ComparedFields
   readonly later: Side
   readonly earlier: Side
 }
@@ -60,7 +65,7 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
   const { table } = work
   const { store, previous, folder, parts, reused } = options
   const before = await manifestOf(store, table, previous).catch(() => null)
-  const fields = before === null ? [] : comparedFields(work, before)
+  const fields = before === null ? [] : comparedFields(table, before)
   if (before === null || fields.length === 0) return null
   const retained = await snapshotsIn(store, table)
   const known = (before.changes ?? []).filter(({ since }) => retained.includes(since))
@@ -108,10 +113,10 @@ function filesOf({ parts, files }: Manifest, known: readonly Changes[]): Manifes
 }
 
 /** Returns the fields that an earlier snapshot has with the same values: in the same type, or in a narrower one. */
-function comparedFields({ fields }: Pick<Work, 'fields'>, before: Pick<Manifest, 'fields'>): Field[] {
-  return fields.flatMap(({ field }) => {
-    const stored = before.fields.find(({ name }) => name === field.name)?.stored
-    return stored !== undefined && holdsAll(typeRow(field.type).stored(field), stored) ? field : []
+function comparedFields(table: Table, before: Pick<Manifest, 'fields'>): ComparedFields {
+  return storedFields(table).flatMap((field) => {
+    const earlier = before.fields.find(({ name }) => name === field.name)
+    return earlier !== undefined && holdsAll(field.stored, earlier.stored) ? field : []
   })
 }
 
@@ -124,7 +129,7 @@ function partsSide(files: readonly string[]): Side {
   }
 }
 
-function stepsSide(steps: readonly ComparedFields[], state: 'old' | 'new'): Side {
+function stepsSide(steps: readonly ChangesFile[], state: 'old' | 'new'): Side {
   return (fields) => {
     const columns = fields.map((field, index) => columnSql(field, index, quotedName(field.name)))
     return steps
@@ -133,8 +138,61 @@ function stepsSide(steps: readonly ComparedFields[], state: 'old' | 'new'): Side
   }
 }
 
-function columnSql(field: Field, index: number, value: string): string {
-  return `${value}::${typeRow(field.type).stored(field)} as c${index}`
+function columnSql({ stored }: ComparedFields[number], index: number, value: string): string {
+  return `${value}::${stored} as c${index}`
+}
+
+/** Memory of a verification: 16 bytes a row at most. */
+const verifyMemory = '500MB'
+
+/**
+ * Verifies that the rows of each earlier snapshot that still exists, with the changes since, are the rows of a snapshot.
+ * @throws TableFailure if they are not
+ */
+export async function verifyChanges(store: Store, manifest: Manifest): Promise<void> {
+  const { dataset, table, snapshot, fields, changes = [] } = manifest
+  const name = { dataset, name: table }
+  for (const { since, ...form } of changes) {
+    const before = await manifestOf(store, name, since).catch(() => null)
+    if (before === null) continue
+    const [own, earlier] = [manifest, before].map(({ snapshot: id, parts, files }) => ({
+      home: layout.snapshot(name, id),
+      parts,
+      changed: files.filter(({ file }) => id === snapshot && file === form.file),
+    })) as [SnapshotFiles, SnapshotFiles]
+    const pinned = [own, earlier].flatMap(({ home, parts, changed }) =>
+      [...parts, ...changed].map((file) => ({ ...file, key: `${home}/${file.file}` })),
+    )
+    const release = await store.pin(pinned)
+    // The warehouse may be read-only.
+    const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-verify-'))
+    const database = await Database.open({
+      memory: verifyMemory,
+      threads: 2,
+      scratch,
+      folders: [store.localFolder],
+    })
+    const db = await database.connect()
+    try {
+      const sideOf = ({ home, parts }: SnapshotFiles): Side =>
+        partsSide(parts.map(({ file }) => path.join(store.place(home), file)))
+      const compared = fields.filter((field) => form.fields.includes(field.name))
+      const sides = { fields: compared, later: sideOf(own), earlier: sideOf(earlier) }
+      await requireBalance(db, sides, { ...form, file: path.join(store.place(own.home), form.file) })
+    } finally {
+      db.close()
+      database.close()
+      release()
+      await rm(scratch, { recursive: true })
+    }
+  }
+}
+
+/** Files of a snapshot that a verification reads, and the key of their folder. */
+interface SnapshotFiles {
+  readonly home: string
+  readonly parts: Manifest['parts']
+  readonly changed: Manifest['files']
 }
 
 /** Compares two sides, writes the rows by which they differ, and reads them back. */
@@ -180,7 +238,7 @@ async function matchingKey(
 }
 
 /** SQL: the rows of a file of changes, in their order. */
-function changedRowsSql({ table }: Work, fields: readonly Field[], key: readonly string[] | null): string {
+function changedRowsSql({ table }: Work, fields: ComparedFields, key: readonly string[] | null): string {
   const names = fields.map(({ name }) => name)
   const { change, changed, old } = changeColumns(names)
   const at = (name: string): string => `c${names.indexOf(name)}`
@@ -220,8 +278,8 @@ function changedRowsSql({ table }: Work, fields: readonly Field[], key: readonly
  */
 async function requireBalance(
   db: Connection,
-  { fields, later, earlier }: Comparison,
-  written: ComparedFields,
+  { fields, later, earlier }: Omit<Comparison, 'since' | 'file'>,
+  written: ChangesFile,
 ): Promise<void> {
   const columns = fields.map((_, index) => `c${index}`)
   const sumsOf = (side: Side): string =>
@@ -241,7 +299,7 @@ async function requireBalance(
 
 async function countsOf(
   db: Connection,
-  { file, fields, key }: ComparedFields,
+  { file, fields, key }: ChangesFile,
 ): Promise<Pick<Changes, 'added' | 'removed' | 'changed' | 'changed_fields'>> {
   const { change, changed } = changeColumns(fields)
   const from = `read_parquet(${quotedText(file)})`

@@ -1,8 +1,9 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
 import { quarantinedAt } from '../../core/warehouse/history.ts'
-import { layout } from '../../core/warehouse/layout.ts'
-import { filesOf } from '../../core/warehouse/manifest.ts'
+import { verifyChanges } from '../publish/changes.ts'
+import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { isAsSummed } from '../../core/warehouse/summed-files.ts'
@@ -20,7 +21,7 @@ export interface Verified {
   readonly fault: string | null
 }
 
-/** Rereads every file of every snapshot of the tables, and compares it with its hash. */
+/** Rereads every file of every snapshot of the tables, and compares it with its hash, and its changes with its rows. */
 export async function* verify(store: Store, tables: readonly Table[]): AsyncGenerator<Verified> {
   for (const table of tables) {
     const ids = await snapshotsIn(store, table)
@@ -36,6 +37,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
     })
     if (ids.length === 0 && pointer === null) continue
     yield { table, what: 'current.json', bytes: 0, fault: pointer }
+    const intact = new Map<SnapshotId, Manifest>()
     for (const id of ids) {
       // A quarantined snapshot that is not current needs no report: its damage is known, and it was replaced.
       if (id !== current?.snapshot && (await quarantinedAt(store, table, id)) !== null) continue
@@ -46,10 +48,16 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
           throw new Error('it has no manifest: remove its folder, or publish the table again')
         bytes = filesOf(manifest).reduce((sum, file) => sum + file.bytes, 0)
         await verifyFiles(filesInStore(store, layout.snapshot(table, id)), manifest)
+        intact.set(id, manifest)
       })
       // An expired snapshot may have been removed meanwhile.
       const isGone = fault !== null && !(await snapshotsIn(store, table)).includes(id)
       if (!isGone) yield { table, what: id, bytes, fault }
+    }
+    for (const [id, manifest] of intact) {
+      const changes = manifest.changes?.filter(({ since }) => intact.has(since)) ?? []
+      const fault = await faultOf(() => verifyChanges(store, { ...manifest, changes }))
+      if (fault !== null) yield { table, what: id, bytes: 0, fault }
     }
   }
 }

@@ -5,6 +5,8 @@ import { Database } from '../../core/duckdb/database.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import type { Changes, Manifest } from '../../core/warehouse/manifest.ts'
 import { schemaChangeOf, schemaPhrases } from '../../core/warehouse/schema-change.ts'
+import { openStore } from '../../core/warehouse/stores/open.ts'
+import { verifyChanges } from '../../ingest/publish/changes.ts'
 import { faultLines } from '../support/declared.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import {
@@ -195,6 +197,27 @@ test('a row that changes and changes back is no change since the first snapshot'
     [manifests[1]?.snapshot, 1],
     [manifests[0]?.snapshot, 0],
   ])
+})
+
+/** A version with a row for each number of deaths. */
+const withDeaths = (...deaths: string[]): Version => ({
+  ...keyed,
+  rows: deaths.map((count, index) => ['2024-03-01', `City ${index}`, count]),
+})
+
+test('a verification finds changes that do not lead from one snapshot to the other', async () => {
+  const { manifests, warehouse } = await publishAll([
+    withDeaths('1', '2'),
+    withDeaths('1', '3'),
+    withDeaths('1', '3', '4'),
+  ])
+  const store = openStore(warehouse)
+  const [first, , last] = manifests
+  if (first === undefined || last?.changes === undefined) throw new Error('there are no changes')
+  await expect(verifyChanges(store, last)).resolves.toBeUndefined()
+  const [step] = last.changes
+  const wrong = { ...last, changes: step === undefined ? [] : [{ ...step, since: first.snapshot }] }
+  await expect(verifyChanges(store, wrong)).rejects.toThrow('verification of the changes failed')
 })
 
 test('a new column, and other spellings of the same values, change no row', async () => {
