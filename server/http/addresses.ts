@@ -13,6 +13,8 @@ export interface Addresses {
   readonly aggregate: (dataset: Dataset, table: Table) => string
   /** Rows that differ between two snapshots. */
   readonly changes: (dataset: Dataset, table: Table) => string
+  /** Changes of a row by its key. */
+  readonly history: (dataset: Dataset, table: Table) => string
 }
 
 /**
@@ -31,6 +33,7 @@ export function addressesOf(family: Family, publicUrl: URL): Addresses {
     export: (dataset, table) => ofRows(dataset, `${table.name}/export`),
     aggregate: (dataset, table) => ofRows(dataset, `${table.name}/aggregate`),
     changes: (dataset, table) => ofRows(dataset, `${table.name}/changes`),
+    history: (dataset, table) => ofRows(dataset, `${table.name}/history`),
   }
 }
 

@@ -6,14 +6,14 @@ import { framed, type PageContext } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html, textOf } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
-import { rowsPage, viewOf } from './table/view.ts'
+import { rowsPage, viewOf, type QueryView } from './table/view.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
 import { InvalidPage } from '../query/errors.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { parseQuery } from '../query/parameters.ts'
 import { answerQuery } from './table/answer-query.ts'
-import { named, pageAt, type PageService } from './service.ts'
+import { named, pageAt, rowAddresses, type PageService } from './service.ts'
 
 interface RowView {
   readonly dataset: Dataset
@@ -24,11 +24,13 @@ interface RowView {
   readonly count: number
   /** Values of the fields in declared order. */
   readonly values: readonly (string | null)[]
+  /** Address of the changes of the row; null for a table without a key. */
+  readonly history: string | null
 }
 
 function rowHtml(context: PageContext, view: RowView): Html {
   const { addresses, language, words } = context
-  const { dataset, table, number, count: rows, values } = view
+  const { dataset, table, number, count: rows, values, history } = view
   const { snapshot } = view.snapshot.manifest
   const { count } = writtenIn(words)
   const title = words.row(count(number))
@@ -51,6 +53,7 @@ function rowHtml(context: PageContext, view: RowView): Html {
             <dd>${valuePart(context, field, values[index] ?? null)}</dd>`,
       )}
     </dl>
+    ${history !== null && html`<p><a href="${history}">${words.rowHistory}</a></p>`}
   `
   return framed(context, {
     title: `${titleOf(table)}, ${title}`,
@@ -68,6 +71,19 @@ function valuePart({ words }: PageContext, field: Field, value: string | null): 
   const address = safeAddress(value)
   if (address !== null) return html`<a href="${address}" rel="nofollow noopener">${value}</a>`
   return html`<span class="whole" dir="auto">${text}</span>`
+}
+
+/** Returns the address of the history of a row by its key; null for a table without a key. */
+function historyOf(
+  service: PageService,
+  { dataset, table }: QueryView,
+  values: readonly (string | null)[],
+): string | null {
+  if (table.key === null) return null
+  const parameters = table.fields.flatMap(({ name }, index): [string, string][] =>
+    table.key?.includes(name) === true ? [[name, values[index] ?? '']] : [],
+  )
+  return withQuery(rowAddresses(service).history(dataset, table), new Map(parameters), 1)
 }
 
 /** Page of one row, by its number in a snapshot: a field per line, with its meaning. */
@@ -96,7 +112,8 @@ export function rowPage(service: PageService): Resource {
             const [values] = rows
             // An empty table has a first page, but no row.
             if (values === undefined) throw new InvalidPage()
-            const markup = rowHtml(context, { ...queryView, number, count: range.count, values })
+            const history = historyOf(service, queryView, values)
+            const markup = rowHtml(context, { ...queryView, number, count: range.count, values, history })
             return { pieces: [textOf(markup)], serverTiming }
           },
         }

@@ -26,6 +26,7 @@ import { problemForms } from '../pages/problem.ts'
 import { wantsPage } from '../http/negotiation.ts'
 import { problemOf } from '../routes/problem-of.ts'
 import { tableChanges } from '../routes/table-changes.ts'
+import { tableHistory } from '../routes/table-history.ts'
 import { tableAggregate } from '../routes/table-aggregate.ts'
 import { tableExport } from '../routes/table-export.ts'
 import { tableDetail } from '../routes/table-detail.ts'
@@ -91,6 +92,7 @@ function routes(
       tableExport(family, runtime),
       tableAggregate(family, runtime),
       tableChanges(family, runtime),
+      tableHistory(family, runtime),
     ]
     for (const resource of resources) mount(router, resource, family.trailingSlash, browsable)
     const references = [familyReference(family, documents), tableReference(family, documents)]

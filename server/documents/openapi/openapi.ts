@@ -82,6 +82,7 @@ function referredPart(
     addresses.export(dataset, table),
     addresses.aggregate(dataset, table),
     addresses.changes(dataset, table),
+    ...(table.key === null ? [] : [addresses.history(dataset, table)]),
   ]
   const paths = own.map(pathOf).map((path) => {
     const pointer = path.replaceAll('~', '~0').replaceAll('/', '~1')

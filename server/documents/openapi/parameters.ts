@@ -249,6 +249,20 @@ const namesOf = (items: readonly string[], max: number): Json => ({
   },
 })
 
+/** Returns the parameter with the value of a key field. */
+export function keyParameter({ table, report }: TableDescription, name: string): Json {
+  const field = table.fields.find((one) => one.name === name)
+  const example = report?.fields.find((one) => one.name === name)?.min ?? undefined
+  return {
+    name,
+    in: 'query',
+    required: true,
+    description: `Value of \`${name}\` in the row.`,
+    schema: field === undefined ? partSchema : valueSchema(field),
+    ...(example !== undefined && { example }),
+  }
+}
+
 /** Returns the parameters of aggregates of a table. */
 export function aggregateParameters({ table }: TableDescription): Named[] {
   const terms = termsOf(table).map(({ name }) => formatList([name]))

@@ -158,6 +158,36 @@ const changes = object({
   }),
 })
 
+const seen = {
+  ...object({ snapshot: text, import_date: moment }),
+  type: ['object', 'null'],
+}
+const history = object({
+  key: { type: 'object', additionalProperties: true },
+  row: {
+    type: ['object', 'null'],
+    additionalProperties: true,
+    description: 'The row now; null if there is none.',
+  },
+  first_seen: { ...seen, description: 'First kept snapshot with the row; null if none has it.' },
+  is_first_known: {
+    type: 'boolean',
+    description: 'False if older snapshots, which are not kept, may have the row.',
+  },
+  last_seen: { ...seen, description: 'Last snapshot with the row.' },
+  changes: {
+    ...listOf(
+      object({
+        snapshot: text,
+        import_date: moment,
+        change: { type: 'string', enum: ['added', 'removed', 'changed'] },
+        fields: listOf(object({ field: text, from: {}, to: {} })),
+      }),
+    ),
+    description: 'Changes of the row, the latest first.',
+  },
+})
+
 const files = object({
   table: text,
   snapshot: text,
@@ -189,6 +219,7 @@ export const commonSchemas: Shape = {
   DatasetSummary: object(summary),
   Groups: groups,
   Changes: changes,
+  History: history,
   Frame: object({
     version: text,
     type: { type: 'string', enum: ['rich'] },

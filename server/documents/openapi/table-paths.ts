@@ -7,6 +7,7 @@ import type { Json, TableDescription } from '../description.ts'
 import { operations } from './operations.ts'
 import {
   aggregateParameters,
+  keyParameter,
   conditionParameters,
   fieldParameters,
   parameter,
@@ -184,6 +185,25 @@ export function tablePart(
           304: unchanged,
           ...problemAnswers([...ofRows, 'invalid-page', 'unsatisfiable-range']),
         },
+      }),
+      ...(table.key !== null && {
+        [pathOf(addresses.history(dataset, table))]: operations({
+          parameters: [
+            ...table.key.map((name) => keyParameter(view, name)),
+            parameter('json-format'),
+            parameter('if-none-match'),
+          ],
+          id: id('history'),
+          tag,
+          summary: `History of a row of ${table.name}`,
+          description:
+            'When the row with this key was first seen, and each change of it, over the kept snapshots.',
+          answers: {
+            200: answer('The history.', jsonOf(ref('History')), ['Acervo-Snapshot']),
+            304: unchanged,
+            ...problemAnswers(ofRows),
+          },
+        }),
       }),
     },
   }

@@ -164,6 +164,7 @@ export const en = {
     api: 'API',
     sql: 'SQL',
   } satisfies Record<Aspect | 'table', string>,
+  rowHistory: 'Changes of this row',
   whatChanged: 'What changed',
   changedBetween: (since: string, to: string) => `What the version of ${to} changed since ${since}`,
   sinceOthers: 'Changes since another version:',

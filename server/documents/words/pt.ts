@@ -133,6 +133,7 @@ export const pt: Words = {
     api: 'API',
     sql: 'SQL',
   },
+  rowHistory: 'Mudanças desta linha',
   whatChanged: 'O que mudou',
   changedBetween: (since, to) => `O que a versão de ${to} mudou desde ${since}`,
   sinceOthers: 'Mudanças desde outra versão:',

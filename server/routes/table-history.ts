@@ -1,0 +1,184 @@
+import { tableId, type Family, type Table } from '../../core/catalog/catalog.ts'
+import { changeColumns } from '../../core/warehouse/changes.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
+import { jsonFormat } from '../formats/json.ts'
+import { unacceptableParameters } from '../http/problems.ts'
+import type { Resource } from '../http/resource.ts'
+import { contentName } from '../http/responder.ts'
+import { jsonOffer, negotiate } from '../http/negotiation.ts'
+import { jsonType } from '../http/send.ts'
+import { parameterFor } from '../query/conditions.ts'
+import { readValue } from '../query/operators.ts'
+import { parseQuery } from '../query/parameters.ts'
+import { isParameterName, parseRowQuery } from '../query/query.ts'
+import { changesOf } from '../snapshots/changes.ts'
+import type { Snapshot } from '../snapshots/snapshot.ts'
+import type { Requester } from '../table/engine/requester.ts'
+import { pageBody, pageOf, type RowEngine } from '../table/representations/page.ts'
+import { findDataset, findTable, notPublished, requesterOf } from './find.ts'
+import { problemOf } from './problem-of.ts'
+import type { Runtime } from './runtime.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** History of a row by its key, over the kept snapshots; an extension of the spec. */
+export function tableHistory(_family: Family, service: Runtime): Resource {
+  const { catalog, snapshots, engine, freshness, pageBytesMax } = service
+  return {
+    path: '/dataset/:dataset/:table/history',
+    name: 'Row History',
+    description: `When a row was first seen, and each change of it. ${catalog.notice}`,
+    offers: [jsonOffer],
+    countsAs: 'rows',
+    find: async (request) => {
+      const table = findTable(findDataset(catalog, request.params), request.params)
+      const conditions = keyIn(table, request.target, (format) =>
+        negotiate(request.headers, format, [jsonOffer]),
+      )
+      const current = snapshots.current(table)
+      if (current === null) throw notPublished(table, snapshots.fault(table))
+      const ids = [current.manifest, ...(await snapshots.earlier(table))].map(({ snapshot }) => snapshot)
+      return {
+        name: contentName(JSON.stringify(['history', 1, tableId(table), ids, conditions.toString()])),
+        cacheControl: freshness.changing,
+        mediaType: jsonType,
+        headers: { 'Acervo-Snapshot': current.manifest.snapshot },
+        isAtHand: false,
+        body: async (signal) => {
+          const requester = requesterOf(request, signal, pageBytesMax)
+          const read = async (snapshot: Snapshot): Promise<readonly Row[]> =>
+            rowsOf(snapshot, conditions, engine, requester).catch((error: unknown) => {
+              throw problemOf(error)
+            })
+          const states: State[] = []
+          for (const id of ids) {
+            const state = await snapshots.use(table, id, async (snapshot) => {
+              const changes = snapshot && changesOf(snapshot, null)
+              return snapshot === null
+                ? null
+                : { manifest: snapshot.manifest, rows: changes === null ? [] : await read(changes) }
+            })
+            if (state !== null) states.push(state)
+          }
+          const [row = null] = await read(current)
+          return { pieces: [JSON.stringify(historyOf(table, conditions, row, states))] }
+        },
+      }
+    },
+  }
+}
+
+/** Changes of the row in a snapshot, against the one before. */
+interface State {
+  readonly manifest: Manifest
+  readonly rows: readonly Row[]
+}
+
+/** Returns the conditions on the key in an address; each field must have a value. */
+function keyIn(
+  { key, fields }: Table,
+  target: string,
+  negotiated: (format?: string) => void,
+): URLSearchParams {
+  if (key === null)
+    throw unacceptableParameters([
+      {
+        parameter: 'key',
+        message: 'The table has no key, so no row has a history: its catalog must declare `key`.',
+      },
+    ])
+  const given = parseQuery(target, [...key, 'format'])
+  negotiated(given.get('format'))
+  const conditions = new URLSearchParams()
+  const errors = key.flatMap((name) => {
+    const field = fields.find((one) => one.name === name)
+    const text = given.get(name)
+    const value = field === undefined || text === undefined ? null : readValue(field, text)
+    if (field !== undefined && value !== null) {
+      conditions.set(...parameterFor({ field, operator: 'eq', values: [value] }, isParameterName))
+      return []
+    }
+    const message =
+      text === undefined
+        ? `The parameter "${name}" is missing: a row is identified by ${key.join(', ')}.`
+        : `The parameter "${name}" is not a value of its field.`
+    return [{ parameter: name, message }]
+  })
+  if (errors.length > 0) throw unacceptableParameters(errors)
+  return conditions
+}
+
+async function rowsOf(
+  { table, ...snapshot }: Snapshot,
+  conditions: URLSearchParams,
+  engine: RowEngine,
+  requester: Requester,
+): Promise<readonly Row[]> {
+  // The key finds rows even if the catalog does not let clients filter by it.
+  const found = { ...snapshot, table: { ...table, filters: table.fields.map(({ name }) => name) } }
+  const query = parseRowQuery(found.table, `?${conditions.toString()}`)
+  const links = { to: () => '', alternates: () => [], downloadUrl: '' }
+  const { pieces } = await pageBody(pageOf(found, query, jsonFormat, links), engine, requester)
+  const text = Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString()
+  return (JSON.parse(text) as { results: Row[] }).results
+}
+
+function seen({ snapshot, import_date: date }: Manifest): Row {
+  return { snapshot, import_date: date }
+}
+
+/** @param states the latest first */
+function historyOf(
+  table: Table,
+  conditions: URLSearchParams,
+  row: Row | null,
+  states: readonly State[],
+): unknown {
+  const events = states.flatMap(({ manifest, rows }) =>
+    rows.map((change) => ({ manifest, change, ...eventOf(manifest, change) })),
+  )
+  const added = events.findLast(({ kind }) => kind === 'added')
+  const oldest = states.at(-1)?.manifest
+  const [latest] = events
+  // A row without changes has been there since the oldest snapshot, or never.
+  const wasThere = row !== null || latest !== undefined
+  const isRemoved = row === null && latest?.kind === 'removed'
+  const last = states[states.findIndex(({ manifest }) => manifest === latest?.manifest) + 1]?.manifest
+  return {
+    key: Object.fromEntries(
+      (table.key ?? []).map((name) => [name, (row ?? latest?.change)?.[name] ?? conditions.get(name)]),
+    ),
+    row,
+    first_seen:
+      added !== undefined ? seen(added.manifest) : wasThere && oldest !== undefined ? seen(oldest) : null,
+    // Older snapshots are not kept, so the row may have been there before.
+    is_first_known: added !== undefined || oldest?.previous === null,
+    last_seen: isRemoved
+      ? last === undefined
+        ? null
+        : seen(last)
+      : row === null || states[0] === undefined
+        ? null
+        : seen(states[0].manifest),
+    changes: events.map(({ manifest, kind, fields }) => ({
+      ...(seen(manifest) as object),
+      change: kind,
+      fields,
+    })),
+  }
+}
+
+/** Describes a change of a row: its kind, and the values before and after. */
+function eventOf({ changes: [changes] = [] }: Manifest, change: Row): { kind: string; fields: unknown[] } {
+  const names = changes?.fields ?? []
+  const columns = changeColumns(names)
+  const changed = (change[columns.changed] ?? []) as string[]
+  return {
+    kind: String(change[columns.change]),
+    fields: changed.map((field) => ({
+      field,
+      from: change[columns.old(field)] ?? null,
+      to: change[field] ?? null,
+    })),
+  }
+}

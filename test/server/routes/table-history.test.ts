@@ -1,0 +1,95 @@
+import { rawGet, serve, type Service } from '../../support/service.ts'
+import { catalogAround, fieldOf, importDate, workshop } from '../../support/workshop.ts'
+
+/** History of a row by its key, over the kept snapshots. */
+
+const versions = [
+  ['1,Belém,5', '2,Jaú,7'],
+  ['1,Belém,5', '2,Jaú,8'],
+  ['1,Belém do Pará,6', '3,Ita,1'],
+  ['1,Belém,6', '3,Ita,1'],
+]
+const at = (index: number): string => new Date(importDate.getTime() + index * 60_000).toISOString()
+
+let service: Service
+const ids: string[] = []
+beforeAll(async () => {
+  const table = {
+    name: 't',
+    order: ['id'],
+    key: ['id'],
+    filters: ['city'],
+    fields: ['id:integer', 'city:string', 'n:integer'].map(fieldOf),
+  }
+  const keyless = { ...table, name: 'keyless', key: undefined }
+  const shop = await workshop(catalogAround([table, keyless]), { 'd/keyless.csv': 'id,city,n\n1,x,1\n' })
+  await shop.ingest({ tables: ['keyless'] })
+  for (const [index, lines] of versions.entries()) {
+    await shop.write('d/t.csv', `id,city,n\n${lines.join('\n')}\n`)
+    const [outcome] = await shop.ingest({ tables: ['t'], now: () => new Date(at(index)) })
+    if (outcome?.status !== 'published') throw new Error('not published')
+    ids.push(outcome.manifest.snapshot)
+  }
+  service = await serve(shop, { snapshotsKept: 9 })
+})
+
+const get = async (query: string, table = 't'): Promise<{ status: number; body: unknown }> => {
+  const { status, body } = await rawGet(service.app, `/api/v1/dataset/d/${table}/history/${query}`)
+  return { status, body: JSON.parse(body.toString()) }
+}
+const seen = (index: number): object => ({ snapshot: ids[index], import_date: at(index) })
+
+test('a row that changed has each change, the latest first', async () => {
+  expect(await get('?id=1')).toEqual({
+    status: 200,
+    body: {
+      key: { id: 1 },
+      row: { id: 1, city: 'Belém', n: 6 },
+      first_seen: seen(0),
+      is_first_known: true,
+      last_seen: seen(3),
+      changes: [
+        { ...seen(3), change: 'changed', fields: [{ field: 'city', from: 'Belém do Pará', to: 'Belém' }] },
+        {
+          ...seen(2),
+          change: 'changed',
+          fields: [
+            { field: 'city', from: 'Belém', to: 'Belém do Pará' },
+            { field: 'n', from: 5, to: 6 },
+          ],
+        },
+      ],
+    },
+  })
+})
+
+test.each<[what: string, query: string, first: number | null, last: number | null, kinds: readonly string[]]>(
+  [
+    ['was removed', '?id=2', 0, 1, ['removed', 'changed']],
+    ['was added', '?id=3', 2, 3, ['added']],
+    ['never was', '?id=4', null, null, []],
+  ],
+)('a row that %s was seen from its first snapshot to its last', async (_what, query, first, last, kinds) => {
+  const { body } = await get(query)
+  const history = body as { first_seen: unknown; last_seen: unknown; changes: { change: string }[] }
+  expect([history.first_seen, history.last_seen, history.changes.map(({ change }) => change)]).toEqual([
+    first === null ? null : seen(first),
+    last === null ? null : seen(last),
+    kinds,
+  ])
+})
+
+test.each([
+  ['', 't', /"id" is missing: a row is identified by id/],
+  ['?id=x', 't', /"id" is not a value of its field/],
+  ['?id=1&n=1', 't', /no parameter "n"/],
+  ['?id=1', 'keyless', /has no key/],
+])('%s of %s is invalid', async (query, table, detail) => {
+  const { status, body } = await get(query, table)
+  expect([status, (body as { detail: string }).detail]).toEqual([400, expect.stringMatching(detail)])
+})
+
+test('the page of a row leads to its history', async () => {
+  const { body } = await rawGet(service.app, '/en/dataset/d/t/row/1/', { Accept: 'text/html' })
+  expect(body.toString()).toContain('/api/v1/dataset/d/t/history/?id=1')
+})
