@@ -198,6 +198,29 @@ export const settingRows = {
     parse: path,
     expects: anyPath,
   }),
+  onPublish: row({
+    name: 'ON_PUBLISH',
+    default: '',
+    meaning:
+      'Address of a webhook, or a command for the shell, that gets a message (JSON) about each published snapshot; empty for none.',
+    parse: path,
+    expects: 'a web address or a command',
+  }),
+  onPublishSecret: row({
+    name: 'ON_PUBLISH_SECRET',
+    default: '',
+    meaning:
+      'Secret of the signatures of the webhook (Standard Webhooks), `whsec_` and base64; empty for none.',
+    parse: (text) => (/^(whsec_[A-Za-z0-9+/]{32,}=*)?$/.test(text) ? text : null),
+    expects: '`whsec_` and at least 24 bytes in base64',
+  }),
+  websubHub: row({
+    name: 'WEBSUB_HUB',
+    default: '',
+    meaning: 'Address of a WebSub hub: feeds name it, and an ingest tells it of news; empty for none.',
+    parse: webAddress,
+    expects: 'an address that begins with http:// or https://',
+  }),
   workers: row({
     name: 'WORKERS',
     default: '1',

@@ -9,6 +9,7 @@ import { sampledTables } from '../sample/copy.ts'
 import { ingest } from './ingest.ts'
 import { ingestMetrics, writeMetrics } from './metrics.ts'
 import { withWarehouseLock } from '../publish/lock.ts'
+import { announce } from '../publish/announce.ts'
 import { publishViews } from '../publish/views.ts'
 import { Board, silentProgress } from '../base/progress.ts'
 import { outcomeLines, type Outcome } from '../job/report.ts'
@@ -77,6 +78,13 @@ export async function runIngest(
         console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
       }
     }),
+    await afterwards('the snapshots were not announced', () =>
+      announce(
+        catalog,
+        outcomes.flatMap((outcome) => (outcome.status === 'published' ? outcome.manifest : [])),
+        settings,
+      ),
+    ),
     await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
       if (settings.metricsFile === '') return
       const run = { outcomes, began, ended: new Date() }

@@ -46,6 +46,8 @@ interface Feed {
   readonly fallbackDate: string
   /** Newest first. */
   readonly changes: readonly Change[]
+  /** Address of a hub that tells subscribers of news; empty for none. */
+  readonly hub: string
 }
 
 /** Maximum number of entries of a feed. */
@@ -58,7 +60,7 @@ export const atomType = 'application/atom+xml; charset=utf-8'
 /** Writes changes as an Atom feed (RFC 4287) in a language, one entry per snapshot. */
 export function atom(
   writing: Writing,
-  { language, title, subtitle, self, page, fallbackDate, changes }: Feed,
+  { language, title, subtitle, self, page, fallbackDate, changes, hub }: Feed,
 ): string {
   const latestChanges = changes.slice(0, entriesMax)
   const author = publisherOf(writing)
@@ -70,6 +72,7 @@ export function atom(
     element('author', element('name', xmlText(author.name)) + element('uri', xmlText(author.url))),
     element('link', '', { rel: 'self', type: 'application/atom+xml', href: self }),
     element('link', '', { rel: 'alternate', type: 'text/html', href: page }),
+    ...(hub === '' ? [] : [element('link', '', { rel: 'hub', href: hub })]),
     element('generator', 'Acervo'),
     ...latestChanges.map((change) => entry(writing, change, language, self)),
   ]

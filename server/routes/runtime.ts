@@ -20,6 +20,8 @@ export interface Runtime {
   readonly publicUrl: URL
   /** Public address of the warehouse, such as that of its object store; empty if there is none. */
   readonly filesUrl: string
+  /** Address of a WebSub hub that follows the feeds; empty if there is none. */
+  readonly websubHub: string
   readonly client: ClientOf
   /** Null if nothing is limited. */
   readonly limiter: Limiter | null

@@ -29,6 +29,9 @@ describe('settings', () => {
       clickHouseCluster: '',
       metricsHost: '127.0.0.1',
       metricsPort: 0,
+      onPublish: '',
+      onPublishSecret: '',
+      websubHub: '',
       metricsFile: '',
       workers: 1,
       memoryBytes: 2_048_000_000,
@@ -64,8 +67,8 @@ describe('settings', () => {
     })
   })
 
-  test('are at most 36', () => {
-    expect(Object.keys(settingRows).length).toBeLessThanOrEqual(36)
+  test('are at most 39', () => {
+    expect(Object.keys(settingRows).length).toBeLessThanOrEqual(39)
   })
 
   test.each<[text: string, value: unknown]>([

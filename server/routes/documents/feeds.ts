@@ -35,6 +35,7 @@ export function serviceFeed(service: DocumentService): Resource {
           page: writing.page(language),
           fallbackDate: `${collected.toSorted().at(-1) ?? '1970-01-01'}T00:00:00Z`,
           changes: changes.toSorted(newestFirst),
+          hub: service.websubHub,
         })
       })
     },
@@ -68,6 +69,7 @@ export function datasetFeed(service: DocumentService): Resource {
               page: writing.page(language, dataset),
               fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
               changes: changes.flat().toSorted(newestFirst),
+              hub: service.websubHub,
             })
         },
       )
@@ -115,6 +117,8 @@ export function tableFeed(service: DocumentService): Resource {
               page: withQuery(writing.page(language, dataset, table), parameters, 1),
               fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
               changes,
+              // An ingest tells the hub of feeds without a query.
+              hub: question === null ? service.websubHub : '',
             })
         },
       )

@@ -25,12 +25,12 @@ export interface DocumentService extends Runtime {
 }
 
 export function documentService(service: Runtime): DocumentService {
-  const { catalog, publicUrl } = service
+  const { catalog, publicUrl, websubHub } = service
   const writing = writingOf(catalog, publicUrl)
   return {
     ...service,
     writing,
-    writingName: contentName(JSON.stringify([writtenByThese, publicUrl.href, catalog.hash])),
+    writingName: contentName(JSON.stringify([writtenByThese, publicUrl.href, catalog.hash, websubHub])),
   }
 }
 

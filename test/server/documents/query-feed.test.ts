@@ -22,7 +22,7 @@ beforeAll(async () => {
     if (outcome?.status !== 'published') throw new Error('not published')
     ids.push(outcome.manifest.snapshot)
   }
-  service = await serve(shop, { snapshotsKept: 5 })
+  service = await serve(shop, { snapshotsKept: 5, websubHub: 'https://hub.example.org/' })
 })
 
 const get = async (query: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -86,6 +86,12 @@ test('an entry leads to the differing rows, to the page of the query, and has an
   expect(text).toContain('href="http://localhost:8000/en/dataset/d/t/?city=Bel%C3%A9m"')
   const all = [...idsIn(text), ...idsIn(other?.body.toString() ?? '')]
   expect(new Set(all).size).toBe(all.length)
+})
+
+test('feeds of a table name the hub, which does not know those of queries', async () => {
+  const hub = '<link rel="hub" href="https://hub.example.org/"/>'
+  const feeds = await Promise.all(['', '?city=Ita'].map(async (query) => (await get(query)).body.toString()))
+  expect(feeds.map((feed) => feed.includes(hub))).toEqual([true, false])
 })
 
 test('a feed that is unchanged is answered without reading rows', async () => {
