@@ -92,7 +92,10 @@ function messageFor(manifest: Manifest, { publicUrl }: AnnounceOptions): unknown
       snapshot,
       previous,
       rows,
-      changes: changes && { added: changes.added, removed: changes.removed, changed: changes.changed },
+      changes:
+        changes === undefined
+          ? null
+          : { added: changes.added, removed: changes.removed, changed: changes.changed },
       schema_change: schema && { class: schema.kind, reasons: schemaPhrases(schema) },
       page,
       changes_page: `${page}changes/?to=${snapshot}`,
@@ -174,7 +177,7 @@ async function runCommand(command: string, body: string): Promise<void> {
   })
   // A command that reads nothing closes the pipe.
   child.stdin.on('error', () => undefined)
-  child.stdin.end(body)
+  child.stdin.end(`${body}\n`)
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
   if (code !== 0)
     throw new Error(`the command of ON_PUBLISH ended with ${code === null ? String(signal) : `code ${code}`}`)
