@@ -1,7 +1,7 @@
+import { exactJson, exactValue } from './exact-json.ts'
 import { schemaChangeOf, schemaPhrases } from '../../core/warehouse/schema-change.ts'
 import type { Runtime } from './runtime.ts'
 import { tableId, type Dataset, type Family, type Field, type Table } from '../../core/catalog/catalog.ts'
-import { parsedJson } from '../../core/text.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { documentAddresses } from '../documents/addresses.ts'
 import { addressesOf, fileAddresses, addressForm, withQuery, type Addresses } from '../http/addresses.ts'
@@ -19,7 +19,6 @@ import { rowFormats } from '../formats/registry.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable } from './find.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
-import { randomUUID } from 'node:crypto'
 
 /** Description of a table and its parameters; an extension of the spec. */
 export function tableDetail(family: Family, service: Runtime): Resource {
@@ -60,7 +59,7 @@ function detailOf(
   const reference = `${addresses.table(dataset, table).replace(/\/$/, '')}/openapi.json`
   const schema = snapshot === null ? null : schemaChangeOf(snapshot.manifest)
   const imported = snapshot === null ? null : new Date(snapshot.manifest.import_date)
-  const body = jsonOf({
+  const body = exactJson({
     dataset: dataset.slug,
     name: table.name,
     description: table.description,
@@ -113,7 +112,7 @@ function detailOf(
 function describedField(table: Table, field: Field, snapshot: Snapshot | null): unknown {
   const found = snapshot?.report?.fields.find(({ name }) => name === field.name)
   const toJsonValue = (text: string | null | undefined): unknown =>
-    text === null || text === undefined ? null : valueOf(field, text)
+    text === null || text === undefined ? null : exactValue(field, text)
   return {
     name: field.name,
     type: field.type,
@@ -135,14 +134,6 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
   }
 }
 
-/** Converts a value of the report from text into the JSON value that a row has. */
-function valueOf({ type }: Field, rendered: string): unknown {
-  const { kind, text } = typeRow(type).wire
-  if (kind === 'json') return parsedJson(text(rendered)) ?? null
-  if (kind === 'number') return exactNumber(text(rendered))
-  return kind === 'truth' ? text(rendered) === 'true' : text(rendered)
-}
-
 function examplesOf(
   addresses: Addresses,
   dataset: Dataset,
@@ -153,31 +144,4 @@ function examplesOf(
     const address = isExport ? addresses.export(dataset, table) : addresses.data(dataset, table)
     return { means: description, address: withQuery(address, parameters, 1) }
   })
-}
-
-/** A number that `jsonOf` writes with all of its digits. */
-class ExactNumber {
-  readonly digits: string
-
-  constructor(digits: string) {
-    this.digits = digits
-  }
-
-  toJSON(): string {
-    return `${mark}${this.digits}${mark}`
-  }
-}
-
-/** Surrounds the digits of exact numbers; random, so that no other text contains it. */
-const mark = randomUUID()
-const marked = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
-
-/** Returns a number as JSON writes it; null if JSON has none, as for infinity. */
-function exactNumber(text: string): ExactNumber | null {
-  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? new ExactNumber(text) : null
-}
-
-/** Works like `JSON.stringify`, without losing digits of large numbers. */
-function jsonOf(value: unknown): string {
-  return JSON.stringify(value).replaceAll(marked, '$1')
 }

@@ -1,7 +1,8 @@
 import { tableId, type Family, type Table } from '../../core/catalog/catalog.ts'
 import { changeColumns } from '../../core/warehouse/changes.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
-import { jsonFormat } from '../formats/json.ts'
+import { cellsFormat } from '../formats/cells.ts'
+import { exactJson, exactValue } from './exact-json.ts'
 import { unacceptableParameters } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
 import { contentName } from '../http/responder.ts'
@@ -61,7 +62,7 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
             if (state !== null) states.push(state)
           }
           const [row = null] = await read(current)
-          return { pieces: [JSON.stringify(historyOf(table, conditions, row, states))] }
+          return { pieces: [exactJson(historyOf(table, conditions, row, states))] }
         },
       }
     },
@@ -118,9 +119,16 @@ async function rowsOf(
   const found = { ...snapshot, table: { ...table, filters: table.fields.map(({ name }) => name) } }
   const query = parseRowQuery(found.table, `?${conditions.toString()}`)
   const links = { to: () => '', alternates: () => [], downloadUrl: '' }
-  const { pieces } = await pageBody(pageOf(found, query, jsonFormat, links), engine, requester)
+  const { pieces } = await pageBody(pageOf(found, query, cellsFormat, links), engine, requester)
   const text = Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString()
-  return (JSON.parse(text) as { results: Row[] }).results
+  return (JSON.parse(text) as (string | null)[][]).map((cells) =>
+    Object.fromEntries(
+      query.fields.map((field, index): [name: string, value: unknown] => {
+        const cell = cells[index] ?? null
+        return [field.name, cell === null ? null : exactValue(field, cell)]
+      }),
+    ),
+  )
 }
 
 function seen({ snapshot, import_date: date }: Manifest): Row {

@@ -22,8 +22,20 @@ beforeAll(async () => {
     fields: ['id:integer', 'city:string', 'n:integer'].map(fieldOf),
   }
   const keyless = { ...table, name: 'keyless', key: undefined }
-  const shop = await workshop(catalogAround([table, keyless]), { 'd/keyless.csv': 'id,city,n\n1,x,1\n' })
+  const large = {
+    name: 'large',
+    order: [],
+    key: ['id'],
+    fields: ['id:integer', 'n:integer', 'price:decimal'].map(fieldOf),
+  }
+  const shop = await workshop(catalogAround([table, keyless, large]), {
+    'd/keyless.csv': 'id,city,n\n1,x,1\n',
+  })
   await shop.ingest({ tables: ['keyless'] })
+  for (const [index, number] of ['9007199254740992', '9007199254740993'].entries()) {
+    await shop.write('d/large.csv', `id,n,price\n1,${number},1\n`)
+    await shop.ingest({ tables: ['large'], now: () => new Date(at(index)) })
+  }
   for (const [index, lines] of versions.entries()) {
     await shop.write('d/t.csv', `id,city,n\n${lines.join('\n')}\n`)
     const [outcome] = await shop.ingest({ tables: ['t'], now: () => new Date(at(index)) })
@@ -77,6 +89,12 @@ test.each<[what: string, query: string, first: number | null, last: number | nul
     last === null ? null : seen(last),
     kinds,
   ])
+})
+
+test('numbers keep all of their digits', async () => {
+  const { body } = await rawGet(service.app, '/api/v1/dataset/d/large/history/?id=1')
+  expect(body.toString()).toContain('"row":{"id":1,"n":9007199254740993,"price":1.00}')
+  expect(body.toString()).toContain('"fields":[{"field":"n","from":9007199254740992,"to":9007199254740993}]')
 })
 
 test.each([

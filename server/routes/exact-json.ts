@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import type { Field } from '../../core/catalog/catalog.ts'
+import { typeRow } from '../../core/catalog/field-types.ts'
+import { parsedJson } from '../../core/text.ts'
+
+/** JSON with all digits of numbers, which `JSON.parse` and `JSON.stringify` would round. */
+
+/** Converts a value from its rendered text into the JSON value that a row has, for `exactJson`. */
+export function exactValue({ type }: Field, rendered: string): unknown {
+  const { kind, text } = typeRow(type).wire
+  if (kind === 'json') return parsedJson(text(rendered)) ?? null
+  if (kind === 'number') return exactNumber(text(rendered))
+  return kind === 'truth' ? text(rendered) === 'true' : text(rendered)
+}
+
+/** A number that `exactJson` writes with all of its digits. */
+class ExactNumber {
+  readonly digits: string
+
+  constructor(digits: string) {
+    this.digits = digits
+  }
+
+  toJSON(): string {
+    return `${mark}${this.digits}${mark}`
+  }
+}
+
+/** Surrounds the digits of exact numbers; random, so that no other text contains it. */
+const mark = randomUUID()
+const marked = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
+
+/** Returns a number as JSON writes it; null if JSON has none, as for infinity. */
+function exactNumber(text: string): ExactNumber | null {
+  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? new ExactNumber(text) : null
+}
+
+/** Works like `JSON.stringify`, without losing digits of large numbers. */
+export function exactJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(marked, '$1')
+}
