@@ -59,7 +59,10 @@ export function provenancePart(context: PageContext, tables: readonly TableProve
   </section>`
 }
 
-function truthLine({ words }: PageContext, { table, manifest, report, lastCheck }: TableProvenance): Html {
+function truthLine(
+  { words, addresses, language }: PageContext,
+  { table, manifest, report, lastCheck }: TableProvenance,
+): Html {
   const { count } = writtenIn(words)
   const last = lastCheck !== null && lastCheck.at > manifest.import_date ? lastCheck : null
   return html`<tr>
@@ -70,7 +73,13 @@ function truthLine({ words }: PageContext, { table, manifest, report, lastCheck 
       ${dayPart(words, last?.at ?? manifest.import_date)}
       ${last !== null && html`<span class="facts">${words.checkOutcomes[last.outcome]}</span>`}
     </td>
-    <td data-label="${words.changed}">${changedPart(words, manifest)}</td>
+    <td data-label="${words.changed}">
+      ${changedPart(words, manifest)}
+      ${
+        manifest.changes !== undefined &&
+        html`<a href="${addresses.aspect(language, table, 'changes')}">${words.whatChanged}</a>`
+      }
+    </td>
     <td class="number" data-label="${words.leftOut}">
       ${report === null ? '–' : count(report.rejected_rows)}
     </td>

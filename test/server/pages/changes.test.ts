@@ -77,8 +77,8 @@ test('the counts lead to the rows of one kind, and versions to their own changes
   expect(links).toContain(`/en/dataset/d/t/changes/?to=${ids[1]}`)
 })
 
-test('the page of the table leads to its changes', async () => {
-  const { links } = await page('/en/dataset/d/t/')
+test.each(['/en/dataset/d/t/', '/en/dataset/d/'])('%s leads to the changes of the table', async (path) => {
+  const { links } = await page(path)
   expect(links).toContain('/en/dataset/d/t/changes/')
 })
 
