@@ -123,6 +123,7 @@ program
   .description('publish changed sources; all tables by default')
   .argument('[tables...]', 'tables such as covid19/caso, or datasets such as covid19')
   .option('--accept-drift', 'publish in spite of differences from the last snapshot')
+  .option('--no-changes', 'publish no changes since the last snapshot, after rows were erased')
   .option('--unpublished', 'only tables that are not published as declared')
   .option('--quiet', 'print only faults and warnings')
   .action((tables: string[], options: object) =>

@@ -156,6 +156,8 @@ const manifestShape = z.object({
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
   /** Units of the fields that have one. */
   units: z.record(z.string(), z.string()).optional(),
+  /** Masks of the fields that have one; absent in older manifests. */
+  masks: z.record(z.string(), z.string()).optional(),
   /** Sort keys as SQL; ties keep the order of the source. */
   order: z.array(z.string()),
   /** UTC. */
@@ -265,6 +267,13 @@ export function storedFields(table: Table): Manifest['fields'] {
 export function unitsOf({ fields }: Table): NonNullable<Manifest['units']> {
   return Object.fromEntries(
     fields.flatMap(({ name, unit }) => (unit === null ? [] : [[name, unit] as const])),
+  )
+}
+
+/** Returns the declared masks of a table. */
+export function masksOf({ fields }: Table): NonNullable<Manifest['masks']> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, mask }) => (mask === null ? [] : [[name, mask] as const])),
   )
 }
 

@@ -68,7 +68,9 @@ export function compareSchemas(before: Schema, now: Schema): SchemaChange {
     return isSame ? [] : [{ name: field.name, from, to, isWider: holdsAll(field.stored, earlier.stored) }]
   })
   const remeasured = now.fields.flatMap(({ name }) => {
-    const [from, to] = [before.units?.[name], now.units?.[name]]
+    const [from, to] = [before, now].map(({ units = {} }) =>
+      Object.hasOwn(units, name) ? units[name] : undefined,
+    )
     return from === undefined || to === undefined || from === to ? [] : [{ name, from, to }]
   })
   const widened = changed.filter(({ isWider }) => isWider)

@@ -6,6 +6,7 @@ import { duckdbVersion } from '../../core/duckdb/database.ts'
 import { clearFailure, clearRollbacks } from '../../core/warehouse/state-files.ts'
 import { breakingPhrases, compareSchemas } from '../../core/warehouse/schema-change.ts'
 import { filesOf, storedFields, unitsOf, type Changes } from '../../core/warehouse/manifest.ts'
+import { FileUnavailable } from '../../core/warehouse/stores/store.ts'
 import { publish } from '../../core/warehouse/publish.ts'
 import { makeParts } from '../convert/parts/parts.ts'
 import type { Work } from '../convert/work.ts'
@@ -39,14 +40,28 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
       writeServerFiles(work, job.otherDb, folder, plan.parts, reused, profiles, job.codedDistinctMax),
     )
     const packed = await steps.time('packing', () => pack(job, converted), 'own')
-    const { store, previous } = job
-    const due = { folder, parts: plan.parts.map(({ file }) => file), reused: reusedByName }
-    const changes =
-      previous === null
-        ? null
-        : await steps.time('comparing', () => writeChanges(work, { store, previous, ...due }))
+    const changes = await steps.time('comparing', () => changesOf(job, converted))
     return publishAndReport(job, steps, { ...converted, files, changes }, drift, packed)
   })
+}
+
+/**
+ * Writes the changes since the previous snapshot; returns null if there is none, if changes are unwanted, or if its rows
+ * cannot be fetched: that must not keep the new rows from being published.
+ */
+async function changesOf(
+  { store, previous, withoutChanges, progress, table }: Job,
+  { work, folder, plan, rows, reusedByName }: Converted,
+): Promise<Changes[] | null> {
+  if (previous === null || withoutChanges) return null
+  const parts = plan.parts.map(({ file }) => file)
+  try {
+    return await writeChanges(work, { store, previous, folder, parts, rows, reused: reusedByName })
+  } catch (error) {
+    if (!(error instanceof FileUnavailable)) throw error
+    progress.log(`${tableId(table)}: published without its changes: ${error.message}`)
+    return null
+  }
 }
 
 /**

@@ -40,6 +40,8 @@ export interface Job {
   /** Size in bytes of text from which a batch is complete. */
   readonly batchBytes: number
   readonly acceptsDrift: boolean
+  /** True to publish no changes, so that erased rows are not published once more. */
+  readonly withoutChanges: boolean
   /** Null if there is none. */
   readonly clickHouse: ClickHouse | null
   readonly now: () => Date

@@ -36,21 +36,25 @@ export async function announce(
   options: AnnounceOptions,
 ): Promise<void> {
   const { onPublish, websubHub } = options
-  const due: (() => Promise<void>)[] = []
-  if (onPublish !== '')
-    due.push(
-      ...published.map(
-        (manifest) => async () => tell(JSON.stringify(messageFor(manifest, options)), options),
-      ),
-    )
-  if (websubHub !== '' && published.length > 0)
-    due.push(async () => post(websubHub, feedsOf(catalog, published, options).toString(), formHeaders))
+  const messages = published.map(
+    (manifest) => async () => tell(JSON.stringify(messageFor(manifest, options)), options),
+  )
+  const ping = async (): Promise<void> =>
+    post(websubHub, feedsOf(catalog, published, options).toString(), formHeaders)
   const faults: string[] = []
-  for (const attempt of due) {
-    const fault = await tried(attempt, options.retryMs ?? retryMsDefault)
-    if (fault !== null) faults.push(fault)
+  for (const due of [
+    onPublish === '' ? [] : messages,
+    websubHub === '' || published.length === 0 ? [] : [ping],
+  ]) {
+    for (const attempt of due) {
+      const fault = await tried(attempt, options.retryMs ?? retryMsDefault)
+      if (fault === null) continue
+      faults.push(fault)
+      // The next message would wait for the same receiver.
+      break
+    }
   }
-  if (faults.length > 0) throw new Error([...new Set(faults)].join('; '))
+  if (faults.length > 0) throw new Error(faults.join('; '))
 }
 
 /** A failure that another attempt would meet again. */
@@ -117,7 +121,7 @@ function feedsOf(
   const listed = published.filter(({ dataset }) => (catalog.datasets.get(dataset)?.listedIn.size ?? 0) > 0)
   const folders = [
     ...(listed.length > 0 ? [feeds] : []),
-    ...published.flatMap(({ dataset, table: name }) => [
+    ...listed.flatMap(({ dataset, table: name }) => [
       `${feeds}/${dataset}`,
       `${feeds}/${tableId({ dataset, name })}`,
     ]),
@@ -150,16 +154,24 @@ async function tell(body: string, { onPublish, onPublishSecret }: AnnounceOption
 
 /** @throws Refused if the receiver is gone (410), or redirects: a redirect could lead into a private network */
 async function post(address: string, body: string, headers: Readonly<Record<string, string>>): Promise<void> {
-  const { origin } = new URL(address)
-  const response = await fetch(address, {
+  const url = new URL(address)
+  const { origin, username, password } = url
+  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)
+  ;[url.username, url.password] = ['', '']
+  const response = await fetch(url, {
     method: 'POST',
     body,
-    headers: { ...headers, 'user-agent': 'acervo' },
+    headers: {
+      ...headers,
+      'user-agent': 'acervo',
+      ...(username !== '' && { authorization: `Basic ${credentials.toString('base64')}` }),
+    },
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: unknown) => {
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-    throw new Error(`${origin} did not answer: ${messageOf(cause)}`)
+    // Other messages may contain the address, and so a secret.
+    const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : ''
+    throw new Error(`${origin} did not answer${cause}`)
   })
   await response.body?.cancel()
   if (response.status >= 300 && response.status < 400)
@@ -171,14 +183,16 @@ async function post(address: string, body: string, headers: Readonly<Record<stri
 
 /** Runs a command with the message as its standard input. */
 async function runCommand(command: string, body: string): Promise<void> {
-  const child = spawn('/bin/sh', ['-c', command], {
-    stdio: ['pipe', 'ignore', 'inherit'],
-    timeout: timeoutMs,
-  })
+  // A group of its own, so that a timeout also ends the programs that the command started.
+  const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'ignore', 'inherit'], detached: true })
+  const timer = setTimeout(() => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  }, timeoutMs)
   // A command that reads nothing closes the pipe.
   child.stdin.on('error', () => undefined)
   child.stdin.end(`${body}\n`)
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
+  clearTimeout(timer)
   if (code !== 0)
     throw new Error(`the command of ON_PUBLISH ended with ${code === null ? String(signal) : `code ${code}`}`)
 }

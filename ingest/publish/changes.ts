@@ -14,7 +14,13 @@ import {
 } from '../../core/warehouse/changes.ts'
 import { fileNames, layout, rowGroupRows, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { holdsAll } from '../../core/warehouse/schema-change.ts'
-import { orderTerms, storedFields, type Changes, type Manifest } from '../../core/warehouse/manifest.ts'
+import {
+  masksOf,
+  orderTerms,
+  storedFields,
+  type Changes,
+  type Manifest,
+} from '../../core/warehouse/manifest.ts'
 import { manifestOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { partFormat } from '../convert/parquet.ts'
@@ -24,8 +30,7 @@ import { numberOf, type Work } from '../convert/work.ts'
 /**
  * Writes the rows by which a new snapshot differs from earlier ones: see `core/warehouse/changes.ts`.
  *
- * Two snapshots are compared as multisets of rows, by a hash of each row, so that memory is bounded by 16 bytes a
- * row. The key then matches the few rows that one of them has more often. Files of changes consist of such rows too:
+ * Two snapshots are compared as multisets of rows, by a hash of each row, which takes 16 bytes a row. The key then matches the few rows that one of them has more often. Files of changes consist of such rows too:
  * changes since an earlier snapshot come from the files of two steps, by the same comparison.
  */
 
@@ -37,6 +42,8 @@ interface ChangesOptions {
   readonly folder: string
   /** File names of its parts. */
   readonly parts: readonly string[]
+  /** Number of its rows. */
+  readonly rows: number
   /** Parts that the previous snapshot has too, by their new names, with their keys in the warehouse. */
   readonly reused: ReadonlyMap<string, { readonly key: string }>
 }
@@ -55,11 +62,15 @@ interface Comparison extends Pick<Changes, 'since' | 'file'> {
   readonly earlier: Side
 }
 
+/** Maximum number of earlier snapshots since which a snapshot has changes, the latest first. */
+const startsMax = 16
+
 /**
  * Writes the changes since the previous snapshot, then since the retained snapshots of which the previous one has
  * changes.
  * @returns null if the previous snapshot is unreadable, or has no field in common
- * @throws TableFailure if the earlier rows and the changes are not the new rows
+ * @throws TableFailure if the earlier rows and the changes are not the new rows; FileUnavailable if the earlier rows
+ *   cannot be fetched
  */
 export async function writeChanges(work: Work, options: ChangesOptions): Promise<Changes[] | null> {
   const { table } = work
@@ -68,25 +79,22 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
   const fields = before === null ? [] : comparedFields(table, before)
   if (before === null || fields.length === 0) return null
   const retained = await snapshotsIn(store, table)
-  const known = (before.changes ?? []).filter(({ since }) => retained.includes(since))
+  const known = (before.changes ?? []).filter(({ since }) => retained.includes(since)).slice(0, startsMax - 1)
   const home = layout.snapshot(table, before.snapshot)
   const inHome = (file: string): string => path.join(store.place(home), file)
-  const release = await store.pin(
-    filesOf(before, known).map((file) => ({ ...file, key: `${home}/${file.file}` })),
-  )
+  // Equal parts have equal rows.
+  const unchanged = new Set([...reused.values()].map(({ key }) => key))
+  const added = parts.filter((file) => !reused.has(file)).map((file) => path.join(folder, file))
+  const removed = before.parts.filter(({ file }) => !unchanged.has(`${home}/${file}`))
+  const read = [...removed, ...before.files.filter(({ file }) => known.some((one) => one.file === file))]
+  const release = await store.pin(read.map((file) => ({ ...file, key: `${home}/${file.file}` })))
   try {
-    // Equal parts have equal rows.
-    const unchanged = new Set([...reused.values()].map(({ key }) => key))
-    const added = parts.filter((file) => !reused.has(file)).map((file) => path.join(folder, file))
-    const removed = before.parts
-      .filter(({ file }) => !unchanged.has(`${home}/${file}`))
-      .map(({ file }) => file)
     const step = await compare(work, folder, {
       since: before.snapshot,
       file: fileNames.changes(null),
       fields,
       later: partsSide(added),
-      earlier: partsSide(removed.map(inHome)),
+      earlier: partsSide(removed.map(({ file }) => inHome(file))),
     })
     const written = [step]
     for (const one of known) {
@@ -98,9 +106,11 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
       ]
       const { since } = one
       const sides = { later: stepsSide(steps, 'new'), earlier: stepsSide(steps, 'old') }
-      written.push(
-        await compare(work, folder, { since, file: fileNames.changes(since), fields: both, ...sides }),
-      )
+      const comparison = { since, file: fileNames.changes(since), fields: both, ...sides }
+      const changes = await compare(work, folder, comparison)
+      // Reading all rows is cheaper than so many changes.
+      if (changes.added + changes.removed + changes.changed <= options.rows) written.push(changes)
+      else await rm(path.join(folder, changes.file))
     }
     return written
   } finally {
@@ -108,15 +118,19 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
   }
 }
 
-function filesOf({ parts, files }: Manifest, known: readonly Changes[]): Manifest['files'] {
-  return [...parts, ...files.filter(({ file }) => known.some((one) => one.file === file))]
-}
-
-/** Returns the fields that an earlier snapshot has with the same values: in the same type, or in a narrower one. */
-function comparedFields(table: Table, before: Pick<Manifest, 'fields'>): ComparedFields {
+/**
+ * Returns the fields that an earlier snapshot has with the same values: in the same type, or in a narrower one. A field
+ * that was published without its present mask is left out: its earlier values must not be published again.
+ */
+function comparedFields(table: Table, before: Pick<Manifest, 'fields' | 'masks'>): ComparedFields {
+  const [masks, maskedBefore = {}] = [masksOf(table), before.masks]
+  const maskIn = (all: typeof masks, name: string): string | null =>
+    Object.hasOwn(all, name) ? (all[name] ?? null) : null
   return storedFields(table).flatMap((field) => {
     const earlier = before.fields.find(({ name }) => name === field.name)
-    return earlier !== undefined && holdsAll(field.stored, earlier.stored) ? field : []
+    const mask = maskIn(masks, field.name)
+    const isHidden = mask !== null && mask !== maskIn(maskedBefore, field.name)
+    return earlier !== undefined && !isHidden && holdsAll(field.stored, earlier.stored) ? field : []
   })
 }
 
@@ -142,7 +156,7 @@ function columnSql({ stored }: ComparedFields[number], index: number, value: str
   return `${value}::${stored} as c${index}`
 }
 
-/** Memory of a verification: 16 bytes a row at most. */
+/** Memory of a verification, which sums up hashes. */
 const verifyMemory = '500MB'
 
 /**
@@ -163,26 +177,29 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
     const pinned = [own, earlier].flatMap(({ home, parts, changed }) =>
       [...parts, ...changed].map((file) => ({ ...file, key: `${home}/${file.file}` })),
     )
-    const release = await store.pin(pinned)
     // The warehouse may be read-only.
     const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-verify-'))
-    const database = await Database.open({
-      memory: verifyMemory,
-      threads: 2,
-      scratch,
-      folders: [store.localFolder],
-    })
-    const db = await database.connect()
+    let release: (() => void) | null = null
+    let database: Database | null = null
+    let db: Connection | null = null
     try {
+      release = await store.pin(pinned)
+      database = await Database.open({
+        memory: verifyMemory,
+        threads: 2,
+        scratch,
+        folders: [store.localFolder],
+      })
+      db = await database.connect()
       const sideOf = ({ home, parts }: SnapshotFiles): Side =>
         partsSide(parts.map(({ file }) => path.join(store.place(home), file)))
       const compared = fields.filter((field) => form.fields.includes(field.name))
       const sides = { fields: compared, later: sideOf(own), earlier: sideOf(earlier) }
       await requireBalance(db, sides, { ...form, file: path.join(store.place(own.home), form.file) })
     } finally {
-      db.close()
-      database.close()
-      release()
+      db?.close()
+      database?.close()
+      release?.()
       await rm(scratch, { recursive: true })
     }
   }

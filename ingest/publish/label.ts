@@ -9,6 +9,7 @@ import { sumsOf, type Sums } from '../../core/warehouse/hash.ts'
 import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
 import {
   manifestFormat,
+  masksOf,
   orderTerms,
   storedFields,
   unitsOf,
@@ -151,6 +152,7 @@ export async function label(
     ...(changes !== null && { changes: [...changes] }),
     fields: storedFields(table),
     ...(Object.keys(unitsOf(table)).length > 0 && { units: unitsOf(table) }),
+    ...(Object.keys(masksOf(table)).length > 0 && { masks: masksOf(table) }),
     order: orderTerms(table),
     import_date: importDate.toISOString(),
     collected_at: dataset.collectedAt,

@@ -20,6 +20,8 @@ interface IngestFlags {
   /** Skips tables that are published as declared, without a check of their sources. */
   readonly unpublished?: boolean
   readonly acceptDrift?: boolean
+  /** False to publish no rows of the previous snapshot as changes. */
+  readonly changes?: boolean
   /** Prints only faults and warnings. */
   readonly quiet?: boolean
 }
@@ -30,7 +32,7 @@ interface IngestFlags {
  */
 export async function runIngest(
   names: readonly string[],
-  { unpublished = false, acceptDrift = false, quiet = false }: IngestFlags,
+  { unpublished = false, acceptDrift = false, changes = true, quiet = false }: IngestFlags,
 ): Promise<number> {
   const settings = readSettings(process.env)
   const store = openWarehouse(settings)
@@ -54,6 +56,7 @@ export async function runIngest(
     progress: (table) => (quiet ? silentProgress : board.progress(tableId(table))),
     onlyUnpublished: unpublished,
     acceptsDrift: acceptDrift,
+    withoutChanges: !changes,
     retention: { count: settings.snapshotsKept, graceMs: settings.snapshotGraceMs },
   })) {
     outcomes.push(outcome)
@@ -78,6 +81,11 @@ export async function runIngest(
         console.error(`${tableId(published.table)} has no view in warehouse.duckdb: ${messageOf(error)}`)
       }
     }),
+    await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
+      if (settings.metricsFile === '') return
+      const run = { outcomes, began, ended: new Date() }
+      await writeMetrics(settings.metricsFile, await ingestMetrics(store, catalog, run))
+    }),
     await afterwards('the snapshots were not announced', () =>
       announce(
         catalog,
@@ -85,11 +93,6 @@ export async function runIngest(
         settings,
       ),
     ),
-    await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
-      if (settings.metricsFile === '') return
-      const run = { outcomes, began, ended: new Date() }
-      await writeMetrics(settings.metricsFile, await ingestMetrics(store, catalog, run))
-    }),
   ]
   return rest.every((isDone) => isDone) ? code : 1
 }

@@ -126,6 +126,7 @@ export async function withJob<Result>(
       codedDistinctMax: options.codedDistinctMax ?? codedValuesMax,
       batchBytes: options.batchBytes ?? batchBytesDefault,
       acceptsDrift: options.acceptsDrift ?? false,
+      withoutChanges: options.withoutChanges ?? false,
       clickHouse: options.clickHouse ?? null,
       now: options.now,
     })

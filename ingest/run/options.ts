@@ -19,6 +19,8 @@ export interface IngestOptions {
   readonly onlyUnpublished?: boolean
   /** Publishes in spite of differences from the previous snapshot. */
   readonly acceptsDrift?: boolean
+  /** True to publish no changes. */
+  readonly withoutChanges?: boolean
   readonly partRows?: number
   /** Version of the conversion from source to rows. */
   readonly converter?: number

@@ -128,6 +128,26 @@ test('a command gets the message as its input', async () => {
   expect(await told({ onPublish: 'exit 3' })).toBe('the command of ON_PUBLISH ended with code 3, in 4 tries')
 })
 
+test('credentials of an address are sent as a header, and no message has them', async () => {
+  const { address, received } = await receiver()
+  expect(await told({ onPublish: address.replace('//', '//ana:s%40crt@') })).toBe('announced')
+  expect(received[0]?.headers.authorization).toBe(`Basic ${Buffer.from('ana:s@crt').toString('base64')}`)
+  expect(await told({ onPublish: 'http://ana:secret@127.0.0.1:1/' })).not.toContain('secret')
+})
+
+test('a receiver that fails gets no further messages', async () => {
+  const { address, received } = await receiver(...Array.from({ length: 8 }, () => 500))
+  const options = {
+    onPublish: address,
+    onPublishSecret: '',
+    websubHub: '',
+    publicUrl: new URL('http://x/'),
+    retryMs: 1,
+  }
+  await expect(announce(shop.catalog, manifests, options)).rejects.toThrow('answered 500, in 4 tries')
+  expect([manifests.length, received.length]).toEqual([2, 4])
+})
+
 test('a hub learns which feeds have news', async () => {
   const { address, received } = await receiver()
   expect(await told({ websubHub: address })).toBe('announced')

@@ -220,6 +220,60 @@ test('a verification finds changes that do not lead from one snapshot to the oth
   await expect(verifyChanges(store, wrong)).rejects.toThrow('verification of the changes failed')
 })
 
+/** All texts in the files of a snapshot that clients can download. */
+async function publicTexts(warehouse: string, manifest: Manifest): Promise<string> {
+  const changes = manifest.changes?.map(({ file }) => file) ?? []
+  const files = [...manifest.parts.map(({ file }) => file), ...changes]
+  const rows = await Promise.all(files.map(async (file) => parquetRows([fileIn(warehouse, manifest, file)])))
+  return JSON.stringify(rows)
+}
+
+test.each([
+  ['with a key', ['id']],
+  ['without a key', undefined],
+])('values that a new mask hides are in no changes, %s', async (_what, key) => {
+  const home = await temporaryFolder()
+  const manifests: Manifest[] = []
+  let warehouse = ''
+  for (const [index, mask] of [null, 'cpf', 'cpf'].entries()) {
+    const fields = [fieldOf('id:integer'), { ...fieldOf('cpf:string'), ...(mask !== null && { mask }) }]
+    const files = {
+      'd/t.csv': `id,cpf\n1,123.456.789-09\n2,987.654.321-00\n${'3,111.444.777-35\n'.repeat(index)}`,
+    }
+    const table = { name: 't', order: ['id'], ...(index < 2 && { key }), fields }
+    const shop = await workshop(catalogAround([table]), files, home)
+    warehouse = shop.warehouse
+    const [outcome] = await shop.ingest({ now: () => new Date(importDate.getTime() + index * 60_000) })
+    if (outcome?.status !== 'published') throw new Error(faultLines(outcome).join('\n'))
+    manifests.push(outcome.manifest)
+  }
+  const [first, second, third] = manifests
+  if (first === undefined || second === undefined || third === undefined) throw new Error('not published')
+  expect(await publicTexts(warehouse, first)).toContain('123.456.789-09')
+  for (const later of [second, third])
+    expect(await publicTexts(warehouse, later)).not.toContain('123.456.789-09')
+  // Fields that are masked alike are compared.
+  expect([second, third].map(({ changes = [] }) => changes[0]?.fields)).toEqual([['id'], ['id', 'cpf']])
+})
+
+test('erased rows are in no changes if the operator says so, nor in those of later snapshots', async () => {
+  const home = await temporaryFolder()
+  const table = { name: 't', order: ['id'], key: ['id'], fields: ['id:integer', 'name:string'].map(fieldOf) }
+  const shop = await workshop(catalogAround([table]), {}, home)
+  const manifests: Manifest[] = []
+  for (const [index, lines] of ['1,Ana\n2,Bia\n', '2,Bia\n', '2,Bia\n3,Caio\n'].entries()) {
+    await shop.write('d/t.csv', `id,name\n${lines}`)
+    const now = (): Date => new Date(importDate.getTime() + index * 60_000)
+    const [outcome] = await shop.ingest({ now, acceptsDrift: true, withoutChanges: index === 1 })
+    if (outcome?.status === 'published') manifests.push(outcome.manifest)
+  }
+  expect(manifests.map(({ changes }) => changes?.map(({ since }) => since))).toEqual([
+    undefined,
+    undefined,
+    [manifests[1]?.snapshot],
+  ])
+})
+
 test('a new column, and other spellings of the same values, change no row', async () => {
   const { manifests } = await publishAll([
     { fields: ['id:integer', 'price:decimal:10:1'], key: ['id'], rows: [['1', '1.0']] },
