@@ -10,6 +10,7 @@ import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseChangesTarget, type ChangesTarget } from '../query/changes-query.ts'
 import { parseRowQuery } from '../query/query.ts'
+import { findDataset, findTable } from '../routes/find.ts'
 import { unknownChanges } from '../routes/table-changes.ts'
 import { changesOf, knownStarts, type ChangesSnapshot } from '../snapshots/changes.ts'
 import { subscribePart } from './cite.ts'
@@ -25,6 +26,8 @@ import { queryLink, rowsPage, viewOf, type TableView } from './table/view.ts'
 /** Page of what changed in a table between two of its versions. */
 
 const rowsPerPage = 20
+/** Maximum number of shown fields: the key first, then changed ones. */
+const columnsMax = 50
 
 /** The two versions, and a page of the rows that changed. */
 interface ChangesQuery extends ChangesTarget {
@@ -40,45 +43,66 @@ export function changesPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/changes', 'Changes'),
     countsAs: 'rows',
-    find: (request) =>
-      answerQuery(service, request, parse, (found) => {
-        const { dataset, table, snapshot, query } = found
+    find: async (request) => {
+      const dataset = findDataset(service.catalog, request.params)
+      const chosen = findTable(dataset, request.params)
+      const versions = await service.snapshots.earlier(chosen)
+      return answerQuery(service, request, parse, (found) => {
+        const { table, snapshot, query } = found
         const api = rowAddresses(service).changes(dataset, table)
         const changes = changesOf(snapshot, query.since)
         if (changes === null && query.since !== null) throw unknownChanges(table, snapshot, query, api)
-        const key = ['changes', table.dataset, table.name, snapshot.manifest.snapshot, query.since]
+        const current = service.snapshots.current(table)?.manifest ?? snapshot.manifest
+        const all = [current, ...versions]
+        const ids = all.map((manifest) => manifest.snapshot)
+        const key = [
+          'changes',
+          table.dataset,
+          table.name,
+          snapshot.manifest.snapshot,
+          query.since,
+          query.to,
+          ids,
+        ]
+        const rowsTable = changes?.table ?? table
+        const rowQuery = parseRowQuery(rowsTable, query.target, ['snapshot', 'format', 'fields'], rowsPerPage)
+        const view = { ...found, versions: all, changes, api }
         if (changes === null || changes.manifest.rows === 0)
           return {
             ...named(service, key),
-            body: async () => ({ pieces: [textOf(await changesHtml(service, found, changes, null, api))] }),
+            body: () => ({ pieces: [textOf(changesHtml(service, view, null))] }),
           }
-        const rowQuery = parseRowQuery(changes.table, query.target, ['snapshot', 'format'], rowsPerPage)
-        const rows = { dataset, table: changes.table, snapshot: changes, query: rowQuery }
         const page = rowsPage(changes, rowQuery)
         return {
           ...named(service, [...key, page.key]),
           body: async (signal) => {
-            const { view, serverTiming } = await viewOf(rows, page, service, request, signal)
-            return { pieces: [textOf(await changesHtml(service, found, changes, view, api))], serverTiming }
+            const shown = { dataset, table: changes.table, snapshot: changes, query: rowQuery }
+            const { view: rows, serverTiming } = await viewOf(shown, page, service, request, signal)
+            return { pieces: [textOf(changesHtml(service, view, rows))], serverTiming }
           },
         }
-      }),
+      })
+    },
   }
 }
 
-/**
- * @param changes null if nothing is known of an earlier version
- * @param rows null if no row changed
- * @param api address of the changes for programs
- */
-async function changesHtml(
+/** Two versions of a table, and all that are kept. */
+interface ChangesView extends AnswerableQuery<ChangesQuery> {
+  /** Null if nothing is known of an earlier version. */
+  readonly changes: ChangesSnapshot | null
+  /** The current version first. */
+  readonly versions: readonly Manifest[]
+  /** Address of the changes for programs. */
+  readonly api: string
+}
+
+/** @param rows null if no row changed */
+function changesHtml(
   service: PageService,
-  { dataset, table, snapshot, query }: AnswerableQuery<ChangesQuery>,
-  changes: ChangesSnapshot | null,
+  { dataset, table, snapshot, query, changes, versions, api }: ChangesView,
   rows: TableView | null,
-  api: string,
-): Promise<Html> {
-  const { context, writing, files, snapshots } = service
+): Html {
+  const { context, writing, files } = service
   const { addresses, language, words } = context
   const { manifest, report } = snapshot
   const feed = writing.documents.tableFeed(table, language)
@@ -89,7 +113,6 @@ async function changesHtml(
     ${file !== null && rows !== null && downloadsPart(context, api, query, file)}
     ${subscribePart(context, feed)}
   </div>`
-  const versions = [snapshots.current(table)?.manifest ?? manifest, ...(await snapshots.earlier(table))]
   // Fields are compared with the version before.
   const sentences = since === manifest.previous ? schemaSentences(table, manifest, words) : []
   const main = html`
@@ -228,7 +251,9 @@ function rowsPart(
   const first = table.defaultColumns ?? changes.fields
   const names = [...new Set([...(changes.key ?? []), ...inFields, ...first])]
   // Fields of the page's table have titles in its language.
-  const columns = names.flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
+  const columns = names
+    .slice(0, columnsMax)
+    .flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
   const valueIn = (row: TableView['rows'][number], name: string): string | null =>
     row[view.fields.findIndex((field) => field.name === name)] ?? null
   const cell = (row: TableView['rows'][number], field: Field, changedNames: readonly string[]): Html => {

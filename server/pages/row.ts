@@ -81,7 +81,7 @@ function historyOf(
 ): string | null {
   if (table.key === null) return null
   const parameters = table.fields.flatMap(({ name }, index): [string, string][] =>
-    table.key?.includes(name) === true ? [[name, values[index] ?? '']] : [],
+    table.key?.includes(name) === true ? [[name, values[index] === '' ? '""' : (values[index] ?? '')]] : [],
   )
   return withQuery(rowAddresses(service).history(dataset, table), new Map(parameters), 1)
 }

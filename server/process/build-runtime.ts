@@ -74,7 +74,7 @@ export async function buildRuntime(
     freshness: freshnessOf(settings.maxAgeSeconds),
     snapshots,
     readiness: new Readiness(snapshots, old?.readiness ?? null),
-    engine: { pool, selections, memory },
+    engine: { pool, selections, memory, scans: { pool: scanPool, valuesMax: settings.scanValuesMax } },
     dictionaries,
     responder: new Responder(settings, sendBudget),
     views: new PublicViews({

@@ -1,6 +1,6 @@
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { Invalid, InvalidQuery, type ParameterError } from './errors.ts'
-import { parametersOf, parseSnapshot, repeatedParameter } from './parameters.ts'
+import { parametersOf, parseSnapshot, repeatedParameter, type QueryParameters } from './parameters.ts'
 
 /** Parameters of a query for changes, besides those of its rows. */
 export const changesParameterRows = {
@@ -20,6 +20,7 @@ export interface ChangesTarget {
 
 /** Names of the parameters; `from` is another name of `since`. */
 const names = { since: 'since', from: 'since', to: 'to' } as const
+export const changesParameterNames = Object.keys(names)
 
 /** @throws InvalidQuery naming each invalid parameter */
 export function parseChangesTarget(target: string): ChangesTarget {
@@ -33,6 +34,11 @@ export function parseChangesTarget(target: string): ChangesTarget {
     else {
       const id = parseSnapshot(text, name)
       if (id instanceof Invalid) errors.push({ parameter: name, message: id.message })
+      else if (id === 'current' && parameter === 'since')
+        errors.push({
+          parameter: name,
+          message: `The parameter "${name}" must be the id of an earlier snapshot.`,
+        })
       else ids.set(parameter, id === 'current' ? null : id)
     }
   }
@@ -43,4 +49,14 @@ export function parseChangesTarget(target: string): ChangesTarget {
     to: ids.get('to') ?? null,
     target: rest.length === 0 ? path : `${path}?${new URLSearchParams(rest).toString()}`,
   }
+}
+
+/**
+ * Writes conditions on fields that are called like a parameter with their operator, such as `to__eq`, so that both can be
+ * in one address.
+ */
+export function besideParameters(parameters: QueryParameters, reserved: readonly string[]): QueryParameters {
+  return new Map(
+    [...parameters].map(([name, text]) => [reserved.includes(name) ? `${name}__eq` : name, text]),
+  )
 }

@@ -110,6 +110,12 @@ export function unavailable(
   return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
 }
 
+/** Returns the problem of an earlier snapshot that is kept, but cannot be read now. */
+export function unavailableNow(table: Table): Problem {
+  const detail = `An earlier snapshot of ${tableId(table)} cannot be read now. Try again in ${retryAfterSeconds} s.`
+  return new Problem('files-elsewhere', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
+}
+
 /** @param fault reason why the published table cannot be served; null if none is published */
 export function notPublished(table: Table, fault: string | null): Problem {
   const id = tableId(table)

@@ -4,7 +4,12 @@ import { addressesOf, fileAddresses, withQuery } from '../http/addresses.ts'
 import { Problem } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
 import { contentName } from '../http/responder.ts'
-import { parseChangesTarget, type ChangesTarget } from '../query/changes-query.ts'
+import {
+  besideParameters,
+  changesParameterNames,
+  parseChangesTarget,
+  type ChangesTarget,
+} from '../query/changes-query.ts'
 import { parseRowQuery } from '../query/query.ts'
 import { changesOf, knownStarts, type ChangesSnapshot } from '../snapshots/changes.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
@@ -47,7 +52,11 @@ export function tableChanges(family: Family, service: Runtime): Resource {
       const to = between.to === null ? [] : [['to', between.to] as const]
       const shown = {
         ...query,
-        parameters: new Map<string, string>([['since', since], ...to, ...query.parameters]),
+        parameters: new Map<string, string>([
+          ...besideParameters(query.parameters, changesParameterNames),
+          ['since', since],
+          ...to,
+        ]),
       }
       const { snapshot: id } = view.manifest
       const address = file === '' ? files.download(table) : files.file(table, id, file)
@@ -96,7 +105,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
 export function unknownChanges(
   table: Table,
   later: Snapshot,
-  { since }: Pick<ChangesTarget, 'since'>,
+  { since, to }: Pick<ChangesTarget, 'since' | 'to'>,
   base: string,
 ): Problem {
   const { snapshot } = later.manifest
@@ -107,7 +116,8 @@ export function unknownChanges(
       'snapshot-gone',
       `The changes of ${tableId(table)} from ${before} to ${snapshot} are not known: these snapshots were not compared when the later one was published.`,
     )
-  const address = withQuery(base, new Map([['since', oldest]]), 1)
+  const ends = [['since', oldest] as const, ...(to === null ? [] : [['to', to] as const])]
+  const address = withQuery(base, new Map<string, string>(ends), 1)
   return new Problem(
     'snapshot-gone',
     `The changes of ${tableId(table)} from ${before} to ${snapshot} are not kept. The oldest ones begin at ${oldest}: ${address}`,

@@ -16,7 +16,7 @@ import { changesOf } from '../snapshots/changes.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import type { Requester } from '../table/engine/requester.ts'
 import { pageBody, pageOf, type RowEngine } from '../table/representations/page.ts'
-import { findDataset, findTable, notPublished, requesterOf } from './find.ts'
+import { findDataset, findTable, notPublished, requesterOf, unavailableNow } from './find.ts'
 import { problemOf } from './problem-of.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -53,13 +53,20 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
             })
           const states: State[] = []
           for (const id of ids) {
-            const state = await snapshots.use(table, id, async (snapshot) => {
-              const changes = snapshot && changesOf(snapshot, null)
-              return snapshot === null
-                ? null
-                : { manifest: snapshot.manifest, rows: changes === null ? [] : await read(changes) }
+            const state = await snapshots.use(table, id, async (snapshot): Promise<State | null> => {
+              if (snapshot === null) return null
+              const changes = changesOf(snapshot, null)
+              const isByKey = JSON.stringify(changes?.changes.key) === JSON.stringify(table.key)
+              return {
+                manifest: snapshot.manifest,
+                rows: changes !== null && isByKey ? await read(changes) : null,
+              }
             })
-            if (state !== null) states.push(state)
+            if (state === null && snapshots.isKept(table, id)) throw unavailableNow(table)
+            if (state === null) break
+            states.push(state)
+            // Nothing is known of the row before.
+            if (state.rows === null) break
           }
           const [row = null] = await read(current)
           return { pieces: [exactJson(historyOf(table, conditions, row, states))] }
@@ -69,10 +76,11 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
   }
 }
 
-/** Changes of the row in a snapshot, against the one before. */
+/** A kept snapshot, and the changes of the row against the one before. */
 interface State {
   readonly manifest: Manifest
-  readonly rows: readonly Row[]
+  /** Null if the two were not compared by the key. */
+  readonly rows: readonly Row[] | null
 }
 
 /** Returns the conditions on the key in an address; each field must have a value. */
@@ -94,7 +102,9 @@ function keyIn(
   const errors = key.flatMap((name) => {
     const field = fields.find((one) => one.name === name)
     const text = given.get(name)
-    const value = field === undefined || text === undefined ? null : readValue(field, text)
+    // An empty text is written as "".
+    const value =
+      field === undefined || text === undefined ? null : readValue(field, text === '""' ? '' : text)
     if (field !== undefined && value !== null) {
       conditions.set(...parameterFor({ field, operator: 'eq', values: [value] }, isParameterName))
       return []
@@ -143,31 +153,25 @@ function historyOf(
   states: readonly State[],
 ): unknown {
   const events = states.flatMap(({ manifest, rows }) =>
-    rows.map((change) => ({ manifest, change, ...eventOf(manifest, change) })),
+    (rows ?? []).map((change) => ({ manifest, change, ...eventOf(manifest, change) })),
   )
-  const added = events.findLast(({ kind }) => kind === 'added')
+  const [latest, first] = [events[0], events.at(-1)]
   const oldest = states.at(-1)?.manifest
-  const [latest] = events
   // A row without changes has been there since the oldest snapshot, or never.
-  const wasThere = row !== null || latest !== undefined
+  const isFirstAdded = first?.kind === 'added'
+  const firstSeen = isFirstAdded ? first.manifest : row !== null || latest !== undefined ? oldest : undefined
   const isRemoved = row === null && latest?.kind === 'removed'
-  const last = states[states.findIndex(({ manifest }) => manifest === latest?.manifest) + 1]?.manifest
+  const before = states[states.findIndex(({ manifest }) => manifest === latest?.manifest) + 1]?.manifest
+  const lastSeen = isRemoved ? before : row === null ? undefined : states[0]?.manifest
   return {
     key: Object.fromEntries(
       (table.key ?? []).map((name) => [name, (row ?? latest?.change)?.[name] ?? conditions.get(name)]),
     ),
     row,
-    first_seen:
-      added !== undefined ? seen(added.manifest) : wasThere && oldest !== undefined ? seen(oldest) : null,
+    first_seen: firstSeen === undefined ? null : seen(firstSeen),
     // Older snapshots are not kept, so the row may have been there before.
-    is_first_known: added !== undefined || oldest?.previous === null,
-    last_seen: isRemoved
-      ? last === undefined
-        ? null
-        : seen(last)
-      : row === null || states[0] === undefined
-        ? null
-        : seen(states[0].manifest),
+    is_first_known: isFirstAdded || oldest?.previous === null,
+    last_seen: lastSeen === undefined ? null : seen(lastSeen),
     changes: events.map(({ manifest, kind, fields }) => ({
       ...(seen(manifest) as object),
       change: kind,

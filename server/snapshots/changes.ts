@@ -1,7 +1,8 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
+import { quotedName } from '../../core/sql.ts'
 import { changeColumns, fieldsWithOld } from '../../core/warehouse/changes.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { orderTerms, storedFields, type Changes, type Manifest } from '../../core/warehouse/manifest.ts'
+import { storedFields, type Changes, type Manifest } from '../../core/warehouse/manifest.ts'
 import { rowBytesOf, type Snapshot } from './snapshot.ts'
 
 /**
@@ -24,7 +25,7 @@ export function changesOf(later: Snapshot, since: SnapshotId | null): ChangesSna
   const table = tableOf(later.table, changes)
   const rows = changes.added + changes.removed + changes.changed
   const parts = file === undefined || rows === 0 ? [] : [{ ...file, firstRow: 0, rows }]
-  const manifest = manifestOf(later.manifest, table, parts, rows)
+  const manifest = manifestOf(later.manifest, table, changes.fields, parts, rows)
   return {
     ...later,
     table,
@@ -103,7 +104,13 @@ function tableOf(table: Table, { since, fields: names, key }: Changes): Table {
   }
 }
 
-function manifestOf(later: Manifest, table: Table, parts: Manifest['parts'], rows: number): Manifest {
+function manifestOf(
+  later: Manifest,
+  table: Table,
+  names: readonly string[],
+  parts: Manifest['parts'],
+  rows: number,
+): Manifest {
   const { format, dataset, snapshot, previous, import_date: importDate, collected_at: collectedAt } = later
   const { definition, tools } = later
   return {
@@ -117,7 +124,8 @@ function manifestOf(later: Manifest, table: Table, parts: Manifest['parts'], row
     parts,
     files: [],
     fields: storedFields(table),
-    order: orderTerms(table),
+    // The file has the order of its ingest, which the catalog may have changed since.
+    order: later.order.filter((term) => names.some((name) => term.startsWith(`${quotedName(name)} `))),
     import_date: importDate,
     collected_at: collectedAt,
     sources: [],

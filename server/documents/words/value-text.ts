@@ -52,6 +52,8 @@ export function valueText(words: Words, term: Term, value: string | null): strin
 
 /** Converts a value as people type it, in the form of `valueText`, into the form of the API. */
 export function typedValue(words: Words, field: Field, text: string): string {
+  // A value of the field is not a title of another one.
+  if (field.valueTitles.has(text)) return text
   const wanted = foldText(text)
   const [titled] = [...field.valueTitles].find(([, title]) => foldText(title) === wanted) ?? []
   if (titled !== undefined) return titled

@@ -1,3 +1,4 @@
+import { besideParameters } from '../../query/changes-query.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import { type Table, tableId } from '../../../core/catalog/catalog.ts'
 import { shorten } from '../../../core/text.ts'
@@ -46,7 +47,7 @@ function tableHtml(service: PageService, view: TableView): Html {
     snapshot: null,
     format: null,
   })
-  const feed = service.writing.documents.tableFeed(table, language, shownRows)
+  const feed = service.writing.documents.tableFeed(table, language, besideParameters(shownRows, ['lang']))
   const embedded = withParameters(view, {
     page_size: null,
     format: null,

@@ -4,6 +4,7 @@ import { atom, atomType, entriesMax, type Change } from '../../documents/atom.ts
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
 import { parametersOf, parseQuery } from '../../query/parameters.ts'
+import { besideParameters } from '../../query/changes-query.ts'
 import { withQuery } from '../../http/addresses.ts'
 import { findDataset, findTable, requesterOf } from '../find.ts'
 import { answerChanges, questionIn, subtitleOf } from './query-feed.ts'
@@ -85,6 +86,7 @@ export function tableFeed(service: DocumentService): Resource {
     path: '/:dataset/:table/atom.xml',
     name: 'Table Feed',
     description: 'Changes of a table, or of the answer to a query, as Atom.',
+    countsAs: 'rows',
     find: (request) => {
       const pairs = parametersOf(request.target)
       const { language, catalog } = requestedLanguage(
@@ -113,8 +115,12 @@ export function tableFeed(service: DocumentService): Resource {
               language,
               title: `${catalog.title}: ${dataset.name}, ${table.title ?? table.name}`,
               subtitle: question === null ? (table.description ?? '') : subtitleOf(question, language),
-              self: writing.documents.tableFeed(table, language, parameters),
-              page: withQuery(writing.page(language, dataset, table), parameters, 1),
+              self: writing.documents.tableFeed(table, language, besideParameters(parameters, ['lang'])),
+              page: withQuery(
+                writing.page(language, dataset, table),
+                question !== null && 'terms' in question ? new Map() : parameters,
+                1,
+              ),
               fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
               changes,
               // An ingest tells the hub of feeds without a query.

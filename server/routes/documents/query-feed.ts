@@ -1,9 +1,11 @@
 import type { Dataset, Table } from '../../../core/catalog/catalog.ts'
-import { entriesMax, type Change } from '../../documents/atom.ts'
+import type { Change } from '../../documents/atom.ts'
 import { wordsOf } from '../../documents/words/all.ts'
 import { describeFilter } from '../../documents/words/filter-text.ts'
 import { withQuery } from '../../http/addresses.ts'
 import { parseAggregateQuery } from '../../query/aggregate-query.ts'
+import { besideParameters, changesParameterNames } from '../../query/changes-query.ts'
+import { unavailableNow } from '../find.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import { parseRowQuery } from '../../query/query.ts'
 import type { Language } from '../../../core/catalog/names.ts'
@@ -15,13 +17,19 @@ import type { DocumentService } from './service.ts'
 
 const without = ['page', 'page_size', 'snapshot', 'format'] as const
 
+/** Maximum number of snapshots that a feed compares. */
+const answersMax = 10
+
 /** Parses the query of a feed; null for all changes of the table. */
 export function questionIn(table: Table, target: string): Question | null {
   const names = parametersOf(target).map(([name]) => name)
   if (names.length === 0) return null
-  return names.some((name) => name === 'group' || name === 'measure')
+  const isGrouped = names.some((name) => name === 'group' || name === 'measure')
+  // The order of rows changes no answer.
+  const question = isGrouped
     ? parseAggregateQuery(table, target, without)
-    : parseRowQuery(table, target, without)
+    : parseRowQuery(table, target, [...without, 'ordering', 'order-by'])
+  return question.parameters.size === 0 ? null : question
 }
 
 /** Describes the rows of a query. */
@@ -37,14 +45,16 @@ export async function answerChanges(
   question: Question,
   requester: Requester,
 ): Promise<Change[]> {
-  const retained = (await snapshots.retainedSnapshots(table)).slice(0, entriesMax)
+  const retained = (await snapshots.retainedSnapshots(table)).slice(0, answersMax)
   const answers: (Pick<Change, 'manifest' | 'report'> & { readonly digest: AnswerDigest })[] = []
   for (const { manifest, report } of retained) {
     const digest = await snapshots.use(table, manifest.snapshot, async (snapshot) =>
       snapshot === null ? null : answerDigest(snapshot, question, engine, requester),
     )
-    // Without it, no later answer can be compared.
-    if (digest === null) break
+    if (digest === null) {
+      if (snapshots.isKept(table, manifest.snapshot)) throw unavailableNow(table)
+      break
+    }
     answers.push({ manifest, report, digest })
   }
   return answers.flatMap(({ manifest, report, digest }, index): Change[] => {
@@ -62,7 +72,11 @@ export async function answerChanges(
     const differences =
       ends === null || 'terms' in question
         ? null
-        : withQuery(writing.rows.changes(dataset, table), new Map([...ends, ...question.parameters]), 1)
+        : withQuery(
+            writing.rows.changes(dataset, table),
+            new Map([...besideParameters(question.parameters, changesParameterNames), ...ends]),
+            1,
+          )
     const answer = {
       count: digest.count,
       before: before?.digest.count ?? null,

@@ -5,11 +5,12 @@ import type { AggregateQuery } from '../../query/aggregate-query.ts'
 import type { RowQuery } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Requester } from '../engine/requester.ts'
-import { planOver, scanOf } from '../selection/access/duckdb/statements.ts'
+import { checkScanBudget } from '../selection/scan-budget.ts'
+import { costOf, planOver, scanOf } from '../selection/access/duckdb/statements.ts'
 import { aggregate } from './aggregate-page.ts'
 import type { RowEngine } from './page.ts'
 
-/** Size of the answer to a query, and a hash of it: answers with the same rows, in any order, are equal. */
+/** Size of the answer to a query, and a hash of it; the order of rows does not matter, but that of groups does. */
 export interface AnswerDigest {
   /** Number of rows, or of groups. */
   readonly count: number
@@ -62,13 +63,14 @@ async function groupsDigest(
 async function rowsDigest(
   snapshot: Snapshot,
   query: RowQuery,
-  { pool }: RowEngine,
+  { scans }: RowEngine,
   requester: Requester,
 ): Promise<AnswerDigest> {
   const { rows } = snapshot.manifest
   const scan = scanOf(snapshot, { from: 0, to: rows })
   if (scan.parts.length === 0) return { count: 0, hash: '' }
-  await requester.pay({ values: rows * (query.fields.length + query.conditions.length) })
+  const cost = costOf(snapshot, scan, query) + rows * query.fields.length
+  await checkScanBudget(cost, scans.valuesMax, snapshot, requester)
   const columns = query.fields.map(({ name }) => quotedName(name))
   const plan = planOver(
     snapshot,
@@ -77,7 +79,7 @@ async function rowsDigest(
     ({ from, where }) =>
       `select count(*)::integer, coalesce(sum(hash(${columns.join(', ')})), 0)::varchar from ${from} where ${where}`,
   )
-  const answer = await pool.rows(plan, requester.client, requester.signal())
+  const answer = await scans.pool.rows(plan, requester.client, requester.signal())
   const [count, hash] = answer.rows[0] ?? []
   return { count: Number(count), hash: String(hash) }
 }

@@ -62,6 +62,8 @@ export interface RowEngine {
   readonly pool: Pool
   readonly selections: Selections
   readonly memory: MemoryGate
+  /** Connections for scans, and the maximum number of values that one may read. */
+  readonly scans: { readonly pool: Pool; readonly valuesMax: number }
 }
 
 /** Bump this when the serialization changes, so that cached bodies of the old format are not reused. */

@@ -94,6 +94,17 @@ test('feeds of a table name the hub, which does not know those of queries', asyn
   expect(feeds.map((feed) => feed.includes(hub))).toEqual([true, false])
 })
 
+test.each(['?search=', '?city=', '?fields=city,n', '?ordering=n'])(
+  '%s selects all rows, so it is the feed of the table',
+  async (query) => {
+    const [feed, plain] = await Promise.all([query, ''].map(async (one) => get(one)))
+    const due = query.startsWith('?ordering') ? 400 : 200
+    expect(feed?.status).toBe(due)
+    expect(due === 400 || feed?.headers['etag'] === plain?.headers['etag']).toBe(true)
+    expect(due === 400 || feed?.body.equals(plain?.body ?? Buffer.alloc(0))).toBe(true)
+  },
+)
+
 test('a feed that is unchanged is answered without reading rows', async () => {
   const first = await get('?city=Ita')
   const etag = String(first.headers['etag'])

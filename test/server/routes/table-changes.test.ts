@@ -130,7 +130,8 @@ test('changes have the formats of rows', async () => {
 
 test.each<[query: string, status: number, detail: RegExp]>([
   ['?since=yesterday', 400, /"since" must be "current" or the id of a snapshot/],
-  ['?since=current&from=current', 400, /"from"/],
+  [`?since=20200101T000000Z-000000000000&from=20200101T000000Z-000000000000`, 400, /"from" appears twice/],
+  ['?since=current', 400, /"since" must be the id of an earlier snapshot/],
   ['?snapshot=current', 400, /no parameter "snapshot"/],
   ['?deaths=1', 400, /"deaths"/],
   [
@@ -149,4 +150,40 @@ test('a table that was published once has no changes', async () => {
   const { status, headers, body } = await rawGet(service.app, '/api/v1/dataset/d/first/changes/')
   const { count } = JSON.parse(body.toString()) as { count: number }
   expect([status, count, headers['acervo-since']]).toEqual([200, 0, headers['acervo-snapshot']])
+})
+
+describe('of a table whose fields are called like parameters', () => {
+  const fields = ['id:integer', 'from:string', 'to:string'].map(fieldOf)
+  let flights: Service
+  beforeAll(async () => {
+    const home = await temporaryFolder()
+    const table = { name: 'flights', order: ['id'], key: ['id'], fields }
+    const shop = await workshop(catalogAround([table]), {}, home)
+    for (const [index, days] of [[1], [2, 3]].entries()) {
+      const rows = days.flatMap((day) => [`${day}0,GRU,BEL`, `${day}1,BEL,GRU`])
+      await shop.write('d/flights.csv', `id,from,to\n${rows.join('\n')}\n`)
+      await shop.ingest({ now: () => new Date(importDate.getTime() + index * 60_000) })
+    }
+    // The order of the catalog is another one now, and no ingest has followed.
+    const later = await workshop(catalogAround([{ ...table, order: ['from'] }]), {}, home)
+    flights = await serve(later)
+  })
+  const page = async (
+    query: string,
+  ): Promise<{ next: string | null; results: Record<string, unknown>[] }> => {
+    const { body } = await rawGet(flights.app, `/api/v1/dataset/d/flights/changes/${query}`)
+    return JSON.parse(body.toString()) as { next: string | null; results: Record<string, unknown>[] }
+  }
+
+  test('conditions on them stay conditions in links', async () => {
+    const { next, results } = await page('?to__eq=GRU&from__eq=BEL&page_size=1')
+    expect(results).toMatchObject([{ to: 'GRU' }])
+    expect(next).toMatch(/from__eq=BEL&page=2&page_size=1&since=\d{8}T\d{6}Z-[0-9a-f]{12}&to__eq=GRU$/)
+    expect((await page(next?.slice(next.indexOf('?')) ?? '')).results).toMatchObject([{ to: 'GRU' }])
+  })
+
+  test('rows are in the requested order, although the catalog has another one now', async () => {
+    const { results } = await page('?ordering=from&_change=added')
+    expect(results.map(({ from }) => from)).toEqual(['BEL', 'BEL', 'GRU', 'GRU'])
+  })
 })

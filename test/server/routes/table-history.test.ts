@@ -4,10 +4,10 @@ import { catalogAround, fieldOf, importDate, workshop } from '../../support/work
 /** History of a row by its key, over the kept snapshots. */
 
 const versions = [
-  ['1,Belém,5', '2,Jaú,7'],
+  ['1,Belém,5', '2,Jaú,7', '5,Olinda,1'],
   ['1,Belém,5', '2,Jaú,8'],
   ['1,Belém do Pará,6', '3,Ita,1'],
-  ['1,Belém,6', '3,Ita,1'],
+  ['1,Belém,6', '3,Ita,1', '5,Olinda,1'],
 ]
 const at = (index: number): string => new Date(importDate.getTime() + index * 60_000).toISOString()
 
@@ -79,6 +79,7 @@ test.each<[what: string, query: string, first: number | null, last: number | nul
   [
     ['was removed', '?id=2', 0, 1, ['removed', 'changed']],
     ['was added', '?id=3', 2, 3, ['added']],
+    ['was removed and came back', '?id=5', 0, 3, ['added', 'removed']],
     ['never was', '?id=4', null, null, []],
   ],
 )('a row that %s was seen from its first snapshot to its last', async (_what, query, first, last, kinds) => {
