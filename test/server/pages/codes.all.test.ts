@@ -65,7 +65,8 @@ describeWithClients('lines of code of a page', () => {
     server = http.createServer(app).listen(port, 'localhost')
     await once(server, 'listening')
     tables = await Promise.all(
-      allTables(shop.catalog).map(async (table) => ({
+      // Titles of values are those of the pages.
+      allTables(shop.catalog.inLanguage.get('en') ?? shop.catalog).map(async (table) => ({
         table,
         rows: await readRows(path.join(shop.sources, `${tableId(table)}.csv`), table),
       })),
@@ -251,8 +252,10 @@ async function printedOn(page: string, columns: readonly Field[]): Promise<Print
     [...line.matchAll(/<td([^>]*)>(.*?)<\/td>/gs)].map(([, head = '', cell = ''], index) => {
       if (head.includes('class="null')) return null
       const value = cellIn(cell.replace(/<summary>.*?<\/summary>/s, ''), head).trim()
-      // Pages write truth values in words.
-      return columns[index]?.type === 'bool' ? String(value === 'yes') : value
+      const column = columns[index]
+      // Pages write truth values in words, and others by their titles.
+      if (column?.type === 'bool') return String(value === 'yes')
+      return [...(column?.valueTitles ?? [])].find(([, title]) => title === value)?.[0] ?? value
     }),
   )
   const order = columns
