@@ -213,8 +213,9 @@ export function sharedParameters(): Json {
     'change-kind': {
       name: '_change',
       in: 'query',
-      description: 'Changes of this kind.',
-      schema: { type: 'string', enum: ['added', 'removed', 'changed'] },
+      description: 'Changes of this kind: `added`, `removed` or `changed`.',
+      schema: ref(schemaName('string')),
+      example: 'changed',
     },
     'if-none-match': {
       name: 'If-None-Match',

@@ -170,7 +170,6 @@ export function tablePart(
       [pathOf(addresses.changes(dataset, table))]: operations({
         parameters: [
           ...['since', 'to', 'change-kind'].map(parameter),
-          ...conditions.map(([component]) => parameter(prefix + component)),
           ...['search', 'page', 'page_size'].map((name) => sharedParameter(name as 'page')),
           parameter('page-format'),
           parameter('if-none-match'),
@@ -178,7 +177,8 @@ export function tablePart(
         id: id('changes'),
         tag,
         summary: `Changes of ${table.name}`,
-        description: `Rows that were added, removed or changed between two snapshots. ${rules}`,
+        description:
+          'Rows that were added, removed or changed between two snapshots. All conditions of rows apply too.',
         answers: {
           200: changes,
           206: { ...changes, description: 'A range of its bytes.' },
