@@ -169,9 +169,11 @@ interface QueryParameter {
   readonly [key: string]: unknown
 }
 
+/** Id of a snapshot. */
+const idPattern = '[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}'
 const snapshotSchema: Json = {
   type: 'string',
-  pattern: '^(current|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12})$',
+  pattern: `^(current|${idPattern})$`,
 }
 
 /** Parameters other than conditions that are the same for all tables. */
@@ -208,7 +210,7 @@ export function sharedParameters(): Json {
     'page-format': described('format', { schema: { type: 'string', enum: formats } }),
     'export-format': described('format', { schema: { type: 'string', enum: [...formats, 'parquet'] } }),
     'json-format': described('format', { schema: { type: 'string', enum: ['json'] } }),
-    since: ofChanges('since', snapshotSchema),
+    since: ofChanges('since', { type: 'string', pattern: `^${idPattern}$` }),
     to: ofChanges('to', snapshotSchema),
     'change-kind': {
       name: '_change',
