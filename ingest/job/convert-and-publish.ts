@@ -40,20 +40,21 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
       writeServerFiles(work, job.otherDb, folder, plan.parts, reused, profiles, job.codedDistinctMax),
     )
     const packed = await steps.time('packing', () => pack(job, converted), 'own')
-    const changes = await steps.time('comparing', () => changesOf(job, converted))
+    const isCompared = job.previous !== null && !job.withoutChanges
+    const changes = isCompared ? await steps.time('comparing', () => changesOf(job, converted)) : null
     return publishAndReport(job, steps, { ...converted, files, changes }, drift, packed)
   })
 }
 
 /**
- * Writes the changes since the previous snapshot; returns null if there is none, if changes are unwanted, or if its rows
- * cannot be fetched: that must not keep the new rows from being published.
+ * Writes the changes since the previous snapshot; returns null if its rows cannot be fetched: that must not keep the new
+ * rows from being published.
  */
 async function changesOf(
-  { store, previous, withoutChanges, progress, table }: Job,
+  { store, previous, progress, table }: Job,
   { work, folder, plan, rows, reusedByName }: Converted,
 ): Promise<Changes[] | null> {
-  if (previous === null || withoutChanges) return null
+  if (previous === null) return null
   const parts = plan.parts.map(({ file }) => file)
   try {
     return await writeChanges(work, { store, previous, folder, parts, rows, reused: reusedByName })
