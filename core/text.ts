@@ -161,3 +161,11 @@ function rankOf(unit: number): number {
 export function differInOneLetter(one: string, other: string): boolean {
   return Math.abs(one.length - other.length) <= 1 && distance(one, other) === 1
 }
+
+/** Removes zeros at the end of the fraction of a decimal text, and a point without a fraction. */
+export function withoutFinalZeros(text: string): string {
+  if (!text.includes('.')) return text
+  let end = text.length
+  while (text.charAt(end - 1) === '0') end -= 1
+  return text.slice(0, text.charAt(end - 1) === '.' ? end - 1 : end)
+}

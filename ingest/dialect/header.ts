@@ -85,8 +85,10 @@ export function filledIn(cells: readonly string[]): number {
   return cells.filter((cell) => cell.trim() !== '').length
 }
 
-/** Matches the unit of a column, such as `[cm]` or `(mm)`; numbers and lists in brackets are none. */
-const unitPattern = /^[[(](?=.*[\p{L}%°‰])[^[\]()",]*[\])]$/u
+/** Returns whether a cell is the unit of a column, such as `[cm]` or `(mm)`; numbers and lists in brackets are none. */
+function isUnit(cell: string): boolean {
+  return /^[[(][^[\]()",]*[\])]$/u.test(cell) && /[\p{L}%°‰]/u.test(cell)
+}
 
 /**
  * Returns the role of a line below the header. `joined`: it continues the header, with the units of numeric columns,
@@ -109,7 +111,7 @@ export function secondLineOf(
   const above = filled.filter(({ isAbove }) => isAbove)
   if (filled.length === 0 || !filled.every(({ isName }) => isName)) return null
   // A single word in parentheses, such as (nd), may mean a missing value.
-  if (filled.every(({ cell }) => unitPattern.test(cell))) {
+  if (filled.every(({ cell }) => isUnit(cell))) {
     const isSure = filled.length > 1 || filled[0]?.cell.startsWith('[') === true
     return above.length === filled.length && isSure ? 'joined' : null
   }

@@ -1,3 +1,4 @@
+import { withoutFinalZeros } from '../../core/text.ts'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Table } from '../../core/catalog/catalog.ts'
@@ -121,7 +122,7 @@ function concatSql(terms: readonly string[], join: string, text: (term: string) 
 
 /** Removes trailing zeros of fractions, since DuckDB and ClickHouse differ in writing them. */
 function plain(texts: string): string {
-  return texts.replaceAll(/(\.(?:\d*[1-9])?)0+(?= |$)/g, '$1').replaceAll(/\.(?= |$)/g, '')
+  return texts.split(' ').map(withoutFinalZeros).join(' ')
 }
 
 /** Returns whether a ClickHouse has all rows of a snapshot. */

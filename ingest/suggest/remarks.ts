@@ -213,8 +213,10 @@ function birthsAsked(days: Trial['days']): string[] {
 function suggestFromName(files: readonly PlacedFile[]): string[] {
   const names = files.map(({ name }) => path.basename(name))
   const [first = '', ...others] = names
-  const [, before = '', digits, after = ''] = /^(.*?)(?<!\d)(\d+)(\D*)$/.exec(first) ?? []
+  const digits = first.match(/\d+/g)?.at(-1)
   if (digits === undefined || others.length === 0) return []
+  const start = first.lastIndexOf(digits)
+  const [before, after] = [first.slice(0, start), first.slice(start + digits.length)]
   const inner = names.map((name) =>
     name.startsWith(before) && name.endsWith(after)
       ? name.slice(before.length, name.length - after.length)

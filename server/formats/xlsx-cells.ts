@@ -1,8 +1,8 @@
+import { withoutFinalZeros } from '../../core/text.ts'
 import { isAmount, type Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import { dateOf } from '../../core/catalog/types/date.ts'
-import { withoutFinalZeros } from '../query/measures.ts'
 import { csvOf } from './csv.ts'
 
 /** Cells of a worksheet, from values in JSON or in SQL. */

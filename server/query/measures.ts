@@ -65,14 +65,6 @@ export function isRounded({ of, column }: Measure): boolean {
   return (of === 'avg' || of === 'median') && column.type === 'decimal'
 }
 
-/** Removes zeros at the end of the fraction of a decimal text, and a point without a fraction. */
-export function withoutFinalZeros(text: string): string {
-  if (!text.includes('.')) return text
-  let end = text.length
-  while (text.charAt(end - 1) === '0') end -= 1
-  return text.slice(0, text.charAt(end - 1) === '.' ? end - 1 : end)
-}
-
 /** A measure means something else than its field. */
 const untitled = { title: null, description: null, unit: null }
 /** Numbers of rows and values are no values of their field. */

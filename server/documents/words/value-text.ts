@@ -1,8 +1,8 @@
+import { withoutFinalZeros } from '../../../core/text.ts'
 import { foldText } from '../../../core/folding.ts'
 import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { daysOfPart, type Term } from '../../query/date-parts.ts'
-import { withoutFinalZeros } from '../../query/measures.ts'
 import type { Words } from './en.ts'
 import { writtenIn } from './number-formats.ts'
 
