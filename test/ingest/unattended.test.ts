@@ -364,7 +364,8 @@ describe('what is damaged', () => {
     await flip(part)
     await shop.ingest({ ...onDay(4), retention })
     expect([days(await snapshotsOf(shop)), await faultsOf(shop)]).toEqual([['03', '02', '01'], []])
-    expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 5)
+    // The pointer, the last check, and the files of three snapshots, two of which have changes.
+    expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 5 + 2)
   })
 
   testAll('is told as long as nothing took its place', async () => {
