@@ -30,8 +30,9 @@ import { numberOf, type Work } from '../convert/work.ts'
 /**
  * Writes the rows by which a new snapshot differs from earlier ones: see `core/warehouse/changes.ts`.
  *
- * Two snapshots are compared as multisets of rows, by a hash of each row, which takes 16 bytes a row. The key then matches the few rows that one of them has more often. Files of changes consist of such rows too:
- * changes since an earlier snapshot come from the files of two steps, by the same comparison.
+ * Two snapshots are compared as multisets of rows, by a hash of each row, which takes 16 bytes. The key then matches
+ * the few rows that one of them has more often. Files of changes consist of such rows too, so changes since an earlier
+ * snapshot come from the files of two steps, by the same comparison.
  */
 
 interface ChangesOptions {

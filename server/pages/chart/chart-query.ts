@@ -31,7 +31,7 @@ const without = ['page', 'page_size', 'format'] as const
 
 /**
  * Parses the query of a chart. Without groups and measure, it opens with the declared chart, or with the first declared
- * measure, of the rows of the default filter that are not totals of others.
+ * measure, of the rows of the default filter without totals.
  */
 export function parseChart(table: Table, target: string): AggregateQuery {
   const query = parseAggregateQuery(table, target, without)
@@ -54,8 +54,8 @@ export function parseChart(table: Table, target: string): AggregateQuery {
 }
 
 /**
- * Returns the conditions with which a chart of a table opens: its default filter and, for a sum, rows that are not totals
- * of others.
+ * Returns the conditions with which a chart of a table opens: its default filter and, for a sum, those that leave out
+ * rows of totals.
  * @param chosen names of fields that have conditions
  */
 export function openedParameters(
