@@ -54,8 +54,8 @@ export function parseChart(table: Table, target: string): AggregateQuery {
 }
 
 /**
- * Returns the conditions with which a chart of a table opens: its default filter and, for a sum, those that leave out
- * rows of totals.
+ * Returns the conditions with which a chart of a table opens: its default filter and, for a sum, conditions that leave
+ * out rows of totals.
  * @param chosen names of fields that have conditions
  */
 export function openedParameters(
