@@ -1,4 +1,4 @@
-import { tableId, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
+import { tableId, type Dataset, type Field, type Table } from '../../../core/catalog/catalog.ts'
 import { parseAggregateQuery, type AggregateQuery } from '../../query/aggregate-query.ts'
 import { parameterFor, unquotedIn } from '../../query/conditions.ts'
 import { partsOf, partTerm, type Term } from '../../query/date-parts.ts'
@@ -19,6 +19,14 @@ export interface ChartQuery extends QueryView {
   readonly aggregation: AggregateQuery
   /** Parameters of the aggregate that select no rows. */
   readonly chosen: readonly (readonly [name: string, text: string])[]
+  /** The chart to draw if no row of the selection passes the default filter; null if that did not open it. */
+  readonly fallback: ChartQuery | null
+}
+
+/** Query of a chart in an address. */
+export interface RequestedChart extends AggregateQuery {
+  /** The same query without the default filter; null if that did not open it. */
+  readonly fallback: AggregateQuery | null
 }
 
 /** A chart and its numbers. */
@@ -31,51 +39,56 @@ const without = ['page', 'page_size', 'format'] as const
 
 /**
  * Parses the query of a chart. Without groups and measure, it opens with the declared chart, or with the first declared
- * measure, of the rows of the default filter without totals.
+ * measure.
  */
-export function parseChart(table: Table, target: string): AggregateQuery {
+export function parseChart(table: Table, target: string): RequestedChart {
   const query = parseAggregateQuery(table, target, without)
   const [first] = table.measures
   const measure = table.chart?.measure ?? (first === undefined ? undefined : `${first}__sum`)
   const pairs = parametersOf(target)
-  if (measure === undefined || pairs.some(([name]) => name === 'measure' || name === 'group')) return query
-  const group = table.chart === null ? [] : [['group', formatList(table.chart.group)] as const]
-  const opened = new URLSearchParams([
-    ...pairs,
-    ...openedParameters(
-      table,
-      measure,
-      query.filter.conditions.map(({ field }) => field.name),
-    ),
-    ...group.map(([name, text]) => [name, text]),
-    ['measure', formatList([measure])],
-  ])
-  return parseAggregateQuery(table, `?${opened.toString()}`, without)
+  if (measure === undefined || pairs.some(([name]) => name === 'measure' || name === 'group'))
+    return { ...query, fallback: null }
+  const conditioned = query.filter.conditions.map(({ field }) => field.name)
+  return openChart(table, pairs, conditioned, table.chart?.group ?? [], measure)
 }
 
 /**
- * Returns the conditions with which a chart of a table opens: its default filter and, for a sum, conditions that leave
- * out rows of totals.
- * @param chosen names of fields that have conditions
+ * Adds to parameters the groups, the measure and the conditions with which a chart opens: the default filter and, for a
+ * sum, conditions that leave out rows of totals.
+ * @param conditioned names of fields on which the parameters have conditions
  */
-export function openedParameters(
-  { fields, defaultFilter, totals }: Table,
+export function openChart(
+  table: Table,
+  pairs: readonly (readonly [name: string, text: string])[],
+  conditioned: readonly string[],
+  group: readonly string[],
   measure: string,
-  chosen: readonly string[],
-): [name: string, text: string][] {
-  const added = (values: ReadonlyMap<string, string>, operator: 'eq' | 'ne'): [string, string][] =>
-    fields.flatMap((field) => {
-      const value = values.get(field.name)
-      return value === undefined || chosen.includes(field.name)
-        ? []
-        : [parameterFor({ field, operator, values: [value] }, isParameterName)]
+): RequestedChart {
+  const parse = (defaults: ReadonlyMap<string, string>): AggregateQuery => {
+    const totals = measure.endsWith('__sum') ? table.totals : new Map<string, string>()
+    const conditions = table.fields.flatMap((field) => {
+      const [value, total] = [defaults.get(field.name), totals.get(field.name)]
+      if (conditioned.includes(field.name)) return []
+      if (value !== undefined) return [conditionOn(field, 'eq', value)]
+      return total === undefined ? [] : [conditionOn(field, 'ne', total)]
     })
-  const others = new Map([...totals].filter(([name]) => !defaultFilter.has(name)))
-  return [...added(defaultFilter, 'eq'), ...(measure.endsWith('__sum') ? added(others, 'ne') : [])]
+    const opened = new URLSearchParams([
+      ...[...pairs, ...conditions].map(([name, text]) => [name, text]),
+      ...(group.length === 0 ? [] : [['group', formatList(group)]]),
+      ['measure', formatList([measure])],
+    ])
+    return parseAggregateQuery(table, `?${opened.toString()}`, without)
+  }
+  const { defaultFilter } = table
+  return { ...parse(defaultFilter), fallback: defaultFilter.size === 0 ? null : parse(new Map()) }
+}
+
+function conditionOn(field: Field, operator: 'eq' | 'ne', value: string): [name: string, text: string] {
+  return parameterFor({ field, operator, values: [value] }, isParameterName)
 }
 
 /** Adds default groups to a query that names none. */
-export function chartQuery({ query, ...found }: AnswerableQuery<AggregateQuery>): ChartQuery {
+export function chartQuery({ query, ...found }: AnswerableQuery<RequestedChart>): ChartQuery {
   const { table, snapshot } = found
   const [first] = dimensionsOf(table, snapshot.report)
   const isOpen = query.terms.length === 0 && first !== undefined
@@ -90,7 +103,14 @@ export function chartQuery({ query, ...found }: AnswerableQuery<AggregateQuery>)
   const isOfRows = (name: string): boolean => name === 'snapshot' || aggregation.rowParameters.has(name)
   const ofRows = [...parameters].filter(([name]) => isOfRows(name))
   const rows = parseRowQuery(table, `?${new URLSearchParams(ofRows).toString()}`)
-  return { ...found, query: rows, aggregation, chosen: [...parameters].filter(([name]) => !isOfRows(name)) }
+  const { fallback } = query
+  return {
+    ...found,
+    query: rows,
+    aggregation,
+    chosen: [...parameters].filter(([name]) => !isOfRows(name)),
+    fallback: fallback && chartQuery({ ...found, query: { ...fallback, fallback: null } }),
+  }
 }
 
 function stepTerm(table: Table, { field, shape }: Dimension, step: 'day' | 'month' | 'year'): Term {

@@ -17,10 +17,11 @@ export async function chartView(
   requester: Requester,
 ): Promise<ChartView> {
   const isMixed = mixedTotal(query.table, query.aggregation) !== null
-  return {
-    ...query,
-    answer: isMixed ? null : await aggregate(query.snapshot, query.aggregation, engine, requester),
-  }
+  const answer = isMixed ? null : await aggregate(query.snapshot, query.aggregation, engine, requester)
+  // Such as a default filter for states, and a condition for a city.
+  const isEmpty = answer?.selected.length === 0
+  if (isEmpty && query.fallback !== null) return chartView(query.fallback, engine, requester)
+  return { ...query, answer }
 }
 
 /** Returns the texts of a chart that stands alone. */

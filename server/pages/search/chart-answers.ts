@@ -1,40 +1,39 @@
 import { languages } from '../../../core/catalog/names.ts'
 import type { CatalogTexts, Field, Table } from '../../../core/catalog/catalog.ts'
-import { labelOf } from '../chart/drawing.ts'
-import { openedParameters } from '../chart/chart-query.ts'
+import { openChart, type RequestedChart } from '../chart/chart-query.ts'
 import { dimensionsOf } from '../chart/dimensions.ts'
 import { wordsOf } from '../../documents/words/all.ts'
-import type { Words } from '../../documents/words/en.ts'
-import { partsOf, partTerm, type Term } from '../../query/date-parts.ts'
-import { parseAggregateQuery } from '../../query/aggregate-query.ts'
+import { baseOf, partsOf, partTerm, type Term } from '../../query/date-parts.ts'
 import { rowsName } from '../../query/measures.ts'
-import { formatList } from '../../query/list.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { alikeWords } from './catalog-search.ts'
+import { equalTo } from '../table/view.ts'
 import { wordsIn, type SearchWords } from './search-words.ts'
+import { wordsOfValue, type ValueMatch } from './value-search.ts'
 
 /** A chart that answers a search. */
 interface ChartAnswer {
-  /** The title of the chart, such as `New deaths by state`. */
-  readonly label: string
-  readonly parameters: ReadonlyMap<string, string>
+  readonly chart: RequestedChart
+  /** The value whose rows it draws; null for the whole table. */
+  readonly value: ValueMatch | null
   /** True if the search names the measure, and not its table alone. */
   readonly isNamed: boolean
 }
 
 /**
- * Returns the chart of a table that a search such as `deaths by state` names: some words name what to group by, and others
- * a declared measure or the table. Null if there is none.
+ * Returns the chart of a table that a search such as `deaths in Salvador by week` names: some words name what to group by,
+ * some a value, and others a declared measure or the table. Null if there is none.
  * @param table in the language of the page
  * @param tableWords words of the search that the texts of the table have
+ * @param values matches of the search in the table, best first
  */
 export function chartAnswer(
-  words: Words,
   table: Table,
   report: SnapshotReport | null,
   translations: readonly CatalogTexts[],
   search: SearchWords,
   tableWords: ReadonlySet<string>,
+  values: readonly ValueMatch[],
 ): ChartAnswer | null {
   const translated = translations.flatMap(
     (one) => one.datasets.get(table.dataset)?.tables.get(table.name) ?? [],
@@ -57,13 +56,22 @@ export function chartAnswer(
     .flatMap((term) => {
       const groupWords = namedBy(term, search.groupWords)
       const others = search.words.filter((word) => !groupWords.includes(word))
-      if (groupWords.length === 0 || others.length === 0 || others.some((word) => !tableWords.has(word)))
-        return []
+      const unknown = others.filter((word) => !tableWords.has(word))
+      const value =
+        unknown.length === 0
+          ? null
+          : values.find(
+              (match) =>
+                match.field.name !== baseOf(term).name &&
+                unknown.every((word) => wordsOfValue(match, search).has(word)),
+            )
+      if (groupWords.length === 0 || others.length === 0 || value === undefined) return []
       return measures
         .filter(({ groups }) => groups?.includes(term.name) ?? true)
         .map(({ measure, field }) => ({
           term,
           measure,
+          value,
           groupWords: groupWords.length,
           measureWords: field === null ? 0 : namedBy(field, others).length,
         }))
@@ -74,13 +82,11 @@ export function chartAnswer(
         other.measureWords - one.measureWords,
     )
   if (best === undefined) return null
-  const parameters = new Map([
-    ...openedParameters(table, best.measure, []),
-    ['group', formatList([best.term.name])],
-    ['measure', formatList([best.measure])],
-  ])
-  const aggregation = parseAggregateQuery(table, `?${new URLSearchParams([...parameters]).toString()}`, [])
-  return { label: labelOf(words, { table, aggregation }), parameters, isNamed: best.measureWords > 0 }
+  const { value, term, measure, measureWords } = best
+  const condition = value === null ? null : equalTo(value.field, value.value)
+  const [pairs, conditioned] = condition === null ? [[], []] : [[condition], [value?.field.name ?? '']]
+  const chart = openChart(table, pairs, conditioned, [term.name], measure)
+  return { chart, value, isNamed: measureWords > 0 }
 }
 
 interface NamedMeasure {

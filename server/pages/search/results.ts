@@ -10,9 +10,13 @@ import { named, type PageService } from '../service.ts'
 import { coverageOf, coverageText, timeText } from '../coverage.ts'
 import { equalTo, queryLink } from '../table/view.ts'
 import { chartAnswer } from './chart-answers.ts'
+import { chartParameters, chartQuery, type ChartQuery } from '../chart/chart-query.ts'
+import { chartView } from '../chart/chart-view.ts'
+import { labelOf } from '../chart/drawing.ts'
+import type { Requester } from '../../table/engine/requester.ts'
 import { CatalogSearch, type CatalogMatch } from './catalog-search.ts'
-import { searchWordsOf, wordsIn, type SearchWords } from './search-words.ts'
-import { findPartsOfValues, findValues, type ValueMatch } from './value-search.ts'
+import { searchWordsOf, type SearchWords } from './search-words.ts'
+import { findPartsOfValues, findValues, wordsOfValue, type ValueMatch } from './value-search.ts'
 
 /** Page of what a search of the whole service finds: values, which lead to their rows, and tables. */
 
@@ -27,11 +31,16 @@ function indexOf({ catalog, translations }: PageContext): CatalogSearch {
 }
 
 interface Found {
-  readonly words: SearchWords
-  /** Words of the search that the texts of a table have, by its key. */
-  readonly textWords: ReadonlyMap<string, CatalogMatch['words']>
+  readonly charts: readonly ChartMatch[]
   readonly tables: readonly CatalogMatch[]
   readonly values: readonly ValueMatch[]
+}
+
+/** A chart that answers a search. */
+interface ChartMatch {
+  readonly view: ChartQuery
+  /** The value whose rows it draws; null for the whole table. */
+  readonly value: ValueMatch | null
 }
 
 /** Maximum numbers of shown charts, values and tables. */
@@ -54,7 +63,12 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
   const isFound = values.length > 0 || matches.some((match) => match.words.size === words.length)
   const whole = foldText(text.trim())
   const parts = isFound || whole.length < partMin ? [] : await findPartsOfValues(sources, whole)
-  return rank(context.catalog, matches, [...values, ...parts], search)
+  const { charted, ...ranked } = rank(context.catalog, matches, [...values, ...parts], search)
+  const textWords = new Map(matches.map((match) => [keyOf(match), match.words]))
+  return {
+    ...ranked,
+    charts: await findCharts(service, ranked.tables, charted, search, textWords, requester),
+  }
 }
 
 /**
@@ -66,14 +80,14 @@ function rank(
   matches: readonly CatalogMatch[],
   values: readonly ValueMatch[],
   search: SearchWords,
-): Found {
+): Omit<Found, 'charts'> & { readonly charted: readonly ValueMatch[] } {
   const { words } = search
   const byTable = new Map(matches.map((match) => [keyOf(match), match]))
   const counted = values.flatMap((match) => {
     const { dataset, name: table } = match.table
     const before = byTable.get(keyOf({ dataset, table }))
     const known = before?.words ?? new Set()
-    const own = new Set(wordsIn(match.name))
+    const own = wordsOfValue(match, search)
     const added = words.filter((word) => own.has(word) && !known.has(word))
     return added.length > 0 || own.size === words.length ? [{ match, dataset, table, before, added }] : []
   })
@@ -91,8 +105,7 @@ function rank(
   const places = new Map(tables.map((match, index) => [keyOf(match), index]))
   const placeOf = (one: CatalogKey): number => places.get(keyOf(one)) ?? tables.length
   return {
-    words: search,
-    textWords: new Map(matches.map((match) => [keyOf(match), match.words])),
+    charted: counted.map(({ match }) => match).filter(({ isPart }) => !isPart),
     // Tables with fewer words than half of the best one are about something else.
     tables: tables.filter((match) => 2 * match.words.size >= most).slice(0, tablesMax),
     values: counted
@@ -132,11 +145,10 @@ export function searchPage(service: PageService, key: readonly unknown[], text: 
 }
 
 function resultsHtml(service: PageService, text: string, found: Found): Html {
-  const { tables, values } = found
+  const { charts, tables, values } = found
   const { context } = service
   const { addresses, language, words } = context
   const none = tables.length === 0 && values.length === 0
-  const charts = chartLines(service, found)
   const main = html`
     <h1>${none ? words.nothingFound : words.resultsFor(text)}</h1>
     ${searchForm(context, text)}
@@ -144,7 +156,7 @@ function resultsHtml(service: PageService, text: string, found: Found): Html {
       charts.length > 0 &&
       html`<h2>${words.chartsFound}</h2>
         <ul class="results">
-          ${charts}
+          ${charts.map((match) => chartLine(service, match))}
         </ul>`
     }
     ${
@@ -172,37 +184,60 @@ function resultsHtml(service: PageService, text: string, found: Found): Html {
   })
 }
 
-/** Links to charts that answer a search; those of its measure if it names one. */
-function chartLines(
-  { context, snapshots }: PageService,
-  { tables, words: search, textWords }: Found,
-): Html[] {
-  const { catalog, translations, addresses, language, words } = context
-  const charts = tables.flatMap((match) => {
-    const table = catalog.datasets.get(match.dataset)?.tables.get(match.table ?? '')
+/** Returns the charts that answer a search; those of its measure if it names one. */
+async function findCharts(
+  { context, snapshots, engine }: PageService,
+  tables: readonly CatalogMatch[],
+  values: readonly ValueMatch[],
+  search: SearchWords,
+  textWords: ReadonlyMap<string, CatalogMatch['words']>,
+  requester: Requester,
+): Promise<ChartMatch[]> {
+  const { catalog, translations } = context
+  const answers = tables.flatMap((match) => {
+    const dataset = catalog.datasets.get(match.dataset)
+    const table = dataset?.tables.get(match.table ?? '')
     const snapshot = table && snapshots.current(table)
-    if (table === undefined || !snapshot) return []
+    if (dataset === undefined || table === undefined || !snapshot) return []
     const known = textWords.get(keyOf(match)) ?? new Set()
-    const answer = chartAnswer(words, table, snapshot.report, translations, search, known)
-    return answer === null ? [] : { table, answer, period: coverageOf(table, snapshot.report) }
+    const ofTable = values.filter(
+      ({ table: { dataset: slug, name } }) => keyOf({ dataset: slug, table: name }) === keyOf(match),
+    )
+    const answer = chartAnswer(table, snapshot.report, translations, search, known, ofTable)
+    if (answer === null) return []
+    const period = coverageOf(table, snapshot.report)
+    return { ...answer, period, view: chartQuery({ dataset, table, snapshot, query: answer.chart }) }
   })
-  const hasNamed = charts.some(({ answer }) => answer.isNamed)
-  return (
-    charts
-      .filter(({ answer }) => answer.isNamed === hasNamed)
-      // Several tables may answer; the one with the latest rows comes first.
-      .toSorted((one, other) => (other.period?.to ?? '').localeCompare(one.period?.to ?? '', 'en'))
-      .slice(0, chartsMax)
-      .map(
-        ({ table, answer, period }) =>
-          html`<li>
-            <a href="${addresses.aspect(language, table, 'chart', answer.parameters)}">${answer.label}</a>
-            <span class="facts"
-              >${[titleOf(table), ...(period === null ? [] : [coverageText(words, period)])].join(' · ')}</span
-            >
-          </li>`,
-      )
-  )
+  const hasNamed = answers.some(({ isNamed }) => isNamed)
+  const shown = answers
+    .filter(({ isNamed }) => isNamed === hasNamed)
+    // Several tables may answer; the one with the latest rows comes first.
+    .toSorted((one, other) => (other.period?.to ?? '').localeCompare(one.period?.to ?? '', 'en'))
+    .slice(0, chartsMax)
+  const charts: ChartMatch[] = []
+  for (const { view, value } of shown) {
+    // The answer shows if any row of a value passes the default filter.
+    const drawn = value === null ? null : await chartView(view, engine, requester)
+    if (drawn === null) charts.push({ view, value })
+    else if (drawn.answer !== null && drawn.answer.selected.length > 0) charts.push({ view: drawn, value })
+  }
+  return charts
+}
+
+/** Link to a chart that answers a search. */
+function chartLine({ context, snapshots }: PageService, { view, value }: ChartMatch): Html {
+  const { addresses, language, words } = context
+  const { table } = view
+  const period = coverageOf(table, snapshots.current(table)?.report ?? null)
+  const about = value === null ? '' : ` · ${titleOf(value.field)}: ${value.name}`
+  return html`<li>
+    <a href="${addresses.aspect(language, table, 'chart', chartParameters(view))}"
+      >${labelOf(words, view)}${about}</a
+    >
+    <span class="facts"
+      >${[titleOf(table), ...(period === null ? [] : [coverageText(words, period)])].join(' · ')}</span
+    >
+  </li>`
 }
 
 /** Link to the rows with a value. */

@@ -5,6 +5,7 @@ import { distinctValues, type Dictionaries } from '../../table/indexes/dictionar
 import type { Requester } from '../../table/engine/requester.ts'
 import { stateNames } from '../../documents/words/state-names.ts'
 import { foldText } from '../../../core/folding.ts'
+import { wordsIn, type SearchWords } from './search-words.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Snapshots } from '../../snapshots/snapshots.ts'
 
@@ -127,6 +128,12 @@ function reportedValues(table: Table, field: Field, { choices, report }: Snapsho
     rows: counts.get(value) ?? null,
     isPart: false,
   }))
+}
+
+/** Returns the words by which a search names a value: those of its code if the search has them all, or of its name. */
+export function wordsOfValue({ name, value }: ValueMatch, { words }: SearchWords): ReadonlySet<string> {
+  const ofCode = wordsIn(value)
+  return new Set(ofCode.every((word) => words.includes(word)) ? ofCode : wordsIn(name))
 }
 
 function nameOf({ kind, valueTitles }: Field, value: string): string {

@@ -158,6 +158,7 @@ describe('of a table of running totals', () => {
       const [uf, deaths] = line.split(',')
       return [
         `2024-03-01,${uf},state,false,1`,
+        `2024-03-01,${uf},city,false,2`,
         `2024-03-02,${uf},state,true,${deaths}`,
         `2024-03-02,${uf},city,true,1`,
       ]
@@ -178,7 +179,18 @@ describe('of a table of running totals', () => {
     const [, without = ''] = /href="([^"]*)" aria-label="[^"]*last is yes"/.exec(page) ?? []
     expect(numbersIn(await pageOf(unescaped(without)))).toEqual(['31', '21', '11'])
     // Charts that readers choose have no other conditions than theirs.
-    expect(numbersIn(await pageOf('?group=uf&measure=rows'))).toEqual(['3', '3', '3'])
+    expect(numbersIn(await pageOf('?group=uf&measure=rows'))).toEqual(['4', '4', '4'])
+  })
+
+  test('a chart of rows that all fail the default filter opens without it', async () => {
+    expect(numbersIn(await pageOf('?uf=SP'))).toEqual(['30'])
+    // The latest rows are of the next day. Sums without the default filter still leave out totals.
+    const page = await pageOf('?uf=SP&day=2024-03-01')
+    expect(numbersIn(page)).toEqual(['2'])
+    expect(page).toContain('level is not state')
+    expect(page).not.toContain('last is yes')
+    // Conditions that a reader chose stay, even if no row passes them.
+    expect(await pageOf('?uf=SP&day=2024-03-01&last=true')).toMatch(/last is yes.*role="status"/s)
   })
 
   test('totals and their parts are lines, and never stacked', async () => {

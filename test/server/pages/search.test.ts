@@ -117,8 +117,20 @@ test.each([
   ['casos por dia', ['caso_full/chart/?group=date&']],
   ['votos por partido', ['votacoes/chart/?group=sigla_partido&']],
   ['gastos dos deputados por partido', ['cota_parlamentar/chart/?group=sgpartido&']],
-  // A chart of all states does not answer a search of one.
-  ['deaths sao paulo by week', []],
+  // A chart of all states does not answer a search of one, nor one of states a search of a city.
+  [
+    'deaths sao paulo by week',
+    [
+      'obito_cartorio/chart/?group=date__week&measure=new_deaths_covid19__sum&state=SP',
+      'caso_full/chart/?group=date__week&measure=new_deaths__sum&place_type=state&state=SP',
+    ],
+  ],
+  [
+    'mortes em Salvador por semana',
+    ['caso_full/chart/?city=Salvador&group=date__week&measure=new_deaths__sum&place_type__ne=state'],
+  ],
+  ['votos do PT por estado', ['votacoes/chart/?group=sigla_uf&measure=total_votos__sum&sigla_partido=PT']],
+  ['deaths in Atlantis by week', []],
   ['mortes', []],
   ['state', []],
 ])('%s leads to charts of a measure by a group', async (text, charts) => {
