@@ -1,6 +1,7 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import type { AggregateQuery } from './aggregate-query.ts'
 import { baseOf } from './date-parts.ts'
+import type { RowFilter } from './query.ts'
 
 /** A field, and its value in rows that are totals of other rows. */
 export interface Total {
@@ -9,16 +10,27 @@ export interface Total {
 }
 
 /**
- * Returns the first declared total that a sum would count together with its parts; null if the query or the
- * groups separate them, or if nothing is added up.
+ * Returns the first declared total that a sum may count together with its parts; null if the query or the groups
+ * separate them, or if nothing is added up.
  */
 export function mixedTotal(table: Table, { terms, measures, filter }: AggregateQuery): Total | null {
   if (measures.every(({ of }) => of !== 'sum')) return null
-  const drawn = new Set(terms.map((term) => baseOf(term).name))
+  return unseparatedTotal(table, filter, new Set(terms.map((term) => baseOf(term).name)))
+}
+
+/**
+ * Returns the first declared total that a filter does not separate from its parts; null if there is none.
+ * @param separated names of fields that separate rows in another way
+ */
+export function unseparatedTotal(
+  table: Table,
+  { conditions }: Pick<RowFilter, 'conditions'>,
+  separated: ReadonlySet<string> = new Set(),
+): Total | null {
   for (const [name, value] of table.totals) {
     const field = table.fields.find((one) => one.name === name)
-    if (field === undefined || drawn.has(name)) continue
-    const isChosen = filter.conditions.some((condition) => {
+    if (field === undefined || separated.has(name)) continue
+    const isChosen = conditions.some((condition) => {
       if (condition.field !== field) return false
       const { operator, values } = condition
       const hasTotal = values.includes(value)

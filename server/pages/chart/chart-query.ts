@@ -5,6 +5,7 @@ import { partsOf, partTerm, type Term } from '../../query/date-parts.ts'
 import { formatList } from '../../query/list.ts'
 import { parametersOf, type QueryParameters } from '../../query/parameters.ts'
 import { isParameterName, parseRowQuery } from '../../query/query.ts'
+import type { Total } from '../../query/totals.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { AnswerableQuery } from '../table/answer-query.ts'
@@ -31,6 +32,8 @@ export interface RequestedChart extends AggregateQuery {
 
 /** A chart and its numbers. */
 export interface ChartView extends ChartQuery {
+  /** Total that a sum would count beside its parts; null if there is none. */
+  readonly mixed: Total | null
   /** Null if a sum would count rows twice. */
   readonly answer: Aggregate | null
 }

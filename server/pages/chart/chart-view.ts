@@ -2,6 +2,7 @@ import { titleOf } from '../../documents/words/titles.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import type { RowEngine } from '../../table/representations/page.ts'
 import { aggregate } from '../../table/representations/aggregate-page.ts'
+import { totalIn } from '../../table/representations/total-in.ts'
 import type { PageContext } from '../frame.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import { describeFilter } from '../../documents/words/filter-text.ts'
@@ -16,12 +17,14 @@ export async function chartView(
   engine: RowEngine,
   requester: Requester,
 ): Promise<ChartView> {
-  const isMixed = mixedTotal(query.table, query.aggregation) !== null
-  const answer = isMixed ? null : await aggregate(query.snapshot, query.aggregation, engine, requester)
+  const { table, snapshot, aggregation, fallback } = query
+  const search = { snapshot, filter: aggregation.filter, requester }
+  const mixed = await totalIn(mixedTotal(table, aggregation), search, engine)
+  const answer = mixed === null ? await aggregate(snapshot, aggregation, engine, requester) : null
   // Such as a default filter for states, and a condition for a city.
   const isEmpty = answer?.selected.length === 0
-  if (isEmpty && query.fallback !== null) return chartView(query.fallback, engine, requester)
-  return { ...query, answer }
+  if (isEmpty && fallback !== null) return chartView(fallback, engine, requester)
+  return { ...query, mixed, answer }
 }
 
 /** Returns the texts of a chart that stands alone. */

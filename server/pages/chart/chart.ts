@@ -28,7 +28,6 @@ import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
 import { comparedMax, drawingOf, groupLink, labelOf, shownValue } from './drawing.ts'
 import { chartWidths } from './svg/parts.ts'
 import { chartMarkup, chartSvg } from './svg/svg.ts'
-import { mixedTotal } from '../../query/totals.ts'
 import { totalsChoice, totalsNote } from './totals.ts'
 
 /** Page that draws an aggregate of the rows of a query, with all numbers. */
@@ -105,8 +104,8 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   const title = labelOf(words, view)
   const dimensions = dimensionsOf(table, view.snapshot.report)
   const parameters = chartParameters(view)
-  const mixed = mixedTotal(table, view.aggregation)
-  const isDrawn = mixed === null && view.answer !== null && view.answer.selected.length > 0
+  const { mixed } = view
+  const isDrawn = view.answer !== null && view.answer.selected.length > 0
   const { manifest, report } = view.snapshot
   const actions = isDrawn ? actionsPart(service, view) : null
   const main = html`

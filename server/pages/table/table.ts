@@ -29,11 +29,15 @@ import { isParameterName, parseRowQuery, type RowQuery } from '../../query/query
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import { totalsChoice } from '../chart/totals.ts'
+import { unseparatedTotal, type Total } from '../../query/totals.ts'
+import { requesterOf } from '../../routes/find.ts'
+import { totalIn } from '../../table/representations/total-in.ts'
 import { answerQuery } from './answer-query.ts'
 import { embedPart, oEmbedLink } from '../iframe.ts'
 import { named, pageAt, type PageService } from '../service.ts'
 
-function tableHtml(service: PageService, view: TableView): Html {
+/** @param total whose rows the view has beside their parts; null if there is none */
+function tableHtml(service: PageService, view: TableView, total: Total | null): Html {
   const { context } = service
   const { addresses, language, words } = context
   const { dataset, table, query, range, snapshot } = view
@@ -68,8 +72,8 @@ function tableHtml(service: PageService, view: TableView): Html {
       <p class="count" role="status">${range.count === 0 ? words.nothing : words.rows(count(range.count))}</p>
       ${columnsForm(context, view)}
     </div>
-    ${totalsPart(context, view)} ${hintsPart(context, view)} ${gridPart(context, view)}
-    ${pagerPart(context, view)}
+    ${total !== null && totalsChoice(context, view, total, [])} ${hintsPart(context, view)}
+    ${gridPart(context, view)} ${pagerPart(context, view)}
     <p class="lead">${table.description ?? dataset.description}</p>
     <p class="facts">
       ${words.allRows}
@@ -86,16 +90,6 @@ function tableHtml(service: PageService, view: TableView): Html {
     feed,
     links: oEmbedLink(service, addresses.table(language, table, query.parameters)),
   })
-}
-
-/** Links to the rows that are totals of others, and to the others, unless a condition separates them. */
-function totalsPart(context: PageContext, view: TableView): Html | null {
-  const [[name, value] = []] = view.table.totals
-  const field = view.table.fields.find((one) => one.name === name)
-  const isChosen = view.query.conditions.some((condition) => condition.field === field)
-  return field === undefined || value === undefined || isChosen
-    ? null
-    : totalsChoice(context, view, { field, value }, [])
 }
 
 /** Returns the shown rows to be cited, at an address that names their snapshot. */
@@ -149,7 +143,13 @@ export function tablePage(service: PageService): Resource {
           work: { rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes },
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
-            return { pieces: [textOf(tableHtml(service, withDefaultColumns(view)))], serverTiming }
+            const search = {
+              snapshot,
+              filter: query,
+              requester: requesterOf(request, signal, service.pageBytesMax),
+            }
+            const total = await totalIn(unseparatedTotal(view.table, query), search, service.engine)
+            return { pieces: [textOf(tableHtml(service, withDefaultColumns(view), total))], serverTiming }
           },
         }
       }),

@@ -1,9 +1,10 @@
 import { parameterFor, unquotedIn } from '../../query/conditions.ts'
 import { isParameterName } from '../../query/query.ts'
-import { mixedTotal } from '../../query/totals.ts'
+import { mixedTotal, type Total } from '../../query/totals.ts'
+import { totalIn } from './total-in.ts'
 import { duckdbVersion } from '../../../core/duckdb/database.ts'
 import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
-import { tableId, type Field, type Table } from '../../../core/catalog/catalog.ts'
+import { tableId, type Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedName } from '../../../core/sql.ts'
 import { withoutFinalZeros, quotedJson } from '../../../core/text.ts'
@@ -123,7 +124,9 @@ export async function aggregateBody(
     ms: send,
     headers: {
       ...pagingHeaders(range, links),
-      ...(groups.rows === 0 ? hintHeader(hints) : totalsHint(snapshot.table, query)),
+      ...(groups.rows === 0
+        ? hintHeader(hints)
+        : totalsHint(await totalIn(mixedTotal(snapshot.table, query), search, engine))),
       'Acervo-Rows': String(groups.rows),
     },
     serverTiming: `query;dur=${queryMs.toFixed(2)}, send;dur=${send.toFixed(2)}`,
@@ -131,8 +134,7 @@ export async function aggregateBody(
 }
 
 /** Returns the header that states that sums count some rows twice, with conditions that separate them. */
-function totalsHint(table: Table, query: AggregateQuery): { 'Acervo-Hint'?: string } {
-  const total = mixedTotal(table, query)
+function totalsHint(total: Total | null): { 'Acervo-Hint'?: string } {
   if (total === null) return {}
   const { field, value } = total
   const [one, others] = (['eq', 'ne'] as const).map((operator) => {

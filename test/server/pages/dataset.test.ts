@@ -298,7 +298,7 @@ describe('a chart', () => {
         fields: ['uf:string', 'level:string', 'deaths:integer'].map(fieldOf),
       }
       const both = await workshop(catalogAround([table]), {
-        'd/t.csv': 'uf,level,deaths\nSP,state,30\nSP,city,10\nSP,city,20\nRJ,state,5\nRJ,city,5\n',
+        'd/t.csv': 'uf,level,deaths\nSP,state,30\nSP,city,10\nSP,city,20\nRJ,state,5\nRJ,city,5\nBA,city,7\n',
       })
       await both.ingest()
       beside = await serve(both)
@@ -336,8 +336,15 @@ describe('a chart', () => {
       const pages = await Promise.all(links.map(async ([, link = '']) => tableAt(beside, textIn(link))))
       expect(pages.map((markup) => [rowCountOn(markup), /only state/.test(markup)])).toEqual([
         ['2', false],
-        ['3', false],
+        ['4', false],
       ])
+      // All rows of Bahia are parts.
+      for (const [query, hasChoice] of [
+        ['?uf=SP', true],
+        ['?uf=BA', false],
+        ['?uf=SP&level=state', false],
+      ] as const)
+        expect([query, /only state/.test(await tableAt(beside, query))]).toEqual([query, hasChoice])
     })
 
     test.each<[query: string, hint: string | undefined]>([
@@ -345,8 +352,9 @@ describe('a chart', () => {
       ['group=level&measure=deaths__sum', undefined],
       ['group=uf&measure=deaths__sum&level=state', undefined],
       ['group=uf&measure=deaths__sum&level__ne=state', undefined],
-      ['group=uf&measure=deaths__sum&level__ne=state&uf=BA', 'uf: "BA" is not a value'],
-      ['group=uf&measure=deaths__sum&uf=BA', 'uf: "BA" is not a value'],
+      ['group=uf&measure=deaths__sum&level__ne=state&uf=XX', 'uf: "XX" is not a value'],
+      ['group=uf&measure=deaths__sum&uf=XX', 'uf: "XX" is not a value'],
+      ['group=uf&measure=deaths__sum&uf=BA', undefined],
     ])('an aggregate that adds no totals to their parts has no hint of them: %s', async (query, hint) => {
       const { headers } = await rawGet(beside.app, `/api/v1/dataset/d/t/aggregate/?${query}`)
       expect(headers['acervo-hint']).toBe(hint)
@@ -358,6 +366,7 @@ describe('a chart', () => {
         [
           ['SP', '3'],
           ['RJ', '2'],
+          ['BA', '1'],
         ],
       ],
       [
@@ -371,6 +380,7 @@ describe('a chart', () => {
         '?group=uf&measure=deaths__sum,rows&level=city',
         [
           ['SP', '30', '2'],
+          ['BA', '7', '1'],
           ['RJ', '5', '1'],
         ],
       ],
@@ -378,13 +388,14 @@ describe('a chart', () => {
         '?group=uf&measure=deaths__sum,rows&level__ne=state',
         [
           ['SP', '30', '2'],
+          ['BA', '7', '1'],
           ['RJ', '5', '1'],
         ],
       ],
       [
         '?group=level&measure=deaths__sum,rows',
         [
-          ['city', '35', '3'],
+          ['city', '42', '4'],
           ['state', '35', '2'],
         ],
       ],
