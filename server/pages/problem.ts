@@ -9,6 +9,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { pageHeaders } from '../http/headers.ts'
 import { languageFor } from '../documents/words/all.ts'
 import { parametersOf } from '../query/parameters.ts'
+import { targetOf, type Target } from '../query/conditions.ts'
+import { isOperator } from '../query/operators.ts'
+import { termTitle } from '../documents/words/titles.ts'
+import type { Table } from '../../core/catalog/catalog.ts'
 import { pagePolicy, contextFor, type PageContexts } from './service.ts'
 
 interface ProblemView {
@@ -28,6 +32,8 @@ interface ProblemView {
   readonly latest: string | null
   /** True if the address belongs to the API: then the page shows the English details in every language. */
   readonly isOfApi: boolean
+  /** Table of the page; null if the address names none. */
+  readonly table: Table | null
 }
 
 /**
@@ -76,13 +82,23 @@ function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
 /** Shows a form with the parameters of the request, and beside each invalid one an explanation. */
 function correctionForm(
   { language, words }: PageContext,
-  { errors, parameters, isOfApi }: ProblemView,
+  { errors, parameters, isOfApi, table }: ProblemView,
 ): Html {
+  const aimOf = (parameter: string): Target | null =>
+    isOfApi || table === null ? null : targetOf(table, parameter)
   const messageOf = ({ parameter, message, type }: ParameterError): string => {
     if (isOfApi) return message
-    if (type !== undefined) return words.mustBe(parameter, words.values[type])
     if (isUnknown({ parameter, message })) return words.unknownParameter(parameter)
-    return language === 'en' ? message : words.notUnderstood(parameter)
+    const aim = aimOf(parameter)
+    const title = aim === null ? parameter : termTitle(words, aim.field)
+    if (type !== undefined) return words.mustBe(title, words.values[type])
+    return language === 'en' ? message : words.notUnderstood(title)
+  }
+  const labelOf = (parameter: string): string => {
+    const aim = aimOf(parameter)
+    if (aim === null) return parameter
+    const [title, operator] = [termTitle(words, aim.field), aim.operator ?? 'eq']
+    return operator === 'eq' || !isOperator(operator) ? title : words.conditions[operator](title, '…')
   }
   // A parameter that does not exist cannot be corrected, so the form leaves it out.
   const corrected = parameters.filter(
@@ -96,7 +112,7 @@ function correctionForm(
     ${corrected.slice(0, correctedMax).map(([name, text], index) => {
       const error = errors.find(({ parameter }) => parameter === name)
       return html`<p class="control">
-        <label for="asked-${index}">${name}</label>
+        <label for="asked-${index}">${labelOf(name)}</label>
         <input
           id="asked-${index}"
           name="${name}"
@@ -157,6 +173,7 @@ function formIn(context: PageContext, target: string): ProblemForm {
       const isBelowApi = context.catalog.families.some(({ prefix }) => target.startsWith(`${prefix}/`))
       // A person who follows an old link needs no addresses of the API.
       const isOfApi = code === 'unknown-address' ? isBelowApi : !isPage
+      const [, , , slug = '', name = ''] = target.split(/[/?]/)
       return textOf(
         problemPage(context, {
           code,
@@ -168,6 +185,7 @@ function formIn(context: PageContext, target: string): ProblemForm {
           parameters: decodableParameters(target),
           latest,
           isOfApi,
+          table: context.catalog.datasets.get(slug)?.tables.get(name) ?? null,
         }),
       )
     },

@@ -21,7 +21,7 @@ export async function chartView(
   const search = { snapshot, filter: aggregation.filter, requester }
   const mixed = await totalIn(mixedTotal(table, aggregation), search, engine)
   const answer = mixed === null ? await aggregate(snapshot, aggregation, engine, requester) : null
-  // Such as a default filter for states, and a condition for a city.
+  // The default filter may select states, and a condition of the reader a city.
   const isEmpty = answer?.selected.length === 0
   if (isEmpty && fallback !== null) return chartView(fallback, engine, requester)
   return { ...query, mixed, answer }

@@ -146,14 +146,15 @@ describe.each(['en', 'pt'])('in %s', (language) => {
     const [said, unknown] =
       language === 'pt'
         ? [
-            'price__gte deve ser um número, como 20,90.',
+            'price deve ser um número, como 20,90.',
             'O endereço tem o filtro “nope”, que esta tabela não tem.',
           ]
         : [
-            'price__gte must be a number, such as 20.90.',
+            'price must be a number, such as 20.90.',
             'The address has the filter “nope”, which this table does not have.',
           ]
     expect(text).toContain(said)
+    expect(text).toContain(language === 'pt' ? 'price a partir de …' : 'price is … or greater')
     expect(text).toContain(unknown)
     expect([language, text.includes('The parameter')]).toEqual([language, false])
   })
