@@ -47,7 +47,6 @@ export async function aggregates(bench: Bench): Promise<Line[]> {
   }
 }
 
-/** @returns whether the service allows the query */
 async function get({ port }: Server, query: string): Promise<boolean> {
   const response = await fetch(`http://127.0.0.1:${port}${base}&${query}`)
   const text = await response.text()
@@ -69,7 +68,6 @@ const memoryMb = 512
 /** Memory beyond the setting, in MB. */
 const furtherMb = 50
 
-/** Memory of a service whose clients request as many groups as they may. */
 async function memoryOf({ environment }: Bench): Promise<Line> {
   const service = await startService({ ...environment, MEMORY: `${memoryMb}MB` })
   try {

@@ -39,7 +39,6 @@ const formats = ['json', 'csv', 'csv-excel', 'ndjson', 'arrow']
 const accepts = ['application/json', 'text/html', 'text/csv', '*/*']
 const timeoutMs = 60_000
 
-/** Replaces what differs between two imports of the same source. */
 const normalized = (text: string): string =>
   text
     .replaceAll(/\d{8}T\d{6}Z-[0-9a-f]{12}/g, 'SNAPSHOT')
@@ -81,7 +80,6 @@ type OpenApi = Readonly<{
 }>
 type Parameter = Readonly<{ $ref?: string; name: string; in: string; required?: boolean; example?: string }>
 
-/** Returns the path of every operation of the service, with the examples of its parameters. */
 function pathsOf({ paths, components }: OpenApi): string[] {
   return Object.entries(paths).flatMap(([path, { get }]) => {
     if (get === undefined) return []

@@ -18,7 +18,6 @@ export interface Line {
   readonly bar: string
   readonly isReached: boolean
   readonly detail: string
-  /** Figures of ours, then of the reference if that is a server too. */
   readonly figures: readonly Figures[]
 }
 

@@ -69,7 +69,6 @@ interface Honest {
   readonly failed: number
 }
 
-/** Each from an address of his own, cold pages now and then. */
 async function honest({ port }: Server, bench: Bench, seconds: number): Promise<Honest> {
   const times: number[] = []
   let failed = 0
@@ -96,7 +95,6 @@ async function honest({ port }: Server, bench: Bench, seconds: number): Promise<
   return { p95: sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN, answers: times.length, failed }
 }
 
-/** Requests again as soon as it is answered, on several connections, and ignores Retry-After. */
 async function asksForTheWorst({ port }: Server, over: AbortSignal): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {}
   let number = below(1000)

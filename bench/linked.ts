@@ -13,9 +13,7 @@ import type { Bench } from './cases.ts'
 export interface LinkedTable {
   readonly name: string
   readonly rows: number
-  /** Keys of its entry in the catalog besides, as YAML. */
   readonly keys?: string
-  /** Manifest of the snapshot. */
   readonly manifest?: Partial<Manifest>
 }
 

@@ -7,7 +7,6 @@ import { connect, type Socket } from 'node:net'
 export interface Load {
   readonly port: number
   readonly connections: number
-  /** Ends after this many answers in all, or after the time limit. */
   readonly requests?: number
   readonly seconds?: number
   /** Path and query of the request with this number, from 0. */
@@ -78,7 +77,6 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   }
 }
 
-/** One connection. */
 class Client {
   readonly opened: Promise<void>
   readonly #socket: Socket

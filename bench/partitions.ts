@@ -94,7 +94,6 @@ async function ingested(environment: Readonly<Record<string, string>>): Promise<
 const megabytes = (some: readonly { readonly bytes: number }[]): string =>
   `${(some.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(0)} MB`
 
-/** Describes the size on disk. */
 const megabytesOf = ({ manifest: { parts, codes, files, sources } }: Ingested): string =>
   `parts ${megabytes(parts)}, codes ${megabytes(codes ? [codes] : [])}, download ${megabytes(files)}, text ${megabytes(sources)}`
 

@@ -16,7 +16,6 @@ export type SourceRow = Readonly<Record<string, string | number>>
 
 type SampleRow = Readonly<Record<string, string>>
 
-/** Copies of a row differ in their keys. */
 interface Repetition {
   readonly row: SampleRow
   /** Number of the row in the sample, and of the copy; from 0. */

@@ -39,7 +39,6 @@ const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
 
 const below = (limit: number): number => 1 + Math.floor(Math.random() * limit)
 
-/** A figure that no reference has. */
 function figure(what: string, ms: number, limit: number, told: string): Line {
   return bareLine(what, 'ms', ms, null, ['<=', limit], told)
 }
@@ -155,7 +154,6 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
   ]
 }
 
-/** About a tenth of the large table, as an export may have. */
 async function exportsOf(bench: Bench, service: Server, db: Connection, scratch: string): Promise<Line[]> {
   const large = await filesOf(bench, 'large')
   const rows = (await get(service, 'large/data/?page_size=1')).count

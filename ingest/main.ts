@@ -44,7 +44,6 @@ function shrinkDuckdb(): void {
   process.env['DUCKDB_JE_MALLOC_CONF'] ??= 'narenas:1,dirty_decay_ms:250,muzzy_decay_ms:0'
 }
 
-/** Starts the server in this process; resolves when it serves. */
 async function runServer(): Promise<void> {
   shrinkDuckdb()
   // By its address: the folders `ingest` and `server` do not import each other.

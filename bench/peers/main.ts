@@ -90,7 +90,6 @@ async function prepareSource(home: string, bin: string): Promise<Source & { stat
   return { folder, file, table, fields, rows, bin, states }
 }
 
-/** Returns states with enough rows: their number of rows, and the middle one. */
 async function statesIn(file: string): Promise<{ rows: number; states: States }> {
   const rows = new Map<string, number[]>()
   const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: Infinity })
@@ -175,7 +174,6 @@ async function compare(peers: readonly Peer[], states: States): Promise<void> {
   console.log('\nbench/peers.json has these figures')
 }
 
-/** CPU of an answer, of all processes of a peer. */
 async function measured(peer: Peer, ask: Ask, rows: number): Promise<number> {
   const round = async (from: number): Promise<number> => {
     const endsAt = performance.now() + caseMs

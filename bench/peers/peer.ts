@@ -4,7 +4,6 @@ import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { cpuMsOf } from './processes.ts'
 
-/** A request: an address to get, or to post JSON to. */
 type PeerRequest = string | { readonly address: string; readonly json: object }
 
 /** Requests for each peer: 100 rows, or a single row for a count. */

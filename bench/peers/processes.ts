@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** Ticks of the clock that Linux counts the time of processes in. */
 const tickMs = 10
 
 /** CPU, user and system, of a process and all below it, since each began; Linux alone tells. */

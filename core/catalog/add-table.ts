@@ -1,7 +1,6 @@
 import { isMap, isNode, isSeq, parse, parseDocument, type Document, type Pair, type YAMLSeq } from 'yaml'
 import { StartError } from '../errors.ts'
 
-/** Dataset that receives a new table, and the values to create it if it is missing. */
 interface Place {
   readonly dataset: string
   /** Title of the dataset if it must be created. */
@@ -89,7 +88,6 @@ function withFlowItem(
   return `${text.slice(0, at)},${json}${text.slice(at)}`
 }
 
-/** Returns the offset of a value's key. */
 function keyStart(document: Document, path: readonly (string | number)[]): number | undefined {
   const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
   if (!isMap(holder)) return undefined

@@ -13,7 +13,6 @@ export interface CatalogFile {
   readonly text: string
 }
 
-/** Position in the files of a catalog. */
 type PlaceInFiles = LineAndColumn & { readonly file: string }
 
 /** The combined document of all files. */
@@ -110,7 +109,6 @@ export async function followVersions(
   }
 }
 
-/** Paths of other files that a catalog names; those of `include` are patterns. */
 interface NamedFiles {
   readonly include: readonly string[]
   readonly logo: readonly string[]
@@ -222,7 +220,6 @@ export function joinDocuments(
       datasets.push(dataset)
     }
   }
-  /** Returns the document that contains a path, and the path in it. */
   const within = (at: Path): { file: string; document: PlacedDocument; path: Path } => {
     const owner = at[0] === 'datasets' && typeof at[1] === 'number' ? owners[at[1]] : undefined
     return owner === undefined ? { ...main, path: at } : { ...owner, path: [...owner.prefix, ...at.slice(2)] }

@@ -219,7 +219,6 @@ export function buildCatalog(definition: z.output<typeof catalogDefinition>) {
     ...omit(definition, ['engine', 'include']),
     description: definition.description ?? '',
     families,
-    /** Datasets by slug, in the order of declaration. */
     datasets: new Map(datasets.map((dataset) => [dataset.slug, dataset])),
   }
 }

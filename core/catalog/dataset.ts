@@ -106,7 +106,6 @@ export const datasetShape = z.strictObject({
 
 export const datasetDefinition = datasetShape.extend({ tables: z.array(tableShape) })
 
-/** A dataset and the keys of the catalog that it inherits. */
 interface WithDefaults {
   readonly publisher: z.output<typeof publisher>
   readonly contact: z.output<typeof contact>
@@ -141,7 +140,6 @@ export function buildDataset(
         ]
       }),
     ),
-    /** Tables by name, in the order of declaration. */
     tables: new Map(
       definition.tables.map((table) => [
         table.name,

@@ -72,7 +72,6 @@ const separatorWords = new Set([' de ', ' of '])
 
 const wordPattern = / de | of |yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
 
-/** Required and optional parts of each type. */
 const partsByType: Readonly<Record<MomentType, { all: readonly Part[]; optionalParts: readonly Part[] }>> = {
   // A month without days means its first day.
   date: { all: ['year', 'month'], optionalParts: ['day'] },

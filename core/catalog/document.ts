@@ -38,9 +38,7 @@ export interface PlacedDocument {
 
 export interface WrittenValue {
   readonly kind: 'map' | 'list' | 'scalar'
-  /** Text of the value, shortened. */
   readonly text: string
-  /** Parsed value. */
   readonly value: unknown
 }
 

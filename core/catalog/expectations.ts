@@ -202,7 +202,6 @@ function checkTarget(
     report([], `"${name}" has the type ${target.type}, and this field ${field.type}: give both the same type`)
 }
 
-/** Returns whether references lead from one table to another. */
 function reaches(targets: ReadonlyMap<string, ReadonlySet<string>>, from: string, to: string): boolean {
   const seen = new Set<string>()
   const waiting = [...(targets.get(from) ?? [])]

@@ -5,7 +5,6 @@ import { catalogDefinition } from './catalog.ts'
 import type { JoinedDocument } from './catalog-files.ts'
 import type { WrittenValue } from './document.ts'
 
-/** A schema issue, in words for the author of the YAML. */
 interface Explained {
   readonly path: Path
   /** True if the key itself is wrong, not its value. */
@@ -52,7 +51,6 @@ function placeOf(name: string): string | null {
   return place === undefined || others.length > 0 ? null : `, which is a key of ${place[0]}`
 }
 
-/** Keys of earlier versions, and the message about each. */
 const removedKeys: ReadonlyMap<string, string> = new Map([
   ['clustered', 'is not used any more, since pages are read from the row store: remove it'],
   ['scans', 'is not used any more, since searching for rows is limited by `share`: remove it'],
@@ -115,7 +113,6 @@ function remedy(expected: readonly string[], text: string, value: unknown): stri
   return isQuotable ? ': remove the quotes, if it has any' : ''
 }
 
-/** Returns the known keys at a path. */
 function knownKeys(path: Path): string[] {
   let schema: unknown = catalogDefinition
   for (const step of path) schema = child(unwrapped(schema), step)

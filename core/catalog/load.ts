@@ -128,7 +128,6 @@ function faultsIn(document: JoinedDocument, files: readonly CatalogFile[]): Faul
   return faults.toSorted((a, b) => placeOf(a) - placeOf(b) || a.line - b.line || a.column - b.column)
 }
 
-/** A fault in a catalog, with its position. */
 interface Fault {
   readonly file: string
   readonly line: number

@@ -2,7 +2,6 @@ import { escapedPattern } from '../text.ts'
 
 /** Pattern that takes values of fields from the path of a file, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
 interface NamePattern {
-  /** Fields in the order of the pattern. */
   readonly fields: readonly string[]
   /**
    * Parses the end of a path.

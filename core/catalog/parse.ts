@@ -6,13 +6,9 @@ import { digitsOf } from './field.ts'
 import { below, reportRepeats, unknownName, type Path, type ReportFault } from './shapes.ts'
 import { checkTable, tableShape, type TableDefinition } from './table.ts'
 
-/** Faults of a catalog, and what it declares. */
 interface ParsedCatalog {
-  /** Null if there is a fault. */
   readonly catalog: ReturnType<typeof buildCatalog> | null
-  /** Values of a wrong shape. */
   readonly issues: readonly z.core.$ZodIssue[]
-  /** Faults that the rules report. */
   readonly faults: readonly { readonly path: Path; readonly message: string }[]
 }
 
@@ -88,7 +84,6 @@ function checkFamilyNames(
     if (!known.includes(name)) report(path, unknownName('family', name, known))
 }
 
-/** Returns a member of a value whose shape is not checked yet. */
 function memberOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
     ? (value as Readonly<Record<string, unknown>>)[key]

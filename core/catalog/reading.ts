@@ -91,7 +91,6 @@ export function checkSeparators(own: ReadingKeys, inherited: ReadingKeys | null,
   )
 }
 
-/** Keys of one field that no table has. */
 interface FieldReading extends ReadingKeys {
   readonly type: FieldType
   readonly factor: number | null

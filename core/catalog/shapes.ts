@@ -27,7 +27,6 @@ export class Texts {
     this.#texts = texts
   }
 
-  /** Returns the text in a language, or in the first language if there is no translation. */
   in(language: Language | null): string {
     if (typeof this.#texts === 'string') return this.#texts
     const [first = ''] = Object.values(this.#texts)

@@ -215,7 +215,6 @@ function checkKey({ key, fields }: TableDefinition, known: readonly string[], re
   }
 }
 
-/** Returns whether equal values of a type are the same value. */
 function isExact(type: FieldType): boolean {
   return typeRow(type).isOrdered && type !== 'float'
 }
@@ -239,7 +238,6 @@ function checkPartition(table: TableDefinition, known: readonly string[], report
   if (source.files === null) report(path, '"partition" needs several source files: list them in source.files')
 }
 
-/** Checks the additional orders, which are stored by the codes of filters. */
 function checkOrders(table: TableDefinition, known: readonly string[], report: ReportFault): void {
   const allowed = table.filters ?? known
   for (const [index, order] of table.orders.entries()) {
@@ -289,7 +287,6 @@ function checkChart(
     report(['measure'], `"${name}" has no numbers, so it has no ${of}`)
 }
 
-/** Checks that fields have the types that the time, searches, measures and totals need. */
 function checkFieldUses(table: TableDefinition, known: readonly string[], report: ReportFault): void {
   const fields = new Map(table.fields.toReversed().map((field) => [field.name, field]))
   const isText = (name: string): boolean => typeRow(fields.get(name)?.type ?? 'string').isText

@@ -12,7 +12,6 @@ export interface ClickHouseColumn {
   readonly type: string
   /** SQL of DuckDB that converts a value into its form in ClickHouse. */
   readonly written: (value: string) => string
-  /** Converts an operand into a parameter of the type. */
   readonly parameter: (value: string) => string
   /** Name of the column with its folded texts; null if values are not texts. */
   readonly folded: string | null

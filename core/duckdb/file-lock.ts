@@ -5,7 +5,6 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
 import { codeOf, LockHeld, messageOf } from '../errors.ts'
 import { quotedText } from '../sql.ts'
 
-/** Releases a lock. */
 type Release = () => Promise<void>
 
 /** Absolute paths of locks of this process. A file lock of the system does not exclude its own process. */

@@ -25,9 +25,7 @@ export interface Bounds {
   /** Cached codes, a byte or two per row, and cached dictionaries, about 50 bytes per distinct value. */
   readonly codesBytesMax: number
   readonly dictionaryBytesMax: number
-  /** Groups of rows that are being computed. */
   readonly groupBytesMax: number
-  /** Cached response bodies. */
   readonly cachedBytesMax: number
   /** Maximum size of all pages that are being built; a larger page is built alone. */
   readonly makingBytesMax: number

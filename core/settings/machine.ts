@@ -5,7 +5,6 @@ export interface Machine {
   readonly processors: number
   /** Memory in bytes: of the container, if the process runs in one. */
   readonly memory: number
-  /** Number of processes that serve. */
   readonly workers: number
 }
 

@@ -23,7 +23,6 @@ export interface SettingRow<T> {
   readonly auto?: (machine: Machine) => T
   /** Returns the share of one worker; if omitted, each worker has the whole value. */
   share?(this: void, value: T, workers: number): T
-  /** Describes valid texts. */
   readonly expects: string
 }
 

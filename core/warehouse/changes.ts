@@ -15,7 +15,6 @@ import { quotedName, quotedText } from '../sql.ts'
  * changed ones.
  */
 
-/** Names of the columns that are no fields. */
 interface ChangeColumns {
   readonly change: string
   readonly changed: string
@@ -32,7 +31,6 @@ export function changeColumns(fields: readonly string[]): ChangeColumns {
   return { change: `${mark}change`, changed: `${mark}changed`, old: (field) => `${mark}old_${field}` }
 }
 
-/** Form of the rows in a file of changes. */
 interface ComparedForm {
   readonly fields: readonly string[]
   readonly key: readonly string[] | null

@@ -66,7 +66,6 @@ export const fileNames = {
   /** Positions of the rows in another order, and their codes. */
   orderPositions: (order: number): string => `order-${digits(order)}.bin`,
   orderCodes: (order: number): string => `order-${digits(order)}-codes.bin`,
-  /** Statistics, warnings and counts of the ingest. */
   report: 'report.json',
   /** Rows that differ from the previous snapshot (null), or from an earlier one: see `changes.ts`. */
   changes: (since: SnapshotId | null): string =>

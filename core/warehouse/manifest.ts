@@ -19,7 +19,6 @@ const positions = z.int().min(0)
 
 const fileShape = z.object({ file: fileName, bytes: positions, sha256, sha512 })
 
-/** A file that the server reads by chunks: `format/codes.ts`, `format/row-store.ts`, `format/positions.ts`. */
 const piecewiseShape = fileShape.extend({
   /** Version of the layout in `format/chunk-file.ts`; files with another one are ignored. */
   container: z.literal(2),
@@ -27,7 +26,6 @@ const piecewiseShape = fileShape.extend({
   directory_sum: positions,
 })
 
-/** Rows as they are sent: see `format/row-store.ts`. */
 const rowStoreShape = piecewiseShape.extend({
   /** Number of rows in a chunk; files with another one are ignored. */
   chunk_rows: z.literal(chunkRows),
@@ -63,7 +61,6 @@ const orderShape = z.object({
   keys: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })),
   /** Position of each row in the table: see `format/positions.ts`. */
   positions: piecewiseShape,
-  /** Codes in this order. */
   codes: codesShape.optional(),
 })
 
@@ -83,7 +80,6 @@ const partitionShape = z.object({
   value: z.string().nullable(),
   /** Number of rows of the partition; its parts contain no others. */
   rows: z.int().min(1),
-  /** Indexes into `sources` of the manifest. */
   sources: z.array(positions),
   /** Number of records read from these sources, without `rejectedRows`. */
   records: positions,
@@ -102,7 +98,6 @@ const changesShape = z.object({
   /** The earlier snapshot. */
   since: snapshotId,
   file: fileName,
-  /** Number of rows of each kind. */
   added: positions,
   removed: positions,
   changed: positions,
@@ -125,7 +120,6 @@ const manifestShape = z.object({
   /** Bytes of all values as the source writes them, in UTF-8. */
   textBytes: positions,
   parts: z.array(partShape),
-  /** Files beside the parts: the full download, the report. */
   files: z.array(fileShape),
   /**
    * True if the ingest loaded the table into ClickHouse, which answers filters and orders: see
@@ -152,9 +146,7 @@ const manifestShape = z.object({
   orders: z.array(orderShape).optional().catch(undefined),
   /** Changes since the previous snapshot, then since retained earlier ones; absent if nothing is known of them. */
   changes: z.array(changesShape).optional(),
-  /** Fields in declared order. */
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
-  /** Units of the fields that have one. */
   units: z.record(z.string(), z.string()).optional(),
   /** Masks of the fields that have one; absent in older manifests. */
   masks: z.record(z.string(), z.string()).optional(),
@@ -173,7 +165,6 @@ const manifestShape = z.object({
       units: z.record(z.string(), z.string()).optional(),
     })
     .optional(),
-  /** Files of the source, in the order of their rows. */
   sources: z.array(sourceShape),
   /** Hash of everything besides the source that determines the rows: fields, order, dialect, format of the parts. */
   definition: sha256,

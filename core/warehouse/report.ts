@@ -5,7 +5,6 @@ import { fileNames, layout } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 
-/** Statistics of a field, in `report.json`. */
 const fieldShape = z.object({
   name: z.string(),
   nulls: z.int(),
@@ -16,7 +15,6 @@ const fieldShape = z.object({
   /** As text; long ones are shortened. Null if all values are null. */
   min: z.string().nullable().optional(),
   max: z.string().nullable().optional(),
-  /** All values in their order, if they are few and short. */
   choices: z.array(z.string()).optional(),
   /** Most frequent values; null if nearly all values are distinct. */
   top: z
@@ -40,11 +38,9 @@ const reportShape = z.object({
   rejected_rows: z.int().default(0),
   first_rejects: z.array(rejectShape).default([]),
   blank_lines: z.int().default(0),
-  /** Accepted differences from the previous snapshot or the catalog. */
   accepted_drift: z.array(z.string()).default([]),
   warnings: z.array(z.string()).default([]),
   fields: z.array(fieldShape),
-  /** Duration of each step of the ingest. */
   seconds: z.record(z.string(), z.number()).default({}),
   /**
    * Sections of the download, see `format/gzip-sections.ts`: the header, then each part. Absent if an earlier

@@ -3,7 +3,6 @@ import type { Manifest } from './manifest.ts'
 
 /** Retention of old snapshots, which requests may name and clients may still be reading. */
 export interface Retention {
-  /** Number of newest snapshots that always stay. */
   readonly count: number
   /** Minimum time for which a replaced snapshot is retained. */
   readonly graceMs: number

@@ -138,7 +138,6 @@ const withdrawnShape = z.strictObject({
   definition: z.string(),
 })
 
-/** A snapshot that was rolled back. */
 type Withdrawn = z.infer<typeof withdrawnShape>
 
 /**

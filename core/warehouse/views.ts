@@ -12,7 +12,6 @@ export interface PublishedTable {
   readonly dataset: Dataset
   readonly table: Table
   readonly manifest: Manifest
-  /** Retained earlier snapshots, the newest first. */
   readonly earlier: readonly Manifest[]
 }
 
@@ -156,7 +155,6 @@ function aboutTable({ dataset, table, manifest }: PublishedTable): string {
   ].join(' ')
 }
 
-/** Returns sentences about the origin and the license of a dataset, if declared. */
 function originOf({ source, license }: Dataset): string[] {
   return [
     ...(source === null

@@ -2,7 +2,6 @@ import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { fieldLine } from '../suggest/entry.ts'
 import type { Suggestion } from '../suggest/suggest.ts'
 
-/** Types of numbers; each accepts all values of the earlier ones. */
 const numbers = ['integer', 'decimal', 'float']
 
 /**
@@ -50,7 +49,6 @@ export function changesFor(
       ].join('\n')
 }
 
-/** Returns whether values of one type may be declared as another. */
 function fits(detectedType: string, declared: string): boolean {
   const [from, to] = [numbers.indexOf(detectedType), numbers.indexOf(declared)]
   return detectedType === declared || ['string', 'text'].includes(declared) || (from !== -1 && from <= to)

@@ -21,7 +21,6 @@ import { copiesOf, place, placingOf, requireNewFile, removeCopies } from './plac
 /** Exit code of a job that a signal stopped, as shells have it for SIGINT. */
 export const stoppedCode = 130
 
-/** Options of `acervo add`; dataset and table are derived from the file by default. */
 interface AddFlags {
   readonly dataset?: string
   readonly table?: string
@@ -148,7 +147,6 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
   return { file, before, after, marked, dataset: changed.datasets.get(names.dataset) }
 }
 
-/** Returns keys of the dataset's origin that are missing. */
 function missingOf(dataset: Dataset | undefined): string[] {
   if (dataset === undefined) return []
   const { author, source, license, codeUrl } = dataset
@@ -162,7 +160,6 @@ function addressesOf(id: string, { families }: Catalog, { publicUrl }: Settings)
   return [`${base}/en/dataset/${id}/`, `${base}${families[0]?.prefix ?? ''}/dataset/${id}/data/`]
 }
 
-/** Replaces a file atomically. */
 async function replaced(file: string, text: string): Promise<void> {
   const next = `${file}.next`
   await writeFile(next, text)

@@ -8,7 +8,6 @@ import type { PlacedFile } from '../source/member.ts'
 import { packingOf } from '../source/packings.ts'
 import type { Names } from './names.ts'
 
-/** Files outside SOURCES that are copied into it. */
 interface Placing {
   readonly copies: readonly { readonly from: string; readonly to: string }[]
   /** Value of the key `files` in the catalog entry; null if the default location needs none. */

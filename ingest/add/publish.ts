@@ -44,7 +44,6 @@ export async function publishFiles(inputs: readonly string[]): Promise<boolean> 
 
 const tableOf = (file: string): string => tableNameFor(path.basename(file))
 
-/** Returns the files of an input with the names of their tables; a folder is a dataset. */
 async function tablesIn(input: string): Promise<[file: string, names: Names][]> {
   if (isWeb(input)) {
     const table = tableOf(new URL(input).pathname)
@@ -61,7 +60,6 @@ async function tablesIn(input: string): Promise<[file: string, names: Names][]> 
   return names.toSorted().map((name) => [path.join(input, name), { dataset, table: tableOf(name) }])
 }
 
-/** Returns the exit code of the job for a file. */
 async function publishFile(file: string, names: Names, settings: Settings): Promise<number> {
   const catalog = await loadCatalog(settings.catalog)
   const isKnown = catalog.datasets.get(names.dataset)?.tables.has(names.table) === true
@@ -70,7 +68,6 @@ async function publishFile(file: string, names: Names, settings: Settings): Prom
   return (await runIngestProgram([`${names.dataset}/${names.table}`])) ? 0 : 1
 }
 
-/** Copies a file over the source of its table if they differ. */
 async function replaceSource(file: string, names: Names, { sources }: Settings): Promise<void> {
   const { size } = await statReadable(file)
   const place = { path: file, name: path.basename(file), bytes: size, place: file, constants: new Map() }

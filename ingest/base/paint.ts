@@ -1,6 +1,5 @@
 import { styleText } from 'node:util'
 
-/** Meaning of a text, which determines its colour. */
 type Tone = 'good' | 'bad' | 'warning' | 'quiet' | 'strong'
 
 const styles = { good: 'green', bad: 'red', warning: 'yellow', quiet: 'gray', strong: 'bold' } as const

@@ -4,9 +4,7 @@ export interface Progress {
   readonly step: (name: string) => void
   /** Reports the `fraction` of the step from 0 to 1, and rows and bytes if the step counts them. */
   readonly advance: (state: State) => void
-  /** Prints a permanent line. */
   readonly log: (line: string) => void
-  /** Removes the table from the progress line. */
   readonly end: () => void
 }
 
@@ -31,7 +29,6 @@ export class Board {
   readonly #screen: Screen
   readonly #now: () => number
   readonly #plainEveryMs: number
-  /** Current step of each table, in words. */
   readonly #active = new Map<string, string>()
   #drawn = 0
 
@@ -69,7 +66,6 @@ export class Board {
     }
   }
 
-  /** Writes permanent lines in place of the line that is updated. */
   above(write: () => void): void {
     this.#clear()
     write()

@@ -12,7 +12,6 @@ import { decide } from '../run/decide.ts'
 import type { IngestOptions } from '../run/options.ts'
 import { expectedFiles } from '../source/find.ts'
 
-/** A field whose entry differs between the catalog and the published snapshot. */
 interface FieldChange {
   readonly field: string
   /** Type in the published snapshot; null if the field is new. */
@@ -36,7 +35,6 @@ export interface CheckedTable {
   readonly fields: readonly FieldChange[]
   /** Rows that `max_rejects` leaves out. */
   readonly rejected_rows: number
-  /** First values or rows at fault. */
   readonly rejects: readonly (Reject & { readonly file: string })[]
   readonly reject_count: number
   /** Why nothing would be published; null if the table is published or unchanged. */
@@ -173,7 +171,6 @@ function checkedTable(
   }
 }
 
-/** Returns rejects with the complete names of their files. */
 function completeNames(sources: readonly string[], rejects: readonly Reject[]): CheckedTable['rejects'] {
   const [first = ''] = sources
   const complete = ({ file }: Reject): string =>
@@ -190,7 +187,6 @@ function withoutQuery(text: string): string {
   })
 }
 
-/** Returns fields whose type differs between a snapshot and the catalog. */
 function fieldChanges(before: Manifest, table: Table): FieldChange[] {
   const [old, current] = [typesOf(before.fields), typesOf(storedFields(table))]
   return [...new Set([...old.keys(), ...current.keys()])].flatMap((field) => {

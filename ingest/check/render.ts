@@ -6,7 +6,6 @@ import type { CheckedTable } from './check.ts'
 
 /** Result of `acervo check`: faults of the catalog, or results of tables if it has none. */
 export interface CheckReport {
-  /** True if an ingest would succeed. */
   readonly ok: boolean
   readonly catalog_faults: CatalogError['faults']
   readonly tables: readonly CheckedTable[]
@@ -15,9 +14,7 @@ export interface CheckReport {
 /** Rejects shown for each table; JSON has up to 1,000. */
 const rejectsShown = 20
 
-/** Faults of the catalog shown in Markdown. */
 const faultsShown = 50
-/** Characters shown of a value. */
 const valueMax = 80
 
 const number = (count: number): string => count.toLocaleString('en')
@@ -41,7 +38,6 @@ function toneOf(result: CheckedTable['result']): Parameters<typeof paint>[0] {
   return result === 'unchanged' || result === 'missing' ? 'quiet' : 'good'
 }
 
-/** Words for results whose name alone does not say it. */
 const resultWords: Readonly<Partial<Record<CheckedTable['result'], string>>> = {
   held: 'held back',
   missing: 'without a source',
@@ -57,7 +53,6 @@ function wordsOf({ result, rows, rows_before: before, sources }: CheckedTable): 
   return `${result === 'failed' ? 'FAILED' : (resultWords[result] ?? result)}${counts}`
 }
 
-/** Returns the first rejects, the number of further ones, and what to do about them. */
 function rejectTexts({ rejects, reject_count: count, remedy }: CheckedTable): string[] {
   if (count === 0) return []
   const more = count - Math.min(rejects.length, rejectsShown)
@@ -168,7 +163,6 @@ function detailsOf(checked: CheckedTable): string[] {
   ]
 }
 
-/** Returns a text as code, in which Markdown, HTML and @mentions have no effect. */
 function code(text: string): string {
   const line = shorten(text.replaceAll(/[\s\p{Cc}]+/gu, ' '), valueMax).replaceAll('|', '\\|')
   const fence = '`'.repeat(1 + Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length)))
@@ -189,7 +183,6 @@ function escaped(text: string): string {
     .join('')
 }
 
-/** Signs that a backslash would not disarm. */
 const escapes: ReadonlyMap<string, string> = new Map([
   ['<', '&lt;'],
   ['>', '&gt;'],

@@ -7,7 +7,6 @@ import { quotedName, quotedText } from '../../core/sql.ts'
 import { TableFailure, detailedRejectsMax } from '../base/rejects.ts'
 import { type Staged, type Work, numberOf, sortedSql, stagedSql } from './work.ts'
 
-/** A row that breaks an expectation of the catalog. */
 interface BrokenRow {
   /** Index in the source, from 0; rejected rows do not count. */
   readonly record: number
@@ -25,7 +24,6 @@ export type ReferencedFiles = (target: FieldAddress) => readonly string[] | null
 
 /** An expectation as SQL. */
 interface Rule {
-  /** Names of its fields. */
   readonly names: readonly string[]
   /** SQL: their values f0, f1, ... */
   readonly columns: readonly string[]
@@ -34,10 +32,8 @@ interface Rule {
   readonly reason: string
 }
 
-/** A rule that some rows break. */
 interface BrokenRule {
   readonly rule: Rule
-  /** Number of values that break it. */
   readonly count: number
 }
 

@@ -22,7 +22,6 @@ function optionsOf(work: Work, codec: 'lz4_raw' | 'zstd', groupRows: number): st
 /** Maximum number of fields with titles: every query of a file reads its metadata. */
 const titledFieldsMax = 500
 
-/** Returns `{"<field>": {"title": "...", "unit": "..."}}` for the fields that have them. */
 function titlesJson({ fields }: Work): string {
   const titled = fields.slice(0, titledFieldsMax).flatMap(({ field: { name, title, unit } }) => {
     const texts = { ...(title !== null && { title }), ...(unit !== null && { unit }) }

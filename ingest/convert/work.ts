@@ -56,11 +56,9 @@ export interface Work {
   readonly db: Connection
   readonly table: Table
   readonly fields: readonly MatchedField[]
-  /** Number of columns of the header. */
   readonly columns: number
   /** Weights of the columns that are read. */
   readonly weights: readonly ColumnWeights[]
-  /** Folder of temporary files that one step writes for the next. */
   readonly scratch: string
   /**
    * Indexes of the fields in a file that is sorted in another order, besides `position`; undefined if it has
@@ -71,7 +69,6 @@ export interface Work {
   readonly parts: readonly RowsOfPart[] | null
 }
 
-/** A part, and the position of its rows in the table. */
 interface RowsOfPart {
   /** Absolute path. */
   readonly path: string

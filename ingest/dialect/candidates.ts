@@ -206,7 +206,6 @@ function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null):
   return other !== null && (!isDoubtful || other.delimiter !== best.delimiter) ? other : best
 }
 
-/** Returns the first line that is not blank. */
 function firstFilled(text: Buffer): string {
   return text.toString('latin1', 0, lineLengthMax).trimStart().split('\n', 1)[0] ?? ''
 }
@@ -226,7 +225,6 @@ function skipTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidat
   return header !== undefined && isLikelyHeader(header.firstLine) ? header : best
 }
 
-/** Number of rows that are compared with the lines above. */
 const rowsCompared = 20
 
 /** Finds the header: one line or two, without columns at the end that have neither names nor values. */

@@ -110,7 +110,6 @@ function headerEvidence({ skipLines, firstLine: cells, hasHeader }: Candidate): 
   ]
 }
 
-/** Formats the numbers of the last lines that are not blank. */
 function lastNumbers(text: Buffer, count: number): string {
   const lines = text.toString('latin1').split('\n')
   const numbers = lines.flatMap((line, index) => (line.trim() === '' ? [] : [index + 1])).slice(-count)

@@ -1,6 +1,5 @@
 const yearPattern = /^(1[89]|20)\d\d(\.0)?$/
 
-/** Returns whether numbers rise, or fall, from each cell to the next one, as names of columns do. */
 function areOrdered(cells: readonly string[]): boolean {
   const steps = cells.slice(1).map((cell, index) => Number(cell) - Number(cells[index]))
   return steps.length > 0 && (steps.every((step) => step > 0) || steps.every((step) => step < 0))
@@ -20,7 +19,6 @@ function withoutYears(cells: readonly string[]): readonly string[] {
   return areOrdered(years) ? cells.filter((cell) => !yearPattern.test(cell)) : cells
 }
 
-/** Matches a number or the start of a date. */
 const dataPattern = /^-?[\d.,]+$|^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}/
 
 /** Returns whether a line may be a header, by its own cells. */
@@ -40,7 +38,6 @@ function kindOf(cell: string): Kind {
   return /^-?[\d.,]+$/.test(cell) ? 'number' : 'date'
 }
 
-/** Kinds of values below a header's cell of another kind. */
 const kindsBelow: Readonly<Record<Kind, readonly Kind[]>> = {
   empty: [],
   text: ['year', 'number', 'date'],

@@ -3,7 +3,6 @@ import { decodedText } from '../source/decode.ts'
 
 /** Judges encodings by the letters that they give: those of a language, and none in an odd place. */
 
-/** Letters beyond ASCII of languages, by encodings that have them. */
 const western = [
   'áàâãçéêíóôõúü',
   'áéíñóúü',
@@ -66,11 +65,9 @@ const others = [
   'gb18030',
 ] as const
 
-/** Minimum share of fitting letters of a likely encoding. */
 const fitMin = 0.9
 /** Share of fitting letters below which the usual encoding is in doubt, even if no other is likely. */
 const doubtfulFit = 0.5
-/** Minimum lead over the usual encoding. */
 const leadMin = 0.1
 const examplesMax = 3
 

@@ -12,9 +12,7 @@ export interface Way {
 
 /** Result of reading a sample with one candidate dialect. */
 export interface SampleReading {
-  /** Values of the first line that is read. */
   readonly firstLine: readonly string[]
-  /** Number of rows below the first line. */
   readonly rows: number
   /** Rows with as many values as the first line. */
   readonly fitting: number
@@ -24,7 +22,6 @@ export interface SampleReading {
   readonly lastLines: number
 }
 
-/** Evidence of quotes in a reading, as numbers of rows, including the first line. */
 interface QuoteSigns {
   /** Rows in which the quote of the reading encloses a value. */
   readonly enclosed: number
@@ -42,12 +39,10 @@ export interface Candidate extends SampleReading, QuoteSigns {
   readonly delimiter: string
   readonly quote: string | null
   readonly skipLines: number
-  /** Number of lines of the header. */
   readonly headerLines: number
   readonly comment: string | null
   /** Reason to publish nothing before a person has changed the entry; null for none. */
   readonly refusal: string | null
-  /** True if the first line is a header. */
   readonly hasHeader: boolean
   /** True if the last columns have neither names nor values. */
   readonly dropEmptyExtraCells: boolean
@@ -55,7 +50,6 @@ export interface Candidate extends SampleReading, QuoteSigns {
   readonly labels: readonly string[] | null
   /** Names of the columns in the last comment above the rows; null if it has none. */
   readonly commentedHeader: readonly string[] | null
-  /** Share of its rows that have as many values as the first line. */
   readonly share: number
 }
 
@@ -110,7 +104,6 @@ function isSetOff(text: Buffer, start: number): boolean {
   return /\n\r?\n$/.test(before) || /: |^\(.*\)\r?$/.test(text.toString('latin1', start, end))
 }
 
-/** Returns the number of lines that are not blank. */
 function linesIn(text: Buffer): number {
   return text
     .toString('utf8')
@@ -202,7 +195,6 @@ interface WrittenValue {
   readonly isNeeded: boolean
 }
 
-/** Returns the values of a valid record as written, with their quotes. */
 function writtenValues(record: Buffer, marks: Marks): WrittenValue[] {
   const { delimiter, quote } = marks
   const values: WrittenValue[] = []

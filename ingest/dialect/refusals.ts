@@ -3,7 +3,6 @@ import { commonDelimiters } from '../source/soundness.ts'
 import { filledIn } from './header.ts'
 import { consistentShare, faultOf, readingOf, type Candidate } from './reading.ts'
 
-/** Maximum number of lines that are searched for other separators. */
 const linesCompared = 100
 
 /**
@@ -71,7 +70,6 @@ export function withoutLostHeader(text: Buffer, isComplete: boolean, best: Candi
   }
 }
 
-/** Matches messages that services return in one or two lines of text instead of a file. */
 const errorPattern =
   /\b(error|exception|not found|forbidden|denied|unauthorized|unavailable|bad (gateway|request)|timed? ?out|too many requests|erro|não (encontrad|autorizad)[oa]|acesso negado)\b/i
 
@@ -101,7 +99,6 @@ function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   )
 }
 
-/** Rare separators of a single character. */
 const rareSeparators = ['^', '~', '\u0001', '¦', '¬', '§', '\u001f']
 
 /** @throws TableFailure if values are separated by something else than one common character */
@@ -137,7 +134,6 @@ function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candida
     )
 }
 
-/** Returns whether words of a header are above the starts of words in all other lines, after several blanks. */
 function areAligned(header: string, others: readonly string[]): boolean {
   return [...header.matchAll(/ (?=[^ ])/g)].some(
     ({ index }) =>

@@ -22,7 +22,6 @@ const stride = 97
 /** Maximum number of rows in a file that is inspected row by row, for totals. */
 const allRowsMax = 50_000
 
-/** The start of a text: its dialect, and values of its columns. */
 interface Sample {
   readonly dialect: Dialect
   /** Distinct non-empty texts of each column, with their frequency. */
@@ -36,7 +35,6 @@ export interface SampleRow {
   readonly values: readonly string[]
 }
 
-/** Ends reading early. */
 class Enough extends TableFailure {}
 
 /** Detects the encoding of texts from all their bytes. */
@@ -79,7 +77,6 @@ function endsInValue(text: Buffer): boolean {
 
 interface Start {
   readonly bytes: Buffer
-  /** True if this is the complete text. */
   readonly isComplete: boolean
   readonly encoding: EncodingWitness['encoding']
 }

@@ -113,7 +113,6 @@ async function convertSource<Result>(
   return convertSource({ ...job, reusable: null, scratch }, steps, use)
 }
 
-/** All parts in their folder, with facts from their conversion. */
 interface Converted extends ConvertedRows {
   readonly profiles: readonly FieldProfile[]
 }
@@ -123,7 +122,6 @@ interface ConvertedRows extends ProvedParts {
   readonly rows: number
   /** Files reused from the previous snapshot, by their names in the new one. */
   readonly reusedByName: ReadonlyMap<string, ReusedFile>
-  /** Accepted differences between the header and the declaration. */
   readonly ofHeader: readonly string[]
   /** Declared fields that single files lack, if columns are matched by name (`union_by_name`). */
   readonly lacking: IngestReport['missing_columns']

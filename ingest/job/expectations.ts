@@ -46,11 +46,8 @@ export async function requireExpectations(
 interface ReferenceOptions {
   readonly catalog: Catalog
   readonly store: Store
-  /** Files that replace published ones, by `dataset/table`. */
   readonly unpublished: Job['referenced']
-  /** Folder of temporary files. */
   readonly scratch: string
-  /** Limits of DuckDB. */
   readonly limits: { readonly memory: string; readonly threads: number }
 }
 
@@ -114,7 +111,6 @@ export function referencedTables(table: Table): Set<string> {
   return new Set(targets.filter((id) => id !== tableId(table)))
 }
 
-/** Parquet files with the rows of the tables that a table refers to. */
 interface Referenced {
   /** By `dataset/table`. */
   readonly files: Job['referenced']

@@ -29,7 +29,6 @@ export interface Job {
   /** Folder of this job alone, from which finished files move into the warehouse. */
   readonly scratch: string
   readonly db: Connection
-  /** Second connection, for statements that run at the same time. */
   readonly otherDb: Connection
   readonly progress: Progress
   readonly partRows: number

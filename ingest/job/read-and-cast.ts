@@ -33,7 +33,6 @@ export interface CastSource {
   readonly intake: Intake
   readonly read: ReadSource
   readonly rejects: readonly Reject[]
-  /** Partitions that were read, in their order. */
   readonly partitions: readonly SortedPartition[]
 }
 
@@ -84,7 +83,6 @@ export function headerOf({ headers }: ReadSource): string {
   return createHash('sha256').update(JSON.stringify(headers[0]?.header)).digest('hex')
 }
 
-/** Maximum share of rows that a failure suggests to leave out. */
 const fewShare = 0.1
 
 /**
@@ -135,5 +133,4 @@ export async function locateRecords(
   }
 }
 
-/** Returns the number of rejected rows of a partition. */
 const rejectedRowsIn = ({ records, rejectedRows, rows }: Partition): number => records + rejectedRows - rows

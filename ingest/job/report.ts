@@ -38,15 +38,12 @@ export type Outcome =
 
 /** Facts about a source that is only checked. */
 export interface Findings {
-  /** Paths or addresses of its files. */
   readonly sources: readonly string[]
-  /** Rows that would be published. */
   readonly rows: number
   /** Rows that `max_rejects` leaves out, and the first ones at fault. */
   readonly rejectedRows: number
   readonly rejects: readonly Reject[]
   readonly warnings: readonly string[]
-  /** Parquet files with the rows. */
   readonly parts: readonly string[]
 }
 
@@ -79,13 +76,11 @@ export interface IngestReport {
    * `first_rejects` exclude them.
    */
   readonly taken_over: readonly (string | null)[]
-  /** Accepted differences from the previous snapshot, or from the catalog. */
   readonly accepted_drift: readonly string[]
   readonly warnings: readonly string[]
   readonly fields: readonly FieldProfile[]
   /** Sections of the download: the header, then each part. */
   readonly download_sections: readonly GzipSection[]
-  /** Duration of each step. */
   readonly seconds: Readonly<Record<string, number>>
   readonly tools: Readonly<Record<string, string>>
 }
@@ -189,7 +184,6 @@ function rejectLines(rejects: readonly Reject[], count: number): string[] {
 
 const cellMax = 30
 
-/** Returns a short table of the fields: name, type, nulls, distinct values, bounds. */
 function profileLines({ fields, rows_out: rows }: IngestReport): string[] {
   const share = (nulls: number): string => (nulls === 0 ? '0' : `${((100 * nulls) / rows).toFixed(1)} %`)
   const cells = fields.map(({ name, type, nulls, distinct_estimate: about, distinct, min, max }) => [

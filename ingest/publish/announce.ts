@@ -11,7 +11,6 @@ import { schemaChangeOf, schemaPhrases } from '../../core/warehouse/schema-chang
 /** Announces published snapshots to a program or a webhook of the operator, and to a hub of WebSub. */
 
 export interface AnnounceOptions {
-  /** Address of a webhook, or a command for the shell; empty for none. */
   readonly onPublish: string
   /** Secret of the signatures, `whsec_` and base64; empty for none. */
   readonly onPublishSecret: string
@@ -111,7 +110,6 @@ function baseOf({ origin, pathname }: URL): string {
   return `${origin}${pathname.replace(/\/$/, '')}`
 }
 
-/** Returns the request to a hub with all feeds that have news. */
 function feedsOf(
   catalog: Catalog,
   published: readonly Manifest[],
@@ -181,7 +179,6 @@ async function post(address: string, body: string, headers: Readonly<Record<stri
   if (!response.ok) throw new Error(`${origin} answered ${response.status}`)
 }
 
-/** Runs a command with the message as its standard input. */
 async function runCommand(command: string, body: string): Promise<void> {
   // A group of its own, so that a timeout also ends the programs that the command started.
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'ignore', 'inherit'], detached: true })

@@ -39,25 +39,19 @@ interface ChangesOptions {
   readonly store: Store
   /** Snapshot to compare with. */
   readonly previous: SnapshotId
-  /** Folder of the new snapshot, with its parts. */
   readonly folder: string
-  /** File names of its parts. */
   readonly parts: readonly string[]
-  /** Number of its rows. */
   readonly rows: number
   /** Parts that the previous snapshot has too, by their new names, with their keys in the warehouse. */
   readonly reused: ReadonlyMap<string, { readonly key: string }>
 }
 
-/** Fields with their types in Parquet. */
 type ComparedFields = Manifest['fields']
 
 /** SQL: rows with the compared fields as columns c0, c1 and so on. */
 type Side = (fields: ComparedFields) => string
 
-/** Two sides to compare. */
 interface Comparison extends Pick<Changes, 'since' | 'file'> {
-  /** Fields that both sides have. */
   readonly fields: ComparedFields
   readonly later: Side
   readonly earlier: Side
@@ -206,14 +200,12 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
   }
 }
 
-/** Files of a snapshot that a verification reads, and the key of their folder. */
 interface SnapshotFiles {
   readonly home: string
   readonly parts: Manifest['parts']
   readonly changed: Manifest['files']
 }
 
-/** Compares two sides, writes the rows by which they differ, and reads them back. */
 async function compare(work: Work, folder: string, comparison: Comparison): Promise<Changes> {
   const { db, table } = work
   const { since, file, fields, later, earlier } = comparison

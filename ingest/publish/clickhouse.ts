@@ -21,7 +21,6 @@ import { sortedRowsSql, sortedSql, type Work } from '../convert/work.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 
-/** Rows per insert into ClickHouse. */
 const pieceRows = 1_048_576
 
 /**

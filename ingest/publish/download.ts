@@ -142,13 +142,11 @@ async function* chunksOf(file: string, range: { start?: number; end?: number } =
     yield chunk as Buffer
 }
 
-/** Rows of a part as text. */
 interface Rendered {
   readonly file: string
   readonly rows: number
 }
 
-/** Rows of a part, compressed as a section. */
 interface Piece extends Rendered {
   readonly lines: number
   /** Uncompressed. */
@@ -192,7 +190,6 @@ async function pack({ file, rows }: Rendered): Promise<Piece> {
   return { file: `${file}.deflate`, rows, lines, bytes, crc32 }
 }
 
-/** Returns the number of line feeds in values. */
 async function breaksIn(work: Work, hasBreaks: boolean): Promise<number> {
   // A constant column may have line breaks even if the files have none.
   const canHave = hasBreaks || work.fields.some(({ column }) => column === null)

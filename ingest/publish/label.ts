@@ -80,13 +80,11 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly textBytes: number
   readonly definition: string
   readonly importDate: Date
-  /** Published manifest. */
   readonly before: Manifest | null
   /** Snapshot that a rollback of this one restores; null if there is none. */
   readonly previous: SnapshotId | null
   /** Files reused from the previous snapshot, whose checksums are known. */
   readonly reusedFiles: ReadonlyMap<string, ReusedFile>
-  /** True if the snapshot is also loaded into ClickHouse. */
   readonly isLoaded: boolean
   readonly download: Sums
   /** Null if there is no snapshot to compare with. */

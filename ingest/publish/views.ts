@@ -39,7 +39,6 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
 /** Tables that are read concurrently, since each takes some requests to an object store. */
 const tablesAtOnce = 16
 
-/** Returns tables that are published as the catalog declares them, with their earlier versions. */
 async function publishedTables(store: Store, catalog: Catalog): Promise<PublishedTable[]> {
   const found: PublishedTable[] = []
   for await (const published of inOrder(allTables(catalog), tablesAtOnce, (table) =>

@@ -15,7 +15,6 @@ import { Board, silentProgress } from '../base/progress.ts'
 import { outcomeLines, type Outcome } from '../job/report.ts'
 import { openWarehouse } from '../base/program.ts'
 
-/** Options of `acervo ingest`. */
 interface IngestFlags {
   /** Skips tables that are published as declared, without a check of their sources. */
   readonly unpublished?: boolean

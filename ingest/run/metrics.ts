@@ -8,7 +8,6 @@ import { readReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { Outcome } from '../job/report.ts'
 
-/** Results of one run. */
 interface Run {
   readonly outcomes: readonly Outcome[]
   readonly began: Date

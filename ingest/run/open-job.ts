@@ -81,7 +81,6 @@ export function obtainFor(
   })
 }
 
-/** The parts of a job that depend on its table. */
 interface JobOfTable extends Pick<Job, 'before' | 'reusable' | 'previous' | 'scratch' | 'progress'> {
   readonly obtained: readonly ObtainedFile[]
   /** Rows of tables that are not published yet, by `dataset/table`; they replace the published ones. */

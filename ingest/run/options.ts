@@ -17,9 +17,7 @@ export interface IngestOptions {
   readonly progress: (table: Table) => Progress
   /** Skips tables that are published as declared, without checking their source. */
   readonly onlyUnpublished?: boolean
-  /** Publishes in spite of differences from the previous snapshot. */
   readonly acceptsDrift?: boolean
-  /** True to publish no changes. */
   readonly withoutChanges?: boolean
   readonly partRows?: number
   /** Version of the conversion from source to rows. */
@@ -38,7 +36,6 @@ export interface IngestOptions {
   readonly settledMs?: number
   /** Milliseconds after which a source file is hashed again even if it seems unchanged. */
   readonly believedMs?: number
-  /** Maximum number of concurrent tables, memory permitting. */
   readonly jobs?: number
   /** Engine for filters and orders of tables that the catalog assigns to it. */
   readonly clickHouse?: ClickHouse | null

@@ -6,7 +6,6 @@ import { chosenTables } from '../base/choose.ts'
 import { isWeb } from '../source/find.ts'
 import { copySamples, hasSources, sampledTables, sampleIds } from './copy.ts'
 
-/** Options of `acervo sample`. */
 interface SampleFlags {
   /** Copies nothing if there are sources. */
   readonly ifNone?: boolean

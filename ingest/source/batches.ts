@@ -33,7 +33,6 @@ export type Constants = ReadonlyMap<string, string>
 
 /** Receives the batches of a source, one after the other; the next one is read meanwhile. */
 export interface BatchTaker {
-  /** Folder for the files of batches. */
   readonly folder: string
   /** Size in bytes from which a batch is complete. */
   readonly bytes: number
@@ -56,7 +55,6 @@ export class BatchWriter {
   readonly #taker: BatchTaker
   readonly #delimiter: string
   #file: { readonly path: string; readonly handle: FileHandle } | null = null
-  /** Pieces of the current batch. */
   #pieces: BatchPiece[] = []
   #bytes = 0
   #count = 0
@@ -65,7 +63,6 @@ export class BatchWriter {
   #constants: Constants = new Map()
   /** Counts of all batches with the current columns. */
   #sum: Tally = nothingTallied
-  /** Number of records in all batches so far. */
   #before = 0
   #writing: Promise<void> = Promise.resolve()
   #taking: Promise<void> = Promise.resolve()

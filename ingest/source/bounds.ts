@@ -13,7 +13,6 @@ export class RecordBounds {
   breaks = 0
   /** End of the record, without its line end. */
   end = 0
-  /** Start of the next record. */
   next = 0
   /** True if blanks or `=` are beside the quotes of a value. */
   hasLooseQuotes = false

@@ -19,7 +19,6 @@ export class ByteCollector {
     this.#pieces.push(replacement)
   }
 
-  /** Returns everything up to `end`. */
   upTo(end: number): Buffer {
     this.omit(end, end)
     return this.#pieces.length === 1 ? (this.#pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#pieces)

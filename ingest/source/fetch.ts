@@ -32,9 +32,7 @@ export interface Validators {
 }
 
 interface FetchOptions {
-  /** Folder for the file. */
   readonly folder: string
-  /** Earlier version; if it is still current, nothing is fetched. */
   readonly known: Validators | null
   readonly bytesMax: number
   readonly progress: Progress

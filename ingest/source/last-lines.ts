@@ -35,7 +35,6 @@ export class LastLines {
     return data.subarray(0, cut)
   }
 
-  /** Number of withheld lines, including blank ones. */
   get count(): number {
     const feeds = this.#tail.filter((byte) => byte === LF).length
     return this.#tail.length === 0 || this.#tail.at(-1) === LF ? feeds : feeds + 1

@@ -6,7 +6,6 @@ export type NoRowKind = 'empty' | 'rule' | 'dropped'
 
 /** Matches a cell of a rule, such as `---`, `====` or `:--:`. */
 const rulePattern = /^:?([-=_~*+])\1+:?$|^[-+]{3,}$/
-/** End of a file in DOS. */
 const dosEnd = '\u001a'
 
 /** Texts of rows to leave out, by column; `*` at the end of a text matches any rest. */

@@ -14,7 +14,6 @@ export interface LineNote {
 /** Starts of `Ã£` and `â€œ` in UTF-8. */
 const misreadStarts = [Buffer.from([0xc3, 0x83, 0xc2]), Buffer.from([0xc3, 0xa2, 0xe2, 0x82, 0xac])]
 const noBreakSpace = 0xa0
-/** Maximum number of lines of each kind. */
 const notesMax = 11
 
 /** First lines of each kind that an author should know of. */

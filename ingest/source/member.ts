@@ -37,7 +37,6 @@ export interface PackedFile {
 export interface PlacedFile extends PackedFile {
   /** Path of the file, under SOURCES or in its address; `source.from_name` reads values of fields from it. */
   readonly place: string
-  /** Values that all rows of the file share, by field, in the spelling of the source. */
   readonly constants: ReadonlyMap<string, string>
 }
 

@@ -58,7 +58,6 @@ function placeOf(name: string, sources: string): string | null {
   return way.startsWith('..') || path.isAbsolute(way) ? null : way.split(path.sep).join('/')
 }
 
-/** Returns the folder of a pattern: its path before the first segment with a wildcard. */
 function folderOf(pattern: string): string {
   const [beginning = ''] = path.resolve(pattern).split('*')
   return path.dirname(`${beginning}*`)

@@ -24,7 +24,6 @@ export interface ObtainedFile {
 
 interface ObtainOptions {
   readonly sources: string
-  /** Folder for fetched files. */
   readonly folder: string
   /** Sources of the published snapshot; empty if the table must be rebuilt even from unchanged files. */
   readonly known: readonly Source[]

@@ -7,7 +7,6 @@ import { requireWholeFrame } from './zstd-frame.ts'
 
 /** A compression of sources. To add one, write a row here. */
 export interface PackingRow {
-  /** File extension, in lower case. */
   readonly ending: string
   /** Magic number of the format (its first bytes); null if it has none. */
   readonly start: readonly number[] | null

@@ -51,11 +51,9 @@ export interface ReadSource {
   readonly lineNotes: readonly ({ readonly file: string } & CsvScanner['lineNotes'][number])[]
   /** Rows that may be the header of a second table in one file; see `CsvScanner`. */
   readonly afterEmptyRows: CsvScanner['afterEmptyRows']
-  /** Lines left out at the ends of the files. */
   readonly lastLines: readonly LastLine[]
   /** Files without the line that marks the end of the rows. */
   readonly endless: readonly string[]
-  /** Files whose last line is not terminated. */
   readonly unended: readonly string[]
   /** File and first line of each record in `ReadOptions.locate`, by index. */
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
@@ -64,7 +62,6 @@ export interface ReadSource {
   readonly fileCounts: readonly SourceCounts[]
 }
 
-/** A line at the end of a file that the catalog excludes. */
 interface LastLine {
   readonly file: string
   /** Text of the line; null if the source has hidden values. */
@@ -170,12 +167,10 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
   return joined(scans, files, fileCounts, table)
 }
 
-/** Returns the values that all rows of a text share: from the catalog, and from the text's name. */
 function constantsOf({ source }: Table, { place, constants }: PlacedFile, member: Member): Constants {
   return new Map([...source.constants, ...constants, ...namedBy(source.fromName, place, member)])
 }
 
-/** Returns the values of fields in a text's name, by the pattern `source.from_name`. */
 function namedBy(pattern: string | null, place: string, { name, inner }: Member): Constants {
   if (pattern === null) return new Map()
   const fullPath = inner === null ? place : `${place}/${inner}`
@@ -206,7 +201,6 @@ interface Scan {
   readonly constants: Constants
   /** True if the source has several files, so that messages must name this one. */
   readonly isOneOfSeveral: boolean
-  /** Number of records in earlier files. */
   readonly before: number
   readonly scanner: CsvScanner
   readonly decode: ReturnType<typeof decoderOf>
@@ -308,7 +302,6 @@ function tallyOf(scans: readonly Scan[]): Tally {
   }
 }
 
-/** Returns the counts of some texts, with the lines that `source.skip_last` leaves out. */
 function countsOf(scans: readonly Scan[]): SourceCounts {
   return totalCounts(
     scans.map(({ scanner: { counts }, last: { count } }) => ({

@@ -14,13 +14,11 @@ import { completeLength } from './utf8.ts'
 
 /** Counts of one column, over all records passed on. */
 export interface ColumnFacts {
-  /** Values that are not empty. */
   readonly filled: number
   /** UTF-8 bytes of the values, without their quotes. */
   readonly bytes: number
 }
 
-/** Rule for hiding the values of a column, with exceptions. */
 interface Hiding {
   readonly mask: MaskName
   readonly nulls: readonly string[]
@@ -31,9 +29,7 @@ interface ScanOptions {
   readonly delimiter: string
   /** Null if values are never quoted. */
   readonly quote: string | null
-  /** Number of lines before the header. */
   readonly skipLines: number
-  /** Number of lines of the header. */
   readonly headerLines: number
   /** Names of the columns from the catalog; null if the header line names them. */
   readonly header: readonly string[] | null
@@ -80,9 +76,7 @@ export class CsvScanner {
   headerLine: number | null = null
   readonly #counts = { ...noSourceCounts, members: 1 }
   readonly #notes = new LineNotes()
-  /** Bytes of the longest record so far. */
   longest = 0
-  /** True after the line that ends the rows. */
   isEnded = false
   /** Start of the line that ended the rows. */
   footer = ''
@@ -146,7 +140,6 @@ export class CsvScanner {
     return { ...this.#counts, textBytes, all: this.#line - 1 + this.#counts.last }
   }
 
-  /** Number of records passed on. */
   get records(): number {
     return this.#counts.records
   }
@@ -159,7 +152,6 @@ export class CsvScanner {
     return column === -1 || this.#options.hidesRows ? null : { line, column, value: values[column] ?? '' }
   }
 
-  /** True if there was nothing to read. */
   get isEmpty(): boolean {
     return this.#line === 1 && this.records === 0 && this.#counts.rejectedRows === 0
   }
@@ -198,7 +190,6 @@ export class CsvScanner {
     return this.#scan(this.#skip === 0 ? data : this.#skipLines(data), false)
   }
 
-  /** Returns the last records at the end of the source. */
   end(): Buffer {
     const records = this.#waiting.length === 0 ? nothing : this.#scanWaiting()
     if (this.#stopped || this.#rest.length === 0 || this.#skip > 0) return records
@@ -505,7 +496,6 @@ export class CsvScanner {
 
 const longRecordBytes = 1024 * 1024
 
-/** Returns the index of the longest value. */
 function longestIn(values: readonly string[]): number {
   const lengths = values.map(({ length }) => length)
   return lengths.indexOf(Math.max(...lengths))

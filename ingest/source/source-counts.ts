@@ -2,7 +2,6 @@
 export interface SourceCounts {
   /** Number of texts: one in a file, except in a zip. */
   readonly members: number
-  /** Records that the scanner accepted. */
   readonly records: number
   /** Unreadable rows that were left out. */
   readonly rejectedRows: number
@@ -10,12 +9,10 @@ export interface SourceCounts {
   readonly textBytes: number
   /** All lines. This count is independent: it must equal the sum of the records and of the lines below. */
   readonly all: number
-  /** Lines before the header. */
   readonly skipped: number
   readonly header: number
   /** Further lines of accepted records, whose values have line breaks. */
   readonly breaks: number
-  /** Lines of rejected rows. */
   readonly rejected: number
   /** Blank lines, and rows in which every cell is empty. */
   readonly blank: number
@@ -23,7 +20,6 @@ export interface SourceCounts {
   readonly repeatedHeaders: number
   /** Rules, such as `---,---`, and rows that match `source.drop`. */
   readonly dropped: number
-  /** Lines after the rows. */
   readonly last: number
 }
 

@@ -118,7 +118,6 @@ function requireReadable(file: PackedFile, entry: Entry): void {
   )
 }
 
-/** Returns whether an entry is a symbolic link of Unix, whose text is the path of another file. */
 function isLink({ externalFileAttributes }: Entry): boolean {
   return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000
 }

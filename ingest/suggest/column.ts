@@ -102,7 +102,6 @@ export function isYesNo({ texts }: SeenColumn): boolean {
   )
 }
 
-/** Returns a JSON or list field if all values are JSON objects or arrays. */
 function jsonOf(values: readonly string[]): SuggestedField | null {
   const parsed = values.map((text) => (/^[{[]/.test(text) ? parsedJson(text) : undefined))
   if (parsed.includes(undefined)) return null

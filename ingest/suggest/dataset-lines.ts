@@ -34,7 +34,6 @@ export function datasetLines(
   ]
 }
 
-/** Returns YAML lines with the period and frequency of the dataset, by the field with the most days. */
 function daysIn(all: ReadonlyMap<string, readonly string[]>): string[] {
   const [longest] = [...all].toSorted(([, a], [, b]) => b.length - a.length)
   const [name, days] = longest ?? ['', []]

@@ -6,7 +6,6 @@ import { isSummable, type FieldTexts } from './titles.ts'
 /** Fields that identify each row of a sample. */
 export interface SuggestedKey {
   readonly names: readonly string[]
-  /** Number of rows that were compared. */
   readonly rows: number
 }
 

@@ -4,10 +4,8 @@ import { momentForm, momentsOf, type AmbiguousMoments, type MomentForm } from '.
 
 /** Minimum number of distinct eight-digit numbers that count as dates even if the column's name suggests no date. */
 const daysMin = 20
-/** Names of columns of hours and minutes. */
 const timeName =
   /(^|_)(hora|horas|horario|hour|time|uhrzeit|heure|saida|chegada|departure|arrival|inicio|fim)(_|$)/
-/** Names of columns of months. */
 const monthName =
   /(^|_)(mes|meses|month|mois|monat|periodo?|period|competencia|referencia|ref|anomes|data|date|dt)(_|$)/
 /** Names of columns of days. */

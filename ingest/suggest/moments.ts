@@ -152,7 +152,6 @@ const typeOf = (format: string): MomentForm['type'] => {
   return format.includes('h') ? 'datetime' : 'date'
 }
 
-/** Returns whether a format needs no declaration in the catalog. */
 function isPlain(format: string): boolean {
   return /^yyyy-mm-dd([ T]hh:mm:ss(\.f)?)?$/.test(format) || format === 'hh:mm:ss' || format === 'h:mm:ss'
 }

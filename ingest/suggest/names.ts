@@ -1,4 +1,3 @@
-/** ASCII letters for letters that have no accent to remove. */
 const asciiLetters: Readonly<Record<string, string>> = {
   ß: 'ss',
   ł: 'l',

@@ -4,7 +4,6 @@ import { fieldsShown } from '../convert/cast/trial.ts'
 
 const valueMax = 24
 
-/** Formats the fields as a table: name, type, first values as they are read, and nulls. */
 function tableOf(fields: Suggestion['fields']): string[] {
   const rows = fields.slice(0, fieldsShown).map(({ name, keys, examples, nulls }) => {
     const texts = Array.isArray(keys['nulls'])

@@ -23,11 +23,8 @@ import { numberNotes } from './oddities.ts'
 /** Numbers with more digits after the point are measurements, which become floats. */
 const scaleMax = 6
 const integerDigitsMax = 18
-/** Names of columns of codes, whose digits are no numbers. */
 const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/
-/** Names of columns of degrees. */
 const placeName = /^(lat|lon|lng|long)(_|$)|(^|_)(latitude|longitude)(_|$)/
-/** Maximum number of digits before the point of degrees. */
 const placeDigitsMax = 3
 
 /**

@@ -40,7 +40,6 @@ const marked = new RegExp(
   `^((?:(?:${markPattern})${spaces})*)([-+\\u2212\\u2013]?)${spaces}((?:(?:${markPattern})${spaces})*)([0-9.,' \\u00a0\\u202f\\u2019]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)((?:${spaces}(?:${markPattern}))*)$`,
 )
 
-/** A number, split into digits, sign and marks. */
 interface Bare {
   readonly digits: string
   readonly sign: string
@@ -91,7 +90,6 @@ const groupClass = { '.': '\\.', ',': ',', ' ': '[ \\u00a0\\u202f]', "'": "['\\u
 
 type Grouping = (typeof groupings)[number] | null
 
-/** Every pair of separators, and the pattern of numbers with them. */
 const allForms = (['.', ','] as const).flatMap((decimal) =>
   [null, ...groupings].flatMap((groups: Grouping) => {
     if (groups === decimal) return []

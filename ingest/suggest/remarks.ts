@@ -11,10 +11,8 @@ import type { Trial } from '../convert/cast/trial.ts'
 
 const rejectsShown = 3
 
-/** Results of inspecting files, on which remarks are based. */
 interface Finding {
   readonly dialect: Dialect
-  /** Names of the fields. */
   readonly names: readonly string[]
   /** Rows that may be headings of others. */
   readonly headings: ReturnType<typeof headingsIn>
@@ -103,7 +101,6 @@ function brokenRow(rejects: ReadSource['rejects']): number | null {
 
 const linesShown = 10
 
-/** Names the first lines of each kind that are left out, or read in another way. */
 function lineNotesSaid({ lineNotes }: ReadSource): string[] {
   const kinds = {
     empty: ['is empty, and is left out', 'are empty, and are left out'],
@@ -149,7 +146,6 @@ function totalsAsked(finding: Finding): string[] {
   return rows.length === 0 ? [] : [`say whether ${totalsSaid(finding, rows)}`]
 }
 
-/** Asks about a line of labels below the header. */
 function labelsAsked(finding: Finding): string[] {
   const { labels, skipLines } = finding.dialect
   const column = labels?.findIndex((cell) => cell.trim() !== '') ?? -1
@@ -158,7 +154,6 @@ function labelsAsked(finding: Finding): string[] {
   return [`say whether line ${skipLines + 2} is a second header, as its texts above numbers suggest: ${drop}`]
 }
 
-/** Names rows that may be headings. */
 function headingsSaid(finding: Finding): string[] {
   const { headings } = finding
   if (headings.length === 0) return []
@@ -184,7 +179,6 @@ function totalsSaid(finding: Finding, rows: readonly (LabelledRow & { readonly p
   return `${places.join(', ')}${more} ${rows.length === 1 ? 'sums' : 'sum'} up other rows, as ${JSON.stringify(rows[0]?.label)} suggests: ${dropSaid(finding, rows)}`
 }
 
-/** Returns the key that leaves rows out. */
 function dropSaid({ dialect, names }: Finding, rows: readonly LabelledRow[]): string {
   const columns = columnNames(dialect, names)
   const drop = Object.fromEntries([...dropOf(rows)].map(([column, texts]) => [columns[column] ?? '', texts]))

@@ -32,13 +32,11 @@ interface SuggestOptions {
   readonly progress: Progress
   /** Keys of the entry that locate the source, such as `files` and `member`. */
   readonly source: Readonly<Record<string, unknown>> & { readonly member?: string }
-  /** Name of the table, by default that of its file. */
   readonly name?: string
 }
 
 /** Suggested catalog entry for files, with evidence and questions. */
 export interface Suggestion {
-  /** The table, as YAML. */
   readonly entry: string
   readonly remarks: readonly Remark[]
   /** Reason to publish nothing before a person has changed the entry; null for none. */
@@ -52,16 +50,13 @@ export interface Suggestion {
 
 interface SuggestedColumn {
   readonly name: string
-  /** Name in the header. */
   readonly column: string
   readonly keys: SuggestedField['keys']
-  /** First different values as they are read. */
   readonly examples: readonly string[]
   /** Number of rows without a value. */
   readonly nulls: number
   /** True if all its values are null. */
   readonly isEmpty: boolean
-  /** All evidence, for a comment. */
   readonly evidence: string
   /** Evidence that the author should read. */
   readonly notice: string | null
@@ -480,7 +475,6 @@ function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): strin
 /** Formats the places of records, such as `lines 3, 7`. */
 type Places = (records: readonly number[]) => string
 
-/** Finds the lines of the misfits that are shown. */
 async function placesOf(
   files: readonly PlacedFile[],
   { limits, progress }: SuggestOptions,

@@ -97,7 +97,6 @@ function probeOf(
   return { keys: momentKeys(form), what: `written ${writtenAs(form)}` }
 }
 
-/** Returns whether a text can be a number with this decimal separator, or with none. */
 function isWrittenWith(decimal: NumberForm['decimal'], form: ReturnType<typeof numberForm>): boolean {
   if (form === null || isLossy(form)) return false
   return isAmbiguous(form) || form.decimal === decimal || (form.scale === 0 && form.groups === null)

@@ -1,7 +1,6 @@
 import type { SampleRow } from '../dialect/sample.ts'
 import { isAmbiguous, isLossy, numberForm } from './numbers.ts'
 
-/** Words for totals in English, Portuguese, Spanish, French, German and Italian. */
 const totalWords =
   '^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)'
 const totalPattern = new RegExp(String.raw`${totalWords}\b`, 'i')

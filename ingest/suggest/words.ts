@@ -19,7 +19,6 @@ export const sureNulls = new Set([
 export const likelyNulls = new Set(
   '- -- --- – — . .. ... … : * ** ? NA na None none NONE Null ND nd N/D n/d S/D s/d'.split(' '),
 )
-/** Words for yes and no of one language, in lower case. */
 const yesAndNo = [
   ['true', 'false'],
   ['sim', 'não'],

@@ -15,7 +15,6 @@ export interface Verified {
   readonly table: Table
   /** Path below the folder of the table. */
   readonly what: string
-  /** Bytes that were read. */
   readonly bytes: number
   /** Null if everything is intact. */
   readonly fault: string | null

@@ -69,7 +69,6 @@ interface Patience {
   readonly signal: AbortSignal
   /** Infinity for none. */
   readonly timeoutMs: number
-  /** Makes the error for a waiter that timed out. */
   readonly refusal: () => Error
 }
 
@@ -124,13 +123,10 @@ export interface Slot {
 }
 
 interface ConcurrencyLimits {
-  /** Maximum number of running operations. */
   readonly max: number
   /** Maximum number of running operations of one client; by default half of all. */
   readonly clientMax?: number
-  /** Timeout in the queue. */
   readonly queueTimeoutMs: number
-  /** Maximum number of waiting operations. */
   readonly queueLengthMax: number
 }
 
@@ -231,7 +227,6 @@ export class ConcurrencyLimit {
 interface MemoryGateLimits {
   /** Limit for all answers that are being built, in bytes. */
   readonly makingBytesMax: number
-  /** Timeout in the queue. */
   readonly queueTimeoutMs: number
 }
 

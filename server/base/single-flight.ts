@@ -20,7 +20,6 @@ export class ClientOnlyError extends Error {}
 export class SingleFlight<T> {
   readonly #flying = new Map<string, Flight<T>>()
 
-  /** Returns whether work with this key is running. */
   has(key: string): boolean {
     return this.#flying.has(key)
   }

@@ -23,12 +23,10 @@ export interface Change {
 }
 
 interface Answer {
-  /** Number of rows, or of groups. */
   readonly count: number
   /** The same in the snapshot before; null for a first snapshot. */
   readonly before: number | null
   readonly parameters: ReadonlyMap<string, string>
-  /** True for an aggregate. */
   readonly isGrouped: boolean
   /** Address of the rows by which the answers differ; null if there is none. */
   readonly differences: string | null
@@ -38,13 +36,10 @@ interface Feed {
   readonly language: Language
   readonly title: string
   readonly subtitle: string
-  /** Address of the feed. */
   readonly self: string
-  /** Page about the same dataset or table. */
   readonly page: string
   /** Date of a feed without entries, `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly fallbackDate: string
-  /** Newest first. */
   readonly changes: readonly Change[]
   /** Address of a hub that tells subscribers of news; empty for none. */
   readonly hub: string
@@ -52,7 +47,6 @@ interface Feed {
 
 /** Maximum number of entries of a feed. */
 export const entriesMax = 100
-/** Maximum number of sentences of an entry. */
 const sentencesMax = 20
 
 export const atomType = 'application/atom+xml; charset=utf-8'
@@ -161,7 +155,6 @@ function entry(writing: Writing, change: Change, language: Language, self: strin
   )
 }
 
-/** Describes the changes of an ingest in sentences, rows first. */
 function sentencesOf({ table, manifest, report, answer }: Change, words: Words): string[] {
   const { rows, before, changes: [changes] = [] } = manifest
   const { count, day, list } = writtenIn(words)

@@ -47,9 +47,7 @@ interface CatalogPage {
   /** Number from 1. */
   readonly page: number
   readonly pages: number
-  /** Datasets of this page. */
   readonly datasets: readonly DatasetDescription[]
-  /** Number of all datasets. */
   readonly count: number
   readonly ending: 'jsonld' | 'ttl'
 }
@@ -86,7 +84,6 @@ function catalogNode(writing: Writing, { datasets }: CatalogPage): Node {
   }
 }
 
-/** Describes the API of rows. */
 function serviceNode({ catalog, rows }: Writing): Node {
   return {
     '@id': rows.list,

@@ -5,9 +5,7 @@ import type { DatasetDescription, TableDescription, Writing } from './descriptio
  * OpenAPI and links to it follow.
  */
 export interface MachineDocument<View> {
-  /** End of the address. */
   readonly file: string
-  /** Name for OPTIONS and for lists of documents. */
   readonly name: string
   readonly description: string
   /** Media type with parameters, as in Content-Type. */

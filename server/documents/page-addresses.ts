@@ -18,7 +18,6 @@ export interface PageAddresses {
   readonly limits: (language: Language) => string
   readonly dataset: (language: Language, dataset: DatasetName) => string
   readonly files: (language: Language, dataset: DatasetName) => string
-  /** Citation as BibTeX. */
   readonly citation: (language: Language, dataset: DatasetName) => string
   readonly table: (
     language: Language,
@@ -32,9 +31,7 @@ export interface PageAddresses {
     aspect: Aspect,
     parameters?: QueryParameters,
   ) => string
-  /** Drawing of a chart. */
   readonly chartFile: (language: Language, table: TableName, parameters: QueryParameters) => string
-  /** Rows of a query as an Excel workbook. */
   readonly workbook: (language: Language, table: TableName, parameters: QueryParameters) => string
   /** Rows or a chart for frames of other sites. */
   readonly embed: (
@@ -46,7 +43,6 @@ export interface PageAddresses {
   readonly oEmbed: string
   /** API reference of the service, or of a table. */
   readonly reference: (language: Language, table?: TableName) => string
-  /** Description of the fields as CSV. */
   readonly dictionary: (language: Language, table: TableName) => string
   /** @param number position of the row, from 1, in the order of the table */
   readonly row: (language: Language, table: TableName, number: number, snapshot: SnapshotId) => string

@@ -1,7 +1,6 @@
 import { DataFactory, Writer, type Quad } from 'n3'
 import type { Json } from './description.ts'
 
-/** RDF prefixes in documents. */
 const prefixes = {
   dcat: 'http://www.w3.org/ns/dcat#',
   dct: 'http://purl.org/dc/terms/',
@@ -82,7 +81,6 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null
 }
 
-/** Expands a prefixed term into an IRI. */
 function expandTerm(term: string): string {
   const [prefix = '', name = ''] = term.split(/:(.*)/s)
   return Object.hasOwn(prefixes, prefix) ? `${prefixes[prefix as keyof typeof prefixes]}${name}` : term

@@ -17,16 +17,13 @@ import { measureTitle, termTitle, titleOf } from './words/titles.ts'
 
 type FieldStatistics = SnapshotReport['fields'][number]
 
-/** Rows of a table, or groups of them, as a workbook describes them. */
 interface WorkbookRows {
-  /** Catalog in the language of the workbook. */
   readonly catalog: CatalogTexts
   readonly language: Language
   readonly snapshot: Snapshot
   readonly columns: readonly Column[]
   readonly filter: Pick<RowFilter, 'conditions' | 'words'>
   readonly parameters: QueryParameters
-  /** Returns the absolute address of the query with these parameters. */
   readonly addressWith: (parameters: QueryParameters) => string
 }
 
@@ -113,7 +110,6 @@ export function workbookOf(described: WorkbookRows, rows: number): Workbook {
   }
 }
 
-/** Returns a column with its title, and the field whose unit and meaning it has, in the language of the table. */
 function titledColumn(
   column: Column,
   table: Table,
@@ -132,7 +128,6 @@ function titledColumn(
   return { name, heading: measureTitle(words, measure, table), field: isCount ? counts : field }
 }
 
-/** Returns a term with the titles of the table, which are in one language. */
 function titledTerm(term: Term, table: Table): Term {
   const field = titledField(baseOf(term), table)
   return term.part === undefined ? field : { ...field, part: { ...term.part, base: field } }
@@ -160,7 +155,6 @@ function nameOf(party: Originator | null): string {
   return [party?.name, party?.url].filter((text) => text != null).join(', ')
 }
 
-/** Returns the width of a column that fits its heading and its typical values. */
 function widthOf(heading: string, { type }: Field, found: FieldStatistics | undefined): number {
   const texts = [
     ...(found?.choices ?? found?.top?.map(({ value }) => value) ?? []),

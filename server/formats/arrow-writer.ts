@@ -38,7 +38,6 @@ export function arrowWriter(columns: readonly OutputColumn[]): ColumnWriter {
   }
 }
 
-/** Arrow types by the names that field types use. */
 const types: Readonly<Record<ArrowMapping['type'], (field: Field) => DataType>> = {
   utf8: () => new Utf8(),
   int64: () => new Int64(),

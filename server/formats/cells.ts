@@ -31,7 +31,6 @@ export const cellsFormat: LineFormat = {
   tail: () => ']',
 }
 
-/** Returns whether the values of a type are texts in JSON that cells have too. */
 function isCopied(type: FieldType): boolean {
   const { moment, wire } = typeRow(type)
   return wire.kind === 'text' && moment !== 'datetime'

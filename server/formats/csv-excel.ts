@@ -23,7 +23,6 @@ const converted = [
 ].join('|')
 /** Maximum length of a text in a formula, in characters. */
 const literalMax = 255
-/** Matches the start of a formula; spreadsheets ignore blanks before it. */
 const formula = '^[ \\t\\r\\n]*[=+@-]'
 
 const isConverted = new RegExp(`^(?:${converted})$`, 'iu')
@@ -64,7 +63,6 @@ export const csvExcelFormat: LineFormat = {
   tail: (rows) => (rows === 0 ? '' : '\r\n'),
 }
 
-/** Returns a text that spreadsheets show as it is. */
 function guarded(text: string): string {
   if (text.length <= literalMax && isConverted.test(text)) return `="${text}"`
   return isFormula.test(text) ? `'${text}` : text

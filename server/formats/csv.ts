@@ -4,7 +4,6 @@ import { unchangedSql } from '../../core/catalog/types/field-type.ts'
 import { quotedCsv, quotedName } from '../../core/sql.ts'
 import { copiesNothing, copiesWithout, type LineFormat } from './format.ts'
 
-/** Rule that copies texts which need no quotes in CSV. */
 const copiesBare = copiesWithout(',"')
 
 /**

@@ -50,7 +50,6 @@ export interface Workbook {
   readonly rows: number
   /** Lines of the sheet that describes the rows, each a list of cells. */
   readonly about: readonly (readonly string[])[]
-  /** Moment of the snapshot. */
   readonly date: Date
 }
 
@@ -62,7 +61,6 @@ export interface StoredLine {
   readonly around: { readonly before: string; readonly between: string; readonly after: string }
   /** Returns the text before each value of a field. */
   readonly before: (field: Field) => string
-  /** Returns the rule for values that are copied. */
   readonly copies: (field: Field) => Copies
   /** Writes another value, from its JSON. */
   readonly value: (json: string, field: Field) => string
@@ -130,7 +128,6 @@ export interface ColumnWriter {
   readonly write: (answer: readonly Answer[], rows: number) => void
   /** Returns the bytes written since the last call. */
   readonly takeBytes: () => readonly Uint8Array[]
-  /** Writes the end of the stream. */
   readonly finish: () => void
 }
 
@@ -141,7 +138,6 @@ export type ColumnForm = RowForm<ColumnFormat>
 
 interface RowForm<Format> {
   readonly format: Format
-  /** Fields in the order in which they are written. */
   readonly fields: readonly Field[]
   /** Equal for all forms of a table that write the same bytes. */
   readonly key: string
@@ -156,7 +152,6 @@ export function rowForm(table: Table, format: RowFormat, chosen: ChosenFields): 
   return isLineFormat(format) ? { format, fields, key } : { format, fields, key }
 }
 
-/** Fields of a query. */
 interface ChosenFields {
   /** Fields in alphabetical order. */
   readonly fields: readonly Field[]

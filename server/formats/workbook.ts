@@ -52,7 +52,6 @@ async function* rowsSheet(
   yield Buffer.from(`</sheetData><autoFilter ref="${area}"/></worksheet>`)
 }
 
-/** Returns the parts of a workbook besides the rows, by their names. */
 function smallParts({ sheetNames, about }: Workbook): Record<string, string> {
   const sheets = sheetNames.map(
     (name, index) => `<sheet name="${cellText(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,

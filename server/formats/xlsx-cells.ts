@@ -71,13 +71,11 @@ export function cellOf(json: string, field: Field): string {
   return textCell(text)
 }
 
-/** Writes a valid day, `YYYY-MM-DD`. */
 function dayCell(day: string): string {
   const days = serialOf(day)
   return days < firstDay ? textCell(day) : numberCell(String(days), cellStyles.date)
 }
 
-/** Returns the number of a day in Excel. */
 function serialOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / dayMs + unixDay
 }

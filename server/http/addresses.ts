@@ -9,11 +9,8 @@ export interface Addresses {
   readonly data: (dataset: Dataset, table: Table) => string
   /** All rows of a query, as a stream. */
   readonly export: (dataset: Dataset, table: Table) => string
-  /** Groups of rows, with measures. */
   readonly aggregate: (dataset: Dataset, table: Table) => string
-  /** Rows that differ between two snapshots. */
   readonly changes: (dataset: Dataset, table: Table) => string
-  /** Changes of a row by its key. */
   readonly history: (dataset: Dataset, table: Table) => string
 }
 

@@ -61,7 +61,6 @@ export function clientOf(
 /** Maximum length of a cached key. Longer texts are hardly valid addresses, and would waste memory. */
 const knownLengthMax = 200
 
-/** Memoizes a function of a text, in bounded memory. */
 function remembering(): (key: string, find: () => string) => string {
   const known = new LRUCache<string, string>({ max: 10_000 })
   return (key, find) => {

@@ -27,7 +27,6 @@ export interface ServedFile {
   readonly cacheControl: string
   /** HTTP date. */
   readonly lastModified?: string
-  /** Suggested file name for saving. */
   readonly saveAs: string
   /** Returns whether the file is still the one that was verified. */
   readonly isUnchanged: () => boolean

@@ -5,7 +5,6 @@ import helmet from 'helmet'
 /** Methods of every resource (spec: What the service does 3). */
 export const allowedMethods = 'GET, HEAD, OPTIONS'
 
-/** Our headers that scripts on other sites may read. */
 const exposed = [
   'Accept-Ranges',
   'Acervo-Snapshot',

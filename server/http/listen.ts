@@ -43,9 +43,7 @@ export interface ListenOptions {
 }
 
 export interface Listening {
-  /** Returns the number of open connections. */
   readonly connections: () => number
-  /** Stops accepting connections. */
   readonly stopListening: () => Promise<void>
   /**
    * Finishes running requests, accepts no new ones, and returns when all connections are closed.

@@ -58,7 +58,6 @@ function bestOf<T extends Offer>(negotiator: Negotiator, offers: readonly T[]): 
   return offers.find(({ mediaTypes }) => mediaTypes.some((type) => type === best))
 }
 
-/** Returns the accepted media types, preferred ones first. */
 function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
   return accept === ''
     ? []
@@ -74,7 +73,6 @@ function withoutParameters(accept: string): string {
 }
 
 export interface ContentCoding {
-  /** Name in Content-Encoding. */
   readonly name: string
   /** Compresses on a thread of Node's pool; null leaves the body unchanged. */
   readonly compress: ((body: Uint8Array) => Promise<Uint8Array>) | null
@@ -92,7 +90,6 @@ type Compress = (body: Uint8Array, done: (error: Error | null, compressed: Uint8
 // Node has zstd from 22.15 on; our types are those of Node 20.
 const { zstdCompress } = zlib as { readonly zstdCompress?: Compress }
 
-/** Content codings, preferred ones first. */
 const offered: readonly ContentCoding[] = [
   ...(zstdCompress === undefined ? [] : [{ name: 'zstd', compress: promisify(zstdCompress) }]),
   { name: 'br', compress: (body) => brotli(body, brotliOptions) },

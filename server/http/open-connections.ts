@@ -89,7 +89,6 @@ export class OpenConnections {
     return this.#states.get(connection)?.latest?.complete === false
   }
 
-  /** Returns whether a request waits for its body. */
   isAwaitingBody(connection: Duplex): boolean {
     const state = this.#states.get(connection)
     return state?.isAnswering === true && state.answer?.headersSent === false && !state.answer.req.complete

@@ -33,7 +33,6 @@ type Respond = (request: ResourceRequest, req: IncomingMessage, res: ServerRespo
 interface Common {
   /** Route in the family, without a final slash, such as `/dataset/:dataset`. */
   readonly path: string
-  /** Name in the answer to OPTIONS. */
   readonly name: string
   readonly description: string
   /** Limit class of its requests; by default `catalog`. */
@@ -152,7 +151,6 @@ export const redirectToSlash =
     sendRedirect(res, 301, [`${publicPath(publicUrl, path)}/`, ...query].join('?'))
   }
 
-/** Answers requests of one path. */
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 /**

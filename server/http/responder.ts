@@ -68,7 +68,6 @@ interface ResponderLimits {
   readonly compressionsMax: number
 }
 
-/** A body in one content coding. */
 interface Form extends Body {
   readonly encoding: ContentCoding
 }
@@ -225,7 +224,6 @@ export class Responder {
   }
 }
 
-/** Returns whether a response may be stored in a coding. */
 function isStored({ isStoredAsGzip }: NamedResponse, { name }: ContentCoding): boolean {
   return isStoredAsGzip === true && name === 'gzip'
 }

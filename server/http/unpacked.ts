@@ -11,7 +11,6 @@ import { damagedFiles } from './problems.ts'
 import { rangeOf, type ByteRange } from './range.ts'
 import { disconnectSignal, sendStream, type SendBudget } from './send.ts'
 
-/** A gzipped file, sent uncompressed to clients that do not accept gzip. */
 interface PackedFile extends ServedFile {
   /** Strong tag of the uncompressed bytes. */
   readonly tag: string
@@ -76,7 +75,6 @@ async function transmit(
   throw failed.reason
 }
 
-/** Sets the headers for the body or its range, and returns the range. */
 function wantedRange(
   req: IncomingMessage,
   res: ServerResponse,

@@ -1,6 +1,5 @@
 import type { Counts, Usage } from './limiter.ts'
 
-/** An amount to add; see `Counts.add`. */
 type Question = readonly [id: number, policy: string, client: string, amount: number, isCapped: boolean]
 /**
  * Answer to a question: its id, the usage afterwards, and the end of the window in ms since 1970; the id

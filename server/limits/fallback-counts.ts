@@ -3,7 +3,6 @@ import type { Counts, Usage } from './limiter.ts'
 /** State of the connection to a shared counter. */
 export interface Link {
   readonly isUp: boolean
-  /** Called when a request to the counter has failed. */
   readonly failed: (error: unknown) => void
 }
 

@@ -50,13 +50,11 @@ interface Counted {
   readonly counts: Counts
 }
 
-/** One limit for a class of requests. */
 interface ClassLimit extends Counted {
   readonly middleware: RateLimitRequestHandler
 }
 
 type Middleware = Parameters<RateLimitRequestHandler>
-/** Results that express-rate-limit stores in the request, by policy. */
 type LimitedRequest = Middleware[0] & Record<string, RateLimitInfo | undefined>
 
 /**
@@ -159,7 +157,6 @@ export class Limiter {
   }
 }
 
-/** Result of adding an amount to a counter. */
 interface Outcome {
   readonly counts: Counts
   readonly amount: number
@@ -175,7 +172,6 @@ function outcomeWith(policy: Policy, counts: Counts, amount: number, usage: Usag
   return { counts, amount, standing, isRefused }
 }
 
-/** Returns the refusal with the latest reset. */
 function laterRefusal(found: Outcome | null, one: Outcome): Outcome | null {
   if (!one.isRefused) return found
   return found !== null && found.standing.resetMs >= one.standing.resetMs ? found : one

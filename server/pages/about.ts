@@ -9,7 +9,6 @@ import { writtenIn } from '../documents/words/number-formats.ts'
 import type { Resource } from '../http/resource.ts'
 import { webPage, webPageOf, pageAt, type PageService } from './service.ts'
 
-/** Renders Markdown; HTML in it is escaped, and addresses other than web and e-mail are no links. */
 async function renderMarkdown(text: string | null): Promise<Html | null> {
   if (text === null) return null
   // Imported on demand, since only this page needs it.

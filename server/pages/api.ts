@@ -144,7 +144,6 @@ function examplesPart(service: PageService, { dataset, table, report }: TableDes
   </section>`
 }
 
-/** Describes an example query in words. */
 function meaningOf(
   words: PageContext['words'],
   table: Table,

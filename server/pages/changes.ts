@@ -26,10 +26,8 @@ import { queryLink, rowsPage, viewOf, type TableView } from './table/view.ts'
 /** Page of what changed in a table between two of its versions. */
 
 const rowsPerPage = 20
-/** Maximum number of shown fields: the key first, then changed ones. */
 const columnsMax = 50
 
-/** The two versions, and a page of the rows that changed. */
 interface ChangesQuery extends ChangesTarget {
   readonly snapshot: SnapshotId | null
 }
@@ -86,13 +84,11 @@ export function changesPage(service: PageService): Resource {
   }
 }
 
-/** Two versions of a table, and all that are kept. */
 interface ChangesView extends AnswerableQuery<ChangesQuery> {
   /** Null if nothing is known of an earlier version. */
   readonly changes: ChangesSnapshot | null
   /** The current version first. */
   readonly versions: readonly Manifest[]
-  /** Address of the changes for programs. */
   readonly api: string
 }
 
@@ -159,7 +155,6 @@ function startsPart(context: PageContext, others: readonly SnapshotId[]): Html |
       </p>`
 }
 
-/** Lists the kept versions, with what each changed. */
 function versionsPart(context: PageContext, table: Table, versions: readonly Manifest[]): Html {
   const { words, addresses, language } = context
   const { list } = writtenIn(words)
@@ -193,12 +188,10 @@ function kindTexts({ words }: PageContext, changes: Changes): string[] {
   return kindsIn(changes).map((kind) => words.rowsOfChange[kind](writtenIn(words).count(changes[kind])))
 }
 
-/** Returns the parameters that name both versions. */
 function endsOf({ since }: Changes, { to }: ChangesQuery): [name: string, id: string][] {
   return [['since', since], ...(to === null ? [] : [['to', to] as [string, string]])]
 }
 
-/** States how many rows changed, and in which fields. */
 function countsPart(
   { words }: PageContext,
   table: Table,
@@ -237,7 +230,6 @@ function downloadsPart({ words }: PageContext, api: string, { since, to }: Chang
   </details>`
 }
 
-/** Shows rows with the kind of their change, and the earlier value before each value that changed. */
 function rowsPart(
   context: PageContext,
   table: Table,

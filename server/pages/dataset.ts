@@ -17,7 +17,6 @@ import { sparkOf } from './chart/spark.ts'
 import { allCovered, coverageOf, coverageText } from './coverage.ts'
 import { webPageOf, pageAt, type PageService } from './service.ts'
 
-/** A published table of a dataset, and its small chart. */
 type ShownTable = TableProvenance & { readonly spark: Html | null }
 
 function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTable[]): Html {
@@ -181,7 +180,6 @@ async function truthsOf({ snapshots }: PageService, dataset: Dataset): Promise<T
   return truths
 }
 
-/** Adds the small chart of each table whose snapshot is still the current one. */
 async function withSparks(
   service: PageService,
   dataset: Dataset,

@@ -56,7 +56,6 @@ function frameHtml(
   </html>`
 }
 
-/** A frame, and what identifies it. */
 interface DescribedFrame {
   readonly key: readonly unknown[]
   readonly parameters: QueryParameters

@@ -13,7 +13,6 @@ import { trailTo } from './table/tabs.ts'
 import { html, stackedTable, type Html, codePart } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 
-/** A table with its files and earlier snapshots. */
 interface TableFiles {
   readonly table: Table
   readonly manifest: Manifest
@@ -115,7 +114,6 @@ function tablePart(
   </section>`
 }
 
-/** Compares a snapshot with the one before it. */
 function versionPart(
   { addresses, language, words }: PageContext,
   table: Table,

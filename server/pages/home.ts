@@ -19,10 +19,8 @@ import { sparkOf } from './chart/spark.ts'
 import { allCovered, coverageOf, timeText } from './coverage.ts'
 import { webPageOf, pageAt, type PageService } from './service.ts'
 
-/** Number of recently changed tables on the home page. */
 const latelyMax = 5
 
-/** A dataset that has data, with its published tables. */
 interface PublishedDataset {
   readonly dataset: Dataset
   readonly tables: readonly { readonly table: Table; readonly snapshot: Snapshot }[]
@@ -53,7 +51,6 @@ function publishedDatasets({ context, snapshots }: PageService): PublishedDatase
 /** Maximum number of small charts; with more datasets, the last ones have none. */
 const sparksMax = 60
 
-/** Draws the largest table of each dataset. */
 async function sparksOf(
   service: PageService,
   published: readonly PublishedDataset[],
@@ -113,7 +110,6 @@ function homeHtml(
   })
 }
 
-/** Shows how much the service publishes, and when it changed last. */
 function figuresPart({ words }: PageContext, published: readonly PublishedDataset[]): Html | null {
   const [newest] = changesOf(published)
   if (newest === undefined) return null
@@ -180,7 +176,6 @@ function card(context: PageContext, published: PublishedDataset, spark: Html | n
   </li>`
 }
 
-/** Tables by their latest change, newest first. */
 function changesOf(published: readonly PublishedDataset[]) {
   return published
     .flatMap(({ dataset, tables }) =>

@@ -10,7 +10,6 @@ export class Html {
   }
 }
 
-/** Values of a template. */
 type Part = Html | string | number | boolean | null | undefined | readonly Part[]
 
 /** Cache of templates without the indentation that they have in source files. */
@@ -38,7 +37,6 @@ function partOf(value: Part): string {
     : escapeMarkup(String(value))
 }
 
-/** Removes white space around the line breaks of a template. */
 function unindented(text: string): string {
   const [first = '', ...rest] = text.split('\n')
   const last = rest.pop()

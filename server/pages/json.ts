@@ -12,7 +12,6 @@ import { named, pagePolicy, contextFor, type PageContexts } from './service.ts'
 import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 
 interface JsonView {
-  /** Name of the resource. */
   readonly name: string
   /** Absolute address of the JSON. */
   readonly address: string

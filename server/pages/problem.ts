@@ -24,9 +24,7 @@ interface ProblemView {
   readonly retrySeconds: number | null
   /** Download of the whole table, offered instead of a refused request; null if there is none. */
   readonly instead: WholeTable | null
-  /** Invalid parameters. */
   readonly errors: readonly ParameterError[]
-  /** Parameters of the request. */
   readonly parameters: readonly (readonly [name: string, text: string])[]
   /** Address of the current version, if the requested one has expired. */
   readonly latest: string | null
@@ -42,7 +40,6 @@ interface ProblemView {
  */
 const correctedMax = 100
 
-/** Shows an error: what went wrong, and what to do next. */
 function problemPage(context: PageContext, view: ProblemView): Html {
   const { addresses, language, words } = context
   const { code, detail, instance, retrySeconds, instead, errors, latest } = view
@@ -79,7 +76,6 @@ function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
   return isOfApi || (language === 'en' && code !== 'not-published' && !code.startsWith('unknown-'))
 }
 
-/** Shows a form with the parameters of the request, and beside each invalid one an explanation. */
 function correctionForm(
   { language, words }: PageContext,
   { errors, parameters, isOfApi, table }: ProblemView,

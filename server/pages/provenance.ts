@@ -97,7 +97,6 @@ function dayPart(words: PageContext['words'], date: string): Html {
   return html`<time datetime="${date}" title="${date.length > 10 ? moment(date) : date}">${day(date)}</time>`
 }
 
-/** Shows the findings of the ingest, if there are any. */
 function reportPart({ words }: PageContext, { table, report }: TableProvenance): Html | null {
   if (report === null) return null
   const { rejected_rows: rejected, first_rejects: rejects, accepted_drift: drift, warnings } = report

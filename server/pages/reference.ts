@@ -12,9 +12,7 @@ import { requestedTable, webPage, webPageOf, pageAt, rowAddresses, type PageServ
 
 interface ReferenceView {
   readonly title: string
-  /** OpenAPI document that the page shows. */
   readonly document: Json
-  /** Address of the document. */
   readonly address: string
   /** Links to the reference pages of tables, which the document omits. */
   readonly tableLinks: readonly { readonly name: string; readonly address: string }[]
@@ -37,7 +35,6 @@ interface Operation {
   readonly responses: Named<Json>
 }
 
-/** Shows an OpenAPI document to people: parameters and responses. */
 function referenceHtml(context: PageContext, view: ReferenceView): Html {
   const { words } = context
   const { title, document, address, tableLinks, inLanguage, trail } = view
@@ -116,7 +113,6 @@ function responsePart(document: Json, status: string, response: Json): Html {
     </dd>`
 }
 
-/** Shows the schemas of JSON responses. */
 function schemasPart({ words }: PageContext, document: Json): Html | false {
   const schemas = (document['components'] as Named<Named<Json>>)['schemas'] ?? {}
   const objects = Object.entries(schemas).filter(([, schema]) => schema['properties'] !== undefined)
@@ -150,7 +146,6 @@ function resolved(document: Json, value: Json): Json {
   return found as Json
 }
 
-/** Describes the type of a schema in a few words. */
 function typeOf(document: Json, schema: Json): string {
   const reference = schema['$ref']
   if (typeof reference === 'string') {
@@ -171,7 +166,6 @@ function typeOf(document: Json, schema: Json): string {
 
 const choicesShown = 12
 
-/** Renders the Markdown of descriptions: paragraphs, lists of links, and code. */
 function prose(text: string): Html {
   const blocks = text.split('\n\n').filter((block) => block.trim() !== '')
   return html`${blocks.map((block) =>

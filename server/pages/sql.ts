@@ -26,7 +26,6 @@ interface Engine {
 }
 
 interface SqlView extends QueryView {
-  /** Number of matching rows. */
   readonly count: number
   /** Path of the rows as an Arrow stream. It has no origin, since the page may fetch only from its own. */
   readonly rowsAddress: string
@@ -99,7 +98,6 @@ interface Example {
   readonly sql: string
 }
 
-/** Returns three queries that make sense for a table: its first rows, groups, and its most frequent values. */
 function examplesOf({ words }: PageContext, { table, snapshot, query }: SqlView): Example[] {
   const from = `FROM ${quotedName(table.name)}`
   const [group] = dimensionsOf(table, snapshot.report)

@@ -155,7 +155,6 @@ async function loading(
   await Promise.all(tables.map((table) => snapshots.loaded(table)))
 }
 
-/** Addresses that answer before anything is loaded. */
 const probes = new Set(['/livez', '/readyz', '/health'])
 
 function isProbe({ url = '' }: IncomingMessage): boolean {

@@ -11,7 +11,6 @@ import { createApp } from './app.ts'
 import { buildRuntime, type BuiltRuntime } from './build-runtime.ts'
 import type { Resources } from './resources.ts'
 
-/** A catalog while it is served. */
 interface Publication {
   readonly fitted: FittedCatalog
   readonly built: BuiltRuntime

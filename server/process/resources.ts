@@ -11,7 +11,6 @@ import { Pool, clientShare } from '../table/engine/pool.ts'
 import { FinishedExports } from '../table/representations/finished-exports.ts'
 import type { Worker } from './workers/worker.ts'
 
-/** Resources that a process is given. */
 interface GivenResources {
   /** Settings of this process; a worker has its share of divided ones. */
   readonly settings: ProcessSettings

@@ -45,7 +45,6 @@ export interface Service {
   readonly reload: () => Promise<void>
   /** Returns the addresses of lists of datasets, and the number of served tables. */
   readonly served: () => { readonly datasets: readonly string[]; readonly tables: number }
-  /** Marks the service as stopping. */
   readonly stopping: () => void
   /** Closes everything after the last request. */
   readonly close: () => Promise<void>
@@ -216,7 +215,6 @@ export async function openService(
   }
 }
 
-/** Serves metrics on a port of their own, or sends them to the primary. */
 async function exposeMetrics(
   registry: Metrics['registry'],
   settings: ProcessSettings,

@@ -144,7 +144,6 @@ export function parseAggregateQuery(
   return { ...query, rowParameters, format: given.get('format') }
 }
 
-/** Returns whether a parameter is one of all queries, or a condition on rows. */
 function isOfRows(table: Table, name: string): boolean {
   const aim = targetOf(table, name)
   return names.includes(name) || (aim !== null && isAllowed(aim))
@@ -234,7 +233,6 @@ export function termsOf(table: Table): Term[] {
     ])
 }
 
-/** Returns a field, or a part of its dates, by which rows can be grouped. */
 function termOf(table: Table, name: string): Term | Invalid {
   const { fields } = table
   const end = name.lastIndexOf('__')
@@ -262,7 +260,6 @@ function termOf(table: Table, name: string): Term | Invalid {
   )
 }
 
-/** Parses an order of groups by keys of the answer. */
 function parseGroupOrder(parameter: string, text: string, known: readonly string[]): OrderKey[] | Invalid {
   return readOrderKeys(parameter, text, (name) =>
     known.includes(name)

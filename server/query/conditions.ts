@@ -234,7 +234,6 @@ function operandType(field: Term): FieldType | undefined {
   return isText(field) || field.part !== undefined ? undefined : field.type
 }
 
-/** Describes an operand of a comparison, as the end of a sentence. */
 function expectedOperand(field: Term): string {
   const unit = periodUnit(field)
   const expected = expectedValue(unit === 'day' ? { ...field, type: 'date' } : field)

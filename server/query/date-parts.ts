@@ -50,7 +50,6 @@ function daysOfWeek(week: string): [string, string] | null {
   return weekOf(first) === week ? [first, last] : null
 }
 
-/** Returns the days of some consecutive months of a year. */
 function daysOfMonths(year: string, first: number, last: number): [string, string] {
   const from = `${year}-${String(first).padStart(2, '0')}-01`
   const next = new Date(timeOfDay(`${year}-${String(last).padStart(2, '0')}-01`))
@@ -130,7 +129,6 @@ function isDay(text: string): boolean {
   return dateOf(text) === text && !text.startsWith('0000')
 }
 
-/** Returns the parts of a field: of dates, of moments, and of texts that the catalog declares as dates. */
 function allPartsOf({ type, kind }: Pick<Field, 'type' | 'kind'>): readonly DatePart[] {
   const isDated = type === 'date' || type === 'datetime' || (kind === 'date' && typeRow(type).isText)
   return isDated ? dateParts : []

@@ -6,7 +6,6 @@ import { Invalid } from './errors.ts'
 
 /** Measures of a group of rows: `rows`, and functions of the values of a field, such as `new_deaths__sum`. */
 
-/** Functions of the values of a group, which all ignore nulls. */
 const functions = {
   count: { isNumeric: false, meaning: 'number of values' },
   distinct: { isNumeric: false, meaning: 'exact number of different values' },

@@ -41,9 +41,7 @@ export interface RowQuery extends RowFilter {
    */
   readonly snapshot: SnapshotId | 'current' | null
   readonly format: string | undefined
-  /** Fields in alphabetical order. */
   readonly fields: readonly Field[]
-  /** Fields in the order of the parameter `fields`, or as declared. */
   readonly columns: readonly Field[]
   /** Canonical parameters of the query without its page, as used in links: in a fixed order, and without defaults. */
   readonly parameters: QueryParameters
@@ -105,9 +103,7 @@ export function parseRowQuery(
   return query
 }
 
-/** Parameters of an address by kind. */
 interface Given {
-  /** Texts of the parameters that are not conditions. */
   readonly given: Map<string, string>
   readonly conditions: Condition[]
   readonly errors: ParameterError[]
@@ -149,7 +145,6 @@ export function readGiven(
   return { given, conditions, errors }
 }
 
-/** Parameters that are not conditions and whose values are lists. */
 const listNames: ReadonlySet<string> = new Set(['fields', 'ordering', 'order-by'])
 
 /**
@@ -248,7 +243,6 @@ export function readerOf(given: QueryParameters, errors: ParameterError[]) {
   }
 }
 
-/** Parses parameters, and adds each invalid one to the errors. */
 function readParameters(
   table: Table,
   given: QueryParameters,
@@ -272,7 +266,6 @@ function readParameters(
   }
 }
 
-/** Combines the parts of a query with its canonical parameters. */
 function buildRowQuery(
   table: Table,
   given: QueryParameters,

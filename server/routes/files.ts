@@ -19,7 +19,6 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import { currentView } from './documents/service.ts'
 import { findDataset, findTable, notPublished, type RouteParameters } from './find.ts'
 
-/** Services for sending files, and documents linked to them. */
 type FileService = Runtime & { readonly writing: Writing }
 
 /**
@@ -70,7 +69,6 @@ function about(name: string, description: string): { name: string; description: 
   return { name, description }
 }
 
-/** Media types by file extension. */
 const mediaTypes = {
   '.parquet': 'application/vnd.apache.parquet',
   '.csv.gz': 'application/gzip',
@@ -112,7 +110,6 @@ function datasetListing(service: FileService, catalog: Catalog): Resource {
   })
 }
 
-/** Resource that lists the current files of a table or dataset as JSON. */
 function listingOf(
   { freshness }: FileService,
   path: string,

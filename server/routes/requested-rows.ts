@@ -15,7 +15,6 @@ import type { PageLinks } from '../table/representations/page.ts'
 import { findDataset, findTable, pageLinks, unavailable } from './find.ts'
 import type { Runtime } from './runtime.ts'
 
-/** A request for pages of rows, or of groups of rows. */
 interface RequestedRows<Query> {
   readonly table: Table
   readonly query: Query
@@ -29,7 +28,6 @@ interface RequestedRows<Query> {
   readonly orGone: (snapshot: Snapshot | null) => Snapshot
 }
 
-/** Packs rows into a file of several parts, if the format has any. */
 interface Packing {
   /** Cache key of all texts besides the rows. */
   readonly key: string

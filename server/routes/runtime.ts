@@ -38,7 +38,6 @@ export interface Runtime {
   readonly sendBudget: SendBudget
   readonly finished: FinishedExports
   readonly views: PublicViews
-  /** Folder for temporary files. */
   readonly scratch: string
   readonly log: Log
   /** Null if metrics are off. */

@@ -108,7 +108,6 @@ function detailOf(
   }
 }
 
-/** Describes a field: its declaration, and the statistics in the report of the ingest. */
 function describedField(table: Table, field: Field, snapshot: Snapshot | null): unknown {
   const found = snapshot?.report?.fields.find(({ name }) => name === field.name)
   const toJsonValue = (text: string | null | undefined): unknown =>

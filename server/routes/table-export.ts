@@ -41,7 +41,6 @@ const formats: readonly [ExportFormat, ...ExportFormat[]] = [
   parquet,
 ]
 
-/** Services of exports, with the catalog in any language. */
 type ExportService = Omit<Runtime, 'catalog'> & { readonly catalog: CatalogTexts }
 
 /** All rows of a query as a stream. The whole table as CSV or Parquet comes from existing files. */
@@ -59,11 +58,8 @@ export function tableExport(family: Family, service: Runtime): Resource {
   }
 }
 
-/** Options of an export. */
 interface ExportOptions {
-  /** Formats to choose from; the default one first. */
   readonly formats: readonly [ExportFormat, ...ExportFormat[]]
-  /** Texts of a workbook. */
   readonly texts: ReturnType<typeof textsOf>
   /** Returns the absolute address of the export of a table, without a query. */
   readonly exportedAt: (dataset: Dataset, table: Table) => string
@@ -113,7 +109,6 @@ export function respondWithRows(
 }
 
 interface ExportedRows {
-  /** Catalog in the language of a workbook. */
   readonly catalog: CatalogTexts
   readonly language: Language
   readonly table: Table

@@ -76,7 +76,6 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
   }
 }
 
-/** A kept snapshot, and the changes of the row against the one before. */
 interface State {
   readonly manifest: Manifest
   /** Null if the two were not compared by the key. */
@@ -180,7 +179,6 @@ function historyOf(
   }
 }
 
-/** Describes a change of a row: its kind, and the values before and after. */
 function eventOf({ changes: [changes] = [] }: Manifest, change: Row): { kind: string; fields: unknown[] } {
   const names = changes?.fields ?? []
   const columns = changeColumns(names)

@@ -20,12 +20,10 @@ export interface FittedCatalog {
   readonly key: string
 }
 
-/** Returns a catalog with all declared fields. */
 function asDeclared(catalog: Catalog): FittedCatalog {
   return { catalog, lacking: new Map(), key: '' }
 }
 
-/** Maximum number of manifests that are read concurrently. */
 const concurrentManifestsMax = 8
 
 /**

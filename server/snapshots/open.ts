@@ -30,7 +30,6 @@ export interface ReadProgress {
   of: number
 }
 
-/** Callbacks for damage to the files of a snapshot, and for the progress of verifying them. */
 interface Watch {
   readonly withdraw: (snapshot: Snapshot, ...args: Parameters<Snapshot['withdraw']>) => void
   readonly doubt: (snapshot: Snapshot, reason: string) => void

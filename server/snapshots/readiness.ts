@@ -22,7 +22,6 @@ export class Readiness {
     this.#isStopping = before.#isStopping
   }
 
-  /** Marks all tables as loaded: from now on no request waits. */
   loaded(): void {
     this.#isLoaded = true
     for (const resume of this.#waiting.splice(0)) resume()

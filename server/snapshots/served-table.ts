@@ -33,7 +33,6 @@ export interface TablesContext {
   }
 }
 
-/** A snapshot in the warehouse; read and verified on demand. */
 interface KnownSnapshot {
   opened: Promise<Snapshot | null> | null
   /** Size, times and inode of each file when it was last verified. */
@@ -100,7 +99,6 @@ export class ServedTable {
     return entry.opened
   }
 
-  /** Reads the pointer if it has changed, and serves the snapshot that it names. */
   async refresh(): Promise<void> {
     await this.inTurn(() => this.#poll())
   }

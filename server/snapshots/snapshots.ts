@@ -155,7 +155,6 @@ export class Snapshots {
     return this.#tables.get(tableId(table))?.fault ?? null
   }
 
-  /** Returns retained earlier snapshots, the latest first. */
   async earlier(table: Table): Promise<Manifest[]> {
     const current = this.current(table)
     const earlier: Manifest[] = []
@@ -185,7 +184,6 @@ export class Snapshots {
     return this.#common.news.version
   }
 
-  /** Returns the last check of the source that gave no new snapshot. */
   async lastCheck(table: Table): Promise<SourceCheck | null> {
     return (await readChecks(this.#common.store, table))[0] ?? null
   }
@@ -194,7 +192,6 @@ export class Snapshots {
     return [...this.#tables.values()].flatMap(({ current }) => current ?? [])
   }
 
-  /** Number of tables with a snapshot. */
   get size(): number {
     return [...this.#tables.values()].filter(({ current }) => current !== null).length
   }

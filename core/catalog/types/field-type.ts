@@ -32,7 +32,6 @@ export interface FieldTypeRow {
   readonly dialect: 'number' | 'integer' | 'words' | 'list' | 'degrees' | null
   /** RE2 pattern of the complete source text; null if any text is a value. */
   readonly pattern: (digits: Digits) => string | null
-  /** Describes valid values in reports: "expected ...". */
   readonly expects: (digits: Digits) => string
 
   // Part 2: how values are cast and compared with the source.
@@ -134,7 +133,6 @@ export interface FieldTypeRow {
       | 'json'
     /** https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html#datatypes */
     readonly croissant: 'sc:Text' | 'sc:Integer' | 'sc:Float' | 'sc:Boolean' | 'sc:Date' | 'sc:DateTime'
-    /** Type in TypeScript of the value in JSON. */
     readonly typescript: string
     readonly python: 'str' | 'int' | 'float' | 'bool' | 'list' | 'dict' | 'object'
     /** Type in R. Numbers are `numeric`, since `integer` has only 32 bits. */

@@ -6,11 +6,9 @@ const expected =
 
 const number = '[+-]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)'
 const pair = `\\s*(?:[(\\[]\\s*)?(${number})(?:\\s*[,;]\\s*|\\s+)(${number})\\s*(?:[)\\]]\\s*)?`
-/** Well-known text, with the longitude first. */
 const wellKnown = `\\s*(?:POINT|Point|point)\\s*\\(\\s*(${number})\\s+(${number})\\s*\\)\\s*`
 const pattern = `${pair}|${wellKnown}`
 
-/** Maximum length of an operand. */
 const lengthMax = 200
 
 /** Replacements that remove redundant characters from a number, applied in this order. */

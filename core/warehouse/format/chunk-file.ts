@@ -47,7 +47,6 @@ export function directoryOf(chunks: readonly Omit<Chunk, 'start'>[]): Buffer {
   return Buffer.concat([directory, sections, end])
 }
 
-/** Locations of the chunks of a section. */
 class ChunkLocations {
   readonly #directory: Buffer
   readonly #starts: Float64Array
@@ -88,12 +87,10 @@ export type ChunkDirectory = Buffer | ChunkLocations
 interface ChunkSource {
   /** Size in bytes. */
   readonly bytes: number
-  /** Number of chunks. */
   readonly chunks: number
   /** Expected last four bytes: an intact file of another table has others. */
   readonly directorySum: number
   readonly read: (start: number, length: number) => Buffer
-  /** Returns the error for a damaged file. */
   readonly damaged: (what: string) => Error
   /** Returns a directory from a cache, or makes it. */
   readonly cached: <T extends ChunkDirectory>(name: string, make: () => T) => T
@@ -102,7 +99,6 @@ interface ChunkSource {
 /** Reads a file of chunks, and verifies the CRC-32 of each. */
 export class ChunkFile {
   readonly #source: ChunkSource
-  /** Locations that this reader has used, by section. */
   readonly #locations = new Map<number, ChunkLocations>()
 
   constructor(source: ChunkSource) {

@@ -26,7 +26,6 @@ export const codedBytesMax = 4_000_000
 
 export type Codes = Uint8Array | Uint16Array
 
-/** Returns whether codes take one byte. */
 const isNarrow = (values: number): boolean => values < 256
 
 /** Returns the number of bytes of a code, for a field with this many distinct values. */
@@ -111,7 +110,6 @@ export const deflated = (bytes: Uint8Array): Promise<Uint8Array> =>
     )
   })
 
-/** Number of rows, and of fields with codes. */
 interface Shape {
   readonly rows: number
   readonly fields: number

@@ -62,7 +62,6 @@ export class GzipBuilder {
     this.#sections.push([blocks.length, bytes, sum])
   }
 
-  /** Returns the file. */
   build(): Buffer {
     this.#deflate()
     return Buffer.concat([...this.#pieces, gzipTrailer(this.#sections)])

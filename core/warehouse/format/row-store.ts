@@ -103,12 +103,10 @@ export class RowIndex {
     return this.end(Math.min(this.#rows, (text + 1) * chunkRows) - 1)
   }
 
-  /** Returns where a row begins in its text. */
   start(row: number): number {
     return row % chunkRows === 0 ? 0 : this.end(row - 1)
   }
 
-  /** Returns where a row ends in its text, after its comma. */
   end(row: number): number {
     return this.#numbers.getUint32(4 * (this.#texts + row), true)
   }
@@ -175,7 +173,6 @@ function skipSpaces(text: Uint8Array, start: number): number {
   return at
 }
 
-/** Returns the offset of the quote that ends a string. */
 function stringEnd(text: Uint8Array, start: number): number {
   let at = start + 1
   for (let byte = text[at]; byte !== quote && byte !== undefined; byte = text[at])

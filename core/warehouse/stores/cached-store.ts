@@ -145,7 +145,6 @@ export class CachedStore implements Store {
     return answer
   }
 
-  /** Caches the content of a file; if the local disk fails, the read still succeeds. */
   async #remember(file: string, text: string | null): Promise<void> {
     if (this.#known.get(file) === (text === null ? '' : digest(text))) return
     try {

@@ -107,7 +107,6 @@ export class FolderStore implements Store {
     return path.join(this.localFolder, ...names)
   }
 
-  /** Syncs the folders above a new file or folder, up to the warehouse. */
   async #syncAbove(target: string): Promise<void> {
     for (let folder = path.dirname(target); ; folder = path.dirname(folder)) {
       await synced(folder, 'r')

@@ -6,7 +6,6 @@ import { WriteConflict } from './store.ts'
 
 /** The file of a lease, in a store with conditional writes. */
 export interface LeaseFile {
-  /** For messages. */
   readonly address: string
   /**
    * Returns the tag of the written file, like `replace`. Both throw WriteConflict if another process has

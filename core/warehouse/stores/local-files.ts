@@ -16,10 +16,8 @@ interface LocalFilesOptions {
   readonly read: (key: string) => AsyncIterable<Uint8Array>
 }
 
-/** A local file, or one being fetched. */
 interface Here {
   bytes: number
-  /** Number of users; the file is not evicted while there are any. */
   holders: number
   /** Version of the local file when it was verified; null if unknown. */
   version: string | null
@@ -94,7 +92,6 @@ export class LocalFiles {
     for (const [key, entry] of this.#files) if (key.startsWith(`${folder}/`)) entry.version = null
   }
 
-  /** Deletes the files below a key that are not in use. */
   forget(folder: string): void {
     for (const [key, entry] of this.#files)
       if (key.startsWith(`${folder}/`) && entry.holders === 0) this.#drop(key, entry)
@@ -260,7 +257,6 @@ async function sizeOf(place: string): Promise<number> {
   }
 }
 
-/** Parses a line; a truncated one is ignored. */
 function noteOf(line: string): readonly [string?, string?] {
   try {
     const [key, version] = JSON.parse(line) as unknown[]

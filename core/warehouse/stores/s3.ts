@@ -387,7 +387,6 @@ function isIn(key: string, folder: string): boolean {
   return folder === '' ? !key.includes('/') : key.startsWith(`${folder}/`)
 }
 
-/** Returns whether the condition of a request failed. */
 function isRefused(error: unknown): boolean {
   return errorName(error) === 'PreconditionFailed'
 }

@@ -31,9 +31,7 @@ export interface Store {
    * @param range from `start` up to, but not including, `end`
    */
   read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>
-  /** Lists the names in a folder, in any order; none for a missing folder. */
   list(folder: string): Promise<string[]>
-  /** Replaces a small file atomically. */
   put(key: string, text: string): Promise<void>
   /**
    * Moves a local file, or a folder of files, into the warehouse. A file replaces the previous one. A folder

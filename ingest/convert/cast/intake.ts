@@ -19,7 +19,6 @@ interface IntakeOptions {
   readonly hasElsewhere: (field: string) => boolean
 }
 
-/** Conversion of records with the same columns. */
 interface ConvertedSource {
   readonly header: Pick<Batch, 'header' | 'headerLine'>
   readonly work: Work
@@ -33,16 +32,13 @@ export class Intake {
   /** By columns and constants. */
   readonly #conversions = new Map<string, ConvertedSource>()
   #staged = nothingStaged
-  /** Number of all bad values. */
   badCount = 0
-  /** The first bad values, in the order of the source. */
   readonly badValues: BadValue[] = []
 
   constructor(options: IntakeOptions) {
     this.#options = options
   }
 
-  /** Results of all batches so far. */
   get staged(): Staged {
     return this.#staged
   }

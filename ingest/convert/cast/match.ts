@@ -6,7 +6,6 @@ import type { Batch } from '../../source/batches.ts'
 
 interface Match {
   readonly fields: readonly MatchedField[]
-  /** Accepted differences between the header and the declaration. */
   readonly drift: readonly string[]
   /** Fields whose columns other files may have. */
   readonly lacking: readonly string[]

@@ -14,7 +14,6 @@ import { escapedPattern } from '../../../core/text.ts'
 const separators: Readonly<Record<string, string>> = { ' ': '[ \\x{a0}\\x{202f}]', "'": `['\\x{2019}]` }
 const spaces = `${separators[' '] ?? ''}*`
 
-/** Entry of `marks` that declares parentheses around negative numbers. */
 const parentheses = '()'
 
 /** RE2: a number whose digits are all within parentheses, with marks such as `R$` inside or outside of them. */

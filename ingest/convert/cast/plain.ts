@@ -30,7 +30,6 @@ export function plainSql(
 
 /** Maximum size of an ordinary record in bytes. DuckDB's reader allocates several buffers of four times this. */
 const lineBytes = 8 * 1024 * 1024
-/** Column with the file of a row. */
 const pieceColumn = 'piece'
 
 /** SQL: the constant value of a field without a column, which may differ between files; null if it is empty. */

@@ -30,7 +30,6 @@ export interface Misfit {
   readonly records: readonly number[]
 }
 
-/** Result of a field on all rows. */
 interface Tried extends FieldFacts {
   /** Number of values that do not fit; `misfits` has the most frequent ones. */
   readonly bad: number
@@ -153,7 +152,6 @@ async function tryBatch(
   }
 }
 
-/** A field of a batch, or its alternative type. */
 interface Attempt {
   readonly matched: MatchedField
   readonly patterns: readonly string[]
@@ -220,7 +218,6 @@ function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): Val
   return { fields: spelled, from }
 }
 
-/** Counts of a field over all batches. */
 class Tally {
   #filled = 0
   #longest = 0

@@ -15,7 +15,6 @@ interface ValueSql {
   readonly value: string
   /** SQL condition: the text is null, or a valid value whose rendering matches the text. */
   readonly isGood: string
-  /** Describes valid texts. */
   readonly expects: string
 }
 
@@ -25,7 +24,6 @@ export interface ValuesSql {
   readonly from: string
 }
 
-/** White space to trim. */
 const whiteSpace = quotedText(' \t\n\r\u00a0\u202f\u3000')
 
 /**

@@ -16,7 +16,6 @@ import { type WrittenOrder, writeOrders } from './orders.ts'
  * Writes files beside the parts for fast access: word indexes, dictionary, codes and orders. A
  * snapshot without them gives the same answers, more slowly.
  */
-/** Word index of a part: the folded search texts of each row, in the column `words`. */
 interface WrittenIndex {
   readonly kind: 'words'
   readonly fields: readonly string[]

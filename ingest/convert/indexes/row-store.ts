@@ -69,7 +69,6 @@ async function writeRowStore(work: Work, folder: string, part: WrittenPart, name
   }
 }
 
-/** Yields the rows of a part as JSON, each with a line feed at its end, in blocks as `blocksOf` does. */
 async function* linesOf(work: Work, part: string, { file }: WrittenPart): AsyncGenerator<Buffer> {
   const fields = inAlphabet(work.fields.map(({ field }) => field))
   const from = `read_parquet(${quotedText(part)}, file_row_number = true) as part`
@@ -90,7 +89,6 @@ const valueBytes = 100
 /** Approximate memory for rendering rows, as a multiple of their bytes, with a margin for other statements. */
 const memoryFactor = 20
 
-/** Rows that one statement renders. */
 interface Span {
   readonly first: number
   end: number

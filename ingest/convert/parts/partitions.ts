@@ -7,7 +7,6 @@ import { type Staged, type Work, numberOf, stagedSql } from '../work.ts'
 
 /** Sorted rows with one value of the partition field; all rows if the table has no partition field. */
 export interface SortedPartition {
-  /** Value of the partition field, rendered as text. */
   readonly value: string | null
   readonly rows: number
   /** Indexes of its files among the files that were read. */
@@ -58,7 +57,6 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
   return partitions
 }
 
-/** Returns the direction of the partition field, which leads the order. */
 function directionOf({ table }: Pick<Work, 'table'>): 'asc' | 'desc' {
   return table.order[0]?.direction ?? 'asc'
 }

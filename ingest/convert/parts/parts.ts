@@ -47,21 +47,17 @@ export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
 interface PartsOptions {
   readonly store: Store
   readonly progress: Progress
-  /** Folder of the new snapshot. */
   readonly folder: string
   readonly partRows: number
   /** Partitions of the previous snapshot to reuse; null for none. */
   readonly reusable: Reusable | null
-  /** Partitions that were read. */
   readonly partitions: readonly SortedPartition[]
   /** Times a step, and shows it. */
   readonly time: <T>(step: string, work: () => Promise<T>, own?: 'own') => Promise<T>
 }
 
-/** All parts of a snapshot. */
 interface MadeParts {
   readonly plan: Planned
-  /** Reads the rows of all parts. */
   readonly work: Work
   readonly rows: number
   /** Files reused from the previous snapshot, by their names in the new one. */

@@ -18,7 +18,6 @@ import type { SortedPartition } from './partitions.ts'
  * a full ingest.
  */
 
-/** A partition of the previous snapshot whose files have not changed. */
 interface ReusablePartition {
   readonly partition: Partition
   readonly parts: readonly ReusablePart[]
@@ -118,7 +117,6 @@ function areUnique(files: readonly { readonly name: string }[]): boolean {
   return new Set(files.map(({ name }) => name)).size === files.length
 }
 
-/** Returns the parts of each partition, with their folded texts and download sections. */
 function partsOf(
   { partitions = [], parts, indexes = [], row_stores: rowStores = [] }: Manifest,
   sections: readonly GzipSection[],
@@ -140,7 +138,6 @@ function partsOf(
   })
 }
 
-/** A part of the new snapshot that is reused. */
 interface ReusedPart extends WrittenPart {
   readonly reused: ReusablePart
 }
@@ -148,7 +145,6 @@ type PlannedPart = DuePart | ReusedPart
 
 export const isReused = (part: PlannedPart): part is ReusedPart => 'reused' in part
 
-/** A partition of the new snapshot: reused, or read. */
 type PlannedPartition = ReusablePartition['partition'] | SortedPartition
 
 export interface Planned {

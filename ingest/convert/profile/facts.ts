@@ -7,7 +7,6 @@ import type { ValueColumn } from './cells.ts'
 /** Counts and bounds of the values of a field. */
 export interface Facts {
   readonly filled: number
-  /** Estimated number of distinct values. */
   readonly distinct: number
   /** Text of the least value, shortened if it is long; null if there is none. */
   readonly min: string | null
@@ -38,7 +37,6 @@ export async function factsOf(db: Connection, columns: readonly ValueColumn[]): 
   return found
 }
 
-/** Number of result columns of each field. */
 const factsCount = 6
 
 function factsSql(field: Field, column: string): string {

@@ -9,7 +9,6 @@ export interface Frequent {
   readonly rows: number
 }
 
-/** The most frequent values, and all values if they are few and short. */
 interface FrequentValues {
   readonly top: readonly Frequent[]
   readonly choices?: readonly string[]
@@ -22,7 +21,6 @@ const choicesMax = 100
 const distinctMax = 65_536
 
 interface CountedColumn extends ValueColumn {
-  /** Approximate number of its distinct values. */
   readonly distinct: number
 }
 

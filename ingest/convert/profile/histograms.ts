@@ -9,7 +9,6 @@ export const ranges = 20
 interface Measure extends ValueColumn {
   /** Converts values to numbers, and numbers back to texts. */
   readonly measure: NonNullable<FieldTypeRow['measure']>
-  /** The lowest and the highest number. */
   readonly bounds: readonly [number, number]
 }
 

@@ -90,7 +90,6 @@ export const actions: Readonly<Record<string, (ckan: Ckan, parameters: ActionPar
   },
 }
 
-/** Default and maximum number of datasets in the answer to a search. */
 const [rowsDefault, rowsMax] = [10, 1000]
 const sortDefault = 'score desc, metadata_modified desc'
 

@@ -101,7 +101,6 @@ export function packageOf(writing: Writing, { dataset, tables }: DatasetDescript
 
 type Resource = Package['resources'][number]
 
-/** Returns the CSV, each Parquet part, and the API as resources. */
 function resourcesOf(writing: Writing, view: TableDescription, owner: string): Resource[] {
   const files = publishedFiles(writing, view)
   if (files === null) return []
@@ -163,7 +162,6 @@ function momentOf({ import_date: moment }: Manifest): string {
   return moment.replace(/(\.\d{3})?Z$/, (_end, fraction: string | undefined) => `${fraction ?? '.000'}000`)
 }
 
-/** Converts a title into a valid name for CKAN. */
 function nameOf(title: string): string {
   return (
     foldText(title)

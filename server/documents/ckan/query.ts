@@ -4,7 +4,6 @@ import type { Package } from './package.ts'
 
 export class InvalidSearch extends Error {}
 
-/** Searchable texts by field. */
 const fields: Readonly<Record<string, (one: Package) => readonly string[]>> = {
   id: ({ id }) => [id],
   name: ({ name }) => [name],
@@ -34,7 +33,6 @@ function textsOf({ name, title, notes, tags, groups, organization, resources }: 
   return [name, title, notes, organization.title, ...names]
 }
 
-/** Texts of one package, folded once for all words of a search. */
 class PackageTexts {
   readonly package: Package
   readonly #folded = new Map<string, readonly string[]>()
@@ -44,7 +42,6 @@ class PackageTexts {
     this.package = one
   }
 
-  /** Returns the folded texts of a field. */
   foldedOf(field: string): readonly string[] {
     const known = this.#folded.get(field)
     if (known !== undefined) return known

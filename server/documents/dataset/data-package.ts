@@ -101,7 +101,6 @@ function tableSchemaField(field: Field, table: Table): Json {
   }
 }
 
-/** Returns the expectations of a field, by their names in a Table Schema. */
 function constraintsOf({ name, type }: Field, { expectations }: Table): Json {
   const { wire, isText } = typeRow(type)
   const bound = (end: string): string | number => (wire.kind === 'number' ? Number(end) : end)
@@ -122,7 +121,6 @@ function constraintsOf({ name, type }: Field, { expectations }: Table): Json {
   return Object.fromEntries(constraints)
 }
 
-/** Returns keys of several fields, and references to tables of the same dataset. */
 function keysOf({ dataset, name, expectations }: Table): Json {
   const uniqueKeys = expectations.flatMap((expectation) =>
     expectation.kind === 'unique' && expectation.fields.length > 1 ? [expectation.fields] : [],

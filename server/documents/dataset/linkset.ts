@@ -51,7 +51,6 @@ function partsOf(writing: Writing, { tables }: DatasetDescription): TypedLink[] 
   })
 }
 
-/** Groups links by relation, as a linkset does. */
 function grouped(links: readonly TypedLink[]): Readonly<Record<string, unknown>> {
   const sets = new Map<string, unknown[]>()
   for (const { rel, ...target } of links) sets.set(rel, [...(sets.get(rel) ?? []), target])

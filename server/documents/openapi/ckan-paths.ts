@@ -9,7 +9,6 @@ const text = { type: 'string' } as const
 const key = `(${sortable.join('|')})( (asc|desc))?`
 const sort = { type: 'string', pattern: `^(${key}(, ?${key})*)?$` } as const
 
-/** Actions of CKAN, with their parameters. */
 const actionRows = {
   package_list: [
     { limit: count, offset: count },
@@ -31,12 +30,10 @@ const actionRows = {
   help_show: [{ name: { type: 'string', minLength: 1 } }, summaries.help_show, text],
 } as const satisfies Record<string, ActionRow>
 
-/** Examples by parameter. */
 type Examples = Readonly<Record<string, string | undefined>>
 
 type ActionRow = readonly [takes: Readonly<Record<string, Json>>, summary: string, result: Json]
 
-/** Required parameters. */
 const requiredParameters = new Set(['id', 'name'])
 
 /** CKAN's action API, at both addresses that clients use. */

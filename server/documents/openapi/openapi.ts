@@ -63,14 +63,12 @@ export function tableOpenApi(writing: Writing, view: TableDescription, options: 
 
 const prefixOf = ({ dataset, table }: TableDescription): string => `${dataset.slug}.${table.name}.`
 
-/** Returns a function that converts an absolute address of the service into its path. */
 function pathIn({ base }: Writing): (address: string) => string {
   const { pathname } = new URL(base)
   const length = pathname.replace(/\/$/, '').length
   return (address) => decodeURI(new URL(address).pathname.slice(length))
 }
 
-/** Returns references to the paths in the table's own document. */
 function referredPart(
   { dataset, table }: TableDescription,
   { addresses, tableDocument }: OpenApiOptions,
@@ -136,7 +134,6 @@ const everyPath =
 
 type Kinds = Readonly<Record<string, Json>>
 
-/** Returns the components that paths refer to, directly or through others. */
 function usedComponents(paths: Json, components: Kinds): Kinds {
   const used = new Set<string>()
   const visit = (value: unknown): void => {

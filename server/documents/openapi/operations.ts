@@ -4,19 +4,15 @@ import type { Json, TableDescription, Writing } from '../description.ts'
 export interface Address {
   /** Path, such as `/files/{dataset}/`; its placeholders become parameters. */
   readonly path: string
-  /** Id of the operation, unique in a document. */
   readonly id: string
   readonly tag: string
   readonly summary: string
   /** Description; by default the summary. */
   readonly description?: string
-  /** Parameters besides the placeholders. */
   readonly parameters: readonly Json[]
-  /** Responses by status. */
   readonly answers: Json
 }
 
-/** Schema and example of each placeholder in paths. */
 type Placeholders = ReadonlyMap<string, Json>
 
 /** Returns the placeholders of a service; without datasets or tables if there are none. */

@@ -59,7 +59,6 @@ const boxSchema: Json = {
   maxItems: 4,
 }
 
-/** Values separated by commas. */
 const list = { style: 'form', explode: false } as const
 /** One parameter per value, since values may contain commas. */
 const repeated = { style: 'form', explode: true } as const
@@ -71,7 +70,6 @@ function valueSchema(field: Term): Json {
   return ref(schemaName(periodUnit(field) === 'day' ? 'date' : field.type))
 }
 
-/** Returns the schema of an operand. */
 function operandSchema(field: Term, operator: Operator): Json {
   switch (operatorRow(operator).operandKind) {
     case 'value':
@@ -137,7 +135,6 @@ export function conditionParameters({ table, report }: TableDescription): Named[
   })
 }
 
-/** Returns example values of parameters, from queries that match rows of the table. */
 function exampleValues(table: Table, report: TableDescription['report']): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>()
   for (const { parameters } of exampleQueries(table, report)) {
@@ -161,7 +158,6 @@ function exampleValues(table: Table, report: TableDescription['report']): Readon
 const escapedName = (name: string): string =>
   name.replaceAll(/[^\w.-]/g, (found) => `-${found.codePointAt(0)?.toString(16) ?? ''}-`)
 
-/** Returns the component name of a parameter that is no filter. */
 const componentName = (name: ParameterName): string => `${name}-parameter`
 
 interface QueryParameter {
@@ -169,14 +165,12 @@ interface QueryParameter {
   readonly [key: string]: unknown
 }
 
-/** Id of a snapshot. */
 const idPattern = '[0-9]{8}T[0-9]{6}Z-[0-9a-f]{12}'
 const snapshotSchema: Json = {
   type: 'string',
   pattern: `^(current|${idPattern})$`,
 }
 
-/** Parameters other than conditions that are the same for all tables. */
 const common: Readonly<
   Record<Exclude<ParameterName, 'fields' | 'ordering' | 'order-by' | 'format'>, QueryParameter>
 > = {
@@ -240,7 +234,6 @@ const ofAggregates = (name: keyof typeof aggregateParameterRows, more: Json): Js
   ...more,
 })
 
-/** A list of some of these names. */
 const namesOf = (items: readonly string[], max: number): Json => ({
   ...list,
   schema: {

@@ -3,7 +3,6 @@ import type { Json } from '../description.ts'
 
 const codes = Object.keys(problemRows) as ProblemCode[]
 
-/** Problems possible at any address. */
 const anywhere: readonly ProblemCode[] = [
   'malformed-address',
   'malformed-request',
@@ -16,7 +15,6 @@ const anywhere: readonly ProblemCode[] = [
   'overloaded',
 ]
 
-/** Returns the OpenAPI component name of the problems with a status. */
 const componentOf = (status: number): string => `problem-${status}`
 
 /** Returns the problem responses of an operation, one per status. */
@@ -144,7 +142,6 @@ export const problemSchema: Json = {
 
 const text = { type: 'string' }
 
-/** Headers of responses, with their meanings. */
 const headerRows = {
   'Acervo-Changes': [
     text,

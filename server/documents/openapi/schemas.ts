@@ -9,7 +9,6 @@ import { problemSchema, ref } from './responses.ts'
 
 type Shape = Readonly<Record<string, Json>>
 
-/** An object with exactly these required keys. */
 function object(properties: Shape, description?: string): Json {
   return {
     type: 'object',

@@ -21,7 +21,6 @@ const ofFiles = [
 const known = parameter('if-none-match')
 const asJson = [parameter('json-format'), known]
 
-/** Responses of a resource with an ETag. */
 function named(
   description: string,
   content: Json,
@@ -76,7 +75,6 @@ const range: Json = {
   schema: { type: 'string' },
 }
 
-/** Responses of a file that supports range requests. */
 function ranged(content: Json): Json {
   const headers = ['Content-Disposition', 'Last-Modified', 'Link'] as const
   return {

@@ -18,7 +18,6 @@ import { answer, jsonOf, redirect, problemAnswers, ref, unchanged } from './resp
 
 /** Parts of an OpenAPI document that describe one table. */
 export interface TablePart {
-  /** Operations by path. */
   readonly paths: Json
   readonly schemas: Json
   readonly parameters: Json
@@ -214,7 +213,6 @@ const rules =
   'The name of a field alone means its `__eq`; use only one of the two. Use only one of `ordering` and `order-by`. ' +
   'In a list, put a value that contains a comma or a quote in double quotes.'
 
-/** Lists example links, with their meanings. */
 function examplesOf({ table, report }: TableDescription, address: string, isExport: boolean): string {
   const examples = exampleQueries(table, report).filter((one) => one.isExport === isExport)
   if (examples.length === 0) return ''
@@ -224,7 +222,6 @@ function examplesOf({ table, report }: TableDescription, address: string, isExpo
   return `\n\nExamples:\n\n${lines.join('\n')}`
 }
 
-/** Escapes a text of the data for Markdown. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>#|]/g, String.raw`\$&`)
 }
@@ -244,7 +241,6 @@ function pageSchema(prefix: string): Json {
   }
 }
 
-/** Response content of a page of rows, by media type. */
 function rowsContent(prefix: string): Json {
   const otherFormats = rowFormats.filter(({ name }) => name !== 'json')
   return {

@@ -68,7 +68,6 @@ export function pythonText(view: TableDescription): string {
 
 const remark = (comment: string): string => (comment === '' ? '' : `  # ${comment}`)
 
-/** Reserved words of Python. */
 const keywords = new Set(
   (
     'False None True and as assert async await break class continue def del elif else except finally for from global if ' +
@@ -85,7 +84,6 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 }
 
-/** Converts the name of the table into a type name. */
 function nameOf({ table }: TableDescription): string {
   const words = table.name.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
   const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')

@@ -53,7 +53,6 @@ export const llms: WholeDocument = {
   },
 }
 
-/** Puts a text on one line and escapes Markdown. */
 function inLine(text: string): string {
   return text
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')

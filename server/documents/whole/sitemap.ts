@@ -6,7 +6,6 @@ const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9'
 /** Maximum number of addresses in one file, by the sitemap protocol. */
 const addressesMax = 50_000
 
-/** Address of a page, and the latest import of its rows. */
 interface Entry {
   readonly address: string
   readonly changed: string | undefined

@@ -1,6 +1,5 @@
 import type { Words } from './en.ts'
 
-/** Formats of numbers, sizes and days in a language, and its sort order. */
 interface NumberFormats {
   readonly count: (number: number) => string
   readonly bytes: (number: number) => string

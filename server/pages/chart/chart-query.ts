@@ -18,7 +18,6 @@ import { dimensionsOf, stepOf, type Dimension } from './dimensions.ts'
 /** An aggregate to draw, with the conditions of its rows as a query of its own. */
 export interface ChartQuery extends QueryView {
   readonly aggregation: AggregateQuery
-  /** Parameters of the aggregate that select no rows. */
   readonly chosen: readonly (readonly [name: string, text: string])[]
   /** The chart to draw if no row of the selection passes the default filter; null if that did not open it. */
   readonly fallback: ChartQuery | null

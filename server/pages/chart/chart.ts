@@ -133,12 +133,10 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   })
 }
 
-/** Adds the chosen one to known terms or measures. */
 function withChosen<T extends { readonly name: string }>(known: readonly T[], one: T | undefined): T[] {
   return one === undefined || known.some(({ name }) => name === one.name) ? [...known] : [one, ...known]
 }
 
-/** Form with the terms and the measure of the chart; its values are those of the API. */
 function chooser(context: PageContext, view: ChartView, dimensions: readonly Dimension[]): Html {
   const { words, addresses, language } = context
   const { table, aggregation, snapshot } = view
@@ -208,7 +206,6 @@ function comparePart({ words, addresses, language }: PageContext, view: ChartVie
   </details>`
 }
 
-/** Menus that download the drawing and its numbers, and that cite them. */
 function actionsPart(service: PageService, view: ChartView): Html {
   const { words, addresses, language } = service.context
   const { dataset, table, snapshot } = view
@@ -277,7 +274,6 @@ function figurePart(service: PageService, view: ChartView): Html {
 
 /** Maximum number of groups in the table of a page; the API has all. */
 const linesMax = 2000
-/** Number of groups up to which the table is open. */
 const openMax = 40
 
 /** Returns the first groups as the chart has them: those of names from the greatest, others in their order. */

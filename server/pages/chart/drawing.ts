@@ -56,7 +56,6 @@ export function groupLink(
 /** Maximum number of values that are compared as lines instead of stacked. */
 export const comparedMax = 5
 
-/** Maximum number of points of a line, and of columns. */
 const pointsMax = 2000
 
 /**
@@ -196,19 +195,15 @@ function partialOf({ snapshot: { report } }: ChartView, term: Term, key: string 
   return last !== from || !isOnePerPeriod
 }
 
-/** A value of the chart: by the first term, and by the second one. */
 interface Cell {
   readonly key: string | null
   readonly split: string | null
   readonly value: string
-  /** Index of the group. */
   readonly group: number
 }
 
-/** A value to draw, which may be the sum of several cells. */
 interface Sum {
   readonly value: number
-  /** Text of the last cell. */
   readonly text: string
   /** Index of the only group; null for several. */
   readonly group: number | null

@@ -8,9 +8,7 @@ import { chartView } from './chart-view.ts'
 import { drawingOf } from './drawing.ts'
 import type { Drawing } from './svg/parts.ts'
 
-/** Size of a small chart in its own units. */
 const [width, height] = [240, 40]
-/** Maximum numbers of points of a line, and of bars. */
 const [pointsMax, barsMax] = [120, 20]
 
 /** Small charts by snapshot, since pages of many tables would compute them again whenever one table changes. */

@@ -32,7 +32,6 @@ const beginningMin = 4
 /** An index of the texts of a catalog. */
 export class CatalogSearch {
   readonly #entries: readonly Entry[]
-  /** Number of entries that have a word. */
   readonly #counts = new Map<string, number>()
 
   /** @param translations the catalog in each language */
@@ -44,7 +43,6 @@ export class CatalogSearch {
       for (const word of own.keys()) this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1)
   }
 
-  /** Returns the tables whose texts have some of the words, best first. */
   find(words: readonly string[]): CatalogMatch[] {
     const likeWords = new Map(words.map((word) => [word, this.#wordsLike(word)]))
     return this.#entries

@@ -11,7 +11,6 @@ import { equalTo } from '../table/view.ts'
 import { wordsIn, type SearchWords } from './search-words.ts'
 import { wordsOfValue, type ValueMatch } from './value-search.ts'
 
-/** A chart that answers a search. */
 interface ChartAnswer {
   readonly chart: RequestedChart
   /** The value whose rows it draws; null for the whole table. */

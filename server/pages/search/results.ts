@@ -36,19 +36,16 @@ interface Found {
   readonly values: readonly ValueMatch[]
 }
 
-/** A chart that answers a search. */
 interface ChartMatch {
   readonly view: ChartQuery
   /** The value whose rows it draws; null for the whole table. */
   readonly value: ValueMatch | null
 }
 
-/** Maximum numbers of shown charts, values and tables. */
 const [chartsMax, valuesMax, tablesMax] = [3, 8, 20]
 /** Score of a value in the order of results: that of two words of a title. */
 const valueScore = 16
 
-/** Minimum length of a part of a value. */
 const partMin = 3
 
 async function find(service: PageService, text: string, signal: () => AbortSignal): Promise<Found> {
@@ -184,7 +181,6 @@ function resultsHtml(service: PageService, text: string, found: Found): Html {
   })
 }
 
-/** Returns the charts that answer a search; those of its measure if it names one. */
 async function findCharts(
   { context, snapshots, engine }: PageService,
   tables: readonly CatalogMatch[],
@@ -224,7 +220,6 @@ async function findCharts(
   return charts
 }
 
-/** Link to a chart that answers a search. */
 function chartLine({ context, snapshots }: PageService, { view, value }: ChartMatch): Html {
   const { addresses, language, words } = context
   const { table } = view
@@ -240,7 +235,6 @@ function chartLine({ context, snapshots }: PageService, { view, value }: ChartMa
   </li>`
 }
 
-/** Link to the rows with a value. */
 function valueLine(
   { context, snapshots }: PageService,
   { table, field, value, name, rows, isPart }: ValueMatch,

@@ -24,10 +24,8 @@ const plurals: readonly (readonly [plural: string, singular: string])[] = [
   ['s', ''],
 ]
 
-/** Minimum length of a word of which an ending is replaced. */
 const stemmedMin = 4
 
-/** Returns the singular of a folded word, by the endings of Portuguese and English. */
 function singular(word: string): string {
   if (word.length < stemmedMin) return word
   const [plural, ending] = plurals.find(([end]) => word.endsWith(end)) ?? ['', '']

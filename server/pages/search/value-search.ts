@@ -71,7 +71,6 @@ export async function findPartsOfValues(sources: Sources, text: string): Promise
   return found
 }
 
-/** Returns a folded text with blanks instead of other signs. */
 function withoutSigns(folded: string): string {
   return folded.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim()
 }

@@ -5,9 +5,7 @@ import type { PageContext } from '../frame.ts'
 import { html, type Html, codePart } from '../html.ts'
 import { rowParameters, type TableView } from './view.ts'
 
-/** Rows of a query that code loads. */
 interface CodeView extends Pick<TableView, 'table' | 'query' | 'exportAddress' | 'dataAddress'> {
-  /** Number of matching rows. */
   readonly count: number
 }
 
@@ -120,7 +118,6 @@ in
     Rows`
 }
 
-/** Most rows of a page. */
 const pageRowsMax = 10_000
 
 function typeInM({ type, kind }: Field): string {

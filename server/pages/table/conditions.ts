@@ -107,7 +107,6 @@ function filterForm(
   </form>`
 }
 
-/** Section of a field, open if the query has a condition on it. */
 function sectionPart(
   { field, controls }: { readonly field: Field; readonly controls: readonly Control[] },
   { query }: QueryView,

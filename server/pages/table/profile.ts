@@ -52,7 +52,6 @@ export function stripPart({ histogram = [], top }: Profile): Html {
   </svg>`
 }
 
-/** Path of bars next to each other. */
 function outlineOf(bars: readonly number[], highest: number): string {
   const outline = bars.map((rows, index) => {
     if (rows === 0) return ''
@@ -167,7 +166,6 @@ function boundOf(field: Field, text: string): string | null {
   )
 }
 
-/** Merges ranges into fewer, wider ones. */
 function merged(histogram: NonNullable<Profile['histogram']>): NonNullable<Profile['histogram']> {
   const width = Math.ceil(histogram.length / barsMax)
   const bars: { from: string; to: string; rows: number }[] = []

@@ -92,7 +92,6 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
   })
 }
 
-/** Returns the shown rows to be cited, at an address that names their snapshot. */
 function citedRows({ context, publicUrl }: PageService, view: TableView): Cited {
   const { addresses, language, words } = context
   const { dataset, table, query, snapshot } = view
@@ -156,7 +155,6 @@ export function tablePage(service: PageService): Resource {
   }
 }
 
-/** Returns a sentence for each operand that no row has, with a link to the nearest value. */
 function hintsPart({ words }: PageContext, view: TableView): Html[] {
   return view.hints.map(({ condition, missing, nearest }) => {
     const said = words.noSuchValue(titleOf(condition.field), shorten(missing))
@@ -168,14 +166,12 @@ function hintsPart({ words }: PageContext, view: TableView): Html[] {
   })
 }
 
-/** Returns the parameter of a condition with another operand in place of one. */
 function replaced(condition: Condition, missing: string, nearest: string): [name: string, text: string] {
   const values = condition.values.map((value) => (value === missing ? nearest : value))
   const { field, operator } = condition
   return parameterFor({ field, operator, values: [...new Set(values)] }, isParameterName)
 }
 
-/** Links to the first, last, next and previous page, and to any page by number. */
 function pagerPart({ words, addresses, language }: PageContext, view: TableView): Html | null {
   const { range, query, table } = view
   if (range.lastPage === 1) return null

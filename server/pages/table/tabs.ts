@@ -30,7 +30,6 @@ export function headPart(
     ${factsPart(context, published)} ${tabsPart(context, table, tab, ask)}`
 }
 
-/** States what a row is, how many rows there are, of what time, how fresh they are, and their licence. */
 function factsPart(
   { words, addresses, language }: PageContext,
   { dataset, table, manifest, report }: PublishedTable,
@@ -91,7 +90,6 @@ function tabsPart(
   </nav>`
 }
 
-/** Returns the parameters of a query that a page of the table accepts. */
 function parametersOfTab(name: Aspect, ask: QueryParameters): QueryParameters {
   if (name === 'fields' || name === 'changes') return new Map()
   const notInCharts = new Set(['fields', 'ordering'])

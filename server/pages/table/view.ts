@@ -34,7 +34,6 @@ export interface TableView extends QueryView {
     readonly lastPage: number
     readonly first: number
   }
-  /** Fields of a download, in declared order. */
   readonly downloadFields: readonly Field[]
   /** Shown fields: those of the query, or else the default columns in their order. */
   readonly fields: readonly Field[]
@@ -42,7 +41,6 @@ export interface TableView extends QueryView {
   readonly rows: readonly (readonly (string | null)[])[]
   /** Positions of the rows in the table, from 0. */
   readonly positions: Uint32Array
-  /** Possible reasons for an empty result. */
   readonly hints: readonly Hint[]
   readonly files: FileAddresses
   /** Returns the absolute API address of the export with these parameters. */

@@ -8,7 +8,6 @@ import { publishedTables, type WatchedTable } from './tables.ts'
 /** Metrics in a form that can be aggregated. */
 export type AggregatedMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-/** Objects that the metrics read on demand. */
 interface Watched {
   readonly pools: Readonly<Record<PoolName, { readonly waiting: number }>>
   readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: CacheStats }>>
@@ -18,7 +17,6 @@ interface Watched {
   readonly levels: Readonly<Record<Level, () => number>>
 }
 
-/** Gauges and their descriptions. */
 const levels = {
   connections: 'Open connections.',
   exports_running: 'Running exports.',

@@ -32,7 +32,6 @@ export class ConnectionDispatcher {
     await bind(this.#server, port, host)
   }
 
-  /** Stops accepting connections, and closes waiting ones. */
   close(): void {
     this.#server.close()
     for (const socket of this.#waiting.splice(0)) socket.destroy()
@@ -54,7 +53,6 @@ export class ConnectionDispatcher {
     }
   }
 
-  /** Records that a worker has accepted a connection. */
   confirm(id: number): void {
     // Closes the descriptor of this process, not the connection.
     this.#transfers.get(id)?.socket.destroy()

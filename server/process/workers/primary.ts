@@ -127,7 +127,6 @@ class Keeper {
     return this.#isStopping
   }
 
-  /** Workers that accept connections. */
   get serving(): readonly Worker[] {
     return [...this.#serving]
   }

@@ -132,7 +132,6 @@ function bodyReader(client: ClientOf): RequestHandler {
   }
 }
 
-/** Deepest nesting of arrays and objects in a JSON text. */
 function depthOf(bytes: Uint8Array): number {
   let [depth, deepest, isInText] = [0, 0, false]
   for (let at = 0; at < bytes.length; at += 1) {
@@ -170,7 +169,6 @@ function recordOf(body: unknown): ActionParameters {
   throw new ActionError(400, 'Bad Request', 'The body must be a JSON object, such as {"id": "covid19"}.')
 }
 
-/** Answers requests with a body that is invalid JSON, too large or too deep. */
 const unreadable: ErrorRequestHandler = (error: unknown, _req, _res, next) => {
   const isOfBody = typeof error === 'object' && error !== null && 'type' in error && 'status' in error
   if (!isOfBody) {

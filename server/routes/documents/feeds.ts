@@ -132,7 +132,6 @@ export function tableFeed(service: DocumentService): Resource {
   }
 }
 
-/** Returns a query of the parameters with these names. */
 function queryOf(pairs: readonly (readonly [string, string])[], isWanted: (name: string) => boolean): string {
   return `?${new URLSearchParams(pairs.filter(([name]) => isWanted(name)).map((pair) => [...pair])).toString()}`
 }

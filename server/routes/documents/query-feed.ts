@@ -17,7 +17,6 @@ import type { DocumentService } from './service.ts'
 
 const without = ['page', 'page_size', 'snapshot', 'format'] as const
 
-/** Maximum number of snapshots that a feed compares. */
 const answersMax = 10
 
 /** Parses the query of a feed; null for all changes of the table. */

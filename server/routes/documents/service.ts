@@ -120,9 +120,7 @@ export function datasetViews({ catalog, snapshots }: DocumentService): DatasetDe
   return [...catalog.datasets.values()].map((dataset) => describeDataset(snapshots, dataset))
 }
 
-/** Part of the cache key of a document, and the tables that it depends on. */
 interface About {
-  /** Kind and subject of the document. */
   readonly key: readonly string[]
   /** Tables whose snapshots the document describes; null for all tables. */
   readonly tables: readonly Table[] | null
@@ -173,7 +171,6 @@ function stateOf(snapshots: Snapshots, tables: readonly Table[]): string {
 
 const states = new WeakMap<Snapshots, { readonly version: number; readonly state: string }>()
 
-/** Returns the state of all tables, computed once per change. */
 function stateOfAll({ snapshots, catalog }: DocumentService): string {
   const known = states.get(snapshots)
   if (known?.version === snapshots.version) return known.state

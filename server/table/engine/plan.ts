@@ -12,7 +12,6 @@ export interface Plan {
   readonly reads: Reads | null
 }
 
-/** Files of a snapshot that a plan reads, by name. */
 interface Reads {
   readonly snapshot: Snapshot
   readonly files: readonly string[]

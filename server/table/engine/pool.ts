@@ -8,13 +8,9 @@ import { explainQueryError, requireUnchanged, type Plan } from './plan.ts'
 
 interface PoolLimits {
   readonly connections: number
-  /** Maximum time that a statement waits for a connection. */
   readonly queueTimeoutMs: number
-  /** Maximum number of waiting statements. */
   readonly queueLengthMax: number
-  /** Timeout of a statement. */
   readonly queryTimeoutMs: number
-  /** Called with the duration of each successful statement. */
   readonly observe?: (timing: Timing) => void
 }
 
@@ -58,7 +54,6 @@ export class Pool {
     return new Pool(idle, limits, clientMax)
   }
 
-  /** Returns whether a connection is idle. */
   get isFree(): boolean {
     return this.#idle.length > 0
   }
@@ -67,7 +62,6 @@ export class Pool {
     return this.#size
   }
 
-  /** Number of waiting statements. */
   get waiting(): number {
     return this.#queue.size
   }

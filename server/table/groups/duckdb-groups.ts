@@ -14,7 +14,6 @@ import {
   type Groups,
 } from './groups.ts'
 
-/** Parts of a statement that select rows. */
 interface Rows {
   readonly from: string
   readonly where: string
@@ -83,7 +82,6 @@ function columnsOf(grouping: Grouping): string {
   return [...termColumns(grouping), ...columns, '1 as one'].join(', ')
 }
 
-/** Name of a measured column, which no key has. */
 function valueColumn(name: string): string {
   return quotedName(`value ${name}`)
 }
@@ -135,7 +133,6 @@ function sumOf(parts: string | null): DoubleSum {
   return sum
 }
 
-/** Unpacks columns of texts. */
 function textColumns(answer: readonly Answer[]): (string | null)[][] {
   const columns: (string | null)[][] = []
   for (let at = 0; at < answer.length; at += 2) {

@@ -69,7 +69,6 @@ function testOf({ field, operator, values }: Condition): (value: string | null) 
   }
 }
 
-/** Returns a comparison of groups by a column, nulls last. */
 function comparison(
   { type }: Field,
   values: readonly (string | null)[],

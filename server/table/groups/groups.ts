@@ -16,7 +16,6 @@ export interface Grouping {
 /** Groups of rows, sorted by their terms, nulls last. */
 export interface Groups {
   readonly count: number
-  /** Number of rows in all groups. */
   readonly rows: number
   /** Values as canonical texts: an array with a value of each group for each term, then for each measure. */
   readonly columns: readonly (readonly (string | null)[])[]

@@ -33,11 +33,9 @@ export interface Dictionary {
   /** Approximate size in memory, in bytes. */
   readonly bytes: number
   readonly field: Field
-  /** Canonical texts of the values, in their order. */
   readonly values: readonly string[]
   /** Texts folded in case and accents; null if the values are not texts. */
   readonly folded: readonly string[] | null
-  /** Number of rows with each code. */
   readonly rows: Float64Array
 }
 
@@ -179,7 +177,6 @@ export class CodedTable {
     )
   }
 
-  /** Returns the number of rows in a group. */
   groupSize(group: number): number {
     return Math.min(groupRows, this.rows - group * groupRows)
   }

@@ -104,7 +104,6 @@ function requireOrder(found: Answer | undefined, positions: Uint32Array): void {
     throw new Error('rows came out of order')
 }
 
-/** Some rows of one part, by their numbers in it. */
 interface RowsOfPart {
   readonly part: number
   readonly rows: Uint32Array

@@ -26,7 +26,6 @@ const anewBytesMax = 100_000
 /** Minimum average size of the pieces of a response in bytes: smaller ones are joined, since a socket sends one faster. */
 const pieceBytesMin = 16_384
 
-/** Rows, and the time it took to read them. */
 interface RowsRead {
   readonly pieces: readonly Uint8Array[]
   /** True if the pieces are a gzip file, with the texts around the rows. */
@@ -99,7 +98,6 @@ export async function readStored(
   }
 }
 
-/** Texts before and after the rows of a page. */
 interface Around {
   readonly head: string
   readonly tail: string
@@ -107,7 +105,6 @@ interface Around {
 
 const sumOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0)
 
-/** Returns whether all texts of some slices together are small enough. */
 async function areFew(
   rows: StoredRows,
   slices: readonly Slice[],
@@ -186,7 +183,6 @@ function requireSize(bytes: number, { pageBytesMax }: Requester): void {
   if (bytes > pageBytesMax) throw new TooLarge()
 }
 
-/** Joins texts that follow each other in memory. */
 function joined(texts: readonly Text[]): Buffer[] {
   const pieces: Buffer[] = []
   for (let from = 0, to = 1; from < texts.length; from = to, to += 1) {
@@ -207,7 +203,6 @@ function replaceCommas(bytes: Buffer, ends: readonly number[], separator: string
   for (const end of ends) bytes[end - 1] = code
 }
 
-/** A field of a form. */
 interface Column {
   readonly field: Field
   /** Index of the field among those of the row, in alphabetical order. */

@@ -217,7 +217,6 @@ export class StoredRows {
   }
 }
 
-/** Unique number of a chunk of any part. */
 function keyOf({ part, chunk }: Pick<Slice, 'part' | 'chunk'>): number {
   return part * 2 ** 32 + chunk
 }

@@ -32,7 +32,6 @@ export interface Aggregate {
   readonly groups: Groups
   /** Indexes of the groups that satisfy the conditions of the query, in its order. */
   readonly selected: Uint32Array
-  /** Durations of grouping the rows, and of selecting and sorting groups. */
   readonly queryMs: number
   readonly orderMs: number
 }
@@ -81,12 +80,10 @@ export async function aggregate(
   return { groups, selected, queryMs: found - began, orderMs: performance.now() - found }
 }
 
-/** A page of groups, with its headers. */
 interface AggregateBody {
   readonly pieces: readonly (string | Uint8Array)[]
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
-  /** Number of groups of the page. */
   readonly groups: number
   /** Processor time besides that of grouping, which is charged before. */
   readonly ms: number
@@ -205,7 +202,6 @@ function valueOf(
   return stored.value(shown, { ...field, scale })
 }
 
-/** Most digits of a decimal in Arrow. */
 const decimalDigitsMax = 38
 
 /** Writes groups column by column: DuckDB converts their texts into the types of the fields. */

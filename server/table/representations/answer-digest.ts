@@ -12,14 +12,12 @@ import type { RowEngine } from './page.ts'
 
 /** Size of the answer to a query, and a hash of it; the order of rows does not matter, but that of groups does. */
 export interface AnswerDigest {
-  /** Number of rows, or of groups. */
   readonly count: number
   readonly hash: string
 }
 
 export type Question = RowQuery | AggregateQuery
 
-/** Maximum number of remembered digests of a snapshot. */
 const digestsMax = 10_000
 
 /** Digests by snapshot, which never changes, and by query. */

@@ -22,7 +22,6 @@ const copyBytes = 65_536
 /** Approximate memory of an export whose client takes nothing. */
 export const readAheadBytes = batchBytesMax * batchesMax
 
-/** An export: a query and its form. */
 interface Export {
   readonly snapshot: Snapshot
   readonly query: RowQuery

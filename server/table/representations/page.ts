@@ -33,16 +33,13 @@ export interface Page {
 
 /** Body of a page, with its headers. */
 export interface PageBody {
-  /** Consecutive pieces. */
   readonly pieces: readonly (string | Uint8Array)[]
   /** True if the pieces are a gzip file. */
   readonly isGzip: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
   readonly range: PageRange
-  /** Positions of the rows in the table. */
   readonly positions: Uint32Array
-  /** Possible reasons for an empty result. */
   readonly hints: readonly Hint[]
 }
 
@@ -208,7 +205,6 @@ export interface PageLinks {
   readonly to: (page: number) => string
   /** Links to the same page in other formats. */
   readonly alternates: (page: number) => readonly { readonly address: string; readonly mediaType: string }[]
-  /** Address of all rows as one file. */
   readonly downloadUrl: string
 }
 
@@ -218,12 +214,10 @@ interface PageOfCount {
   readonly lastPage: number
 }
 
-/** Returns whether a format writes rows in the envelope of the spec (Page envelope). */
 function isEnveloped(format: RowFormat): boolean {
   return format === jsonFormat
 }
 
-/** Returns the envelope before the first row. */
 function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks): string {
   const link = (other: number): string => JSON.stringify(to(other))
   const next = page < lastPage ? link(page + 1) : 'null'

@@ -15,7 +15,6 @@ import type { Hint, Search } from './selections.ts'
 
 /** Maximum number of values of a field that are compared one by one; a field with more gives no hints. */
 const listedMax = 20_000
-/** Maximum number of operands that are named. */
 const hintsMax = 10
 /** Maximum number of operands that are compared with all values, which takes milliseconds each. */
 const comparisonsMax = 2

@@ -21,7 +21,6 @@ import { DuckDbScan, orTooCostly, type SelectionLimits } from './access/duckdb.t
 interface GroupLimits {
   /** Maximum size of the groups of a query in memory, and of those of all queries that run. */
   readonly groupBytesMax: number
-  /** Maximum time that a query waits for others. */
   readonly queueTimeoutMs: number
 }
 

@@ -88,7 +88,6 @@ export class SelectionCache {
 
 type Work<Made> = (signal: () => AbortSignal) => Promise<Made>
 
-/** Cache key: equal for results of one kind whose filters match the same rows of a snapshot. */
 function keyOf({ snapshot: { table, manifest }, filter }: Search, kind: CachedKind): string {
   return `${tableId(table)}/${manifest.snapshot} ${filter.key} ${JSON.stringify(kind)}`
 }

@@ -49,11 +49,9 @@ export interface Hint {
 
 /** Matching rows in their order. */
 export interface Selection {
-  /** Operands that no row has. */
   readonly hints?: readonly Hint[]
   /** Description of the plan, such as `codes`; see `describePlan`. */
   readonly plan?: string
-  /** Exact number of rows. */
   readonly count: number
   /**
    * Returns positions of some rows.

@@ -17,7 +17,6 @@ const barHeight = 24
 /** Maximum number of characters of a value behind its bar; longer ones are written in short. */
 const valueMax = 11
 
-/** Returns the approximate width of a name; capitals are wider. */
 function nameWidth(name: string): number {
   return name.length * (name === name.toUpperCase() ? titleCharacter : characterWidth)
 }

@@ -6,7 +6,6 @@ import { element, xmlText } from '../../../documents/xml.ts'
 /** Values to draw. */
 export interface Drawing {
   readonly shape: 'line' | 'columns' | 'bars' | 'tiles' | 'states'
-  /** Description in words. */
   readonly label: string
   /** Names of the values of a group; one name if the groups have one value each. */
   readonly series: readonly string[]
@@ -22,7 +21,6 @@ export interface Drawing {
 }
 
 export interface DrawnGroup {
-  /** Short name, for an axis. */
   readonly name: string
   /** Name in words, such as `week of May 18, 2020`. */
   readonly fullName: string

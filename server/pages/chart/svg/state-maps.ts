@@ -87,7 +87,6 @@ export function tiles(drawing: Sized): Drawn {
   return { height: below + 24, body: body.join('') + legend.join('') }
 }
 
-/** Maximum number of points of the line of a state. */
 const statePointsMax = 60
 
 /** Draws the line of each Brazilian state at its place in the tile map, each with its own scale. */

@@ -93,7 +93,6 @@ const shapes: Readonly<Record<Drawing['shape'], (drawing: Sized) => Drawn>> = {
   states,
 }
 
-/** Scale of a file. */
 const fileScale = 1.5
 
 function wrapped(content: string, max: number): string[] {

@@ -34,7 +34,6 @@ const plotLeft = 52
 /** Space around the name at the end of a line, with its colour. */
 const labelGap = 26
 
-/** Returns the size of the area between the axes. */
 function plotOf(drawing: Sized): { readonly plotWidth: number; readonly plotHeight: number } {
   const { series, width } = drawing
   const longest = series.reduce((most, name) => Math.max(most, shortName(name).length), 0)
@@ -45,7 +44,6 @@ function plotOf(drawing: Sized): { readonly plotWidth: number; readonly plotHeig
   }
 }
 
-/** Returns the position of each group in time. */
 function placesOf(drawing: Sized, margin = 0): (index: number) => number {
   const { groups } = drawing
   const { plotWidth } = plotOf(drawing)
@@ -55,7 +53,6 @@ function placesOf(drawing: Sized, margin = 0): (index: number) => number {
     left + (to === from ? room / 2 : (((groups[index]?.at ?? from) - from) / (to - from)) * room)
 }
 
-/** Draws the axes of a chart over time. */
 function axes(
   drawing: Sized,
   y: (value: number) => number,
@@ -162,7 +159,6 @@ function endLabels(drawing: Sized, y: (value: number) => number, x: (index: numb
 /** Minimum width of an area that a pointer selects. */
 const reachMin = 3
 
-/** Invisible areas with the values of the groups around them. */
 function reaches(drawing: Sized, x: (index: number) => number): string {
   const { plotWidth, plotHeight } = plotOf(drawing)
   const { groups, series } = drawing

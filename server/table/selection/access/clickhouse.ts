@@ -28,7 +28,6 @@ import { clickHouseDialect, NamedParameters } from './clickhouse/dialect.ts'
 
 export interface ClickHouseLimits {
   readonly queryTimeoutMs: number
-  /** Maximum number of values that a query may read. */
   readonly scanValuesMax: number
 }
 
@@ -43,7 +42,6 @@ const windowRows = 65_536
  */
 const firstRows = 4096
 
-/** Returns the window of a selection that contains the row with an index. */
 function windowOf(index: number): { readonly first: number; readonly limit: number } {
   if (index < firstRows) return { first: 0, limit: firstRows }
   const first = Math.max(firstRows, index - (index % windowRows))
@@ -172,7 +170,6 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
     }
   }
 
-  /** Returns the numbers of a statement. */
   async #numbers(search: Search, kind: CachedKind, sql: string, values: NamedValues): Promise<Uint32Array> {
     const { snapshot, filter, requester } = search
     const { conditions, words, ordering } = filter

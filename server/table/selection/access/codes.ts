@@ -38,7 +38,6 @@ import { scanRows, sectionStarts, sliceOf, sortPositions } from './codes/ranks.t
 export interface CodedLimits {
   /** Limit of decompressed codes in memory, in bytes; 0 disables codes. */
   readonly codesBytesMax: number
-  /** Maximum number of values that a query may read. */
   readonly scanValuesMax: number
 }
 
@@ -51,7 +50,6 @@ const countsAlways = 1_000_000
 /** Measured cost of a code relative to a value that DuckDB reads. */
 const codeWeight = 1 / 4
 
-/** Rows of a snapshot in the order of the table or another one, with their codes. */
 interface Sequence {
   /** Null for the order of the table. */
   readonly order: Order | null
@@ -208,7 +206,6 @@ export class CodeScan implements AccessPath<CodesStep> {
     return clauses.simplified(snapshot.manifest.rows)
   }
 
-  /** Returns the ranks of the rows in which all clauses hold. */
   async #rowSet(search: Search, { order, codes }: Sequence, clauses: readonly Clause[]): Promise<RowSet> {
     const { snapshot, requester } = search
     const { rows, parts } = snapshot.manifest
@@ -249,7 +246,6 @@ export class CodeScan implements AccessPath<CodesStep> {
   }
 }
 
-/** Returns the sequence to search: in the requested order if possible. */
 function sequenceFor(snapshot: Snapshot, filter: RowFilter): Sequence {
   const { codes, orders = [] } = snapshot.manifest
   if (isInFileOrder(snapshot, filter)) return { order: null, codes, isInOrder: true }
@@ -264,7 +260,6 @@ function sequenceFor(snapshot: Snapshot, filter: RowFilter): Sequence {
   return { order, codes: order.codes, isInOrder: true }
 }
 
-/** Returns whether all needed fields of a sequence have codes. */
 function areCoded(
   { codes, isInOrder }: Sequence,
   { table }: Snapshot,
@@ -278,7 +273,6 @@ function areCoded(
   return neededFields.every((name) => codes?.fields.includes(name) === true)
 }
 
-/** Converts ranks of a sequence into positions in the table. */
 function inTable(snapshot: Snapshot, { order }: Sequence, ranks: Selection): Selection {
   if (order === null) return ranks
   return {

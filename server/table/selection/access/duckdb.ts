@@ -30,7 +30,6 @@ import { WordSearch, type WordsStep } from './words.ts'
 export interface SelectionLimits {
   /** Limit of all cached selections together, in bytes; 0 disables the cache. */
   readonly selectionBytesMax: number
-  /** Maximum number of values that a query may read. */
   readonly scanValuesMax: number
 }
 
@@ -123,7 +122,6 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     return readGroups(grouping, answer, sums)
   }
 
-  /** Returns the rows that every step finds. */
   async #rowSet(search: Search, { orders, words, rest }: ScanStep): Promise<RowSet> {
     const found: RowSet[] = []
     const conditions = [...rest.conditions]
@@ -254,7 +252,6 @@ function isSelective(snapshot: Snapshot, { conditions }: Pick<RowFilter, 'condit
   )
 }
 
-/** Returns the parts that contain a slice of the selection, and the number of its rows before them. */
 function partsOf(
   { parts }: Scan,
   counts: Uint32Array,

@@ -186,7 +186,6 @@ async function positionsIn(
   }
 }
 
-/** Returns the ranks of some spans, ascending and unique. */
 function placesIn(spans: readonly Span[]): Uint32Array {
   const places = new Uint32Array(spans.reduce((sum, { from, to }) => sum + Math.max(0, to - from), 0))
   let [filled, end] = [0, 0]

@@ -10,7 +10,6 @@ import { leadingSpan } from './order.ts'
 /** Words to search in the indexes of folded texts. */
 export interface WordsStep {
   readonly words: readonly string[]
-  /** Index of each part. */
   readonly indexes: readonly string[]
 }
 

@@ -10,7 +10,6 @@ export interface Choice {
   readonly chosen: Chosen
   /** Selected codes, ascending. */
   readonly codes: readonly number[]
-  /** Number of rows with a selected value. */
   readonly rows: number
 }
 
@@ -139,7 +138,6 @@ export function valuesOfTerm(term: Term, { values }: Dictionary): readonly (stri
   return parts
 }
 
-/** Returns the codes of dates whose part satisfies a condition. */
 function codesOfParts(dictionary: Dictionary, condition: Condition): Chosen {
   const isChosen = partTest(condition)
   const chosen = new Uint8Array(dictionary.values.length + 1)
@@ -148,7 +146,6 @@ function codesOfParts(dictionary: Dictionary, condition: Condition): Chosen {
   return chosen.fill(Number(isChosen(null)), dictionary.values.length)
 }
 
-/** Returns the parts of values in their order, each day once. */
 function partsOfValues(field: Term, values: readonly string[]): (string | null)[] {
   const isMoment = baseOf(field).type === 'datetime'
   let [day, part]: [string, string | null] = ['', null]

@@ -181,7 +181,6 @@ export async function sortPositions(
   return order.map((index) => positions[index] ?? 0)
 }
 
-/** Sorts indexes by their ranks, stably. */
 function sortedBy(ranks: Uint16Array, order: Uint32Array, width: number): Uint32Array<ArrayBuffer> {
   const ends = new Uint32Array(width + 1)
   for (const rank of ranks) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1
