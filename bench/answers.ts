@@ -111,7 +111,6 @@ async function tablesOf(base: string): Promise<TableAbout[]> {
   return tables
 }
 
-/** Returns numbers from 0 up to 1, the same for the same seed. */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

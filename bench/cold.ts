@@ -95,7 +95,6 @@ function addressOf(table: string, page: number, size: number, ask: string): stri
   return `/api/v1/dataset/bench/${table}/data/?page=${page}&page_size=${size}${ask}`
 }
 
-/** Measures time and bytes of the indexes of all filters of a table. */
 async function costs({ environment }: Bench): Promise<Line[]> {
   const store = openStore(String(environment['WAREHOUSE']))
   const table = { dataset: 'bench', name: 'large' }

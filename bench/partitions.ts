@@ -102,7 +102,6 @@ const stepsOf = ({ steps }: Ingested): string =>
     .map(([step, seconds]) => `${step} ${seconds.toFixed(1)}`)
     .join(', ')
 
-/** Returns everything that both must have in common: all but times and durations. */
 const bytesOf = (manifest: Manifest): string[] =>
   filesOf(manifest)
     .filter(({ file }) => file !== fileNames.report)

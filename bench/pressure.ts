@@ -83,7 +83,6 @@ export async function refreshes(
   ]
 }
 
-/** True after 5 s, false when it is over. */
 async function pause(over: AbortSignal): Promise<boolean> {
   return setTimeout(5000, true, { signal: over }).catch(() => false)
 }

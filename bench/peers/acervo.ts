@@ -47,7 +47,6 @@ function rows(port: number): string {
   return `${base(port)}/data/?page_size=`
 }
 
-/** Whole pages of 100 rows. */
 async function pagesOf(address: string): Promise<number> {
   const { count } = (await (await fetch(address)).json()) as { count: number }
   return Math.floor(count / 100)

@@ -35,7 +35,6 @@ export function holdsDataset(text: string, slug: string): boolean {
   return text.includes(slug) && pathOf(parseDocument(text, { version: '1.2' }), slug) !== null
 }
 
-/** Returns the path of a dataset in the catalog or in an included file; null if it is missing. */
 function pathOf(document: Document, slug: string): (string | number)[] | null {
   const { contents } = document
   const isIt = (item: unknown): boolean => isMap(item) && item.get('slug') === slug

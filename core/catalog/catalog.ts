@@ -31,7 +31,6 @@ const span = z
   .regex(/^[1-9]\d{0,4}[smhd]$/, 'must be a span of time such as 30s, 1m, 1h or 1d')
   .describe('Time window.')
 
-/** @param per as written in the catalog, such as `1m` */
 function withWindow<T extends { readonly per: string }>(limit: T) {
   const unit = limit.per.at(-1) as keyof typeof unitsMs
   return { ...limit, windowMs: Number(limit.per.slice(0, -1)) * unitsMs[unit] }

@@ -106,7 +106,6 @@ function canonicalBound(
 
 const addressPattern = /^([^/.]+)\/([^/.]+)\.(.+)$/
 
-/** Parses `dataset/table.field`; null if the text is something else. */
 function addressOf(text: string): FieldAddress | null {
   const [, dataset = '', table = '', field = ''] = addressPattern.exec(text) ?? []
   return field === '' ? null : { dataset, table, field }

@@ -126,7 +126,6 @@ function formsOf(schema: unknown): unknown[] {
     : []
 }
 
-/** Returns the keys of a map that may have only these keys. */
 function namesOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null || !('keyType' in schema)) return []
   return formsOf(schema.keyType).map(String)

@@ -120,7 +120,6 @@ function checkName(name: string, report: ReportFault): void {
   }
 }
 
-/** Keys that only some types of fields may have, a test for these types, and what to do about the key. */
 const keyTypes: readonly (readonly [
   keys: readonly (keyof FieldDefinition)[],
   belongs: (row: FieldTypeRow) => boolean,
@@ -142,7 +141,6 @@ const keyTypes: readonly (readonly [
   [['two_digit_years_from'], (row) => row.moment === 'date' || row.moment === 'datetime', 'remove it'],
 ]
 
-/** Checks declarations that only some types may have. */
 function checkTypeKeys(field: FieldDefinition, report: ReportFault): void {
   const row = typeRow(field.type)
   for (const [keys, belongs, remedy] of keyTypes) {

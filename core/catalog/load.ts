@@ -105,7 +105,6 @@ function joinTexts(files: readonly CatalogFile[]): string {
   return JSON.stringify(files.map(({ file, text }) => [relative(dirname(main.file), file), text]))
 }
 
-/** Builds a catalog from a parsed value; null if there is a fault. */
 function catalogIn(root: unknown, text: string): Catalog | null {
   const { catalog } = parseDefinition(root)
   if (catalog === null) return null

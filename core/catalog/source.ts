@@ -231,7 +231,6 @@ export function checkSource(source: SourceDefinition, known: readonly string[], 
   }
 }
 
-/** Checks values of fields without columns: constants of all files or of some, and parts of file names. */
 function checkGiven(source: SourceDefinition, known: readonly string[], report: ReportFault): void {
   const constants = [...source.constants.keys()]
   const patternFields = fieldsIn(source.from_name)

@@ -1,4 +1,3 @@
-/** Share of one process: of MEMORY and CACHE_MB, in bytes, and of the processors. */
 interface Share {
   readonly memoryBytes: number
   /** -1 if CACHE_MB is not set: caches then take a part of the memory. */

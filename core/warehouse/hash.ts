@@ -35,7 +35,6 @@ async function hashInThread<T>(
   return result ?? runInline(file)
 }
 
-/** A file to hash; with SHA-512 and its size if `both`. */
 interface HashedFile {
   readonly file: string
   readonly both: boolean

@@ -21,7 +21,6 @@ function parsed<T>(bytes: Buffer | null, shape: z.ZodType<T>): T | null {
   }
 }
 
-/** Writes a value as JSON, unless the file already has it. */
 async function write(store: Store, key: string, value: unknown): Promise<void> {
   const text = `${JSON.stringify(value, null, 2)}\n`
   const before = await store.get(key)

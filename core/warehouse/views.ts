@@ -113,10 +113,6 @@ async function writeView(db: Connection, published: PublishedTable, base: string
 /** Maximum number of commented columns: each comment copies DuckDB's data about all columns. */
 const commentedFieldsMax = 500
 
-/**
- * Comments the columns of a view or table with their descriptions and types, unless there are too many.
- * @param name SQL
- */
 async function commentFields(db: Connection, name: string, fields: readonly Field[]): Promise<void> {
   if (fields.length > commentedFieldsMax) return
   for (const { name: column, type, ...texts } of fields) {

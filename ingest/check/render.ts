@@ -43,7 +43,6 @@ const resultWords: Readonly<Partial<Record<CheckedTable['result'], string>>> = {
   missing: 'without a source',
 }
 
-/** Returns the result in words, such as `changed, 3,650 rows instead of 3,640`. */
 function wordsOf({ result, rows, rows_before: before, sources }: CheckedTable): string {
   if (result === 'missing') return `no source, which would be ${sources.join(', ')}`
   const counts =
@@ -63,7 +62,6 @@ function rejectTexts({ rejects, reject_count: count, remedy }: CheckedTable): st
   ]
 }
 
-/** Formats a reject like `rejectLine`, with the text of a complete row. */
 function completeLine(reject: CheckedTable['rejects'][number]): string {
   const { field, text } = reject
   const row = field === null && text !== null ? ` (${JSON.stringify(shorten(text, valueMax))})` : ''
@@ -170,7 +168,6 @@ function code(text: string): string {
   return `${fence}${space}${line}${space}${fence}`
 }
 
-/** Escapes a message, except for its own code. */
 function escaped(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')

@@ -22,7 +22,6 @@ interface BrokenRow {
 /** Returns the Parquet files with the rows of a referenced table; null for the table itself. */
 export type ReferencedFiles = (target: FieldAddress) => readonly string[] | null
 
-/** An expectation as SQL. */
 interface Rule {
   readonly names: readonly string[]
   /** SQL: their values f0, f1, ... */
@@ -108,13 +107,11 @@ export async function brokenRows(
   return broken.toSorted((one, other) => one.record - other.record).slice(0, detailedRejectsMax)
 }
 
-/** SQL: something about each combination of values that occurs several times. */
 function repeatsSql({ columns }: Rule, selected: string, from: string): string {
   const present = columns.map((column) => `${column} is not null`).join(' and ')
   return `select ${selected} from ${from} where ${present} group by ${columns.join(', ')} having count(*) > 1`
 }
 
-/** SQL: the values of a rule as text, separated by commas. */
 function textSql({ fields }: Work, { names, columns }: Rule): string {
   const texts = columns.map((column, place) => {
     const field = fields.find((matched) => matched.field.name === names[place])?.field

@@ -18,7 +18,6 @@ const quotes = ['"', "'"]
 const skippedMax = 10
 /** Maximum number of bytes in which the first line is searched. */
 const lineLengthMax = 64 * 1024
-/** Parts of a candidate that only the best one needs. */
 const unread = {
   headerLines: 1,
   hasHeader: true,
@@ -172,7 +171,6 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   return others.length === 0 && commentedHeader !== null ? { ...best, commentedHeader } : null
 }
 
-/** Returns the names of the columns in the last of several comments above the rows; null if it has none. */
 function namesInComment(lines: readonly string[], header: string, { delimiter, firstLine }: Candidate) {
   const above = lines.slice(
     0,

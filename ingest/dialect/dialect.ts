@@ -116,7 +116,6 @@ function lastNumbers(text: Buffer, count: number): string {
   return `${count === 1 ? 'line' : 'lines'} ${numbers.join(', ')}`
 }
 
-/** Returns the number, from 1, of the line in which `sign` first occurs. */
 function lineOf(text: Buffer, sign: string): number {
   return text.toString('latin1').split(sign, 1)[0]?.split('\n').length ?? 0
 }

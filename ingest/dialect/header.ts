@@ -13,7 +13,6 @@ function areConsecutive(cells: readonly string[]): boolean {
   )
 }
 
-/** Returns the cells without years in order, which are common names of columns. */
 function withoutYears(cells: readonly string[]): readonly string[] {
   const years = cells.filter((cell) => yearPattern.test(cell))
   return areOrdered(years) ? cells.filter((cell) => !yearPattern.test(cell)) : cells

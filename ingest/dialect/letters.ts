@@ -52,7 +52,6 @@ const neutral = /[\u00A0°ºª§€£“”‘’–—…«»·×½¼¾²³¹±
 const fractions = /[½¼¾]/
 const marksBehind = /[®©™±]/
 
-/** Encodings among which the letters decide; the first is what the bytes suggest otherwise. */
 const others = [
   'iso-8859-15',
   'macintosh',

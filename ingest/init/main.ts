@@ -44,7 +44,6 @@ export async function writeProject(folder: string, version: string): Promise<voi
   console.log(`Next: cd ${folder}, \`acervo add FILE\` for each of your CSV files, and \`acervo serve\``)
 }
 
-/** Returns the first unused name of a.1, a.2 and so on. */
 async function freeName(file: string): Promise<string> {
   for (let number = 1; ; number += 1) if (!(await isThere(`${file}.${number}`))) return `${file}.${number}`
 }

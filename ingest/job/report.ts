@@ -157,7 +157,6 @@ function amount(count: number, one: string, many: string): string[] {
   return count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : many}`]
 }
 
-/** Accounts for all lines of the files, such as `15 lines: 1 header, 14 rows`. */
 function lineSum({ all, ...counts }: LineCounts): string {
   const parts = [
     ...amount(counts.skipped, 'line skipped before the header', 'lines skipped before the header'),

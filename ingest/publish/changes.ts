@@ -247,7 +247,6 @@ async function matchingKey(
   return numberOf(repeats) === 0 ? [...key] : null
 }
 
-/** SQL: the rows of a file of changes, in their order. */
 function changedRowsSql({ table }: Work, fields: ComparedFields, key: readonly string[] | null): string {
   const names = fields.map(({ name }) => name)
   const { change, changed, old } = changeColumns(names)

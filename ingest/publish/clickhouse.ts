@@ -114,7 +114,6 @@ async function prove(work: Work, link: ClickHouse, name: string, rows: number): 
     )
 }
 
-/** SQL: some values as one text. */
 function concatSql(terms: readonly string[], join: string, text: (term: string) => string): string {
   return `${join}(' ', ${terms.map(text).join(', ')})`
 }

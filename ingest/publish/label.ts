@@ -168,7 +168,6 @@ export async function label(
   }
 }
 
-/** Describes files that only the server reads. */
 async function readApart(
   { dictionary, codes, rowStores, orders }: ServerFiles,
   folder: string,

@@ -126,7 +126,6 @@ async function note(
   )
 }
 
-/** Loads the published snapshot into ClickHouse if it is missing there; until then, DuckDB serves the table. */
 async function fill(table: Table, current: Manifest, options: DecideOptions): Promise<void> {
   const { store, clickHouse, tableProgress: progress } = options
   if (table.engine !== 'clickhouse' || !clickHouse) return
@@ -147,7 +146,6 @@ function withoutSource(table: Table, sources: string, published: PublishedState)
   throw new TableFailure(`the source is missing: there is no ${expectedFiles(sources, table)}; ${serving}`)
 }
 
-/** Returns why a server cannot serve the published snapshot; null if it can. */
 function whyNotServed({ manifest, isDamaged }: PublishedState, table: Table): string | null {
   if (manifest === null || isDamaged) return 'the published snapshot is damaged'
   return holdsFields(manifest, table)

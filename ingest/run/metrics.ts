@@ -65,7 +65,6 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
   return registry.metrics()
 }
 
-/** Returns the state of a table; null if it was never checked. */
 async function standOf(store: Store, table: Table) {
   const checks = await readChecks(store, table)
   const manifest = await publishedOf(store, table).catch(() => null)

@@ -9,7 +9,6 @@ import { fileWildcard } from '../../core/text.ts'
 import { sourceEndings } from './packings.ts'
 import { realPathWithin, unreadableKind } from './real-path.ts'
 
-/** A file under SOURCES, with its real path, so that a link that changes later has no effect. */
 interface FileHere extends PlacedFile {
   /** Path before links are followed, for messages. */
   readonly namedPath: string

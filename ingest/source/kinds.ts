@@ -3,7 +3,6 @@ import { packings, type PackingRow } from './packings.ts'
 
 /** Kinds of files, detected by their first bytes regardless of their names. */
 
-/** Kinds of files that cannot be a source. */
 const foreign: readonly Kind[] = [
   { bytes: [0xd0, 0xcf, 0x11, 0xe0], what: 'an old Excel or Word file', remedy: 'export the sheet as CSV' },
   { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a], what: 'an xz file', remedy: 'unpack it' },

@@ -4,7 +4,6 @@ import { recordBytesMax } from './soundness.ts'
 
 const [space, tab] = [0x20, 0x09]
 
-/** Maximum number of characters of a reported line. */
 const lineLengthMax = 500
 
 /**
@@ -47,7 +46,6 @@ export class LastLines {
   }
 }
 
-/** Returns the start of the last `count` non-blank lines; 0 if there are fewer. */
 function startOfLast(data: Buffer, count: number): number {
   let found = 0
   for (let end = data.length; end > 0;) {

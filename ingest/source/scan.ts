@@ -55,7 +55,6 @@ interface ScanOptions {
   readonly locate?: Pick<ReadonlySet<number>, 'has'>
 }
 
-/** Maximum number of characters of a rejected row in messages. */
 const rowShownMax = 500
 
 const nothing = Buffer.alloc(0)

@@ -33,10 +33,6 @@ export function suggestField(column: SeenColumn): SuggestedField {
   return marked.length === 0 ? withNulls : { ...withNulls, ...nullsSaid(text, marked) }
 }
 
-/**
- * Returns the field for a column, ignoring white space around texts and words for null; null if the column is
- * plain text.
- */
 function typed(
   column: SeenColumn,
   filled: readonly string[],

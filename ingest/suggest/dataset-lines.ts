@@ -50,7 +50,6 @@ function daysIn(all: ReadonlyMap<string, readonly string[]>): string[] {
   ]
 }
 
-/** Returns the most frequent number; 0 if there are none. */
 function usual(numbers: readonly number[]): number {
   const counts = new Map<number, number>()
   for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)

@@ -121,7 +121,6 @@ function unnotedField(
   )
 }
 
-/** Explains how negative numbers are written, unless it is -5. */
 function minusSaid({ minus }: NumberForm): string {
   return minus.length === 0 ? '' : `; ${minus.join(' and ')} stand for -5`
 }

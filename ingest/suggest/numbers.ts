@@ -217,7 +217,6 @@ function isOpenEnded(bare: readonly Bare[]): boolean {
 
 const lossyNumbers = (loss: string): LossyNumbers => ({ loss, question: null })
 
-/** Explains the parts of texts that numbers would lose; null if there are none. */
 function lossOf(bare: readonly Bare[]): LossyNumbers | null {
   if (bare.some(({ digits }) => /^0[0-9]/.test(digits)))
     return lossyNumbers('digits, some with a leading zero, which a number would lose')

@@ -9,7 +9,6 @@ interface Oddity {
 
 const statement = (text: string): Oddity => ({ text, isQuestion: false })
 
-/** Returns whether a text is a number or date without its invisible characters. */
 const isNumeric = (text: string): boolean => /^\W*\d[\d\s.,:/-]*$/.test(text.replaceAll(/\p{Cf}/gu, ''))
 
 /** Explains a column of shortened numbers, places, school years or months; null for other texts. */
@@ -72,7 +71,6 @@ export function oddityOf(values: readonly string[]): Oddity | null {
 
 const isYearBehind = (text: string, sign: string): boolean => text.at(-3) === sign && /\d\d$/.test(text)
 
-/** Returns whether a text names two years in sequence, such as `2008-09`. */
 function isSchoolYear(text: string): boolean {
   const [, first, second] = /^(\d{4})[-/](\d\d)$/.exec(text) ?? []
   return first !== undefined && (Number(first) + 1) % 100 === Number(second)

@@ -163,7 +163,6 @@ function headingsSaid(finding: Finding): string[] {
   ]
 }
 
-/** Names rows that are sums of others, but may be rows. */
 function classesSaid(finding: Finding): string[] {
   const rows = finding.totals.flatMap(({ line, kind, ...total }) =>
     kind === 'class' ? [{ ...total, place: `line ${line}` }] : [],

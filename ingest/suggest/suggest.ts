@@ -203,7 +203,6 @@ export async function misfitFields(
   }
 }
 
-/** An entry that is changed until all rows match. */
 class Draft {
   readonly #files: readonly PlacedFile[]
   readonly #name: string
@@ -359,7 +358,6 @@ class Draft {
   }
 }
 
-/** Formats the lines of rejects, such as `t.csv, lines 3, 9`. */
 function rejectedLines(rejects: readonly Reject[]): string {
   const file = rejects[0]?.file === undefined ? '' : `${rejects[0].file}, `
   return file + describeLines(rejects.map(({ line }) => line))
@@ -429,7 +427,6 @@ function describeField(
   }
 }
 
-/** Describes the type of nearly all values, with the few exceptions; null if there is no such type. */
 function nearlyAll(
   { probe }: SuggestedField,
   trial: Trial,
@@ -472,7 +469,6 @@ function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): strin
   return `to give the field this type${total}, correct the others in the file, and declare ${keys.join(', ')}`
 }
 
-/** Formats the places of records, such as `lines 3, 7`. */
 type Places = (records: readonly number[]) => string
 
 async function placesOf(

@@ -64,7 +64,6 @@ export function trimmedField(
   }
 }
 
-/** Returns the type of most values, but not all; null if there is none. */
 function probeOf(
   name: string,
   texts: ReadonlyMap<string, number>,

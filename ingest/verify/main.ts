@@ -52,7 +52,6 @@ export async function runVerify(names: readonly string[]): Promise<number> {
   return faults === 0 ? 0 : 1
 }
 
-/** Returns the published tables that an ingest converts again, even if their sources have not changed. */
 async function outdatedTables(store: Store, tables: readonly Table[]): Promise<string[]> {
   const outdated: string[] = []
   for (const table of tables) {

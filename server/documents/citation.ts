@@ -81,7 +81,6 @@ export function bibtex(cited: Cited): string {
   return `@misc{${dataset.slug},\n${lines.join('\n')}\n}\n`
 }
 
-/** Escapes special characters of TeX. */
 function escaped(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')

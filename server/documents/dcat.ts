@@ -280,7 +280,6 @@ function periodNode({ start, end }: Period): Node {
   }
 }
 
-/** Identifies a language by its ISO 639 code at the Library of Congress. */
 function languageNode(tag: string): Node {
   const [code = ''] = tag.split('-')
   return {

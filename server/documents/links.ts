@@ -66,7 +66,6 @@ export function linkHeader(links: readonly TypedLink[], linksetAddress: string):
   return [...fitting, rest].join(', ')
 }
 
-/** Escapes characters that a header cannot contain. */
 function uriOf(address: string): string {
   return new URL(address).href
 }

@@ -3,7 +3,6 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Json, TableDescription } from './description.ts'
 
-/** Returns the JSON Schema of a field's values, including null if the field is nullable. */
 function fieldSchema(field: Field, isNullable: boolean): Json {
   const { type, ...more } = typeRow(field.type).schema
   const { title, description, unit, precision, scale } = field

@@ -64,10 +64,6 @@ function arrowSchema(columns: readonly OutputColumn[]): Schema {
   )
 }
 
-/**
- * @param answer results of `aggregates`, in their order
- * @param rows number of rows in the answer
- */
 function recordBatch(columns: readonly OutputColumn[], answer: readonly Answer[], rows: number): RecordBatch {
   const schema = arrowSchema(columns)
   const results = answer.values()
@@ -147,7 +143,6 @@ function choiceVector(choices: readonly string[]): Vector<Utf8> {
   return vector
 }
 
-/** @param items lengths of the texts; 0 for null */
 function textData(data: Uint8Array, { values, valid, nulls }: Items): Data<Utf8> {
   const valueOffsets = new Int32Array(values.length + 1)
   let end = 0

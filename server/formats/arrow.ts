@@ -15,7 +15,6 @@ export const arrowFormat: ColumnFormat = {
   writer: async (columns) => (await import('./arrow-writer.ts')).arrowWriter(columns),
 }
 
-/** Returns SQL for the lists and BLOBs from which `recordBatch` builds columns. */
 function aggregates(columns: readonly OutputColumn[], parameter: (value: Parameter) => string): string[] {
   return columns.flatMap((column) => {
     const name = `part.${quotedName(column.field.name)}`

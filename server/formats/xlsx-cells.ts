@@ -109,7 +109,6 @@ function isKept(text: string, type: Field['type']): boolean {
   return withoutFinalZeros(text).replaceAll(/\D/g, '').replace(/^0+/, '').length <= digitsMax
 }
 
-/** SQL: the same as `isKept`. */
 function isKeptSql({ type, precision, scale }: Field, column: string): string {
   if (type === 'integer')
     return `${column} between -1e${digitsMax}::bigint + 1 and 1e${digitsMax}::bigint - 1`
@@ -176,7 +175,6 @@ const entities = [
   ['\r', '&#13;'],
 ] as const
 
-/** SQL: a text with a value in place of its NUL; null if the value is null. */
 function aroundSql(text: string, value: string): string {
   const [before = '', after = ''] = text.split('\0')
   return `(${quotedText(before)} || ${value} || ${quotedText(after)})`

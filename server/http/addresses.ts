@@ -68,7 +68,6 @@ export function fileAddresses(publicUrl: URL): FileAddresses {
   }
 }
 
-/** Returns the suffix in the file name of a part, as in `t-00000-of-00003.parquet`; empty for a single part. */
 function partSuffix(index: number, count: number): string {
   const [position, total] = [index, count].map((number) => String(number).padStart(5, '0'))
   return count === 1 ? '' : `-${position}-of-${total}`

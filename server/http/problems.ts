@@ -217,7 +217,6 @@ export const malformedAddress = 'The address has a % that does not start a UTF-8
 
 export const idHeader = 'X-Request-Id'
 
-/** Returns the id of a request, as in its log line and in the `instance` of its problem. */
 function requestId(res: ServerResponse): string {
   return String(res.getHeader(idHeader))
 }

@@ -272,7 +272,6 @@ function describe(res: ServerResponse, { cacheControl, headers }: NamedResponse,
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
 }
 
-/** Returns the length in bytes; approximate for texts. */
 function lengthOf(pieces: Body['pieces']): number {
   return pieces.reduce((sum, { length }) => sum + length, 0)
 }

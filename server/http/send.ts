@@ -203,7 +203,6 @@ export class SendBudget {
   }
 }
 
-/** Returns how many bytes a connection has passed to the system. */
 function sentBytesOf({ req: { socket } }: ServerResponse): number {
   return socket.bytesWritten - socket.writableLength
 }
@@ -261,7 +260,6 @@ export async function sendStream(
   res.end(last ?? undefined)
 }
 
-/** Waits until the client has taken everything, or has disconnected. */
 async function waitForDrain(
   res: ServerResponse,
   sendBudget: SendBudget,

@@ -142,7 +142,6 @@ function momentOf({ words }: PageContext, snapshot: SnapshotId): string {
   return writtenIn(words).moment(timeOf(snapshot).toISOString())
 }
 
-/** Links to the changes since other versions. */
 function startsPart(context: PageContext, others: readonly SnapshotId[]): Html | null {
   return others.length === 0
     ? null

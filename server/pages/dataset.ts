@@ -73,7 +73,6 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
   })
 }
 
-/** Says what a row is, since when there are rows, how fresh they are, who publishes them, and the licence. */
 function summaryPart(context: PageContext, { dataset, today }: Cited, shown: readonly ShownTable[]): Html {
   const { words } = context
   const { day } = writtenIn(words)

@@ -137,7 +137,6 @@ function themeQuery(theme: Theme | null): string {
   return theme === null ? '' : `?theme=${theme}`
 }
 
-/** Links that show the datasets of one topic; null if there are fewer than two topics. */
 function themesPart(
   { addresses, language, words }: PageContext,
   published: readonly PublishedDataset[],

@@ -148,7 +148,6 @@ export function problemForms(
   }
 }
 
-/** Returns the parameters of an address; none if one of them cannot be decoded. */
 function decodableParameters(target: string): readonly (readonly [string, string])[] {
   try {
     return parametersOf(target)

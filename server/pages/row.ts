@@ -73,7 +73,6 @@ function valuePart({ words }: PageContext, field: Field, value: string | null): 
   return html`<span class="whole" dir="auto">${text}</span>`
 }
 
-/** Returns the address of the history of a row by its key; null for a table without a key. */
 function historyOf(
   service: PageService,
   { dataset, table }: QueryView,

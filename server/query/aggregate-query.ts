@@ -185,7 +185,6 @@ function parseGroupCondition(
   return parseValues(column, operator, text)
 }
 
-/** Returns the canonical parameter of a condition on groups, whose null has no operator of its own. */
 function groupParameter(condition: Condition): [name: string, text: string] {
   const { field, operator } = condition
   return operator === 'isnull' ? [field.name, 'None'] : parameterFor(condition, () => false)
@@ -199,7 +198,6 @@ function parseMeasures(table: Table, text: string): Measure[] | Invalid {
   return parseNames('measure', text, measuresMax, (name) => measureOf(table, name) ?? noMeasure(table, name))
 }
 
-/** Parses a list of names without repetition. */
 function parseNames<T extends { readonly name: string }>(
   parameter: string,
   text: string,

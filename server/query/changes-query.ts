@@ -18,7 +18,6 @@ export interface ChangesTarget {
   readonly target: string
 }
 
-/** Names of the parameters; `from` is another name of `since`. */
 const names = { since: 'since', from: 'since', to: 'to' } as const
 export const changesParameterNames = Object.keys(names)
 

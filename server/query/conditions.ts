@@ -194,7 +194,6 @@ function parseSeveral(field: Term, operator: Operator, text: string): Condition 
   return mayBeOne ? { ...list, unquoted: text.trim() } : list
 }
 
-/** Returns the values that an item of a list means, such as all days of a month; null if it is invalid. */
 function valuesOf(field: Term, operator: Operator, text: string): readonly string[] | null {
   const unit = periodUnit(field)
   if (unit === null) {

@@ -27,7 +27,6 @@ const dayMs = 86_400_000
 const timeOfDay = (day: string): number => Date.parse(`${day}T00:00:00Z`)
 const dayOfTime = (time: number): string => new Date(time).toISOString().slice(0, 10)
 
-/** Returns the number of the day in its week, from 1 for Monday to 7. */
 function weekdayOf(day: string): number {
   return ((new Date(timeOfDay(day)).getUTCDay() + 6) % 7) + 1
 }
@@ -163,7 +162,6 @@ export function partTerm(base: Field, name: string): Term | undefined {
   return parts.get(part)
 }
 
-/** Returns the row of a term's part; null for a field. */
 function rowOf({ part }: Term): DatePartRow | null {
   return part === undefined ? null : rows[part.name]
 }

@@ -221,7 +221,6 @@ function timeOf(text: string): string | null {
   return `${hours.padStart(2, '0')}:${minutes}:${seconds}${fraction.replace(/\.?(?<!0)0*$/, '')}`
 }
 
-/** Converts a moment with an offset to local time of a zone; null if there is no zone. */
 function broughtTo(timezone: string | null, local: string, offset: string): string | null {
   if (timezone === null) return null
   const [, sign = '+', hours = '0', minutes = '0'] = /^([+-])(\d{2}):?(\d{2})$/.exec(offset) ?? []

@@ -192,7 +192,6 @@ export function requireShort({ parameters }: Pick<RowQuery, 'parameters'>): void
   )
 }
 
-/** Parses a condition; null if the parameter is no condition. */
 function parseParameter(
   table: Table,
   name: string,

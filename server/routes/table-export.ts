@@ -279,7 +279,6 @@ async function sendDownload(
   await sendUnpacked(req, res, { ...served, tag, sections }, client, service)
 }
 
-/** Returns the address of the Parquet file if there is exactly one; else that of the file listing. */
 function parquetOf({ table, manifest }: Snapshot, files: FileAddresses): string {
   const [part, other] = manifest.parts
   return part !== undefined && other === undefined

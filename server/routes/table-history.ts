@@ -82,7 +82,6 @@ interface State {
   readonly rows: readonly Row[] | null
 }
 
-/** Returns the conditions on the key in an address; each field must have a value. */
 function keyIn(
   { key, fields }: Table,
   target: string,

@@ -75,10 +75,6 @@ function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null)
   return { catalog: { ...catalog, ...withFields(catalog, published), inLanguage, hash }, lacking, key }
 }
 
-/**
- * Returns the names of the published fields if they are a proper subset or another order of the declared
- * ones; else null.
- */
 function publishedNames(table: Table, manifest: Manifest | null): readonly string[] | null {
   if (manifest === null || holdsFields(manifest, table)) return null
   const declared = new Set(storedFields(table).map((field) => JSON.stringify(field)))

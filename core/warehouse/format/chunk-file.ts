@@ -83,7 +83,6 @@ class ChunkLocations {
 /** The sections of a file, or the locations of the chunks of one. */
 export type ChunkDirectory = Buffer | ChunkLocations
 
-/** The bytes of a file of chunks. */
 interface ChunkSource {
   /** Size in bytes. */
   readonly bytes: number

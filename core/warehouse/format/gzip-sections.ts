@@ -92,7 +92,6 @@ export function combinedCrc(first: number, second: number, secondBytes: number):
 /** The polynomials x^8, x^16, x^32 and so on. */
 const powers = [1 << 23]
 
-/** Multiplies two polynomials modulo that of CRC-32. */
 function product(one: number, other: number): number {
   let [sum, term] = [0, other]
   for (let bit = 31; bit >= 0; bit -= 1) {

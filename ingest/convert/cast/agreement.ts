@@ -32,7 +32,6 @@ export async function reconcileStaged(work: Work, batch: Batch, file: string): P
   }
 }
 
-/** Returns the number of bits that an integer takes in two's complement, without the sign bit. */
 function bitsOf(value: unknown): number {
   const number = typeof value === 'bigint' ? value : BigInt(Number(value))
   return (number < 0n ? -1n - number : number).toString(2).length

@@ -7,7 +7,6 @@ import type { MatchedField } from '../work.ts'
 import { describeNumbers, plainNumberSql, tenfold } from './numbers.ts'
 import { Steps } from './steps.ts'
 
-/** SQL that computes the value of a field, over `from`. */
 interface ValueSql {
   /** Source text; null for words that mean null. */
   readonly text: string
@@ -110,7 +109,6 @@ function dialectOf(text: string, field: Field): { plain: string; expects: string
   return { plain: text, expects }
 }
 
-/** SQL: a list as JSON, without white space around its texts. */
 function splitList(text: string, separator: string): string {
   return `to_json(list_transform(string_split(${text}, ${quotedText(separator)}), lambda one: trim(one, ${whiteSpace})))::varchar`
 }
@@ -126,7 +124,6 @@ function wordsSaid({ booleans }: Reading): string {
   return `${booleans.true.join(', ')} or ${booleans.false.join(', ')}`
 }
 
-/** SQL: the plain form of a date or time; null unless exactly one of the formats matches. */
 function momentOf(
   text: string,
   moment: MomentType,

@@ -48,10 +48,6 @@ export async function writeCodes(
   }
 }
 
-/**
- * Returns the chunks of a section: see `core/warehouse/format/codes.ts`.
- * @param columns codes of the section, by field
- */
 async function packed(fields: readonly CodedField[], columns: readonly Codes[]): Promise<Uint8Array[]> {
   const chunks = fields.flatMap(({ values }, place) => {
     const codes = columns[place] ?? new Uint8Array()

@@ -96,7 +96,6 @@ interface Span {
   readonly isShort: boolean
 }
 
-/** Divides the rows of a part so that the memory of DuckDB suffices to render them. */
 async function spansOf(work: Work, from: string): Promise<Span[]> {
   const texts = work.fields.flatMap(({ field }) =>
     typeRow(field.type).stored(field) === 'VARCHAR' ? [`coalesce(strlen(${quotedName(field.name)}), 0)`] : [],
@@ -127,7 +126,6 @@ async function spansOf(work: Work, from: string): Promise<Span[]> {
   return spans
 }
 
-/** Parses a size as DuckDB formats it, such as `524.4 MiB`. */
 function bytesOf(text: string): number {
   const [size = '', unit = ''] = text.split(' ')
   return Number(size) * 1024 ** Math.max(0, ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'].indexOf(unit))

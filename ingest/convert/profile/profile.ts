@@ -101,7 +101,6 @@ async function countDistinct(
   }))
 }
 
-/** Returns the rows of a result; null if that takes more memory than the ingest has. */
 async function rowsOrNull(db: Work['db'], sql: string): Promise<readonly (readonly unknown[])[] | null> {
   try {
     return await db.rows(sql)

@@ -157,7 +157,6 @@ function idOf(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** Formats a moment as CKAN does: UTC, without a zone. */
 function momentOf({ import_date: moment }: Manifest): string {
   return moment.replace(/(\.\d{3})?Z$/, (_end, fraction: string | undefined) => `${fraction ?? '.000'}000`)
 }

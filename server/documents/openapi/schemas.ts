@@ -27,7 +27,6 @@ const day = { type: 'string', format: 'date' } as const
 const type = { type: 'string', enum: fieldTypeNames } as const
 const orNull = ({ type: one, ...schema }: Json): Json => ({ type: [one, 'null'], ...schema })
 const listOf = (items: Json): Json => ({ type: 'array', items })
-/** An object with a text per name, such as the meaning of each operator. */
 const meanings = (rows: object): Json => ({
   type: 'object',
   properties: Object.fromEntries(Object.keys(rows).map((name) => [name, text])),

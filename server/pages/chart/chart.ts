@@ -58,7 +58,6 @@ export function chartPage(service: PageService): Resource {
   }
 }
 
-/** Converts the parameters of earlier versions; null if there are none. */
 function renamedParameters(pairs: readonly [string, string][]): string | null {
   if (pairs.every(([name]) => name !== 'chart_by' && name !== 'chart_sum')) return null
   const renamed = pairs.flatMap(([name, text]): [string, string][] => {
@@ -188,7 +187,6 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
   </form>`
 }
 
-/** Menu with values of the second term to compare, if it is a field with few values; null otherwise. */
 function comparePart({ words, addresses, language }: PageContext, view: ChartView): Html | null {
   const { table, aggregation, snapshot, query } = view
   const field = aggregation.terms[1]

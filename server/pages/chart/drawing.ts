@@ -209,7 +209,6 @@ interface Sum {
   readonly group: number | null
 }
 
-/** Returns the values that are not null. */
 function cellsOf({ groups: { columns }, selected }: Aggregate, terms: number): Cell[] {
   const cells: Cell[] = []
   for (const group of selected) {

@@ -4,7 +4,6 @@ import { wordsIn } from './search-words.ts'
 
 /** Finds tables by the words of the catalog, in all of its languages. */
 
-/** A table, or a dataset without tables, and how well each of its words describes it. */
 interface Entry {
   readonly dataset: string
   readonly table: string | null

@@ -75,7 +75,6 @@ function withoutSigns(folded: string): string {
   return folded.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim()
 }
 
-/** Yields the values of each filter field that match, without those of too small groups. */
 async function* valuesByField(
   { catalog, snapshots, dictionaries, requester }: Sources,
   isWanted: (folded: string) => boolean,
@@ -114,7 +113,6 @@ async function* valuesByField(
   }
 }
 
-/** Returns the values of a field that the report of a snapshot has, without those of too small groups. */
 function reportedValues(table: Table, field: Field, { choices, report }: Snapshot): ValueMatch[] {
   const top = report?.fields.find(({ name }) => name === field.name)?.top ?? []
   const counts = new Map(top.map(({ value, rows }) => [value, rows]))

@@ -61,7 +61,6 @@ export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
   }
 }
 
-/** Returns the field that a parameter compares with a single value; null for other parameters. */
 function comparedField(table: Table, name: string): Field | null {
   const target = targetOf(table, name)
   const operator = target?.operator ?? 'eq'
@@ -88,7 +87,6 @@ async function snapshotOf(
 /** Parameters that forms send several times for one list. */
 const joinedNames: ReadonlySet<string> = new Set(['fields', 'group'])
 
-/** Removes empty parameters and joins lists; null if nothing changes. */
 function tidied(target: string): string | null {
   const pairs = parametersOf(target)
   const filled = pairs.filter(([, value]) => value !== '')

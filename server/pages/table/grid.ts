@@ -69,7 +69,6 @@ function headerPart(context: PageContext, view: TableView, field: Field): Html {
   </th>`
 }
 
-/** Shows the unit, unless the title says it. */
 function unitPart(field: Field): Html | null {
   const { unit } = field
   const isInTitle = unit !== null && titleOf(field).toLowerCase().includes(unit.toLowerCase())

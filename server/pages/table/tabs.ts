@@ -8,7 +8,6 @@ import { coverageOf, coverageText } from '../coverage.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { TableDescription } from '../../documents/description.ts'
 
-/** A table and its current snapshot; both parts of it are null if nothing is published. */
 interface PublishedTable extends Pick<TableDescription, 'dataset' | 'table' | 'manifest' | 'report'> {}
 
 /**

@@ -271,7 +271,6 @@ function sendMessage(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => undefined)
 }
 
-/** Resolves with null when the worker serves. */
 function serving(worker: Worker): Promise<null> {
   return new Promise((resolve) => {
     worker.on('message', (message: FromWorker) => {

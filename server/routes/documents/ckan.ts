@@ -99,7 +99,6 @@ const refuse: RequestHandler = (req, _res, next) => {
   )
 }
 
-/** Returns the data of CKAN's actions, rebuilt only after a change of snapshots. */
 function cacheCkan(service: DocumentService): () => Ckan {
   let [version, cached] = [-1, null as Ckan | null]
   return () => {

@@ -39,7 +39,6 @@ export function selectGroups(
   })
 }
 
-/** Returns a test of a value; null satisfies only `ne` and `isnull`. */
 function testOf({ field, operator, values }: Condition): (value: string | null) => boolean {
   const [first = '', last = first] = values
   const { compare } = typeRow(field.type)

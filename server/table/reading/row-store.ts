@@ -178,7 +178,6 @@ async function piecesOf(
   return some.map((piece) => piece.subarray(0, -1))
 }
 
-/** @throws TooLarge */
 function requireSize(bytes: number, { pageBytesMax }: Requester): void {
   if (bytes > pageBytesMax) throw new TooLarge()
 }
@@ -264,7 +263,6 @@ async function writtenValues(
   return [lines.build()]
 }
 
-/** The first letter of `null`. */
 const letterN = 'n'.charCodeAt(0)
 const quote = '"'.charCodeAt(0)
 

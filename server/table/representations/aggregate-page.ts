@@ -165,7 +165,6 @@ function jsonHead(range: PageRange, rows: number, { to }: PageLinks): string {
   return `{"count":${range.count},"rows":${rows},"next":${next},"previous":${previous},"results":[`
 }
 
-/** @param head start of the envelope; null for none */
 function linesOf(
   format: LineFormat,
   columns: readonly Column[],
@@ -186,7 +185,6 @@ function linesOf(
   return [(head ?? format.head(fields)) + lines.join(separator) + tail]
 }
 
-/** Writes a value that is not null. */
 function valueOf(
   { stored, hasColumns }: LineFormat,
   { field, isRounded: mayEnd }: Column,

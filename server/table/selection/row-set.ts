@@ -140,7 +140,6 @@ function holds(rows: PartRows['rows'], row: number): boolean {
   return rows[lastAtMax(rows, row, (other) => other)] === row
 }
 
-/** Returns the index of the last item that is at most `limit`, by bisection; -1 if there is none. */
 function lastAtMax<T>(items: ArrayLike<T>, limit: number, numberOf: (item: T) => number): number {
   let [low, high] = [-1, items.length - 1]
   while (low < high) {

@@ -27,7 +27,6 @@ export async function checkScanBudget(
   )
 }
 
-/** Returns the field that the table is sorted by; null if there is none. */
 function leadingField({ table, manifest }: Snapshot): Field | null {
   const [term] = manifest.order
   const isLeading = ({ name }: Field): boolean =>

@@ -28,7 +28,6 @@ export interface SqlDialect {
   } | null
 }
 
-/** SQL of each operator, given the column and its values. */
 const comparisons: Record<
   Extract<Operator, 'gt' | 'gte' | 'lt' | 'lte' | 'range'>,
   (column: string, first: string, second: string) => string
@@ -81,7 +80,6 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Sq
   }
 }
 
-/** SQL: a column is null, or not between two values. */
 function outside(
   dialect: SqlDialect,
   column: string,

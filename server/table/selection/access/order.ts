@@ -167,10 +167,6 @@ async function spansOf(
   })
 }
 
-/**
- * Returns the positions of the rows of some spans, ascending.
- * @throws DamagedTable
- */
 async function positionsIn(
   snapshot: Snapshot,
   { order }: Sorted,

@@ -8,7 +8,6 @@ import { baseOf, termSql, type Term } from '../../../../query/date-parts.ts'
 import { wordStart } from '../../../../query/search-terms.ts'
 import type { SqlDialect } from '../../where.ts'
 
-/** SQL: the value of a field, or of a part of its dates. */
 function columnOf(term: Term): string {
   return termSql(term, quotedName(baseOf(term).name))
 }
