@@ -8,6 +8,7 @@ import {
   visit,
   type Document,
   type Node,
+  type YAMLError,
 } from 'yaml'
 import { messageOf } from '../errors.ts'
 import type { Path } from './shapes.ts'
@@ -53,13 +54,15 @@ export function readDocument(text: string): PlacedDocument {
     version: '1.2',
     schema: 'core',
     prettyErrors: false,
+    logLevel: 'error',
   })
   const placeAt = (offset: number): LineAndColumn => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
-  const problems = [...document.errors, ...document.warnings].map((problem) => {
-    return { ...placeAt(problem.pos[0]), message: problem.message }
+  const problems = [...firstErrors(document.errors), ...document.warnings].map((problem) => {
+    const [start] = problem.pos
+    return { ...placeAt(start), message: explained(problem, text.slice(start)) }
   })
   if (text.includes(lostKey) || /\\[ux]/i.test(text))
     visit(document, {
@@ -90,6 +93,30 @@ export function readDocument(text: string): PlacedDocument {
       return node === undefined ? undefined : written(node)
     },
   }
+}
+
+/** Returns the errors without those that follow from an earlier one: after a wrong indent, nothing else fits. */
+function firstErrors(errors: readonly YAMLError[]): readonly YAMLError[] {
+  const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT')
+  if (tabs.length > 0) return tabs
+  const first = errors.findIndex(({ code }) => code !== 'DUPLICATE_KEY')
+  return first === -1 ? errors : errors.slice(0, first + 1)
+}
+
+const remedies: Partial<Record<YAMLError['code'], string>> = {
+  BLOCK_AS_IMPLICIT_KEY: 'put a text that contains a colon and a blank in quotes, or correct the indent',
+  TAB_AS_INDENT: 'replace the tabs by blanks',
+  MULTILINE_IMPLICIT_KEY: 'correct the indent of this line, or put the text in quotes',
+  MISSING_CHAR: 'correct the indent of this line, or add the missing character',
+  UNEXPECTED_TOKEN: 'correct the indent of this line',
+}
+
+/** @param rest text from the problem on */
+function explained({ code, message }: YAMLError, rest: string): string {
+  const [key = ''] = /^[^\s:]*/.exec(rest) ?? []
+  if (code === 'DUPLICATE_KEY') return `the key "${key}" is given twice: remove one of them`
+  const remedy = remedies[code]
+  return remedy === undefined ? message : `${message}: ${remedy}`
 }
 
 function nodeAt(document: Document, path: Path): Node | undefined {

@@ -49,7 +49,7 @@ export const packings: readonly PackingRow[] = [
     ending: '.zip',
     start: [0x50, 0x4b, 0x03, 0x04],
     what: 'a zip or xlsx file',
-    remedy: 'rename it to end in .zip, or export the sheet as CSV',
+    remedy: 'export the sheet as CSV, or rename an archive to end in .zip',
     isReadThrough: false,
     members: zipMembers,
   },

@@ -814,15 +814,31 @@ describe('the loader', () => {
         'c.yaml:27:118: "timezone" applies only to fields of type datetime: remove it',
       ],
     ],
-    ['a key twice', 'title: T', 'title: T\ntitle: U', ['c.yaml:2:1: Map keys must be unique']],
+    [
+      'a key twice',
+      'title: T',
+      'title: T\ntitle: U',
+      ['c.yaml:2:1: the key "title" is given twice: remove one of them'],
+    ],
     [
       'a tab that YAML refuses',
       '  rows:',
       '\trows:',
+      ['c.yaml:5:1: Tabs are not allowed as indentation: replace the tabs by blanks'],
+    ],
+    [
+      'a text with a colon',
+      'title: T',
+      'title: T: U',
       [
-        'c.yaml:5:1: Tabs are not allowed as indentation',
-        'c.yaml:6:1: All mapping items must start at the same column',
+        'c.yaml:1:8: Nested mappings are not allowed in compact mappings: put a text that contains a colon and a blank in quotes, or correct the indent',
       ],
+    ],
+    [
+      'a key with a blank too few',
+      '  rows:',
+      ' rows:',
+      ['c.yaml:6:1: All mapping items must start at the same column'],
     ],
     ['an unknown tag', 'title: T', 'title: !secret T', ['c.yaml:1:8: Unresolved tag: !secret']],
     [

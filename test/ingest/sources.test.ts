@@ -249,7 +249,9 @@ describe('what cannot be read without guessing is refused with line and reason',
     [
       'a zip named csv',
       Buffer.from('PK\u0003\u0004rest'),
-      ['d/t: FAILED, t.csv is a zip or xlsx file: rename it to end in .zip, or export the sheet as CSV'],
+      [
+        'd/t: FAILED, t.csv is a zip or xlsx file: export the sheet as CSV, or rename an archive to end in .zip',
+      ],
     ],
     ['a gzip named csv', gzipSync('a,b\n'), ['d/t: FAILED, t.csv is a gzip file: rename it to end in .gz']],
     [

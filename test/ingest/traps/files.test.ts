@@ -584,7 +584,7 @@ describe('packings', () => {
       'd/t.csv',
       zipOf({ name: 'xl/workbook.xml', content: '<' }),
       {},
-      refused('t.csv is a zip or xlsx file: rename it to end in .zip, or export the sheet as CSV'),
+      refused('t.csv is a zip or xlsx file: export the sheet as CSV, or rename an archive to end in .zip'),
     ],
   ]
   test.each(sampled(cases, 3))('%s', async (_what, name, content, source, came) => {
