@@ -17,12 +17,12 @@ export function coverageOf({ fields, order, time }: Table, report: SnapshotRepor
     (one) => isOfTime(one) && (time !== null || order.some((key) => key.field === one.name)),
   )
   const found = report?.fields.find(({ name }) => name === field?.name)
-  const [from = null, to = null] = [found?.min, found?.max].map((text) => timeOf(text ?? ''))
+  const [from = null, to = null] = [found?.min, found?.max].map((text) => timeOfText(text ?? ''))
   return from === null || to === null ? null : { from, to }
 }
 
 /** Returns the time of a value: a day, a year such as 2020, or a month such as 202006; null for others. */
-function timeOf(text: string): string | null {
+export function timeOfText(text: string): string | null {
   const time = text.slice(0, 'YYYY-MM-DD'.length).replace(/^(\d{4})(\d\d)$/, '$1-$2')
   return /^\d{4}(-\d\d){0,2}$/.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
 }

@@ -47,7 +47,7 @@ code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans 
 .lead { font-size: 1.1rem; color: var(--soft); }
 .facts, small { color: var(--soft); font-size: 1rem; }
 .dotted { max-width: none; margin: 0; }
-.dotted > :not(:last-child)::after { content: ' ·'; }
+.dotted > :not(:last-child)::after { content: '\\a0·'; display: inline-block; margin-right: 0.3em; }
 .dotted > :last-child { white-space: nowrap; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -100vw; }
@@ -144,6 +144,7 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .grid tr > :nth-child(2) { position: sticky; left: 5rem; }
 .changes tr > :first-child { min-width: 7rem; max-width: 7rem; }
 .changes tr > :nth-child(2) { left: 7rem; }
+.changes thead th { min-width: 8rem; }
 .changes ins { text-decoration: none; font-weight: 600; }
 .grid :is(th, td) { line-height: 24px; padding-block: 7px; }
 .grid td:nth-child(2) { background: var(--paper); }
@@ -175,6 +176,8 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .profile summary::-webkit-details-marker { display: none; }
 .profile summary .bars { min-width: 5rem; }
 .profile[open] { position: relative; }
+.profiles > :has(.profile[open]) { z-index: 4; }
+.stacked .profile[open] > :last-child { left: auto; right: 0; }
 .profile[open] > :last-child { position: absolute; z-index: 3; top: 100%; left: 0; width: max-content; min-width: 12rem; max-width: 20rem; padding: var(--step); background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); box-shadow: 0 8px 24px rgb(0 0 0 / 0.2); }
 .number .profile[open] > :last-child { left: auto; right: 0; }
 .bars { display: block; width: 100%; min-width: 7rem; height: 1.75rem; }
@@ -231,6 +234,7 @@ fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: cent
 .downloads a:not(:hover) { text-decoration: none; }
 figure { margin: calc(2 * var(--step)) 0; }
 figcaption { margin-bottom: var(--step); color: var(--soft); }
+@media (width >= 64rem) { .beside { display: grid; grid-template-columns: minmax(0, 34rem) minmax(20rem, 34rem); gap: calc(4 * var(--step)); align-items: start; } }
 figcaption h2 { margin: 0; color: var(--ink); }
 [data-result] table { width: auto; }
 .examples button { margin: 0 0 var(--step); }
@@ -264,7 +268,8 @@ const otherMedia = /* css */ `
   .grid tbody th, .grid thead :is(th, td):first-child { min-width: 0; }
   .changes tr > :first-child { min-width: 7rem; }
   .grid tr > :nth-child(2) { left: 0; max-width: 45vw; }
-  .grid.two tr > :nth-child(2) { min-width: 8rem; max-width: 8rem; overflow: hidden; text-overflow: ellipsis; }
+  .grid.two tr > :nth-child(2) { min-width: 8rem; max-width: 8rem; }
+  .grid.two tr:not(.profiles) > :nth-child(2) { overflow: hidden; text-overflow: ellipsis; }
   .grid.two tr > :nth-child(3) { position: sticky; left: 8rem; background: var(--paper); }
   .grid.two thead tr > :nth-child(3) { z-index: 2; background: var(--raised); }
   .facts-list { grid-template-columns: minmax(0, 1fr); gap: 0; }

@@ -172,6 +172,7 @@ export const en = {
     'There is no earlier version to compare with yet. The next update shows here which rows it added, removed and changed.',
   noRowChanged: 'No row changed.',
   reloaded: 'Most rows changed, so the table was replaced as a whole.',
+  allChanges: 'all changes',
   rowsOfChange: {
     added: (count: string) => `${count} ${count === '1' ? 'row' : 'rows'} added`,
     removed: (count: string) => `${count} ${count === '1' ? 'row' : 'rows'} removed`,
@@ -376,6 +377,7 @@ export const en = {
   fewest: 'less',
   mostOf: 'more',
   notDrawn: (names: string) => `Not in the chart: ${names}.`,
+  othersNotDrawn: (count: string) => `${count} more are not shown.`,
   othersBelow: (count: string) => `${count} more in the table below.`,
   asNumbers: 'As numbers',
 
@@ -444,7 +446,7 @@ export const en = {
     },
     {
       title: 'How you may use the data',
-      text: 'The page of each dataset states its license. Cite its author and source as shown under "How to cite".',
+      text: 'The page of each dataset states its license. Cite its author and source as shown under "Cite".',
     },
   ],
   aboutApi: (formats: string) => `Programs get everything on these pages as ${formats}. The datasets are at:`,
@@ -492,6 +494,7 @@ export const en = {
     'query-timeout': 'The query took too long',
     'http-version': 'A newer version of HTTP is required',
   } satisfies Record<ProblemCode, string>,
+  versionShown: (moment: string) => `Version of ${moment}.`,
   latestVersion: 'The current version',
   /** Replaces the message about an invalid parameter, which exists only in English. */
   unknownParameter: (parameter: string) =>

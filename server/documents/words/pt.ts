@@ -141,6 +141,7 @@ export const pt: Words = {
     'Ainda não há versão anterior para comparar. A próxima atualização mostra aqui quais linhas acrescentou, removeu e alterou.',
   noRowChanged: 'Nenhuma linha mudou.',
   reloaded: 'A maioria das linhas mudou: a tabela foi substituída por inteiro.',
+  allChanges: 'todas as mudanças',
   rowsOfChange: {
     added: (count) => (count === '1' ? '1 linha nova' : `${count} linhas novas`),
     removed: (count) => (count === '1' ? '1 linha removida' : `${count} linhas removidas`),
@@ -337,6 +338,7 @@ export const pt: Words = {
   fewest: 'menos',
   mostOf: 'mais',
   notDrawn: (names) => `Fora do gráfico: ${names}.`,
+  othersNotDrawn: (count) => `Mais ${count} não aparecem no gráfico.`,
   othersBelow: (count) => `Mais ${count} na tabela abaixo.`,
   asNumbers: 'Em números',
 
@@ -405,7 +407,7 @@ export const pt: Words = {
     },
     {
       title: 'Como usar os dados',
-      text: 'A página de cada conjunto de dados informa a licença. Cite a autoria e a fonte como indicado em "Como citar".',
+      text: 'A página de cada conjunto de dados informa a licença. Cite a autoria e a fonte como indicado em "Citar".',
     },
   ],
   aboutApi: (formats) =>
@@ -454,6 +456,7 @@ export const pt: Words = {
     'query-timeout': 'A consulta demorou demais',
     'http-version': 'É necessária uma versão mais nova do HTTP',
   },
+  versionShown: (moment) => `Versão de ${moment}.`,
   latestVersion: 'Ver a versão atual',
   unknownParameter: (parameter) => `O endereço tem o filtro “${parameter}”, que esta tabela não tem.`,
   notUnderstood: (parameter) => `${parameter} é inválido.`,

@@ -19,7 +19,14 @@ import { embedPart, oEmbedLink } from '../iframe.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import { named, pageAt, rowAddresses, type PageService } from '../service.ts'
 import { answerQuery } from '../table/answer-query.ts'
-import { chipsPart, choicesPart, filterMenu, hiddenInputs, optionPart } from '../table/conditions.ts'
+import {
+  chipsPart,
+  choicesPart,
+  filterMenu,
+  groupsAddress,
+  hiddenInputs,
+  optionPart,
+} from '../table/conditions.ts'
 import { headPart, trailTo } from '../table/tabs.ts'
 import { rowParameters } from '../table/view.ts'
 import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } from './chart-query.ts'
@@ -108,11 +115,11 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   const { manifest, report } = view.snapshot
   const actions = isDrawn ? actionsPart(service, view) : null
   const main = html`
-    ${headPart(context, { dataset, table, manifest, report }, 'chart', rowParameters(view), actions)}
+    ${headPart(context, { dataset, table, manifest, report }, 'chart', rowParameters(view), actions, parameters)}
     ${dimensions.length === 0 && view.aggregation.terms.length === 0 ? html`<p>${words.noChart}</p>` : chooser(context, view, dimensions)}
     <div class="bar">
       ${filterMenu(service, view, addresses.aspect(language, table, 'chart'), chosen)}
-      ${comparePart(context, view)} ${chipsPart(context, view, chosen)}
+      ${comparePart(service, view)} ${chipsPart(context, view, chosen)}
     </div>
     ${
       mixed !== null
@@ -187,7 +194,8 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
   </form>`
 }
 
-function comparePart({ words, addresses, language }: PageContext, view: ChartView): Html | null {
+function comparePart(service: PageService, view: ChartView): Html | null {
+  const { words, addresses, language } = service.context
   const { table, aggregation, snapshot, query } = view
   const field = aggregation.terms[1]
   const choices = field === undefined ? undefined : snapshot.choices.get(field.name)
@@ -195,7 +203,13 @@ function comparePart({ words, addresses, language }: PageContext, view: ChartVie
   const name = `${field.name}__in`
   return html`<details class="menu filter">
     <summary>${words.compare}: ${titleOf(field)}</summary>
-    <form action="${addresses.aspect(language, table, 'chart')}" method="get" data-most="${comparedMax}">
+    <form
+      action="${addresses.aspect(language, table, 'chart')}"
+      method="get"
+      data-most="${comparedMax}"
+      data-groups="${groupsAddress(service, view)}"
+      data-rows="${rowsName(table)}"
+    >
       ${hiddenInputs({ query: { ...query, parameters: chartParameters(view) } }, new Set([field.name, `${field.name}__eq`, name]))}
       <p>${words.compareUpTo(comparedMax)}</p>
       ${choicesPart(field, view, words)}
@@ -253,21 +267,23 @@ function figurePart(service: PageService, view: ChartView): Html {
   const note = drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`
   const isOfStates = drawing.shape === 'states'
   const pinned = new Map([...chartParameters(view), ['snapshot', snapshot.manifest.snapshot]])
-  return html`<figure>
-      <figcaption>
-        <h2>${drawing.label}</h2>
-        <p class="dotted">
-          ${describeFilter(view.query, words).map((condition) => html`<span>${condition}</span> `)}
-          ${typeof unit === 'string' && html`<span>${words.unit}: ${unit}</span>`}
-          ${period !== null && html`<span>${words.sumOver(coverageText(words, period))}</span>`}
-        </p>
-      </figcaption>
-      ${isOfStates && note} ${drawing.groups.length > 0 && markup(chartMarkup(drawing))}
-      ${!isOfStates && note} ${isSum && totalsNote(context, view)}
-      <p class="facts">${captionOf(context, view).facts.at(-1)}</p>
-    </figure>
-    ${embedPart(context, service, addresses.embed(language, table, 'chart', pinned), drawing.label)}
-    ${numbersPart(context, view)}`
+  const figure = html`<figure>
+    <figcaption>
+      <h2>${drawing.label}</h2>
+      <p class="dotted">
+        ${describeFilter(view.query, words).map((condition) => html`<span>${condition}</span> `)}
+        ${typeof unit === 'string' && html`<span>${words.unit}: ${unit}</span>`}
+        ${period !== null && html`<span>${words.sumOver(coverageText(words, period))}</span>`}
+      </p>
+    </figcaption>
+    ${isOfStates && note} ${drawing.groups.length > 0 && markup(chartMarkup(drawing))} ${!isOfStates && note}
+    ${isSum && totalsNote(context, view)}
+    <p class="facts">${captionOf(context, view).facts.at(-1)}</p>
+  </figure>`
+  const numbers = numbersPart(context, view)
+  return html`${drawing.shape === 'tiles' ? html`<div class="beside">${figure} ${numbers}</div>` : figure}
+  ${embedPart(context, service, addresses.embed(language, table, 'chart', pinned), drawing.label)}
+  ${drawing.shape !== 'tiles' && numbers}`
 }
 
 /** Maximum number of groups in the table of a page; the API has all. */

@@ -14,6 +14,7 @@ import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { ChartQuery, ChartView } from './chart-query.ts'
 import { seriesMax, type Drawing, type Mark } from './svg/parts.ts'
 import { tilePlaces } from './svg/state-maps.ts'
+import { timeOfText } from '../coverage.ts'
 
 /** Maximum number of bars; further groups are only in the table. */
 const barsMax = 40
@@ -84,7 +85,8 @@ export function drawingOf(
   } as const
   if (first === undefined || measure === undefined || answer === null) return nothing
   const isAdded = ['rows', 'count', 'sum'].includes(measure.of)
-  const isOverTime = isTime(baseOf(first)) && first.part?.name !== 'weekday'
+  const isOverTime =
+    (isTime(baseOf(first)) || first.name === view.table.time) && first.part?.name !== 'weekday'
   // Totals and their parts must not be stacked.
   const hasTotals = second !== undefined && view.table.totals.has(baseOf(second).name)
   const canSplit = second === undefined || (isAdded && !hasTotals) || isOverTime
@@ -141,7 +143,9 @@ export function drawingOf(
         ? ''
         : valueText(words, second, [...values][0] ?? null),
   )
-  const fewer = left > 0 ? words.othersBelow(count(left)) : ''
+  // Only a page has the table below.
+  const othersText = linkTo === null ? words.othersNotDrawn : words.othersBelow
+  const fewer = left > 0 ? othersText(count(left)) : ''
   if (isOverTime) {
     const dated = groups.filter(({ at }) => !Number.isNaN(at)).toSorted((a, b) => a.at - b.at)
     if (dated.length > pointsMax) return nothing
@@ -177,7 +181,7 @@ export function drawingOf(
     values.reduce((sum, one) => sum + (one?.value ?? 0), 0)
   const ranked = isSorted ? groups : groups.toSorted((a, b) => sizeOf(b) - sizeOf(a))
   const rest = ranked.length - barsMax
-  const note = groups.length === 0 ? nothing.note : rest > 0 ? words.othersBelow(count(rest)) : ''
+  const note = groups.length === 0 ? nothing.note : rest > 0 ? othersText(count(rest)) : ''
   return { ...nothing, series, groups: drawn(ranked.slice(0, barsMax)), note }
 }
 
@@ -222,9 +226,9 @@ function cellsOf({ groups: { columns }, selected }: Aggregate, terms: number): C
 /** Returns the time of a date or the start of a part of dates; NaN for other values. */
 function timeOf(term: Term, key: string | null): number {
   if (key === null) return Number.NaN
-  const day =
-    term.part === undefined ? key.slice(0, 'YYYY-MM-DD'.length) : (daysOfPart(term, [key])?.[0] ?? '')
-  return Date.parse(`${day}T00:00:00Z`)
+  // Numbers such as 2020 and 202005 are years and months.
+  const time = term.part === undefined ? timeOfText(key) : (daysOfPart(term, [key])?.[0] ?? null)
+  return time === null ? Number.NaN : Date.parse(time)
 }
 
 /**

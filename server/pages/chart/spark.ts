@@ -60,10 +60,13 @@ async function drawnChart(
 function outlineOf({ groups, shape }: Drawing): string {
   const sums = groups.map(({ marks }) => marks.reduce((sum, mark) => sum + (mark?.value ?? 0), 0))
   const every = Math.ceil(sums.length / pointsMax)
-  const isInTime = shape === 'line' || shape === 'columns'
-  const shown = isInTime
-    ? sums.filter((_, index) => (sums.length - 1 - index) % every === 0)
-    : sums.toSorted((one, other) => other - one).slice(0, barsMax)
+  const shownOf = {
+    line: () => sums.filter((_, index) => (sums.length - 1 - index) % every === 0),
+    tiles: () => sums.toSorted((one, other) => other - one).slice(0, barsMax),
+    // Bars are in the order of their chart.
+    bars: () => sums.slice(0, barsMax),
+  }
+  const shown = shape === 'bars' || shape === 'tiles' ? shownOf[shape]() : shownOf.line()
   const [least, most] = [Math.min(0, ...shown), Math.max(0, ...shown)]
   const y = (value: number): number =>
     Math.round(height - 1 - ((value - least) / (most - least || 1)) * (height - 2))

@@ -76,7 +76,7 @@ function filterForm(
   extraParameters: readonly (readonly [name: string, value: string])[] = [],
 ): Html | null {
   const { words } = service.context
-  const { dataset, table } = view
+  const { table } = view
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
   if (filtered.length === 0 && table.search.length === 0) return null
   const sections = filtered.map((field) => ({
@@ -90,14 +90,11 @@ function filterForm(
     'search',
     ...sections.flatMap(({ controls }) => controls.flatMap((one) => one.parameters)),
   ])
-  // A script takes values and their numbers of rows from the groups of the API.
-  const matching = withParameters(view, { page_size: null, format: null, fields: null, ordering: null })
-  const groups = new URL(rowAddresses(service).aggregate(dataset, table)).pathname + queryLink(matching)
   return html`<form
     class="filters"
     action="${action}"
     method="get"
-    data-groups="${groups}"
+    data-groups="${groupsAddress(service, view)}"
     data-rows="${rowsName(table)}"
   >
     ${hiddenInputs(view, own)} ${extraParameters.map(([name, value]) => hiddenInput(name, value))}
@@ -105,6 +102,13 @@ function filterForm(
     <div class="sections">${sections.map((section) => sectionPart(section, view, words))}</div>
     <button>${words.apply}</button>
   </form>`
+}
+
+/** Returns the path from which a script takes values with their numbers of matching rows. */
+export function groupsAddress(service: PageService, view: QueryView): string {
+  const { dataset, table } = view
+  const matching = withParameters(view, { page_size: null, format: null, fields: null, ordering: null })
+  return new URL(rowAddresses(service).aggregate(dataset, table)).pathname + queryLink(matching)
 }
 
 function sectionPart(

@@ -75,7 +75,7 @@ test('each small line ends at its place in time and names its greatest value', a
   )
   // A third of the way to the last day, at a third of its height, and so on.
   const [, line] = /SP: 3<\/title>.*?d="(M[^"]*L[^"]*)"/.exec(svg) ?? []
-  expect(line).toBe('M0 55.3L38.9 38.7L116.7 22')
+  expect(line).toBe('M0 55.3L50 38.7L150 22')
 })
 
 test.each([
@@ -134,6 +134,33 @@ test('a line leads over no gap in the data, and one time alone is a bar', async 
   expect(await pathOf('')).toBe('M M L L ')
   expect(await pathOf('&day__gte=2014-03-01')).toBe('M L L ')
   expect(await pathOf('&day=2014-03-01')).toBeUndefined()
+})
+
+test('numbers of years are drawn in their order, as a line and in small', async () => {
+  const table = {
+    name: 't',
+    order: ['year'],
+    filters: ['year'],
+    measures: ['n'],
+    time: 'year',
+    chart: { group: ['year'], measure: 'n__sum' },
+    fields: [
+      { name: 'year', type: 'integer' },
+      { name: 'n', type: 'integer' },
+    ],
+  }
+  const shop = await workshop(catalogAround([table]), {
+    'd/t.csv': 'year,n\n2020,5\n2021,9\n2022,1\n2024,5\n',
+  })
+  await shop.ingest()
+  const { app } = await serve(shop)
+  const heights = (path: string): number[] =>
+    [...path.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
+  const [, line = ''] = /<path d="([^"]*)"[^>]* class="l0"/.exec(await svgOf({ app }, '')) ?? []
+  const home = (await rawGet(app, '/en/', { Accept: 'text/html' })).body.toString()
+  const [, small = ''] = /class="stroke" d="([^"]*)"/.exec(home) ?? []
+  for (const [first = 0, second = 0, third = 0, fourth = 0] of [heights(line), heights(small)])
+    expect([second < first, third > first, fourth === first]).toEqual([true, true, true])
 })
 
 describe('of a table of running totals', () => {

@@ -47,7 +47,7 @@ export interface Caption {
 }
 
 /** Widths of charts for phones and for other screens. */
-export const chartWidths = { narrow: 400, wide: 760 } as const
+export const chartWidths = { narrow: 400, wide: 960 } as const
 
 /** A drawing for some width. */
 export type Sized = Drawing & { readonly width: number }

@@ -65,18 +65,21 @@ export function tiles(drawing: Sized): Drawn {
       fill: shades[index] ?? '',
       class: `shade-${index + 1}`,
     })
-  const body = groups.flatMap((group) => {
-    const [row, column] = tilePlaces[group.key] ?? []
-    const [mark] = group.marks
-    if (row === undefined || column === undefined || mark === null || mark === undefined) return []
+  const byState = new Map(groups.map((group) => [group.key, group]))
+  const middle = { 'text-anchor': 'middle' }
+  const body = Object.entries(tilePlaces).map(([state, [row, column]]) => {
     const [x, y] = [left + column * tileSize, row * tileSize]
+    const group = byState.get(state)
+    const mark = group?.marks[0]
+    // States without rows have an empty tile.
+    if (group === undefined || mark === null || mark === undefined)
+      return textAt(state, x + tileSize / 2 - 2, y + 34, { ...middle, fill: soft, class: 'soft' })
     const index = Math.floor((shades.length * ranked.indexOf(mark.value)) / ranked.length)
-    const middle = { 'text-anchor': 'middle' }
     const tile =
       shade(x, y, tileSize - 4, index) +
       textAt(group.key, x + tileSize / 2 - 2, y + 26, { ...middle, 'font-weight': 'bold' }) +
-      textAt(short(mark.value), x + tileSize / 2 - 2, y + 43, middle)
-    return [described(tile, descriptionOf(drawing, group, 0, mark), mark, true)]
+      textAt(short(mark.value), x + tileSize / 2 - 2, y + 43, { ...middle, 'font-size': '11' })
+    return described(tile, descriptionOf(drawing, group, 0, mark), mark, true)
   })
   const below = 9 * tileSize + 8
   const legend = [
@@ -89,13 +92,26 @@ export function tiles(drawing: Sized): Drawn {
 
 const statePointsMax = 60
 
+function lineThrough(steps: readonly string[], isDashed = false): string {
+  return element('path', '', {
+    d: `M${steps.join('L')}`,
+    fill: 'none',
+    stroke: colours[0] ?? ink,
+    'stroke-width': '1.5',
+    ...(isDashed && { 'stroke-dasharray': '2 3' }),
+    class: 'l0',
+  })
+}
+
 /** Draws the line of each Brazilian state at its place in the tile map, each with its own scale. */
-export function states({ groups, series, short, width }: Sized): Drawn {
-  const [wide, tall] = [width / 6, width === chartWidths.narrow ? 64 : 84]
+export function states({ groups, series, short, width, isPartial }: Sized): Drawn {
+  const isNarrow = width === chartWidths.narrow
+  const [wide, tall] = [width / 6, isNarrow ? 76 : 84]
   const every = Math.ceil(groups.length / statePointsMax)
   const shown = groups.filter((_, index) => (groups.length - 1 - index) % every === 0)
   const [from, to] = [shown[0]?.at ?? 0, shown.at(-1)?.at ?? 0]
-  const [top, plotWidth, plotHeight] = [22, wide - 10, tall - 34]
+  // On phones, the number stands below the name.
+  const [top, plotWidth, plotHeight] = isNarrow ? [30, wide - 10, tall - 42] : [22, wide - 10, tall - 34]
   const body = series.flatMap((name, one) => {
     const [row, column] = tilePlaces[name] ?? []
     if (row === undefined || column === undefined) return []
@@ -106,23 +122,20 @@ export function states({ groups, series, short, width }: Sized): Drawn {
       const y = top + plotHeight - (Math.max(0, mark.value) / (most || 1)) * plotHeight
       return `${round(x)} ${round(y)}`
     })
-    const line = {
-      d: `M${steps.join('L')}`,
-      fill: 'none',
-      stroke: colours[0] ?? ink,
-      'stroke-width': '1.5',
-      class: 'l0',
-    }
+    const isOpen = isPartial && points.at(-1)?.at === to && steps.length > 1
     const base = { d: `M0 ${top + plotHeight}h${round(plotWidth)}`, stroke: rule, class: 'rule' }
     const label = textAt(name, 0, 12, { 'font-weight': 'bold' })
-    const value = { 'text-anchor': 'end', 'font-size': '11', fill: soft, class: 'soft' }
+    const value = { 'font-size': '11', fill: soft, class: 'soft' }
+    const [numberAt, anchor] = isNarrow ? [0, {}] : [plotWidth, { 'text-anchor': 'end' }]
     const drawn =
       element('path', '', base) +
-      element('path', '', line) +
+      lineThrough(isOpen ? steps.slice(0, -1) : steps) +
+      (isOpen ? lineThrough(steps.slice(-2), true) : '') +
       label +
-      // On a phone, a number would cover the name.
-      (width === chartWidths.narrow ? '' : textAt(short(most), plotWidth, 12, value))
+      textAt(short(most), numberAt, isNarrow ? 24 : 12, { ...anchor, ...value })
     return [moved(column * wide, row * tall, element('title', xmlText(`${name}: ${short(most)}`)) + drawn)]
   })
-  return { height: 9 * tall, body: body.join('') }
+  const period = `${shown[0]?.name ?? ''} – ${shown.at(-1)?.name ?? ''}`
+  const axis = textAt(period, 0, 9 * tall + 12, { fill: soft, class: 'soft' })
+  return { height: 9 * tall + 18, body: body.join('') + axis }
 }

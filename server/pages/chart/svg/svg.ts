@@ -126,12 +126,11 @@ function legendOf(drawing: Sized): Drawn {
 /** Rules of the stylesheet of pages, which follow light and dark; they replace the colours of a file. */
 export const chartRules = /* css */ `
 .chart { display: block; width: 100%; max-width: 34rem; height: auto; overflow: visible; }
-.chart.wide { max-width: 60rem; }
+.chart.wide { max-width: 76rem; }
 @media (width >= 44rem) { .chart.narrow { display: none; } }
 @media (width < 44rem) { .chart.wide { display: none; } }
 .chart text { fill: var(--ink); }
 .embed h1 { font-size: 1.1rem; margin-top: 0; }
-.embed .chart { max-height: 75vh; }
 .chart .soft { fill: var(--soft); }
 .chart .rule { stroke: var(--line); }
 .chart .s0 { fill: var(--accent); }
@@ -140,5 +139,5 @@ export const chartRules = /* css */ `
 .tip { position: absolute; z-index: 2; pointer-events: none; white-space: pre-line; width: max-content; max-width: 100%; padding: 0.2rem 0.6rem; background: var(--ink); color: var(--paper); border-radius: var(--round); }
 .chart .reach:hover { fill: color-mix(in srgb, var(--accent) 18%, transparent); }
 .chart a:hover rect, .chart a:focus-visible rect { stroke: var(--ink); stroke-width: 1.5; }
-${shades.map((_, index) => `.chart .shade-${index + 1} { fill: color-mix(in srgb, var(--accent) ${6 + 11 * index}%, var(--paper)); stroke: var(--line); }`).join('\n')}
+${shades.map((_, index) => `.chart .shade-${index + 1} { fill: color-mix(in srgb, var(--accent) ${12 + 13 * index}%, var(--paper)); stroke: var(--line); }`).join('\n')}
 `

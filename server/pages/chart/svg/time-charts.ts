@@ -26,7 +26,8 @@ function ticksOf(min: number, max: number): number[] {
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = ([1, 2, 2.5, 5].find((factor) => factor * power >= rough) ?? 10) * power
   const ticks: number[] = []
-  for (let tick = Math.ceil(min / step); tick * step <= max * (1 + 1e-9); tick += 1) ticks.push(tick * step)
+  for (let tick = Math.ceil(min / step); tick * step <= max * (1 + 1e-9); tick += 1)
+    ticks.push(tick * step || 0)
   return ticks
 }
 
