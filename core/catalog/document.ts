@@ -95,7 +95,7 @@ export function readDocument(text: string): PlacedDocument {
   }
 }
 
-/** Returns the errors without those that follow from an earlier one: after a wrong indent, nothing else fits. */
+/** Leaves out errors that follow from an earlier one: after a wrong indent, nothing else fits. */
 function firstErrors(errors: readonly YAMLError[]): readonly YAMLError[] {
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT')
   if (tabs.length > 0) return tabs

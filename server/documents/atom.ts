@@ -4,7 +4,7 @@ import { withQuery } from '../http/addresses.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import { schemaSentences } from './schema-sentences.ts'
+import { changedRowTexts, schemaSentences } from './change-sentences.ts'
 import { publisherOf, type Writing } from './description.ts'
 import { wordsOf } from './words/all.ts'
 import type { Words } from './words/en.ts'
@@ -171,8 +171,7 @@ function sentencesOf({ table, manifest, report, answer }: Change, words: Words):
             `${difference > 0 ? '+' : '−'}${count(Math.abs(difference))}`,
           )
   const rejected = report?.rejected_rows ?? 0
-  const kinds = (['added', 'removed', 'changed'] as const).filter((kind) => (changes?.[kind] ?? 0) > 0)
-  const changed = kinds.map((kind) => words.rowsOfChange[kind](count(changes?.[kind] ?? 0)))
+  const changed = changes === undefined ? [] : changedRowTexts(words, changes).map(({ text }) => text)
   const all = [
     ...(answer === undefined ? [] : [answerSentence(answer, words)]),
     first,

@@ -26,3 +26,13 @@ export function schemaSentences(
     ...remeasured.map(({ name, from, to }) => words.remeasuredField(titleIn(name), to, from)),
   ]
 }
+
+/** Returns the kinds of changes that a comparison found, each with its number of rows in words. */
+export function changedRowTexts(
+  words: Words,
+  changes: Pick<NonNullable<Manifest['changes']>[number], 'added' | 'removed' | 'changed'>,
+): { readonly kind: 'added' | 'removed' | 'changed'; readonly text: string }[] {
+  return (['added', 'removed', 'changed'] as const)
+    .filter((kind) => changes[kind] > 0)
+    .map((kind) => ({ kind, text: words.rowsOfChange[kind](writtenIn(words).count(changes[kind])) }))
+}

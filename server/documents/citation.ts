@@ -45,7 +45,7 @@ export function citationText(
 
 /** Formats a citation by the style of APA, seventh edition, for a data set that may change. */
 export function apa(cited: Cited): string {
-  const { creator, year } = referenceOf(cited.dataset)
+  const { creator, year, license } = referenceOf(cited.dataset)
   const day = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(
     new Date(cited.today),
   )
@@ -53,15 +53,17 @@ export function apa(cited: Cited): string {
     creator === null
       ? `${cited.title} [Data set]. (${year}).`
       : `${creator}. (${year}). ${cited.title} [Data set].`
-  return `${work} Retrieved ${day}, from ${cited.address}`
+  const terms = license === null ? '' : ` License: ${license}.`
+  return `${work}${terms} Retrieved ${day}, from ${cited.address}`
 }
 
 /** Formats a citation by NBR 6023 of ABNT, whose authors are in capitals. */
 export function abnt(cited: Cited): string {
-  const { creator, year } = referenceOf(cited.dataset)
+  const { creator, year, license } = referenceOf(cited.dataset)
+  const terms = license === null ? '' : `Licença: ${license}. `
   const author = creator === null ? '' : `${creator.toUpperCase()}. `
   const day = writtenIn(wordsOf.pt).shortDay(cited.today)
-  return `${author}${cited.title}. ${year}. Base de dados. Disponível em: ${cited.address}. Acesso em: ${day}.`
+  return `${author}${cited.title}. ${year}. Base de dados. ${terms}Disponível em: ${cited.address}. Acesso em: ${day}.`
 }
 
 /** Formats a citation as BibTeX: `@misc`, with fields that all styles support. */

@@ -2,7 +2,7 @@ import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { changeColumns } from '../../core/warehouse/changes.ts'
 import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Changes, Manifest } from '../../core/warehouse/manifest.ts'
-import { schemaSentences } from '../documents/schema-sentences.ts'
+import { changedRowTexts, schemaSentences } from '../documents/change-sentences.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { titleOf } from '../documents/words/titles.ts'
 import { isNumber, valueText } from '../documents/words/value-text.ts'
@@ -161,7 +161,9 @@ function versionsPart(context: PageContext, table: Table, versions: readonly Man
     const { snapshot, rows, changes: [changes] = [] } = manifest
     const what = [
       words.rows(writtenIn(words).count(rows)),
-      ...(changes === undefined ? [] : [list(kindTexts(context, changes)) || words.noRowChanged]),
+      ...(changes === undefined
+        ? []
+        : [list(changedRowTexts(words, changes).map(({ text }) => text)) || words.noRowChanged]),
       ...schemaSentences(table, manifest, words),
     ].join(' · ')
     const address = addresses.aspect(language, table, 'changes', new Map([['to', snapshot]]))
@@ -179,14 +181,6 @@ function versionsPart(context: PageContext, table: Table, versions: readonly Man
   </section>`
 }
 
-function kindsIn(changes: Changes): ('added' | 'removed' | 'changed')[] {
-  return (['added', 'removed', 'changed'] as const).filter((kind) => changes[kind] > 0)
-}
-
-function kindTexts({ words }: PageContext, changes: Changes): string[] {
-  return kindsIn(changes).map((kind) => words.rowsOfChange[kind](writtenIn(words).count(changes[kind])))
-}
-
 function endsOf({ since }: Changes, { to }: ChangesQuery): [name: string, id: string][] {
   return [['since', since], ...(to === null ? [] : [['to', to] as [string, string]])]
 }
@@ -199,17 +193,24 @@ function countsPart(
   rows: number,
 ): Html {
   const { count, list } = writtenIn(words)
-  const kinds = kindsIn(changes)
-  const linkTo = (kind: string): string =>
-    queryLink(new Map([...endsOf(changes, query), [changeColumns(changes.fields).change, kind]]))
+  const kinds = changedRowTexts(words, changes)
+  const { change } = changeColumns(changes.fields)
+  const chosen = new URLSearchParams(query.target).get(change)
+  const ends = endsOf(changes, query)
+  const kindLink = ({ kind, text }: (typeof kinds)[number]): Html =>
+    kind === chosen
+      ? html`<strong>${text}</strong>`
+      : html`<a href="${queryLink(new Map([...ends, [change, kind]]))}">${text}</a>`
   const isReloaded = changes.added + changes.removed + changes.changed > rows / 2
   const fields = changes.changed_fields.map(({ name, rows: changed }) => {
     const field = table.fields.find((one) => one.name === name)
     return `${field === undefined ? name : titleOf(field)} (${count(changed)})`
   })
-  return html`<p class="lead" role="status">
-      ${isReloaded && words.reloaded} ${kinds.length === 0 && words.noRowChanged}
-      ${kinds.map((kind) => html`<a href="${linkTo(kind)}">${words.rowsOfChange[kind](count(changes[kind]))}</a> `)}
+  return html`<p class="lead dotted" role="status">
+      ${isReloaded && html`<span>${words.reloaded}</span>`}
+      ${kinds.length === 0 && html`<span>${words.noRowChanged}</span>`}
+      ${kinds.map((kind) => html`${kindLink(kind)} `)}
+      ${chosen !== null && html`<a href="${queryLink(new Map(ends))}">${words.allChanges}</a>`}
     </p>
     ${fields.length > 0 && html`<p>${words.fieldsChanged} ${list(fields)}.</p>`}
     ${changes.key === null && kinds.length > 0 && html`<p class="facts">${words.withoutKey}</p>`}`

@@ -138,6 +138,7 @@ function tableLine({ context, files }: PageService, table: Table, shown: ShownTa
     <td class="drawn">${spark}</td>
     <td class="number" data-label="${words.rowsHead}">${count(manifest.rows)}</td>
     <td>
+      ${manifest.rows <= table.excelRowsMax && html`<a href="${addresses.workbook(language, table, new Map())}" rel="nofollow">${words.download} Excel</a><br />`}
       <a href="${files.download(table)}">${words.download} CSV (gzip), ${bytes(download?.bytes ?? 0)}</a>
     </td>
   </tr>`

@@ -204,7 +204,7 @@ function latelyPart(
             <time datetime="${at}">${day(at)}</time>
             <a href="${addresses.table(language, table)}">${dataset.name}: ${titleOf(table)}</a>
             <span class="facts">${words.rows(count(rows))}</span>
-            <a href="${addresses.files(language, dataset)}#${table.name}">${words.versions}</a>
+            <a href="${addresses.aspect(language, table, 'changes')}">${words.versions}</a>
           </li>`,
       )}
     </ul>

@@ -59,6 +59,11 @@ export function provenancePart(context: PageContext, tables: readonly TableProve
   </section>`
 }
 
+/** Returns whether rows differ from those of the previous snapshot. */
+export function hasChangedRows({ changes: [latest] = [] }: Manifest): boolean {
+  return latest !== undefined && latest.added + latest.removed + latest.changed > 0
+}
+
 function truthLine(
   { words, addresses, language }: PageContext,
   { table, manifest, report, lastCheck }: TableProvenance,
@@ -76,7 +81,7 @@ function truthLine(
     <td data-label="${words.changed}">
       ${changedPart(words, manifest)}
       ${
-        manifest.changes !== undefined &&
+        hasChangedRows(manifest) &&
         html`<a href="${addresses.aspect(language, table, 'changes')}">${words.whatChanged}</a>`
       }
     </td>

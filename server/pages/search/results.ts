@@ -103,8 +103,8 @@ function rank(
   const placeOf = (one: CatalogKey): number => places.get(keyOf(one)) ?? tables.length
   return {
     charted: counted.map(({ match }) => match).filter(({ isPart }) => !isPart),
-    // Tables with fewer words than half of the best one are about something else.
-    tables: tables.filter((match) => 2 * match.words.size >= most).slice(0, tablesMax),
+    // Tables with at most half of the words of the best one are about something else.
+    tables: tables.filter((match) => 2 * match.words.size > most).slice(0, tablesMax),
     values: counted
       .filter((one) => byTable.get(keyOf(one))?.words.size === most)
       .toSorted(
@@ -147,8 +147,8 @@ function resultsHtml(service: PageService, text: string, found: Found): Html {
   const { addresses, language, words } = context
   const none = tables.length === 0 && values.length === 0
   const main = html`
-    <h1>${none ? words.nothingFound : words.resultsFor(text)}</h1>
-    ${searchForm(context, text)}
+    <h1>${words.resultsFor(text)}</h1>
+    ${none && html`<p class="lead">${words.nothingFound}</p>`} ${searchForm(context, text)}
     ${
       charts.length > 0 &&
       html`<h2>${words.chartsFound}</h2>

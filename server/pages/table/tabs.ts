@@ -5,6 +5,8 @@ import { aspects, type Aspect } from '../../documents/page-addresses.ts'
 import type { PageContext, Step } from '../frame.ts'
 import { html, partyPart, type Html } from '../html.ts'
 import { coverageOf, coverageText } from '../coverage.ts'
+import { hasChangedRows } from '../provenance.ts'
+import { queryLink } from './view.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { TableDescription } from '../../documents/description.ts'
 
@@ -13,6 +15,7 @@ interface PublishedTable extends Pick<TableDescription, 'dataset' | 'table' | 'm
 /**
  * Head of all pages of a table: its title, actions and facts, and links to the other pages.
  * @param ask query that pages with rows keep
+ * @param shown parameters of the page itself
  */
 export function headPart(
   context: PageContext,
@@ -20,13 +23,30 @@ export function headPart(
   tab: 'table' | Aspect,
   ask: QueryParameters = new Map(),
   actions: Html | null = null,
+  shown: QueryParameters = ask,
 ): Html {
   const { table } = published
   return html`<div class="head">
       <h1>${titleOf(table)}</h1>
       ${actions}
     </div>
-    ${factsPart(context, published)} ${tabsPart(context, table, tab, ask)}`
+    ${factsPart(context, published)} ${tabsPart(context, table, tab, ask)}
+    ${versionPart(context, published, shown)}`
+}
+
+/** Names the version if the address chooses one, with a link to the current version. */
+function versionPart(
+  { words }: PageContext,
+  { manifest }: PublishedTable,
+  shown: QueryParameters,
+): Html | null {
+  const chosen = shown.get('snapshot')
+  if (chosen === undefined || chosen === 'current' || manifest === null) return null
+  const current = new Map([...shown].filter(([name]) => name !== 'snapshot'))
+  return html`<p class="hint">
+    ${words.versionShown(writtenIn(words).moment(manifest.import_date))}
+    <a href="${queryLink(current)}">${words.latestVersion}</a>
+  </p>`
 }
 
 function factsPart(
@@ -48,7 +68,8 @@ function factsPart(
       >`
     }
     ${
-      manifest?.changes !== undefined &&
+      manifest !== null &&
+      hasChangedRows(manifest) &&
       html`<a href="${addresses.aspect(language, table, 'changes')}">${words.whatChanged}</a>`
     }
     ${

@@ -82,12 +82,25 @@ test.each(['/en/dataset/d/t/', '/en/dataset/d/'])('%s leads to the changes of th
   expect(links).toContain('/en/dataset/d/t/changes/')
 })
 
+test('a page of a chosen version names it and leads to the current one', async () => {
+  for (const path of ['', 'chart/']) {
+    const { text, links } = await page(`/en/dataset/d/t/${path}?snapshot=${ids[0]}&city=Ja%C3%BA`)
+    expect(text).toContain('Version of Jan 2, 2026, 3:04 AM UTC. The current version')
+    expect(links.find((link) => link.startsWith('?') && !link.includes('snapshot'))).toContain(
+      'city=Ja%C3%BA',
+    )
+  }
+  const { text } = await page('/en/dataset/d/t/?city=Ja%C3%BA')
+  expect(text).not.toContain('The current version')
+})
+
 test('without a key, a row that changed is removed and added', async () => {
   const { text } = await page('/en/dataset/d/keyless/changes/')
   expect(text).toContain('2 rows added 2 rows removed This table has no key')
 })
 
 test('a table without an earlier version says so', async () => {
+  expect((await page('/en/dataset/d/once/')).text).not.toContain('What changed')
   const { status, text } = await page('/en/dataset/d/once/changes/')
   expect([status, text]).toEqual([
     200,

@@ -144,10 +144,10 @@ test('rows are cited with their filters and version, in words and in three style
     new Intl.DateTimeFormat(locale, { dateStyle, timeZone: 'UTC' }).format(new Date(today))
   expect(menu).toContain(`Ana_B & C (2026). ${title}. ${address} (accessed ${dayIn('en', 'medium')}). CC0.`)
   expect(menu).toContain(
-    `APA Ana_B & C. (2026). ${title} [Data set]. Retrieved ${dayIn('en', 'long')}, from ${address}`,
+    `APA Ana_B & C. (2026). ${title} [Data set]. License: CC0. Retrieved ${dayIn('en', 'long')}, from ${address}`,
   )
   expect(menu).toContain(
-    `ABNT ANA_B & C. ${title}. 2026. Base de dados. Disponível em: ${address}. Acesso em: ${dayIn('pt-BR', 'medium').replaceAll(' de ', ' ')}.`,
+    `ABNT ANA_B & C. ${title}. 2026. Base de dados. Licença: CC0. Disponível em: ${address}. Acesso em: ${dayIn('pt-BR', 'medium').replaceAll(' de ', ' ')}.`,
   )
   expect(menu).toContain(String.raw`BibTeX @misc{rain, title = {{daily (Rain \& \textbraceleft snow`)
   expect(
@@ -444,8 +444,8 @@ describe('a chart elsewhere', () => {
   test('has its line in the order of time, with gaps', async () => {
     const { body } = await rawGet(service.app, '/en/dataset/rain/daily/chart.svg?group=date&ordering=rows')
     const path = /<path d="([^"]*)"[^>]*class="l0"/.exec(body.toString())?.[1] ?? ''
-    // The first, second, third and fifth of January, between the axis at 52 and the end at 756.
-    expect([...path.matchAll(/[ML]([\d.]+) /g)].map(([, x]) => Number(x))).toEqual([52, 228, 404, 756])
+    // The first, second, third and fifth of January, between the axis at 52 and the end at 956.
+    expect([...path.matchAll(/[ML]([\d.]+) /g)].map(([, x]) => Number(x))).toEqual([52, 278, 504, 956])
   })
 
   test('is in a frame of any site, with the data of its version', async () => {

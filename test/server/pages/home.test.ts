@@ -143,8 +143,8 @@ test('a dataset page says first what a row is, since when, how fresh it is and w
     ],
     order: ['Tables', 'Updates', 'Files'],
     tables: [
-      'Rain by day Each row: one day Feb 1, 2024 to Feb 3, 2024 Rain by day 3 Download CSV (gzip), 64 B',
-      'Rain by day Each row: one hour Feb 5, 2024 1 Download CSV (gzip), 52 B',
+      'Rain by day Each row: one day Feb 1, 2024 to Feb 3, 2024 Rain by day 3 Download Excel Download CSV (gzip), 64 B',
+      'Rain by day Each row: one hour Feb 5, 2024 1 Download Excel Download CSV (gzip), 52 B',
     ],
   })
 })
