@@ -51,14 +51,19 @@ export function changedListSql(changed: string): string {
   return `from_json(${quotedName(changed)}, '["varchar"]')`
 }
 
+/** SQL: the earlier value of a field in a file of changes, except in added rows, which have none. */
+export function earlierSql(name: string, compared: ComparedForm): string {
+  if (!fieldsWithOld(compared).includes(name)) return quotedName(name)
+  const { changed, old } = changeColumns(compared.fields)
+  const isChanged = `list_contains(${changedListSql(changed)}, ${quotedText(name)})`
+  return `case when ${isChanged} then ${quotedName(old(name))} else ${quotedName(name)} end`
+}
+
 /** SQL: the earlier or the later states of the rows in a file of changes, with the compared fields as columns. */
 export function statesSql({ file, ...compared }: ChangesFile, state: 'old' | 'new'): string {
-  const { change, changed, old } = changeColumns(compared.fields)
-  const withOld = state === 'new' ? [] : fieldsWithOld(compared)
+  const { change } = changeColumns(compared.fields)
   const columns = compared.fields.map((name) =>
-    withOld.includes(name)
-      ? `case when list_contains(${changedListSql(changed)}, ${quotedText(name)}) then ${quotedName(old(name))} else ${quotedName(name)} end as ${quotedName(name)}`
-      : quotedName(name),
+    state === 'old' ? `${earlierSql(name, compared)} as ${quotedName(name)}` : quotedName(name),
   )
   return `select ${columns.join(', ')} from read_parquet(${quotedText(file)})
     where ${quotedName(change)} <> '${state === 'old' ? 'added' : 'removed'}'`

@@ -1,6 +1,6 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
-import type { Manifest } from '../../core/warehouse/manifest.ts'
+import type { Changes, Manifest } from '../../core/warehouse/manifest.ts'
 import type { DamagedFile } from '../../core/warehouse/verify-files.ts'
 
 /** A table as one ingest published it; never changes. */
@@ -24,6 +24,8 @@ export interface Snapshot {
   readonly report: SnapshotReport | null
   /** Distinct values of each field that has few, by field; empty without a report. */
   readonly choices: ReadonlyMap<string, readonly string[]>
+  /** Comparison whose rows these are: then filters apply to the earlier and the later state of a row. */
+  readonly changes?: Changes
   /** Withdraws the snapshot because a file is damaged. */
   readonly withdraw: (error: DamagedFile) => void
   /** Reports that files may be damaged: all are read again. */

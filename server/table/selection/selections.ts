@@ -1,4 +1,5 @@
 import { orderTerm, quotedName } from '../../../core/sql.ts'
+import { fieldsWithOld } from '../../../core/warehouse/changes.ts'
 import type { Condition } from '../../query/conditions.ts'
 import type { RowFilter } from '../../query/query.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
@@ -98,8 +99,10 @@ export function fixedFields({ conditions }: Pick<RowFilter, 'conditions'>): Set<
  * Returns whether the order of the table is also the requested order. Fields that the filter restricts to one
  * value are ignored in both.
  */
-export function isInFileOrder({ manifest }: Snapshot, { ordering, conditions }: RowFilter): boolean {
-  const fixed = fixedFields({ conditions })
+export function isInFileOrder({ manifest, changes }: Snapshot, { ordering, conditions }: RowFilter): boolean {
+  // The earlier state of a row may satisfy a condition, and the later one not.
+  const open = changes === undefined ? [] : fieldsWithOld(changes)
+  const fixed = fixedFields({ conditions: conditions.filter(({ field }) => !open.includes(field.name)) })
   const isFixed = (term: string): boolean =>
     [...fixed].some((name) => term.startsWith(`${quotedName(name)} `))
   const terms = manifest.order.filter((term) => !isFixed(term))

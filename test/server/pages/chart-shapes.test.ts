@@ -136,6 +136,9 @@ test('a line leads over no gap in the data, and one time alone is a bar', async 
   expect(await pathOf('&day=2014-03-01')).toBeUndefined()
 })
 
+const heights = (path: string): number[] =>
+  [...path.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
+
 test('numbers of years are drawn in their order, as a line and in small', async () => {
   const table = {
     name: 't',
@@ -154,8 +157,6 @@ test('numbers of years are drawn in their order, as a line and in small', async 
   })
   await shop.ingest()
   const { app } = await serve(shop)
-  const heights = (path: string): number[] =>
-    [...path.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
   const [, line = ''] = /<path d="([^"]*)"[^>]* class="l0"/.exec(await svgOf({ app }, '')) ?? []
   const home = (await rawGet(app, '/en/', { Accept: 'text/html' })).body.toString()
   const [, small = ''] = /class="stroke" d="([^"]*)"/.exec(home) ?? []

@@ -1,3 +1,4 @@
+import { randomFrom } from '../../../bench/random.ts'
 import { rawGet, serve, walk, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, importDate, temporaryFolder, workshop } from '../../support/workshop.ts'
 
@@ -71,6 +72,63 @@ test('the changes since the previous snapshot are a page of rows', async () => {
     'acervo-count': '2',
     'acervo-changes': 'added=0, removed=0, changed=2',
     link: expect.stringContaining(`/files/d/t/${ids[2]}/changes.parquet>; rel="alternate"`),
+  })
+})
+
+describe('conditions on the states of a row', () => {
+  type Row = readonly [id: number, a: number | null, b: string]
+  const texts = ['São Paulo', 'Jaú', 'Bahia']
+  const { pick, next } = randomFrom('states')
+  const rowOf = (id: number): Row => [id, pick([null, 1, 2, 3]), pick(texts)]
+  const ids80 = Array.from({ length: 80 }, (_, id) => id)
+  const before = new Map(ids80.slice(0, 60).map((id) => [id, rowOf(id)]))
+  const after = new Map(
+    ids80.slice(10).map((id) => [id, next() < 0.3 ? (before.get(id) ?? rowOf(id)) : rowOf(id)]),
+  )
+  let own: Service
+  beforeAll(async () => {
+    const table = {
+      name: 't',
+      order: ['a', 'id'],
+      key: ['id'],
+      filters: ['id', 'a', 'b'],
+      search: ['b'],
+      fields: ['id:integer', 'a:integer', 'b:string'].map(fieldOf),
+    }
+    const shop = await workshop(catalogAround([table]), {})
+    for (const [index, rows] of [before, after].entries()) {
+      await shop.write(
+        'd/t.csv',
+        `id,a,b\n${[...rows.values()].map(([id, a, b]) => `${id},${a ?? ''},${b}`).join('\n')}\n`,
+      )
+      const now = (): Date => new Date(importDate.getTime() + index * 60_000)
+      const [outcome] = await shop.ingest({ now })
+      if (outcome?.status !== 'published') throw new Error('not published')
+    }
+    own = await serve(shop)
+  })
+
+  test.each<[query: string, holds: (row: Row) => boolean]>([
+    ['a=1', ([, a]) => a === 1],
+    ['a__ne=1', ([, a]) => a !== 1],
+    ['a__isnull=true', ([, a]) => a === null],
+    ['a=1&b=Bahia', ([, a, b]) => a === 1 && b === 'Bahia'],
+    [
+      'a__gte=2&b__in=Bahia,Ja%C3%BA&id__lt=40',
+      ([id, a, b]) => a !== null && a >= 2 && b !== 'São Paulo' && id < 40,
+    ],
+    ['search=paulo', ([, , b]) => b === 'São Paulo'],
+    ['search=paulo&a=3', ([, a, b]) => b === 'São Paulo' && a === 3],
+  ])('%s finds the rows of which one state satisfies all of it', async (query, holds) => {
+    const expected = [...new Set([...before.keys(), ...after.keys()])].filter((id) => {
+      const states = [before.get(id), after.get(id)]
+      const isSame = JSON.stringify(states[0]) === JSON.stringify(states[1])
+      return !isSame && states.some((row) => row !== undefined && holds(row))
+    })
+    const { body } = await rawGet(own.app, `${base}?${query}&ordering=id`)
+    const { results } = JSON.parse(body.toString()) as { results: { id: number }[] }
+    expect(results.map(({ id }) => id)).toEqual(expected.toSorted((one, other) => one - other))
+    expect(expected.length).toBeGreaterThan(0)
   })
 })
 

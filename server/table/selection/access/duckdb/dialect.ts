@@ -8,12 +8,15 @@ import { baseOf, termSql, type Term } from '../../../../query/date-parts.ts'
 import { wordStart } from '../../../../query/search-terms.ts'
 import type { SqlDialect } from '../../where.ts'
 
-function columnOf(term: Term): string {
-  return termSql(term, quotedName(baseOf(term).name))
-}
-
-/** Dialect of DuckDB, over the columns of the parts. */
-export function duckDbDialect(parameters: Parameters): SqlDialect {
+/**
+ * Dialect of DuckDB, over the columns of the parts.
+ * @param valueSql returns the SQL of the value of a field
+ */
+export function duckDbDialect(
+  parameters: Parameters,
+  valueSql: (name: string) => string = quotedName,
+): SqlDialect {
+  const columnOf = (term: Term): string => termSql(term, valueSql(baseOf(term).name))
   return {
     column: columnOf,
     folded: (field) => foldedSql(columnOf(field)),

@@ -1,14 +1,16 @@
 import path from 'node:path'
 import { blobBytes, type Value } from '../../../../../core/duckdb/vectors.ts'
 import type { Part } from '../../../../../core/warehouse/manifest.ts'
-import { orderTerm, quotedText } from '../../../../../core/sql.ts'
+import { orderTerm, quotedName, quotedText } from '../../../../../core/sql.ts'
 import type { RowFilter } from '../../../../query/query.ts'
 import { typeRow } from '../../../../../core/catalog/field-types.ts'
 import { Parameters, type Plan } from '../../../engine/plan.ts'
 import type { Snapshot } from '../../../../snapshots/snapshot.ts'
 import type { PartRows } from '../../row-set.ts'
-import { conditionSql, wordSql } from '../../where.ts'
+import { conditionSql, wordSql, type SqlDialect } from '../../where.ts'
 import { duckDbDialect } from './dialect.ts'
+import { changeColumns, earlierSql, fieldsWithOld } from '../../../../../core/warehouse/changes.ts'
+import { baseOf } from '../../../../query/date-parts.ts'
 import type { Span } from '../order.ts'
 import type { Table } from '../../../../../core/catalog/catalog.ts'
 import { operatorRow } from '../../../../query/operators.ts'
@@ -139,15 +141,22 @@ function filtered(
   { parts, span, rows }: Scan,
   { conditions, words }: ScanFilter,
 ): { from: string; where: string } & Pick<Plan, 'parameters' | 'reads'> {
-  const { table, folder } = snapshot
+  const { table, folder, changes } = snapshot
   const parameters = new Parameters()
-  const dialect = duckDbDialect(parameters)
-  const searched = table.fields.filter(({ name }) => table.search.includes(name)).map(dialect.folded)
-  const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
-  const terms = [
+  const searched = table.fields.filter(({ name }) => table.search.includes(name))
+  const termsIn = (dialect: SqlDialect): string[] => [
     ...conditions.map((condition) => conditionSql(condition, dialect)),
-    ...words.map((word) => wordSql(searched, word, dialect)),
+    ...words.map((word) => wordSql(searched.map(dialect.folded), word, dialect)),
   ]
+  const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
+  const names = [...conditions.map(({ field }) => baseOf(field)), ...(words.length > 0 ? searched : [])]
+  const terms = termsIn(duckDbDialect(parameters))
+  if (changes !== undefined && names.some(({ name }) => fieldsWithOld(changes).includes(name))) {
+    const isChanged = `${quotedName(changeColumns(changes.fields).change)} = 'changed'`
+    const ofEarlier = termsIn(duckDbDialect(parameters, (name) => earlierSql(name, changes)))
+    const later = terms.splice(0)
+    terms.push(`(${later.join(' and ')} or ${[isChanged, ...ofEarlier].join(' and ')})`)
+  }
   if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
   const [part, other] = parts
   // Row numbers restart in each part, so they can limit the rows of a single part only. In several parts,
