@@ -79,6 +79,9 @@ async function publishedVersion(warehouse: string, scratch: string): Promise<num
   if (manifest === null) return 0
   const home = store.place(layout.snapshot(table, manifest.snapshot))
   await verifyFiles(filesInFolder(home), manifest)
+  const [changes] = manifest.changes ?? []
+  expect(changes?.since ?? null).toBe(manifest.previous)
+  expect(manifest.files.some(({ file }) => file === changes?.file)).toBe(changes !== undefined)
   const database = await Database.open({ memory: '100MB', threads: 1, scratch, folders: [warehouse] })
   const db = await database.connect()
   try {
