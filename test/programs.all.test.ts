@@ -25,7 +25,7 @@ beforeAll(async () => {
   settings = { SOURCES: path.join(folder, 'sources'), WAREHOUSE: path.join(folder, 'warehouse') }
 })
 
-const keyOfOneFile = '  # key: [a] # all 4 rows differ in it; if it identifies a row, remove the first #\n'
+const keyOfAllRows = '  # key: [a] # all 4 rows differ in it; if it identifies a row, remove the first #\n'
 const suggested = (name: string, source: string): string =>
   `- name: ${name}\n  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n` +
   `${source}  fields:\n    - { name: a, type: integer } # all 4 values are whole numbers of at most 1 digit\n` +
@@ -80,7 +80,7 @@ describe('the suggest program', () => {
       entry: suggested('p2', '  source:\n    files: ["two/p2.csv","two/p1.csv"]\n'),
     })
     const twice = gzipSync(`${fourths}3,x\n4,y\n`)
-    expect(await suggest(['-'], twice)).toMatchObject({ entry: suggested('standard-input', keyOfOneFile) })
+    expect(await suggest(['-'], twice)).toMatchObject({ entry: suggested('standard-input', keyOfAllRows) })
     const other = await temporaryFolder()
     const zip = zipOf(
       { name: 'in/u.csv', content: `${fourths}3,x\n4,y\n` },
@@ -88,7 +88,7 @@ describe('the suggest program', () => {
     )
     await writeFile(path.join(other, 'z.csv.zip'), zip)
     expect(await suggest([path.join(other, 'z.csv.zip'), '--member=u*'])).toMatchObject({
-      entry: suggested('z', `${keyOfOneFile}  source:\n    member: "u*"\n`),
+      entry: suggested('z', `${keyOfAllRows}  source:\n    member: "u*"\n`),
     })
     expect(await suggest([path.join(other, 'z.csv.zip')])).toMatchObject({
       code: 1,

@@ -28,6 +28,7 @@ interface Sample {
   readonly texts: readonly ReadonlyMap<string, number>[]
   /** All rows; null for a large file. */
   readonly rows: readonly SampleRow[] | null
+  readonly firstRows: readonly SampleRow[]
 }
 
 export interface SampleRow {
@@ -109,7 +110,8 @@ function sampleIn({ bytes, isComplete, encoding }: Start, bytesMax: number): Sam
   const dialect = dialectOf(start, isComplete && start.length === bytes.length, encoding)
   const rows = rowsIn(bytes, isComplete, dialect)
   const texts = textsIn(rows, dialect.firstLine.length)
-  return { dialect, texts, rows: isComplete && rows.length <= allRowsMax ? rows : null }
+  const firstRows = rows.slice(0, allRowsMax)
+  return { dialect, texts, rows: isComplete && firstRows.length === rows.length ? rows : null, firstRows }
 }
 
 function rowsIn(all: Buffer, isComplete: boolean, dialect: Dialect): SampleRow[] {

@@ -14,7 +14,7 @@ export interface Entry {
   readonly dialect: Dialect
   /** Further keys of the source, such as `files`. */
   readonly source: Readonly<Record<string, unknown>>
-  readonly key?: SuggestedKey | null
+  readonly key?: SuggestedKey | undefined
   readonly fields: readonly {
     readonly name: string
     readonly keys: FieldKeys
@@ -30,7 +30,7 @@ export interface Entry {
 const ofTable = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as const
 
 /** Formats the entry for the catalog, each field on a line with its evidence. */
-export function entryText({ name, dialect, source, key: identity = null, fields }: Entry): string {
+export function entryText({ name, dialect, source, key: identity, fields }: Entry): string {
   const hoisted = hoistedFrom(fields.map(({ keys }) => keys))
   const keys = {
     ...source,
@@ -51,7 +51,7 @@ export function entryText({ name, dialect, source, key: identity = null, fields 
   return [
     `- name: ${inlineYaml(name)}\n`,
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n',
-    identity === null
+    identity === undefined
       ? ''
       : `  # key: [${identity.names.map(inlineYaml).join(', ')}] # all ${identity.rows.toLocaleString('en')} rows differ in it; if it identifies a row, remove the first #\n`,
     measures.length === 0

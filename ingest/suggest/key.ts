@@ -12,19 +12,27 @@ export interface SuggestedKey {
 /** Maximum number of fields that may be part of a key, in their order, and of fields in a key. */
 const [candidatesMax, keyFieldsMax] = [8, 3]
 
-/** Returns the first of the fewest fields whose values together occur once, and which every row has; null for none. */
-export function keyOf(
-  rows: readonly SampleRow[],
-  fields: readonly { readonly name: string; readonly keys: FieldKeys; readonly texts?: FieldTexts }[],
-): SuggestedKey | null {
+/** Maximum number of keys that are compared in all rows: each takes 8 bytes a row. */
+const keysMax = 16
+
+interface Candidate {
+  readonly name: string
+  readonly keys: FieldKeys
+  readonly texts?: FieldTexts
+  /** Number of nulls in all rows. */
+  readonly nulls: number
+}
+
+/** Returns groups of fields whose values together occur once, and which every row has; groups of fewest fields first. */
+export function keysOf(rows: readonly SampleRow[], fields: readonly Candidate[]): string[][] {
   const candidates = fields
-    .flatMap(({ name, keys, texts = {} }, column) => {
+    .flatMap(({ name, keys, texts = {}, nulls }, column) => {
       const { isOrdered, isText } = typeRow(keys.type as FieldType)
       const isName = isText || keys.type === 'integer' || keys.type === 'date' || keys.type === 'datetime'
       const isFilled = rows.every(({ values }) => (values[column]?.trim() ?? '') !== '')
       const canIdentify =
         isOrdered && isName && keys.type !== 'text' && !isSummable(texts, { type: keys.type })
-      return canIdentify && isFilled ? [{ name, column }] : []
+      return canIdentify && isFilled && nulls === 0 ? [{ name, column }] : []
     })
     .slice(0, candidatesMax)
   const isUnique = (columns: readonly number[]): boolean => {
@@ -33,14 +41,17 @@ export function keyOf(
     )
     return seen.size === rows.length
   }
-  if (rows.length < 2) return null
+  if (rows.length < 2) return []
+  const found: string[][] = []
   let combinations: (typeof candidates)[] = [[]]
   for (let length = 1; length <= keyFieldsMax; length += 1) {
     combinations = combinations.flatMap((some) =>
       candidates.filter(({ column }) => column > (some.at(-1)?.column ?? -1)).map((next) => [...some, next]),
     )
-    const found = combinations.find((some) => isUnique(some.map(({ column }) => column)))
-    if (found !== undefined) return { names: found.map(({ name }) => name), rows: rows.length }
+    for (const some of combinations) {
+      if (found.length === keysMax) return found
+      if (isUnique(some.map(({ column }) => column))) found.push(some.map(({ name }) => name))
+    }
   }
-  return null
+  return found
 }

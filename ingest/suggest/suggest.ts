@@ -17,13 +17,13 @@ import { decimalOf } from './number-field.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { withoutUnits } from '../dialect/header.ts'
 import { entryText, tableOf, type Entry } from './entry.ts'
-import { keyOf } from './key.ts'
+import { keysOf } from './key.ts'
 import { namesFor, tableNameFor } from './names.ts'
 import { describeLines, remarksOf, type Remark } from './remarks.ts'
 import { titleAndUnitOf } from './titles.ts'
 import { encodingOf, sampleOf, textsIn } from '../dialect/sample.ts'
 import { dropOf, headingsIn, isTotal, totalRowsIn, type TotalRow } from './totals.ts'
-import { tryEntry, type Misfit, type Trial } from '../convert/cast/trial.ts'
+import { tryEntry, uniqueKey, type Misfit, type Trial } from '../convert/cast/trial.ts'
 
 interface SuggestOptions {
   /** An empty folder. */
@@ -151,9 +151,13 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
         ...describeField(fields[index], trial, index, placesText),
       })),
     }
-    const rows = (sample.rows ?? []).filter(({ line }) => !dropped.has(line))
-    // Rows of other files are not compared.
-    const key = files.length === 1 ? keyOf(rows, annotatedEntry.fields) : null
+    const rows = sample.firstRows.filter(({ line }) => !dropped.has(line))
+    const keys = keysOf(rows, annotatedEntry.fields)
+    // The first rows may be all rows.
+    const isKnown = files.length === 1 && sample.rows !== null
+    const table = tableOf(entryText(entry))
+    const names = isKnown ? keys[0] : await uniqueKey({ ...options, files, table, db }, keys)
+    const key = names && { names, rows: isKnown ? rows.length : trial.read.counts.records }
     return {
       entry: entryText({ ...annotatedEntry, key }),
       remarks: remarksOf(files, {

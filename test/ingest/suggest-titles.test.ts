@@ -59,6 +59,16 @@ test.each<[what: string, lines: readonly string[], key: string | null]>([
   ['no column, where rows repeat', ['a;b', '1;2', '1;2'], null],
   ['no column without a value in some row', ['a;b', '1;2', ';2'], null],
   ['no column of one row', ['a;b', '1;2'], null],
+  [
+    'a pair of columns of which the first one differs in the first 50,000 rows alone',
+    ['id;part', ...Array.from({ length: 50_100 }, (_, row) => `${row % 50_050};${row < 50_050 ? 'a' : 'b'}`)],
+    '[id, part]',
+  ],
+  [
+    'no column of a large file whose last row lacks a value',
+    ['id;part', ...Array.from({ length: 50_100 }, (_, row) => `${row === 50_099 ? '' : row};a`)],
+    null,
+  ],
 ])('a suggestion proposes as key %s', async (_what, lines, key) => {
   const { told } = await entryOf(linesOf(...lines))
   expect(/^ +# key: (\[.*?\]) # all/m.exec(told)?.[1] ?? null).toBe(key)

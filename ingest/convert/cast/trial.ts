@@ -127,6 +127,50 @@ async function examplesIn({ table, db, scratch }: TrialOptions, batch: Batch): P
   })
 }
 
+/**
+ * Reads all rows, and returns the first key whose values together occur once and are never null; undefined if there
+ * is none.
+ * @throws TableFailure if the source is unreadable
+ */
+export async function uniqueKey(
+  { files, table, db, scratch, limits, progress }: Omit<TrialOptions, 'spellings' | 'probes'>,
+  keys: readonly (readonly string[])[],
+): Promise<readonly string[] | undefined> {
+  if (keys.length === 0) return undefined
+  progress.step('comparing rows')
+  const columns = keys.map((_, index) => `k${index}`)
+  await db.rows(
+    `create or replace temp table acervo_keys (${columns.map((name) => `${name} ubigint`).join(', ')})`,
+  )
+  const take = async (batch: Batch): Promise<void> => {
+    const given = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
+    const named = new Set(keys.flat())
+    const fields = matchHeader(table, batch, given, false).fields.filter(({ field }) => named.has(field.name))
+    const weights = drawWeights(fields)
+    const work = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
+    const values = valuesSql(fields, plainSql(work, batch, true), constantSql(batch))
+    const valueOf = new Map(values.fields.map(({ value }, index) => [fields[index]?.field.name, value]))
+    // A key with a null is null, which is not counted.
+    const hashes = keys.map((names) => {
+      const parts = names.map((name) => `(${valueOf.get(name) ?? 'null'})`)
+      return `case when ${parts.map((part) => `${part} is not null`).join(' and ')} then hash(${parts.join(', ')}) end`
+    })
+    await db.rows(`insert into acervo_keys select ${hashes.join(', ')} from ${values.from}`)
+    await Promise.all(batch.pieces.map(({ file }) => rm(file)))
+  }
+  const taker = { folder: scratch, bytes: batchBytes, take }
+  await readSource(files, { table, progress, limits, taker, hashes: false })
+  try {
+    for (const [index, name] of columns.entries()) {
+      const [[isUnique] = []] = await db.rows(`select count(distinct ${name}) = count(*) from acervo_keys`)
+      if (isUnique === true) return keys[index]
+    }
+    return undefined
+  } finally {
+    await db.rows('drop table acervo_keys')
+  }
+}
+
 async function tryBatch(
   { table, spellings, probes, db, scratch }: TrialOptions,
   batch: Batch,
