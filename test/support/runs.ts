@@ -15,6 +15,9 @@ const runs = {
   PARTITION_CHANGES: { quick: 1, all: 3, long: 300 },
   /** Series of two to four snapshots, compared with the changes between them. */
   CHANGES: { quick: 4, all: 20, long: 400 },
+  /** Feeds of queries that clients poll, and refreshes of their table. */
+  FEEDS: { quick: 24, all: 100, long: 1000 },
+  FEED_REFRESHES: { quick: 3, all: 6, long: 20 },
   /** Sources of a table with expectations. */
   EXPECTATIONS: { quick: 5, all: 25, long: 1000 },
   /** CSV files of every dialect whose catalog entries are suggested. */

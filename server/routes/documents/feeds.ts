@@ -7,7 +7,7 @@ import { parametersOf, parseQuery } from '../../query/parameters.ts'
 import { besideParameters } from '../../query/changes-query.ts'
 import { withQuery } from '../../http/addresses.ts'
 import { findDataset, findTable, requesterOf } from '../find.ts'
-import { answerChanges, questionIn, subtitleOf } from './query-feed.ts'
+import { answerChanges, entriesOf, questionIn, subtitleOf } from './query-feed.ts'
 import { offerOf } from './metadata.ts'
 import { documentResponse, type DocumentService } from './service.ts'
 
@@ -87,7 +87,7 @@ export function tableFeed(service: DocumentService): Resource {
     name: 'Table Feed',
     description: 'Changes of a table, or of the answer to a query, as Atom.',
     countsAs: 'rows',
-    find: (request) => {
+    find: async (request) => {
       const pairs = parametersOf(request.target)
       const { language, catalog } = requestedLanguage(
         service,
@@ -100,9 +100,12 @@ export function tableFeed(service: DocumentService): Resource {
         queryOf(pairs, (name) => name !== 'lang'),
       )
       const parameters = new Map(question?.parameters)
+      const key = ['feed', tableId(table), language, JSON.stringify([...parameters])]
+      const unaborted = requesterOf(request, () => new AbortController().signal, service.pageBytesMax)
+      const ids = question && (await entriesOf(service, dataset, table, question, unaborted))
       return documentResponse(
         service,
-        { key: ['feed', tableId(table), language, JSON.stringify([...parameters])], tables: [table] },
+        ids === null ? { key, tables: [table] } : { key: [...key, ...ids], tables: [] },
         atomType,
         async (signal) => {
           const requester = requesterOf(request, signal, service.pageBytesMax)

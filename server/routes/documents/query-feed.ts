@@ -9,6 +9,8 @@ import { unavailableNow } from '../find.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import { parseRowQuery } from '../../query/query.ts'
 import type { Language } from '../../../core/catalog/names.ts'
+import type { SnapshotId } from '../../../core/warehouse/layout.ts'
+import type { Manifest } from '../../../core/warehouse/manifest.ts'
 import { answerDigest, type AnswerDigest, type Question } from '../../table/representations/answer-digest.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import type { DocumentService } from './service.ts'
@@ -34,6 +36,39 @@ export function questionIn(table: Table, target: string): Question | null {
 /** Describes the rows of a query. */
 export function subtitleOf(question: Question, language: Language): string {
   return describeFilter('terms' in question ? question.filter : question, wordsOf[language]).join(', ')
+}
+
+/** Snapshots with entries, by the latest snapshot and the query of a feed. */
+const entries = new WeakMap<Manifest, Map<string, Promise<readonly SnapshotId[]>>>()
+/** Maximum number of queries whose entries are remembered for a snapshot. */
+const queriesMax = 10_000
+
+/**
+ * Returns the snapshots that have entries in the feed of a query. They name the feed, so that it stays the same until
+ * the answer changes. Rows are read once per query and snapshot.
+ */
+export async function entriesOf(
+  service: DocumentService,
+  dataset: Dataset,
+  table: Table,
+  question: Question,
+  requester: Requester,
+): Promise<readonly SnapshotId[]> {
+  const manifest = service.snapshots.current(table)?.manifest
+  if (manifest === undefined) return []
+  const byQuery = entries.get(manifest) ?? new Map<string, Promise<readonly SnapshotId[]>>()
+  entries.set(manifest, byQuery)
+  const key = JSON.stringify([...question.parameters])
+  // A failure of another client, such as a used-up quota, is not one of this client.
+  const known = await byQuery.get(key)?.catch(() => undefined)
+  if (known !== undefined) return known
+  const found = answerChanges(service, dataset, table, question, requester).then((changes) =>
+    changes.map((change) => change.manifest.snapshot),
+  )
+  if (byQuery.size >= queriesMax) byQuery.clear()
+  byQuery.set(key, found)
+  found.catch(() => byQuery.delete(key))
+  return found
 }
 
 /** Returns the retained snapshots in which the answer differs from that before, the latest first. */
