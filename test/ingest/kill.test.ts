@@ -37,4 +37,4 @@ test(`${kills} jobs killed at random leave the old snapshot or the new one, and 
   await own.write(last)
   expect(own.ingest()).toMatchObject({ code: 0 })
   expect([await own.published(), await own.leftovers()]).toEqual([last, []])
-}, 600_000)
+}, 7_200_000)
