@@ -48,8 +48,8 @@ function foundOf(report: SnapshotReport | null, { name }: Field): Profile | unde
 }
 
 function typeText({ words }: PageContext, field: Field): string {
-  const digits = typeRow(field.type).hasDigits ? ` (${field.precision}, ${field.scale})` : ''
-  return `${words.types[field.type]}${digits}`
+  const name = words.types[field.type]
+  return typeRow(field.type).hasDigits ? `${name}, ${words.decimals(field.scale)}` : name
 }
 
 function fieldLine(context: PageContext, field: Field, found: Profile | undefined): Html {

@@ -57,6 +57,7 @@ function problemPage(context: PageContext, view: ProblemView): Html {
     ${hasSearch && searchForm(context, '')}
     ${latest !== null && html`<p><a href="${latest}">${words.latestVersion}</a></p>`}
     ${errors.length > 0 && !view.isOfApi && html`<p><a href="./">${words.withoutThese}</a></p>`}
+    ${code === 'invalid-page' && html`<p><a href="?${firstPage(view)}">${words.first}</a></p>`}
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
     <p class="facts">${problemRows[code].status} · <code>${code}</code> · <code>${instance}</code></p>
   `
@@ -66,6 +67,12 @@ function problemPage(context: PageContext, view: ProblemView): Html {
     hasSearch,
     inLanguage: (other) => addresses.home(other),
   })
+}
+
+function firstPage({ parameters }: ProblemView): string {
+  return new URLSearchParams(
+    parameters.filter(([name]) => name !== 'page').map((pair) => [...pair]),
+  ).toString()
 }
 
 /**

@@ -47,7 +47,7 @@ code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans 
 .lead { font-size: 1.1rem; color: var(--soft); }
 .facts, small { color: var(--soft); font-size: 1rem; }
 .dotted { max-width: none; margin: 0; }
-.dotted > :not(:last-child)::after { content: '\\a0·'; display: inline-block; margin-right: 0.3em; }
+.dotted > :not(:last-child)::after { content: '\\a0·'; display: inline-block; }
 .dotted > :last-child { white-space: nowrap; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -100vw; }
@@ -105,6 +105,7 @@ summary::marker { color: var(--soft); }
 .spark .area { fill: var(--accent); opacity: 0.75; }
 .spark .stroke { fill: none; stroke: var(--accent); stroke-width: 2; vector-effect: non-scaling-stroke; }
 .spark figcaption { color: var(--soft); margin: 0; }
+.grid abbr { text-decoration: none; }
 .figures { display: flex; flex-wrap: wrap; gap: var(--step) calc(4 * var(--step)); margin: calc(2 * var(--step)) 0 0; }
 .figures div { display: flex; flex-direction: column-reverse; }
 .figures div dd:last-child { margin: 0; font-size: 1.3rem; font-weight: 650; line-height: 1.3; }
@@ -226,6 +227,8 @@ fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: cent
 .off { color: var(--soft); }
 .columns ul { margin-top: 0; }
 .columns ul, .columns-list { columns: 20rem; list-style: none; padding: 0; }
+.columns label { display: flex; gap: var(--step); align-items: baseline; }
+.columns input { flex: none; }
 .columns li, .columns-list li { padding: 0.15rem 0; break-inside: avoid; }
 .downloads { list-style: none; padding: 0; margin: 0 0 calc(2 * var(--step)); }
 .downloads li { display: flex; justify-content: space-between; gap: calc(3 * var(--step)); padding: 0.35rem 0; border-bottom: 1px solid var(--line); }
@@ -235,6 +238,7 @@ fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: cent
 figure { margin: calc(2 * var(--step)) 0; }
 figcaption { margin-bottom: var(--step); color: var(--soft); }
 @media (width >= 64rem) { .beside { display: grid; grid-template-columns: minmax(0, 34rem) minmax(20rem, 34rem); gap: calc(4 * var(--step)); align-items: start; } }
+.numbers { max-width: 44rem; }
 figcaption h2 { margin: 0; color: var(--ink); }
 [data-result] table { width: auto; }
 .examples button { margin: 0 0 var(--step); }
@@ -245,7 +249,7 @@ const otherMedia = /* css */ `
 @media (max-width: 40rem) {
   h1 { font-size: 1.35rem; margin: 0 0 var(--step); }
   .dotted, .trail { line-height: 1.35; }
-  .tabs { margin: 0 0 var(--step); gap: calc(1.5 * var(--step)); }
+  .tabs { margin: 0 0 var(--step); gap: var(--step); font-size: 0.82rem; }
   .grid td:not(.profiles td) { white-space: nowrap; max-width: 60vw; overflow: hidden; text-overflow: ellipsis; }
   .grid .t { min-width: 0; }
   .grid tbody tr:hover td { white-space: normal; }

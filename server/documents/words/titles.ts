@@ -23,7 +23,8 @@ export function termTitle(words: Words, { part, ...field }: Term, table?: Pick<T
 export function measureTitle(words: Words, { name, of, field }: Measure, { measures, chart }: Table): string {
   if (field === null) return words.rowsHead
   const isDeclared = measures.includes(field.name) || chart?.measure === name
-  return of === 'sum' && isDeclared ? titleOf(field) : words.measured[of](titleOf(field))
+  const title = titleOf(field)
+  return of === 'sum' && isDeclared ? title : words.measured[of](withinSentence(title))
 }
 
 /** Returns a title in small letters, except for an abbreviation such as `CNPJ`, or a name of one letter. */

@@ -155,7 +155,9 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
     return [field, ...others.flatMap((part) => partTerm(field, part) ?? [])]
   })
   // Without a unit, numbers may be codes.
-  const amounts = table.fields.filter(({ name, unit }) => unit !== null || table.measures.includes(name))
+  const amounts = table.fields.filter(
+    ({ name, unit }) => (unit !== null || table.measures.includes(name)) && hasValues(view.snapshot, name),
+  )
   const measures = [
     rowsName(table),
     ...table.measures.map((name) => `${name}__sum`),
@@ -192,6 +194,10 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
     </p>
     <button>${words.apply}</button>
   </form>`
+}
+
+function hasValues({ manifest, report }: ChartView['snapshot'], name: string): boolean {
+  return report?.fields.find((field) => field.name === name)?.nulls !== manifest.rows
 }
 
 function comparePart(service: PageService, view: ChartView): Html | null {
@@ -318,7 +324,7 @@ function numbersPart(context: PageContext, view: ChartView): Html | null {
     ${selected.length <= openMax && !terms.some((term) => isTime(baseOf(term))) ? 'open' : ''}
   >
     <summary>${words.asNumbers}</summary>
-    <div class="scroll grid" tabindex="0" role="region" aria-label="${words.asNumbers}">
+    <div class="scroll grid numbers" tabindex="0" role="region" aria-label="${words.asNumbers}">
       <table>
         <thead>
           <tr>

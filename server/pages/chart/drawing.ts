@@ -79,7 +79,6 @@ export function drawingOf(
     series: [''],
     groups: [],
     short: compact,
-    ends: [words.fewest, words.mostOf],
     isPartial: false,
     note: answer === null || answer.selected.length > 0 ? words.onlyNumbers : words.nothing,
   } as const

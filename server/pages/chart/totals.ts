@@ -44,7 +44,7 @@ export function totalsChoice(
   const { field, value } = total
   const shown = valueText(words, field, value)
   const linkTo = (operator: 'eq' | 'ne'): string => totalsLink(view, total, operator, chosen)
-  return html`<p class="facts" role="status">
+  return html`<p class="hint" role="status">
     ${words.totalsBeside(titleOf(field), shown)} <a href="${linkTo('eq')}">${words.onlyTotals(shown)}</a>,
     <a href="${linkTo('ne')}">${words.withoutTotals(shown)}</a>.
   </p>`

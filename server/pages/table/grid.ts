@@ -28,7 +28,7 @@ export function gridPart(context: PageContext, view: TableView): Html {
     <table>
       <thead>
         <tr>
-          <th scope="col"><span class="unseen">${words.rowHead}</span></th>
+          <th scope="col"><abbr title="${words.rowHead}">#</abbr></th>
           ${fields.map((field) => headerPart(context, view, field))}
         </tr>
         ${

@@ -14,8 +14,6 @@ export interface Drawing {
   readonly isPartial: boolean
   /** Short form of a number, for axes and tiles. */
   readonly short: (value: number) => string
-  /** Ends of the scale of a tile map, in words. */
-  readonly ends: readonly [least: string, greatest: string]
   /** Sentence about groups that are not drawn; empty if all are. */
   readonly note: string
 }

@@ -52,7 +52,7 @@ const tileSize = 60
 
 /** Draws a tile map: darker means more. Each shade has equally many tiles, so that one great value does not pale others. */
 export function tiles(drawing: Sized): Drawn {
-  const { groups, short, ends, width } = drawing
+  const { groups, short, width } = drawing
   const left = (width - 6 * tileSize) / 2
   const ranked = groups.flatMap(({ marks: [mark] }) => mark?.value ?? []).toSorted((a, b) => a - b)
   const shade = (x: number, y: number, size: number, index: number): string =>
@@ -82,12 +82,20 @@ export function tiles(drawing: Sized): Drawn {
     return described(tile, descriptionOf(drawing, group, 0, mark), mark, true)
   })
   const below = 9 * tileSize + 8
-  const legend = [
-    textAt(`${ends[0]} (${short(ranked[0] ?? 0)})`, left + 120, below + 12, { 'text-anchor': 'end' }),
-    ...shades.map((_, index) => shade(left + 130 + index * 22, below, 16, index)),
-    textAt(`${ends[1]} (${short(ranked.at(-1) ?? 0)})`, left + 136 + shades.length * 22, below + 12),
-  ]
-  return { height: below + 24, body: body.join('') + legend.join('') }
+  // The greatest value of each shade stands below it.
+  const legend = shades.flatMap((_, index) => {
+    const last = Math.ceil(((index + 1) * ranked.length) / shades.length) - 1
+    const x = left + index * tileSize
+    return [
+      shade(x, below, 16, index),
+      textAt(`≤ ${short(ranked[last] ?? 0)}`, x, below + 32, {
+        'font-size': '11',
+        fill: soft,
+        class: 'soft',
+      }),
+    ]
+  })
+  return { height: below + 38, body: body.join('') + legend.join('') }
 }
 
 const statePointsMax = 60
