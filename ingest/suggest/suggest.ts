@@ -156,8 +156,8 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
     // The first rows may be all rows.
     const isKnown = files.length === 1 && sample.rows !== null
     const table = tableOf(entryText(entry))
-    const names = isKnown ? keys[0] : await uniqueKey({ ...options, files, table, db }, keys)
-    const key = names && { names, rows: isKnown ? rows.length : trial.read.counts.records }
+    const keyNames = isKnown ? keys[0] : await uniqueKey({ ...options, files, table, db }, keys)
+    const key = keyNames && { names: keyNames, rows: isKnown ? rows.length : trial.read.counts.records }
     return {
       entry: entryText({ ...annotatedEntry, key }),
       remarks: remarksOf(files, {

@@ -249,7 +249,7 @@ const otherMedia = /* css */ `
 @media (max-width: 40rem) {
   h1 { font-size: 1.35rem; margin: 0 0 var(--step); }
   .dotted, .trail { line-height: 1.35; }
-  .tabs { margin: 0 0 var(--step); gap: var(--step); font-size: 0.82rem; }
+  .tabs { margin: 0 0 var(--step); gap: var(--step); font-size: 0.8rem; }
   .grid td:not(.profiles td) { white-space: nowrap; max-width: 60vw; overflow: hidden; text-overflow: ellipsis; }
   .grid .t { min-width: 0; }
   .grid tbody tr:hover td { white-space: normal; }
