@@ -151,6 +151,10 @@ function columnSql({ stored }: ComparedFields[number], index: number, value: str
   return `${value}::${stored} as c${index}`
 }
 
+function columnsOf(fields: ComparedFields): string[] {
+  return fields.map((_, index) => `c${index}`)
+}
+
 /** Memory of a verification, which sums up hashes. */
 const verifyMemory = '500MB'
 
@@ -210,7 +214,7 @@ async function compare(work: Work, folder: string, comparison: Comparison): Prom
   const { db, table } = work
   const { since, file, fields, later, earlier } = comparison
   const names = fields.map(({ name }) => name)
-  const columns = fields.map((_, index) => `c${index}`)
+  const columns = columnsOf(fields)
   const hashed = (side: Side): string =>
     `select *, hash(${columns.join(', ')}) as row_hash from (${side(fields)})`
   await db.rows(`create or replace temp table difference as
@@ -290,7 +294,7 @@ async function requireBalance(
   { fields, later, earlier }: Omit<Comparison, 'since' | 'file'>,
   written: ChangesFile,
 ): Promise<void> {
-  const columns = fields.map((_, index) => `c${index}`)
+  const columns = columnsOf(fields)
   const sumsOf = (side: Side): string =>
     `select count(*) as rows, coalesce(sum(hash(${columns.join(', ')})), 0) as hashes from (${side(fields)})`
   const difference = async (one: Side, other: Side): Promise<unknown> => {

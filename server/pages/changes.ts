@@ -1,7 +1,7 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
 import { changeColumns } from '../../core/warehouse/changes.ts'
 import { timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
-import type { Changes, Manifest } from '../../core/warehouse/manifest.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { changedRowTexts, schemaSentences } from '../documents/change-sentences.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { titleOf } from '../documents/words/titles.ts'
@@ -12,7 +12,7 @@ import { parseChangesTarget, type ChangesTarget } from '../query/changes-query.t
 import { parseRowQuery } from '../query/query.ts'
 import { findDataset, findTable } from '../routes/find.ts'
 import { unknownChanges } from '../routes/table-changes.ts'
-import { changesOf, knownStarts, type ChangesSnapshot } from '../snapshots/changes.ts'
+import { changesOf, knownStarts, type ChangesSnapshot, type KnownChanges } from '../snapshots/changes.ts'
 import { subscribePart } from './cite.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, textOf, type Html } from './html.ts'
@@ -103,8 +103,8 @@ function changesHtml(
   const { manifest, report } = snapshot
   const feed = writing.documents.tableFeed(table, language)
   const since = changes === null || changes.changes.since === manifest.snapshot ? null : changes.changes.since
-  const file =
-    since === null || changes === null ? null : files.file(table, manifest.snapshot, changes.changes.file)
+  const name = changes?.changes.file ?? null
+  const file = name === null ? null : files.file(table, manifest.snapshot, name)
   const actions = html`<div class="actions">
     ${file !== null && rows !== null && downloadsPart(context, api, query, file)}
     ${subscribePart(context, feed)}
@@ -181,14 +181,14 @@ function versionsPart(context: PageContext, table: Table, versions: readonly Man
   </section>`
 }
 
-function endsOf({ since }: Changes, { to }: ChangesQuery): [name: string, id: string][] {
+function endsOf({ since }: KnownChanges, { to }: ChangesQuery): [name: string, id: string][] {
   return [['since', since], ...(to === null ? [] : [['to', to] as [string, string]])]
 }
 
 function countsPart(
   { words }: PageContext,
   table: Table,
-  changes: Changes,
+  changes: KnownChanges,
   query: ChangesQuery,
   rows: number,
 ): Html {
@@ -233,7 +233,7 @@ function downloadsPart({ words }: PageContext, api: string, { since, to }: Chang
 function rowsPart(
   context: PageContext,
   table: Table,
-  changes: Changes,
+  changes: KnownChanges,
   query: ChangesQuery,
   view: TableView,
 ): Html {

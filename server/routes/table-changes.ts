@@ -59,7 +59,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
         ]),
       }
       const { snapshot: id } = view.manifest
-      const address = file === '' ? files.download(table) : files.file(table, id, file)
+      const address = file === null ? files.download(table) : files.file(table, id, file)
       const { format, linksIn, packingIn } = requestedQuery(
         service,
         request,

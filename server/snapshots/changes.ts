@@ -10,7 +10,12 @@ import { rowBytesOf, type Snapshot } from './snapshot.ts'
  * written like all others. Its table has the columns of the file as fields.
  */
 export interface ChangesSnapshot extends Snapshot {
-  readonly changes: Changes
+  readonly changes: KnownChanges
+}
+
+/** A comparison of two snapshots; without a file if both are the same. */
+export interface KnownChanges extends Omit<Changes, 'file'> {
+  readonly file: string | null
 }
 
 /**
@@ -21,7 +26,7 @@ export interface ChangesSnapshot extends Snapshot {
 export function changesOf(later: Snapshot, since: SnapshotId | null): ChangesSnapshot | null {
   const changes = knownChanges(later.manifest, since)
   const file = later.manifest.files.find((one) => one.file === changes?.file)
-  if (changes === null || (file === undefined && changes.file !== '')) return null
+  if (changes === null || (file === undefined && changes.file !== null)) return null
   const table = tableOf(later.table, changes)
   const rows = changes.added + changes.removed + changes.changed
   const parts = file === undefined || rows === 0 ? [] : [{ ...file, firstRow: 0, rows }]
@@ -37,12 +42,12 @@ export function changesOf(later: Snapshot, since: SnapshotId | null): ChangesSna
   }
 }
 
-function knownChanges(manifest: Manifest, since: SnapshotId | null): Changes | null {
+function knownChanges(manifest: Manifest, since: SnapshotId | null): KnownChanges | null {
   const { snapshot, previous, changes = [], fields } = manifest
   // A client that has the latest snapshot learns that nothing changed.
   if (since === snapshot || (since === null && previous === null)) {
     const counts = { added: 0, removed: 0, changed: 0, changed_fields: [] }
-    return { since: snapshot, file: '', ...counts, fields: fields.map(({ name }) => name), key: null }
+    return { since: snapshot, file: null, ...counts, fields: fields.map(({ name }) => name), key: null }
   }
   return (since === null ? changes[0] : changes.find((one) => one.since === since)) ?? null
 }
@@ -52,7 +57,7 @@ export function knownStarts({ changes = [] }: Manifest): SnapshotId[] {
   return changes.map(({ since }) => since)
 }
 
-function tableOf(table: Table, { since, fields: names, key }: Changes): Table {
+function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Table {
   const { change, changed, old } = changeColumns(names)
   const fields = names.flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
   const [first] = fields

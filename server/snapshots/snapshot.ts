@@ -25,7 +25,7 @@ export interface Snapshot {
   /** Distinct values of each field that has few, by field; empty without a report. */
   readonly choices: ReadonlyMap<string, readonly string[]>
   /** Comparison whose rows these are: then filters apply to the earlier and the later state of a row. */
-  readonly changes?: Changes
+  readonly changes?: Pick<Changes, 'fields' | 'key'>
   /** Withdraws the snapshot because a file is damaged. */
   readonly withdraw: (error: DamagedFile) => void
   /** Reports that files may be damaged: all are read again. */
