@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isUtf8 } from 'node:buffer'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -28,10 +29,11 @@ export interface JoinedDocument {
 
 /**
  * Reads the catalog, then the files that it includes: pattern by pattern, sorted by name.
- * @throws StartError if the catalog cannot be read, or a pattern matches no file
+ * @throws StartError if the catalog cannot be read, a file is not UTF-8, or a pattern matches no file
  */
 export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+  const text = await readText(file).catch((cause: unknown) => {
+    if (cause instanceof StartError) throw cause
     throw new StartError(`the catalog ${file} cannot be read; set CATALOG to the path of a catalog.yaml`, {
       cause,
     })
@@ -49,9 +51,17 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   const included: CatalogFile[] = []
   for (const name of names) {
     const place = path.join(folder, name)
-    included.push({ file: place, text: await readFile(place, 'utf8') })
+    included.push({ file: place, text: await readText(place) })
   }
   return [{ file, text }, ...included]
+}
+
+async function readText(file: string): Promise<string> {
+  const bytes = await readFile(file)
+  const text = bytes.toString()
+  if (isUtf8(bytes)) return text
+  const line = text.slice(0, text.indexOf('\ufffd')).split('\n').length
+  throw new StartError(`${file}:${line}: some letters are not UTF-8: save the file as UTF-8`)
 }
 
 /**

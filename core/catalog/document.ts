@@ -105,10 +105,12 @@ function firstErrors(errors: readonly YAMLError[]): readonly YAMLError[] {
 
 const remedies: Partial<Record<YAMLError['code'], string>> = {
   BLOCK_AS_IMPLICIT_KEY: 'put a text that contains a colon and a blank in quotes, or correct the indent',
+  BLOCK_IN_FLOW: 'put a text that contains a colon and a blank in quotes',
   TAB_AS_INDENT: 'replace the tabs by blanks',
-  MULTILINE_IMPLICIT_KEY: 'correct the indent of this line, or put the text in quotes',
-  MISSING_CHAR: 'correct the indent of this line, or add the missing character',
-  UNEXPECTED_TOKEN: 'correct the indent of this line',
+  MULTILINE_IMPLICIT_KEY:
+    'write a blank after the colon of a key, put a text of several words in quotes, or correct the indent',
+  MISSING_CHAR: 'close the quotes, or correct the indent of this line',
+  UNEXPECTED_TOKEN: 'write quotes within a text twice, close the quotes, or correct the indent of this line',
 }
 
 /** @param rest text from the problem on */

@@ -18,7 +18,10 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
     const known = knownKeys(path)
     return issue.keys.map((name) => {
       const hint = placeOf(name) ?? didYouMean(name, known)
-      const unknown = `unknown key "${name}"${hint}; known here: ${known.join(', ')}`
+      // A comma in a text without quotes starts a key without a value.
+      const isText = document.writtenAt([...path, name]) === undefined
+      const quotes = isText ? '; put a text that contains a comma in quotes' : ''
+      const unknown = `unknown key "${name}"${hint}${quotes}; known here: ${known.join(', ')}`
       const removed = removedKeys.get(name)
       return {
         path: [...path, name],

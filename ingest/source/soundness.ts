@@ -66,8 +66,9 @@ export function unsoundness(record: Buffer, encoding: Encoding): string | null {
     return `the byte 0x${byte} is not UTF-8: ${encodingRemedy}`
   }
   const digits = record.toString('latin1', at + 1, at + 5)
-  if (digits === 'fffd') return `some bytes are not ${encoding}: ${encodingRemedy}`
+  const remedy = 'declare the encoding that the file has now as source.encoding, such as utf-8'
+  if (digits === 'fffd') return `some bytes are not ${encoding}: ${remedy}`
   return encoding.startsWith('utf-16')
     ? `an unpaired surrogate (0x${digits}) is not valid UTF-16: check source.encoding, or fetch the file again`
-    : `the byte 0x${digits.slice(2)} is not ${encoding}: ${encodingRemedy}`
+    : `the byte 0x${digits.slice(2)} is not ${encoding}: ${remedy}`
 }

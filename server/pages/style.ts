@@ -146,6 +146,7 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .changes tr > :first-child { min-width: 7rem; max-width: 7rem; }
 .changes tr > :nth-child(2) { left: 7rem; }
 .changes thead th { min-width: 8rem; }
+.grid.changes td { white-space: normal; min-width: 6rem; }
 .changes ins { text-decoration: none; font-weight: 600; }
 .grid :is(th, td) { line-height: 24px; padding-block: 7px; }
 .grid td:nth-child(2) { background: var(--paper); }
@@ -250,7 +251,7 @@ const otherMedia = /* css */ `
   h1 { font-size: 1.35rem; margin: 0 0 var(--step); }
   .dotted, .trail { line-height: 1.35; }
   .tabs { margin: 0 0 var(--step); gap: var(--step); font-size: 0.8rem; }
-  .grid td:not(.profiles td) { white-space: nowrap; max-width: 60vw; overflow: hidden; text-overflow: ellipsis; }
+  .grid td:not(.profiles td, .changes td) { white-space: nowrap; max-width: 60vw; overflow: hidden; text-overflow: ellipsis; }
   .grid .t { min-width: 0; }
   .grid tbody tr:hover td { white-space: normal; }
   header.top, nav.trail, main { padding-block: calc(var(--step) / 2); }

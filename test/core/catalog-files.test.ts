@@ -1,6 +1,6 @@
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { catalogVersion } from '../../core/catalog/catalog-files.ts'
+import { catalogVersion, readCatalogFiles } from '../../core/catalog/catalog-files.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { messageOf } from '../../core/errors.ts'
 import { temporaryFolder } from '../support/workshop.ts'
@@ -111,6 +111,15 @@ test.each<[what: string, files: Record<string, string>, told: string]>([
   ),
 ])('%s is told', async (_what, files, told) => {
   await expect(loaded(files)).resolves.toBe(told)
+})
+
+test('a file that is not UTF-8 is refused with its line', async () => {
+  const folder = await temporaryFolder()
+  const file = path.join(folder, 'catalog.yaml')
+  await writeFile(file, Buffer.from(main('# Educação\ndatasets: []\n'), 'latin1'))
+  await expect(readCatalogFiles(file)).rejects.toThrow(
+    `${file}:4: some letters are not UTF-8: save the file as UTF-8`,
+  )
 })
 
 test('any change of any file of a catalog is another version, and nothing else is', async () => {

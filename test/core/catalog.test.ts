@@ -835,6 +835,22 @@ describe('the loader', () => {
       ],
     ],
     [
+      'a text with a comma in braces',
+      'type: string }',
+      'type: string, title: Órgão, pagador }',
+      [
+        'c.yaml:27:55: unknown key "pagador"; put a text that contains a comma in quotes; known here: name, type, title, description, synonyms, unit, kind, value_titles, precision, scale, trim, nulls, decimal, groups, marks, minus, booleans, timezone, two_digit_years_from, factor, separator, format, mask, expect',
+      ],
+    ],
+    [
+      'a text with a colon in braces',
+      'type: string }',
+      'type: string, title: Órgão: pagador }',
+      [
+        'c.yaml:27:48: Block collections are not allowed within flow collections: put a text that contains a colon and a blank in quotes',
+      ],
+    ],
+    [
       'a key with a blank too few',
       '  rows:',
       ' rows:',

@@ -84,7 +84,7 @@ test.each([
   await expect(whatCame(declaration, content)).resolves.toEqual({
     refused: [
       'a row does not match the catalog; nothing was published',
-      `  line 3: ${message}: declare the encoding of the source as source.encoding, or save the file as UTF-8 (CSV UTF-8 in Excel)`,
+      `  line 3: ${message}: declare the encoding that the file has now as source.encoding, such as utf-8`,
     ],
   })
 })

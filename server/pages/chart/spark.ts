@@ -47,7 +47,9 @@ async function drawnChart(
   const query = chartQuery({ dataset, table, snapshot, query: parseChart(table, '') })
   const drawing = drawingOf(context, await chartView(query, engine, requester), null)
   const { groups, label, shape } = drawing
-  if (groups.length < 3) return null
+  // Bars of equal height say nothing, as of the rows of an identifier.
+  const areEqual = shape === 'bars' && new Set(groups.map(({ marks: [mark] }) => mark?.value)).size === 1
+  if (groups.length < 3 || areEqual) return null
   return html`<figure class="spark">
     <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
       <path class="${shape === 'line' ? 'stroke' : 'area'}" d="${outlineOf(drawing)}" />

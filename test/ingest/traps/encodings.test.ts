@@ -13,7 +13,7 @@ const bytes = (...parts: (string | number[])[]): Buffer =>
 const utf16be = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16()
 const notIn = (byte: string, encoding: string): Came =>
   bad(
-    `line 2: the byte ${byte} is not ${encoding}: declare the encoding of the source as source.encoding, or save the file as UTF-8 (CSV UTF-8 in Excel)`,
+    `line 2: the byte ${byte} is not ${encoding}: declare the encoding that the file has now as source.encoding, such as utf-8`,
   )
 const half = (unit: string): Came =>
   bad(
