@@ -154,7 +154,7 @@ test('small charts are computed once for each snapshot and language', async () =
   const groups = jest.spyOn(own.engine.selections, 'groups')
   for (const path of ['/en/', '/en/?theme=ENVI', '/en/dataset/buses/']) await page(path, own)
   expect(groups).toHaveBeenCalledTimes(2)
-  await shop.write('buses/trips.csv', 'day,mm\n2024-01-01,1\n2024-01-02,5\n2024-01-03,6\n2024-01-01,7\n')
+  await shop.write('buses/trips.csv', 'day,mm\n2024-01-01,1\n2024-01-02,5\n2024-01-03,6\n2024-01-04,1\n')
   await shop.ingest({ tables: ['trips'] })
   await own.snapshots.refresh()
   const home = await page('/en/', own)
