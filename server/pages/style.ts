@@ -47,7 +47,8 @@ code, pre { font-family: ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans 
 .lead { font-size: 1.1rem; color: var(--soft); }
 .facts, small { color: var(--soft); font-size: 1rem; }
 .dotted { max-width: none; margin: 0; }
-.dotted > :not(:last-child)::after { content: '\\a0·'; display: inline-block; }
+.dotted > :not(:last-child)::after { content: '\\a0·'; }
+.dotted > a:not(:last-child)::after { display: inline-block; }
 .dotted > :last-child { white-space: nowrap; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -100vw; }
