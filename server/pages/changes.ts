@@ -170,6 +170,9 @@ function versionsPart(context: PageContext, table: Table, versions: readonly Man
     const name = momentOf(context, snapshot)
     return html`<li>
       ${changes === undefined ? name : html`<a href="${address}">${name}</a>`}
+      <a href="${addresses.table(language, table, new Map([['snapshot', snapshot]]))}"
+        >${words.aspects.table}</a
+      >
       <span class="facts">${what}</span>
     </li>`
   })

@@ -30,7 +30,11 @@ export function totalsNote({ words }: PageContext, view: ChartQuery): Html | nul
   const shown = valueText(words, field, value)
   const address = totalsLink(view, { field, value }, 'eq', view.chosen)
   return html`<p class="facts">
-    ${words.totalsLeftOut(titleOf(field), shown)} <a href="${address}">${words.onlyTotals(shown)}</a>
+    ${words.totalsLeftOut(titleOf(field), shown)}
+    ${
+      // Rows of another selection may be no totals.
+      view.query.conditions.length === 1 && html`<a href="${address}">${words.onlyTotals(shown)}</a>`
+    }
   </p>`
 }
 

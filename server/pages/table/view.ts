@@ -4,7 +4,7 @@ import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName, type RowQuery } from '../../query/query.ts'
 import { readValue } from '../../query/operators.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
-import type { Hint } from '../../table/selection/selections.ts'
+import { fixedFields, type Hint } from '../../table/selection/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { cellsFormat } from '../../formats/cells.ts'
 import type { ResourceRequest } from '../../http/resource.ts'
@@ -127,7 +127,12 @@ export async function viewOf(
 export function withDefaultColumns(view: TableView): TableView {
   const { table, query, fields, rows } = view
   if (table.defaultColumns === null || query.parameters.has('fields')) return view
-  const places = table.defaultColumns.map((name) => fields.findIndex((field) => field.name === name))
+  // Fields with one value come last, so that phones do not hold them beside every row.
+  const fixed = fixedFields(query)
+  const names = [false, true].flatMap((isFixed) =>
+    (table.defaultColumns ?? []).filter((name) => fixed.has(name) === isFixed),
+  )
+  const places = names.map((name) => fields.findIndex((field) => field.name === name))
   return {
     ...view,
     fields: places.flatMap((place) => fields[place] ?? []),

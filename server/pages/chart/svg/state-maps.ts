@@ -49,6 +49,8 @@ export const tilePlaces: Readonly<Record<string, readonly [row: number, column: 
 
 export const shades = ['#f0f5f8', '#d3e2ea', '#b4cedb', '#94b9cb', '#72a3ba']
 const tileSize = 60
+/** Distance of the shades of a legend, which leaves room for their greatest values. */
+const legendStep = 72
 
 /** Draws a tile map: darker means more. Each shade has equally many tiles, so that one great value does not pale others. */
 export function tiles(drawing: Sized): Drawn {
@@ -85,7 +87,7 @@ export function tiles(drawing: Sized): Drawn {
   // The greatest value of each shade stands below it.
   const legend = shades.flatMap((_, index) => {
     const last = Math.ceil(((index + 1) * ranked.length) / shades.length) - 1
-    const x = left + index * tileSize
+    const x = left + index * legendStep
     return [
       shade(x, below, 16, index),
       textAt(`≤ ${short(ranked[last] ?? 0)}`, x, below + 32, {

@@ -20,11 +20,22 @@ import {
 
 /** Charts over time: lines and columns. */
 
-/** Returns round numbers between two values: 1, 2, 2.5 or 5 times a power of ten apart. */
-function ticksOf(min: number, max: number): number[] {
+/** Returns the distance of ticks: 1, 2, 2.5 or 5 times a power of ten. */
+function stepOf(min: number, max: number): number {
   const rough = (max - min) / 4
   const power = 10 ** Math.floor(Math.log10(rough))
-  const step = ([1, 2, 2.5, 5].find((factor) => factor * power >= rough) ?? 10) * power
+  return ([1, 2, 2.5, 5].find((factor) => factor * power >= rough) ?? 10) * power
+}
+
+/** Returns the bounds of a chart, which end at a tick above all values. */
+function axisBounds(drawing: Sized, isStacked: boolean): [min: number, max: number] {
+  const [min, max] = boundsOf(drawing, isStacked)
+  const step = stepOf(min, max)
+  return [min, Math.ceil(max / step - 1e-9) * step]
+}
+
+function ticksOf(min: number, max: number): number[] {
+  const step = stepOf(min, max)
   const ticks: number[] = []
   for (let tick = Math.ceil(min / step); tick * step <= max * (1 + 1e-9); tick += 1)
     ticks.push(tick * step || 0)
@@ -100,7 +111,7 @@ function gapsOf(groups: Sized['groups']): (index: number) => boolean {
 export function lines(drawing: Sized): Drawn {
   const { groups, series } = drawing
   const { plotHeight } = plotOf(drawing)
-  const [min, max] = boundsOf(drawing, false)
+  const [min, max] = axisBounds(drawing, false)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
   const x = placesOf(drawing)
   const isGap = gapsOf(groups)
@@ -189,7 +200,7 @@ function reaches(drawing: Sized, x: (index: number) => number): string {
 export function columns(drawing: Sized): Drawn {
   const { groups } = drawing
   const { plotWidth, plotHeight } = plotOf(drawing)
-  const [min, max] = boundsOf(drawing, true)
+  const [min, max] = axisBounds(drawing, true)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
   const gaps = groups.slice(1).map(({ at }, index) => at - (groups[index]?.at ?? at))
   const gap = gaps.reduce((least, one) => Math.min(least, one), Infinity)
