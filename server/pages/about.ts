@@ -1,5 +1,6 @@
 import { listedDatasets, type Limit } from '../../core/catalog/catalog.ts'
 import { limitClasses } from '../../core/catalog/names.ts'
+import { csvExcelFormat } from '../formats/csv-excel.ts'
 import { rowFormats } from '../formats/registry.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { pageSizeMax, parseQuery } from '../query/parameters.ts'
@@ -29,7 +30,7 @@ function aboutHtml(context: PageContext, publicUrl: URL, about: Html | null): Ht
           <p>${text}</p>`,
     )}
     <h2>API</h2>
-    <p>${words.aboutApi(rowFormats.map(({ name }) => name).join(', '))}</p>
+    <p>${words.aboutApi(writtenIn(words).list(formatTitles, 'disjunction'))}</p>
     <ul>
       ${lists.map((list) => html`<li><a href="${list}">${list}</a></li>`)}
       <li><a href="${addresses.reference(language)}">${words.reference}</a></li>
@@ -85,6 +86,10 @@ function limitsHtml(context: PageContext, areHeld: boolean): Html {
     trail: [],
   })
 }
+
+const formatTitles = rowFormats
+  .filter((format) => format !== csvExcelFormat)
+  .map(({ name }) => ({ xlsx: 'Excel', arrow: 'Arrow' })[name] ?? name.toUpperCase())
 
 /** Page about the service. */
 export function aboutPage(service: PageService): Resource {

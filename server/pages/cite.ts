@@ -47,14 +47,14 @@ export function subscribePart({ words }: PageContext, feed: string): Html {
 /** Shows a citation in words and by the styles of APA, ABNT and BibTeX, each to copy. */
 export function citationsPart({ words }: PageContext, cited: Cited): Html {
   const styles = [
-    ['APA', apa(cited)],
+    [words.asText, citationText(cited, words)],
     ['ABNT', abnt(cited)],
+    ['APA', apa(cited)],
     ['BibTeX', bibtex(cited)],
   ] as const
-  return html`${codePart(citationText(cited, words), words)}
-  ${styles.map(
-    ([name, text]) =>
-      html`<details>
+  return html`${styles.map(
+    ([name, text], index) =>
+      html`<details ${index === 0 ? 'open' : ''}>
         <summary>${name}</summary>
         ${codePart(text, words)}
       </details>`,

@@ -5,6 +5,7 @@ import { publicFiles } from '../routes/files.ts'
 import { findDataset } from '../routes/find.ts'
 import { parseQuery } from '../query/parameters.ts'
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
+import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Manifest, StoredFile } from '../../core/warehouse/manifest.ts'
 import type { FileAddresses } from '../http/addresses.ts'
 import { attachLine } from '../documents/attach.ts'
@@ -100,7 +101,10 @@ function tablePart(
       files.map(
         ({ file, bytes: size, sha512 }) =>
           html`<tr>
-            <th scope="row"><a href="${addressOf.file(table, manifest.snapshot, file)}">${file}</a></th>
+            <th scope="row">
+              <a href="${addressOf.file(table, manifest.snapshot, file)}">${file}</a>
+              <p class="facts">${words.fileMeanings[kindOf(file)]}</p>
+            </th>
             <td class="number" data-label="${words.size}">${bytes(size)}</td>
             <td data-label="SHA-512">
               <details class="sum">
@@ -112,6 +116,12 @@ function tablePart(
       ),
     )}
   </section>`
+}
+
+function kindOf(file: string): 'download' | 'part' | 'changes' | 'report' {
+  if (file === fileNames.report) return 'report'
+  if (file.startsWith('changes')) return 'changes'
+  return file.endsWith('.parquet') ? 'part' : 'download'
 }
 
 function versionPart(
@@ -127,7 +137,7 @@ function versionPart(
   return html`<li>
     <time datetime="${imported}">${moment(imported)}</time>:
     <a href="${address}">${words.rows(count(rows))}</a>
-    ${more !== null && html`<span class="facts">${words.rowsMore(`${more < 0 ? '−' : '+'}${count(Math.abs(more))}`)}</span>`}
+    ${more !== null && more !== 0 && html`<span class="facts">${words.rowsMore(`${more < 0 ? '−' : '+'}${count(Math.abs(more))}`)}</span>`}
     ${isSame && html`<span class="facts">${words.sameAsBefore}</span>`} <code class="facts">${snapshot}</code>
   </li>`
 }

@@ -98,6 +98,7 @@ export const en = {
   nothingPublished: 'This dataset has no published tables yet. Subscribe to learn when it has.',
   notPublished: 'not published yet',
   cite: 'How to cite',
+  asText: 'Text',
   citeIt: 'Cite',
   citation: (author: string | null, name: string, year: string, address: string, day: string | null) =>
     `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. ${address}${day === null ? '' : ` (accessed ${day})`}.`,
@@ -113,7 +114,7 @@ export const en = {
     quarterly: 'quarterly',
     annual: 'annual',
     irregular: 'irregular',
-    never: 'no further updates',
+    never: 'ended',
   } satisfies Record<Frequency, string>,
   changedLast: (day: string) => `The data last changed on ${day}.`,
   unchanged: 'The data has not changed since the first import.',
@@ -153,6 +154,12 @@ export const en = {
     'The file SHA512SUMS has the checksums of all other files. These commands download it and verify your files:',
   duckdbHow: 'DuckDB reads the tables over the network, and downloads only what a query needs:',
   versions: 'Versions',
+  fileMeanings: {
+    download: 'all rows as compressed CSV',
+    part: 'rows as Parquet',
+    changes: 'rows that changed, as Parquet',
+    report: 'report of the import, as JSON',
+  },
   rowsMore: (rows: string) => (/^.1$/.test(rows) ? `${rows} row` : `${rows} rows`),
   sameAsBefore: 'from the same source file',
 

@@ -67,6 +67,7 @@ export const pt: Words = {
   nothingPublished: 'Este conjunto ainda não tem tabelas publicadas. Assine para saber quando tiver.',
   notPublished: 'ainda sem dados publicados',
   cite: 'Como citar',
+  asText: 'Texto',
   citeIt: 'Citar',
   citation: (author, name, year, address, day) =>
     `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. Disponível em: ${address}.${day === null ? '' : ` Acesso em: ${day}.`}`,
@@ -82,7 +83,7 @@ export const pt: Words = {
     quarterly: 'trimestral',
     annual: 'anual',
     irregular: 'sem data fixa',
-    never: 'não há novas atualizações',
+    never: 'encerrada',
   },
   changedLast: (day) => `Os dados mudaram pela última vez em ${day}.`,
   unchanged: 'Os dados não mudaram desde a primeira importação.',
@@ -122,6 +123,12 @@ export const pt: Words = {
     'O arquivo SHA512SUMS tem as somas de verificação de todos os outros. Estes comandos o baixam e conferem os arquivos que você já baixou:',
   duckdbHow: 'O DuckDB lê as tabelas pela rede e baixa só o necessário para a consulta:',
   versions: 'Versões',
+  fileMeanings: {
+    download: 'todas as linhas em CSV, compactado',
+    part: 'linhas em Parquet',
+    changes: 'linhas que mudaram, em Parquet',
+    report: 'relatório da importação, em JSON',
+  },
   rowsMore: (rows) => (/^.1$/.test(rows) ? `${rows} linha` : `${rows} linhas`),
   sameAsBefore: 'do mesmo arquivo de origem',
 

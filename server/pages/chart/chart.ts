@@ -14,7 +14,8 @@ import { coverageOf, coverageText } from '../coverage.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, markup, textOf, type Html } from '../html.ts'
-import { citationsPart, dayOfAccess } from '../cite.ts'
+import { citationsPart, dayOfAccess, subscribePart } from '../cite.ts'
+import { besideParameters } from '../../query/changes-query.ts'
 import { embedPart, oEmbedLink } from '../iframe.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import { named, pageAt, rowAddresses, type PageService } from '../service.ts'
@@ -232,6 +233,8 @@ function actionsPart(service: PageService, view: ChartView): Html {
   const drawing = addresses.chartFile(language, table, parameters)
   const data = rowAddresses(service).aggregate(dataset, table)
   const numbers = { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }
+  const followed = new Map([...parameters].filter(([name]) => name !== 'snapshot'))
+  const feed = service.writing.documents.tableFeed(table, language, besideParameters(followed, ['lang']))
   const cited = {
     dataset,
     title: captionOf(service.context, view).title,
@@ -257,6 +260,7 @@ function actionsPart(service: PageService, view: ChartView): Html {
       <summary>${words.citeIt}</summary>
       <div>${citationsPart(service.context, cited)}</div>
     </details>
+    ${subscribePart(service.context, feed)}
   </div>`
 }
 
