@@ -77,7 +77,11 @@ function summaryPart(context: PageContext, { dataset, today }: Cited, shown: rea
   const { words } = context
   const { day } = writtenIn(words)
   const { codeUrl } = dataset
-  const meanings = [...new Set([...dataset.tables.values()].flatMap((table) => table.rowMeaning ?? []))]
+  const tables = [...dataset.tables.values()]
+  const meanings = tables.flatMap((table) => {
+    const { rowMeaning } = table
+    return rowMeaning === null ? [] : [tables.length === 1 ? rowMeaning : `${titleOf(table)}: ${rowMeaning}`]
+  })
   const period = allCovered(shown.map(({ table, report }) => coverageOf(table, report)))
   return html`<dl class="facts-list">
     ${factPart(words.oneRow, meanings.length > 0 && html`${meanings.map((meaning) => html`<div>${meaning}</div>`)}`)}

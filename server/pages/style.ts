@@ -99,8 +99,9 @@ summary::marker { color: var(--soft); }
 .card h3 { margin-top: 0; }
 :is(.card h3, .trail, .results) a:not(:hover) { text-decoration: none; }
 .card .facts { margin: 0; }
-.card .facts:last-child { margin-top: auto; display: flex; flex-wrap: wrap; gap: 0 var(--step); justify-content: space-between; }
+.card .facts:last-child { display: flex; flex-wrap: wrap; gap: 0 var(--step); justify-content: space-between; }
 .spark { margin: 0 0 calc(1.5 * var(--step)); }
+.card .spark { margin-top: auto; }
 .spark svg { display: block; width: 100%; height: 2.5rem; }
 .drawn { min-width: 15rem; }
 .spark .area { fill: var(--accent); opacity: 0.75; }

@@ -10,6 +10,8 @@ import type { Drawing } from './svg/parts.ts'
 
 const [width, height] = [240, 40]
 const [pointsMax, barsMax] = [120, 20]
+/** Share of the greatest bar below which the second one is hardly visible. */
+const leastShare = 0.03
 
 /** Small charts by snapshot, since pages of many tables would compute them again whenever one table changes. */
 const drawn = new WeakMap<Snapshot, Map<Language, Promise<Html | null>>>()
@@ -47,9 +49,11 @@ async function drawnChart(
   const query = chartQuery({ dataset, table, snapshot, query: parseChart(table, '') })
   const drawing = drawingOf(context, await chartView(query, engine, requester), null)
   const { groups, label, shape } = drawing
-  // Bars of equal height say nothing, as of the rows of an identifier.
-  const areEqual = shape === 'bars' && new Set(groups.map(({ marks: [mark] }) => mark?.value)).size === 1
-  if (groups.length < 3 || areEqual) return null
+  // Bars of equal height say nothing, as of the rows of an identifier, nor does one that outgrows all others.
+  const sizes = groups.map(({ marks: [mark] }) => mark?.value ?? 0).toSorted((one, other) => other - one)
+  const [most = 0, next = 0] = sizes
+  const saysNothing = shape === 'bars' && (most === sizes.at(-1) || next < most * leastShare)
+  if (groups.length < 3 || saysNothing) return null
   return html`<figure class="spark">
     <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
       <path class="${shape === 'line' ? 'stroke' : 'area'}" d="${outlineOf(drawing)}" />

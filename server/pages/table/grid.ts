@@ -63,7 +63,7 @@ function headerPart(context: PageContext, view: TableView, field: Field): Html {
   const aria = sorted === null ? 'none' : sorted === 'asc' ? 'ascending' : 'descending'
   return html`<th scope="col" class="${kind}" aria-sort="${aria}">
     <a class="sort" href="${sortLink(view, field, sorted)}" title="${words.sortBy(title)}"
-      >${title}${sorted !== null && html` <span aria-hidden="true">${sorted === 'asc' ? '↑' : '↓'}</span>`}</a
+      >${title}${sorted !== null && html`&nbsp;<span aria-hidden="true">${sorted === 'asc' ? '↑' : '↓'}</span>`}</a
     >
     ${unitPart(field)}
   </th>`

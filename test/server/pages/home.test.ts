@@ -129,7 +129,7 @@ test('a dataset page says first what a row is, since when, how fresh it is and w
   }).toEqual({
     facts: [
       'Each row',
-      'one day one hour',
+      'Rain by day: one day Rain by day: one hour',
       'Period',
       'Feb 1, 2024 to Feb 5, 2024',
       'Updates',
