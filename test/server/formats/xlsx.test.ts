@@ -117,7 +117,7 @@ describe('a workbook', () => {
     )
     const { Dados: [head, first] = [] } = await sheetsOf(body)
     expect([head, first]).toEqual([
-      ['Ano', 'Soma de Valor (R$)', 'Média de Valor (R$)', 'Número de valores de n', 'Linhas'],
+      ['Ano', 'Soma de valor (R$)', 'Média de valor (R$)', 'Número de valores de n', 'Linhas'],
       [1900, '99999999999999.94', '49999999999999.97', 1, 2],
     ])
   })
