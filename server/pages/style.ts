@@ -252,7 +252,7 @@ const otherMedia = /* css */ `
 @media (max-width: 40rem) {
   h1 { font-size: 1.35rem; margin: 0 0 var(--step); }
   .dotted, .trail { line-height: 1.35; }
-  .tabs { margin: 0 0 var(--step); gap: var(--step); font-size: 0.8rem; }
+  .tabs { margin: 0 0 var(--step); gap: calc(1.5 * var(--step)); padding-right: 2rem; mask-image: linear-gradient(to left, transparent, #000 2rem); }
   .grid td:not(.profiles td, .changes td) { white-space: nowrap; max-width: 60vw; overflow: hidden; text-overflow: ellipsis; }
   .grid .t { min-width: 0; }
   .grid tbody tr:hover td { white-space: normal; }
