@@ -104,7 +104,8 @@ const stepsOf = ({ steps }: Ingested): string =>
 
 const bytesOf = (manifest: Manifest): string[] =>
   filesOf(manifest)
-    .filter(({ file }) => file !== fileNames.report)
+    // A first ingest has no changes, and reports have times.
+    .filter(({ file }) => file !== fileNames.report && file !== fileNames.changes(null))
     .map(({ file, sha256 }) => `${file} ${sha256}`)
     .toSorted()
 
