@@ -16,6 +16,7 @@ import { labelOf } from '../chart/drawing.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import { CatalogSearch, type CatalogMatch } from './catalog-search.ts'
 import { searchWordsOf, type SearchWords } from './search-words.ts'
+import { valuesByState, type PlacedValue } from './values-by-state.ts'
 import { findPartsOfValues, findValues, wordsOfValue, type ValueMatch } from './value-search.ts'
 
 /** Page of what a search of the whole service finds: values, which lead to their rows, and tables. */
@@ -33,7 +34,7 @@ function indexOf({ catalog, translations }: PageContext): CatalogSearch {
 interface Found {
   readonly charts: readonly ChartMatch[]
   readonly tables: readonly CatalogMatch[]
-  readonly values: readonly ValueMatch[]
+  readonly values: readonly PlacedValue[]
 }
 
 interface ChartMatch {
@@ -60,12 +61,12 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
   const isFound = values.length > 0 || matches.some((match) => match.words.size === words.length)
   const whole = foldText(text.trim())
   const parts = isFound || whole.length < partMin ? [] : await findPartsOfValues(sources, whole)
-  const { charted, ...ranked } = rank(context.catalog, matches, [...values, ...parts], search)
+  const { charted, tables, matched } = rank(context.catalog, matches, [...values, ...parts], search)
   const textWords = new Map(matches.map((match) => [keyOf(match), match.words]))
-  return {
-    ...ranked,
-    charts: await findCharts(service, ranked.tables, charted, search, textWords, requester),
-  }
+  const placed: PlacedValue[] = []
+  for (const match of matched) placed.push(...(await valuesByState(service, match, requester)))
+  const charts = await findCharts(service, tables, charted, search, textWords, requester)
+  return { tables, values: placed.slice(0, valuesMax), charts }
 }
 
 /**
@@ -77,7 +78,7 @@ function rank(
   matches: readonly CatalogMatch[],
   values: readonly ValueMatch[],
   search: SearchWords,
-): Omit<Found, 'charts'> & { readonly charted: readonly ValueMatch[] } {
+): Pick<Found, 'tables'> & Readonly<Record<'matched' | 'charted', readonly ValueMatch[]>> {
   const { words } = search
   const byTable = new Map(matches.map((match) => [keyOf(match), match]))
   const counted = values.flatMap((match) => {
@@ -105,7 +106,7 @@ function rank(
     charted: counted.map(({ match }) => match).filter(({ isPart }) => !isPart),
     // Tables with at most half of the words of the best one are about something else.
     tables: tables.filter((match) => 2 * match.words.size > most).slice(0, tablesMax),
-    values: counted
+    matched: counted
       .filter((one) => byTable.get(keyOf(one))?.words.size === most)
       .toSorted(
         (one, other) => placeOf(one) - placeOf(other) || (other.match.rows ?? 0) - (one.match.rows ?? 0),
@@ -182,13 +183,14 @@ function resultsHtml(service: PageService, text: string, found: Found): Html {
 }
 
 async function findCharts(
-  { context, snapshots, engine }: PageService,
+  service: PageService,
   tables: readonly CatalogMatch[],
   values: readonly ValueMatch[],
   search: SearchWords,
   textWords: ReadonlyMap<string, CatalogMatch['words']>,
   requester: Requester,
 ): Promise<ChartMatch[]> {
+  const { context, snapshots } = service
   const { catalog, translations } = context
   const answers = tables.flatMap((match) => {
     const dataset = catalog.datasets.get(match.dataset)
@@ -212,8 +214,10 @@ async function findCharts(
     .slice(0, chartsMax)
   const charts: ChartMatch[] = []
   for (const { view, value } of shown) {
+    // A chart of several towns of one name would answer nothing.
+    if (value !== null && (await valuesByState(service, value, requester)).length > 1) continue
     // The answer shows if any row of a value passes the default filter.
-    const drawn = value === null ? null : await chartView(view, engine, requester)
+    const drawn = value === null ? null : await chartView(view, service.engine, requester)
     if (drawn === null) charts.push({ view, value })
     else if (drawn.answer !== null && drawn.answer.selected.length > 0) charts.push({ view: drawn, value })
   }
@@ -237,7 +241,7 @@ function chartLine({ context, snapshots }: PageService, { view, value }: ChartMa
 
 function valueLine(
   { context, snapshots }: PageService,
-  { table, field, value, name, rows, isPart }: ValueMatch,
+  { table, field, value, name, rows, isPart, state }: PlacedValue,
 ): Html | null {
   const { addresses, language, words } = context
   const parameter = isPart ? ([`${field.name}__contains`, value] as const) : equalTo(field, value)
@@ -250,8 +254,10 @@ function valueLine(
     ...(period === null ? [] : [words.until(timeText(words, period.to))]),
   ]
   return html`<li>
-    <a href="${addresses.table(language, table)}${queryLink(new Map([parameter]))}"
-      >${titleOf(field)}${isPart ? ` ${words.contains}` : ':'} ${name} · ${titleOf(table)}</a
+    <a
+      href="${addresses.table(language, table)}${queryLink(new Map([parameter, ...(state === null ? [] : [state.parameter])]))}"
+      >${titleOf(field)}${isPart ? ` ${words.contains}` : ':'} ${name}${state !== null && ` (${state.name})`}
+      · ${titleOf(table)}</a
     >
     <span class="facts">${facts.join(' · ')}</span>
   </li>`

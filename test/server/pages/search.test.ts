@@ -238,3 +238,55 @@ describe('of values with signs and several words', () => {
     expect(rowCountOn(page)).toBe(String(rows))
   })
 })
+
+describe('of towns of one name', () => {
+  let own: Service
+  beforeAll(async () => {
+    const table = {
+      name: 't',
+      title: 'Deaths',
+      order: ['city'],
+      filters: ['city', 'uf', 'party'],
+      measures: ['deaths'],
+      fields: [
+        { name: 'city', type: 'string' },
+        { name: 'uf', type: 'string', kind: 'uf' },
+        { name: 'party', type: 'string' },
+        { name: 'deaths', type: 'integer' },
+      ],
+    }
+    const states = ['PB', 'PI', 'RN', 'RS', 'SC', 'SP', 'BA']
+    const lines = [
+      'Bom Jesus,PI,Green,1',
+      'Bom Jesus,PI,Green,2',
+      'Bom Jesus,RS,Green,4',
+      'Jaú,SP,Green,8',
+      ...states.map((uf) => `Town of ${uf},${uf},Red,1`),
+    ]
+    const shop = await workshop(catalogAround([table]), {
+      'd/t.csv': `city,uf,party,deaths\n${lines.join('\n')}\n`,
+    })
+    await shop.ingest()
+    own = await serve(shop)
+  })
+
+  test.each<[text: string, links: string[]]>([
+    // No chart draws both towns as one.
+    ['bom jesus', ['/en/dataset/d/t/?city=Bom+Jesus&uf=PI', '/en/dataset/d/t/?city=Bom+Jesus&uf=RS']],
+    [
+      'deaths in bom jesus by uf',
+      ['/en/dataset/d/t/?city=Bom+Jesus&uf=PI', '/en/dataset/d/t/?city=Bom+Jesus&uf=RS'],
+    ],
+    ['jaú', ['/en/dataset/d/t/?city=Ja%C3%BA']],
+    // A party is the same in all states.
+    ['red', ['/en/dataset/d/t/?party=Red']],
+  ])('%s leads to the rows of each', async (text, due) => {
+    const { links, text: shown } = await search(own, text)
+    expect(links.filter((link) => link.includes('?'))).toEqual(due)
+    expect(shown.includes('city: Bom Jesus (Piauí)')).toBe(due.length > 1)
+    for (const link of due)
+      expect(
+        Number(rowCountOn((await rawGet(own.app, link, { Accept: 'text/html' })).body.toString())),
+      ).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,47 @@
+import { stateNames } from '../../documents/words/state-names.ts'
+import { parseAggregateQuery } from '../../query/aggregate-query.ts'
+import { formatList } from '../../query/list.ts'
+import type { Requester } from '../../table/engine/requester.ts'
+import { aggregate } from '../../table/representations/aggregate-page.ts'
+import type { PageService } from '../service.ts'
+import { equalTo } from '../table/view.ts'
+import type { ValueMatch } from './value-search.ts'
+
+/** Maximum number of states in which equal values count as several, such as towns of one name. */
+const statesMax = 6
+
+/** A value that a search names, of the rows of one state if others have it too. */
+export interface PlacedValue extends ValueMatch {
+  /** Null for the rows of all states. */
+  readonly state: { readonly parameter: readonly [name: string, text: string]; readonly name: string } | null
+}
+
+/**
+ * Returns a value once for each state whose rows have it, or once if these are one or many.
+ * @throws the errors of `aggregate`
+ */
+export async function valuesByState(
+  { snapshots, engine }: PageService,
+  match: ValueMatch,
+  requester: Requester,
+): Promise<PlacedValue[]> {
+  const { table, field, value } = match
+  const together = [{ ...match, state: null }]
+  const uf = table.fields.find(({ kind, name }) => kind === 'uf' && table.filters.includes(name))
+  const condition = equalTo(field, value)
+  const snapshot = snapshots.current(table)
+  if (uf === undefined || uf === field || condition === null || match.isPart || snapshot === null)
+    return together
+  const parameters = new URLSearchParams([condition, ['group', formatList([uf.name])]])
+  const query = parseAggregateQuery(table, `?${parameters.toString()}`)
+  const { groups, selected } = await aggregate(snapshot, query, engine, requester)
+  if (selected.length < 2 || selected.length > statesMax) return together
+  const [states = [], counts = []] = groups.columns
+  return [...selected].flatMap((group) => {
+    const state = states[group] ?? null
+    const parameter = state === null ? null : equalTo(uf, state)
+    if (state === null || parameter === null) return []
+    const name = stateNames.get(state) ?? state
+    return { ...match, rows: Number(counts[group] ?? 0), state: { parameter, name } }
+  })
+}
