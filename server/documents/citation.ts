@@ -1,4 +1,5 @@
 import type { Dataset } from '../../core/catalog/catalog.ts'
+import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { wordsOf } from './words/all.ts'
 import type { Words } from './words/en.ts'
 import { writtenIn } from './words/number-formats.ts'
@@ -12,6 +13,11 @@ export interface Cited {
   readonly address: string
   /** Date of access, `YYYY-MM-DD`. */
   readonly today: string
+}
+
+/** Returns the version of cited rows in words, such as `version of Jan 2, 2026`. */
+export function citedVersion({ import_date: imported }: Pick<Manifest, 'import_date'>, words: Words): string {
+  return words.citedVersion(writtenIn(words).shortDay(imported.slice(0, 'YYYY-MM-DD'.length)))
 }
 
 interface Reference {

@@ -9,7 +9,7 @@ import type { Measure } from '../query/measures.ts'
 import type { QueryParameters } from '../query/parameters.ts'
 import type { RowFilter } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
-import { citationText } from './citation.ts'
+import { citationText, citedVersion } from './citation.ts'
 import { wordsOf } from './words/all.ts'
 import type { Words } from './words/en.ts'
 import { describeFilter } from './words/filter-text.ts'
@@ -73,7 +73,7 @@ export function workbookOf(described: WorkbookRows, rows: number): Workbook {
   }))
   const filters = describeFilter({ ...described.filter, conditions }, words)
   const version = new Map([...parameters, ['snapshot', manifest.snapshot]])
-  const title = [`${titleOf(table)} (${dataset.name})`, ...filters].join(', ')
+  const title = [`${titleOf(table)} (${dataset.name})`, ...filters, citedVersion(manifest, words)].join(', ')
   const cited = { dataset, title, address: addressWith(version), today: null }
   const facts: readonly (readonly [string, string | null])[] = [
     [labels.table, `${dataset.name}: ${titleOf(table)}`],

@@ -99,6 +99,7 @@ export const en = {
   notPublished: 'not published yet',
   cite: 'How to cite',
   asText: 'Text',
+  citedVersion: (day: string) => `version of ${day}`,
   citeIt: 'Cite',
   citation: (author: string | null, name: string, year: string, address: string, day: string | null) =>
     `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. ${address}${day === null ? '' : ` (accessed ${day})`}.`,

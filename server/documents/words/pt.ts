@@ -68,6 +68,7 @@ export const pt: Words = {
   notPublished: 'ainda sem dados publicados',
   cite: 'Como citar',
   asText: 'Texto',
+  citedVersion: (day) => `versão de ${day}`,
   citeIt: 'Citar',
   citation: (author, name, year, address, day) =>
     `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. Disponível em: ${address}.${day === null ? '' : ` Acesso em: ${day}.`}`,

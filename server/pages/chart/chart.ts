@@ -14,6 +14,7 @@ import { coverageOf, coverageText } from '../coverage.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, markup, textOf, type Html } from '../html.ts'
+import { citedVersion } from '../../documents/citation.ts'
 import { citationsPart, dayOfAccess, subscribePart } from '../cite.ts'
 import { besideParameters } from '../../query/changes-query.ts'
 import { embedPart, oEmbedLink } from '../iframe.ts'
@@ -237,7 +238,7 @@ function actionsPart(service: PageService, view: ChartView): Html {
   const feed = service.writing.documents.tableFeed(table, language, besideParameters(followed, ['lang']))
   const cited = {
     dataset,
-    title: captionOf(service.context, view).title,
+    title: `${captionOf(service.context, view).title}, ${citedVersion(snapshot.manifest, words)}`,
     address: `${service.publicUrl.origin}${addresses.aspect(language, table, 'chart', pinned)}`,
     today: dayOfAccess(),
   }

@@ -5,7 +5,7 @@ import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, textOf } from '../html.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
-import type { Cited } from '../../documents/citation.ts'
+import { citedVersion, type Cited } from '../../documents/citation.ts'
 import { describeFilter } from '../../documents/words/filter-text.ts'
 import { citationsPart, dayOfAccess, subscribePart } from '../cite.ts'
 import { columnsForm } from './columns.ts'
@@ -98,7 +98,11 @@ function citedRows({ context, publicUrl }: PageService, view: TableView): Cited 
   const rows = new Map([...rowParameters(view), ['snapshot', snapshot.manifest.snapshot]])
   return {
     dataset,
-    title: [`${titleOf(table)} (${dataset.name})`, ...describeFilter(query, words)].join(', '),
+    title: [
+      `${titleOf(table)} (${dataset.name})`,
+      ...describeFilter(query, words),
+      citedVersion(snapshot.manifest, words),
+    ].join(', '),
     address: `${publicUrl.origin}${addresses.table(language, table, rows)}`,
     today: dayOfAccess(),
   }

@@ -97,7 +97,7 @@ describe('a workbook', () => {
     })
     const version = new URLSearchParams({ snapshot: String(headers['acervo-snapshot']) }).toString()
     expect(facts['How to cite']).toEqual([
-      `N (2020). t (D), Number is greater than 4. ${page}&${version}. N.`,
+      `N (2020). t (D), Number is greater than 4, version of Jan 2, 2026. ${page}&${version}. N.`,
     ])
     expect([headers['content-disposition'], headers['acervo-count']]).toEqual([
       expect.stringMatching(/^attachment; filename="d-t-.*\.xlsx"$/),

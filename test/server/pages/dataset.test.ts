@@ -139,7 +139,8 @@ test('rows are cited with their filters and version, in words and in three style
   const menu = said(/<summary>Cite<\/summary>.*?<\/div>/s.exec(text)?.[0] ?? '')
   const snapshot = /snapshot=(20\d{6}T\d{6}Z-\w+)/.exec(menu)?.[1] ?? ''
   const address = `http://localhost:8000/en/dataset/rain/daily/?snapshot=${snapshot}&uf=SP`
-  const [title, today] = ['daily (Rain & {snow}), uf is SP', new Date().toISOString().slice(0, 10)]
+  const title = 'daily (Rain & {snow}), uf is SP, version of Feb 2, 2026'
+  const today = new Date().toISOString().slice(0, 10)
   const dayIn = (locale: string, dateStyle: 'long' | 'medium'): string =>
     new Intl.DateTimeFormat(locale, { dateStyle, timeZone: 'UTC' }).format(new Date(today))
   expect(menu).toContain(`Ana_B & C (2026). ${title}. ${address} (accessed ${dayIn('en', 'medium')}). CC0.`)
