@@ -23,8 +23,15 @@ interface Candidate {
   readonly nulls: number
 }
 
-/** Returns groups of fields whose values together occur once, and which every row has; groups of fewest fields first. */
-export function keysOf(rows: readonly SampleRow[], fields: readonly Candidate[]): string[][] {
+/**
+ * Returns groups of fields whose values together occur once, and which every row has; groups of fewest fields first.
+ * @param most maximum number of groups
+ */
+export function keysOf(
+  rows: readonly SampleRow[],
+  fields: readonly Candidate[],
+  most: number = keysMax,
+): string[][] {
   const candidates = fields
     .flatMap(({ name, keys, texts = {}, nulls }, column) => {
       const { isOrdered, isText } = typeRow(keys.type as FieldType)
@@ -49,7 +56,7 @@ export function keysOf(rows: readonly SampleRow[], fields: readonly Candidate[])
       candidates.filter(({ column }) => column > (some.at(-1)?.column ?? -1)).map((next) => [...some, next]),
     )
     for (const some of combinations) {
-      if (found.length === keysMax) return found
+      if (found.length === most) return found
       if (isUnique(some.map(({ column }) => column))) found.push(some.map(({ name }) => name))
     }
   }

@@ -152,9 +152,9 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       })),
     }
     const rows = sample.firstRows.filter(({ line }) => !dropped.has(line))
-    const keys = keysOf(rows, annotatedEntry.fields)
     // The first rows may be all rows.
     const isKnown = files.length === 1 && sample.rows !== null
+    const keys = keysOf(rows, annotatedEntry.fields, isKnown ? 1 : undefined)
     const table = tableOf(entryText(entry))
     const keyNames = isKnown ? keys[0] : await uniqueKey({ ...options, files, table, db }, keys)
     const key = keyNames && { names: keyNames, rows: isKnown ? rows.length : trial.read.counts.records }

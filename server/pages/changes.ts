@@ -9,6 +9,7 @@ import { isNumber, valueText } from '../documents/words/value-text.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseChangesTarget, type ChangesTarget } from '../query/changes-query.ts'
+import { parametersOf } from '../query/parameters.ts'
 import { parseRowQuery } from '../query/query.ts'
 import { findDataset, findTable } from '../routes/find.ts'
 import { unknownChanges } from '../routes/table-changes.ts'
@@ -198,7 +199,7 @@ function countsPart(
   const { count, list } = writtenIn(words)
   const kinds = changedRowTexts(words, changes)
   const { change } = changeColumns(changes.fields)
-  const chosen = new URLSearchParams(query.target).get(change)
+  const chosen = parametersOf(query.target).find(([name]) => name === change)?.[1] ?? null
   const ends = endsOf(changes, query)
   const kindLink = ({ kind, text }: (typeof kinds)[number]): Html =>
     kind === chosen

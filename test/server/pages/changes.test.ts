@@ -72,8 +72,16 @@ test.each([
 test('the counts lead to the rows of one kind, and versions to their own changes', async () => {
   const { links } = await page('/en/dataset/d/t/changes/')
   const removed = links.find((link) => link.includes('_change=removed')) ?? ''
-  const { text } = await page(`/en/dataset/d/t/changes/${removed.replaceAll('&amp;', '&')}`)
+  const { text, links: chosenLinks } = await page(
+    `/en/dataset/d/t/changes/${removed.replaceAll('&amp;', '&')}`,
+  )
   expect([text.includes('removed Mar 2, 2024'), text.includes('changed Mar 1, 2024')]).toEqual([true, false])
+  // The chosen kind is no link, and another one leads back to all.
+  expect(text).toContain('1 row removed 1 row changed all changes')
+  expect(chosenLinks.filter((link) => link.startsWith('?') && link.includes('_change='))).toEqual([
+    expect.stringContaining('_change=added'),
+    expect.stringContaining('_change=changed'),
+  ])
   expect(links).toContain(`/en/dataset/d/t/changes/?to=${ids[1]}`)
 })
 
