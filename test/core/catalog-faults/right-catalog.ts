@@ -48,7 +48,7 @@ export const faultsOf = (text: string): string[] => catalogErrorOf(text)?.messag
 /** One place of the right catalog, what stands there instead, and the faults that this has. */
 export type Fault = [what: string, from: string, to: string, faults: unknown[]]
 
-/** Tests that each change of one place of the right catalog is told with its place. */
+/** Checks that each change of the right catalog gives its faults, each with its place. */
 export function testFaults(changes: Fault[]): void {
   test.each(changes)('tells %s with its place', (_what, from, to, faults) => {
     expect(good).toContain(from)

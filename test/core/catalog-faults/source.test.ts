@@ -1,6 +1,6 @@
 import { type Fault, testFaults } from './right-catalog.ts'
 
-// How sources are read: columns, names of files, signs and formats.
+// Ways to read sources: columns, names of files, signs and formats.
 testFaults([
   [
     'one sign for two things',

@@ -1,6 +1,6 @@
 import { testFaults } from './right-catalog.ts'
 
-// What a table says of its fields: orders, filters, searches, charts and totals.
+// Keys of a table that name its fields: orders, filters, searches, charts and totals.
 testFaults([
   [
     'an order by a field that is not there',
