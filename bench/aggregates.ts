@@ -25,8 +25,8 @@ export async function aggregates(bench: Bench): Promise<Line[]> {
   try {
     const table = await filesOf(bench, 'large')
     const lines: Line[] = []
-    for (const [what, query, sql, bar] of cases) {
-      const [ours, own]: number[][] = [[], []]
+    for (const [title, query, sql, bar] of cases) {
+      const [ours, duckdbMs]: number[][] = [[], []]
       for (let round = 0; round < rounds; round += 1) {
         await service.usage()
         await get(service, query(round))
@@ -34,9 +34,9 @@ export async function aggregates(bench: Bench): Promise<Line[]> {
         const before = process.cpuUsage()
         await db.rows(sql(table, round))
         const { user, system } = process.cpuUsage(before)
-        own?.push((user + system) / 1000)
+        duckdbMs?.push((user + system) / 1000)
       }
-      lines.push(bareLine(what, 'CPU-ms', median(ours ?? []), median(own ?? []), ['<=', bar], ''))
+      lines.push(bareLine(title, 'CPU-ms', median(ours ?? []), median(duckdbMs ?? []), ['<=', bar], ''))
     }
     return [...lines, await memoryOf(bench)]
   } finally {
@@ -81,16 +81,16 @@ async function memoryOf({ environment }: Bench): Promise<Line> {
     })
     await Promise.all(wide)
     const { rssMaxBytes } = await service.usage()
-    const what = `memory with ${clients} clients of wide groups, to MEMORY`
+    const title = `memory with ${clients} clients of wide groups, to MEMORY`
     const detail = `groups of ${widths[width] ?? ''}`
-    return bareLine(what, 'MB', rssMaxBytes / 1e6, memoryMb, ['<=', 1 + furtherMb / memoryMb], detail)
+    return bareLine(title, 'MB', rssMaxBytes / 1e6, memoryMb, ['<=', 1 + furtherMb / memoryMb], detail)
   } finally {
     await service.stop()
   }
 }
 
 type Case = readonly [
-  what: string,
+  title: string,
   query: (round: number) => string,
   sql: (table: string, round: number) => string,
   bar: number,

@@ -84,13 +84,20 @@ function pathsOf({ paths, components }: OpenApi): string[] {
   return Object.entries(paths).flatMap(([path, { get }]) => {
     if (get === undefined) return []
     const required = (get.parameters ?? [])
-      .map((one) => (one.$ref === undefined ? one : components.parameters[one.$ref.split('/').at(-1) ?? '']))
-      .filter((one) => one?.required === true)
+      .map((parameter) =>
+        parameter.$ref === undefined
+          ? parameter
+          : components.parameters[parameter.$ref.split('/').at(-1) ?? ''],
+      )
+      .filter((parameter) => parameter?.required === true)
     const target = required.reduce(
-      (text, one) => text.replace(`{${one?.name ?? ''}}`, encodeURIComponent(one?.example ?? '')),
+      (text, parameter) =>
+        text.replace(`{${parameter?.name ?? ''}}`, encodeURIComponent(parameter?.example ?? '')),
       path,
     )
-    const query = required.flatMap((one) => (one?.in === 'query' ? [[one.name, one.example ?? '']] : []))
+    const query = required.flatMap((parameter) =>
+      parameter?.in === 'query' ? [[parameter.name, parameter.example ?? '']] : [],
+    )
     return [query.length === 0 ? target : `${target}?${new URLSearchParams(query).toString()}`]
   })
 }
@@ -99,8 +106,8 @@ async function tablesOf(base: string): Promise<TableAbout[]> {
   const tables: TableAbout[] = []
   const { results } = (await json(base, '/api/v1/datasets/')) as { results: { slug: string }[] }
   for (const { slug } of results) {
-    const about = (await json(base, `/api/v1/dataset/${slug}/`)) as { tables: { name: string }[] }
-    for (const { name } of about.tables) {
+    const descriptor = (await json(base, `/api/v1/dataset/${slug}/`)) as { tables: { name: string }[] }
+    for (const { name } of descriptor.tables) {
       const path = `/api/v1/dataset/${slug}/${name}/`
       const { fields } = (await json(base, path)) as { fields: FieldAbout[] }
       const page = await json(base, `${path}data/?page_size=100`).catch(() => null)
@@ -131,10 +138,10 @@ class Questions {
   }
 
   next(): Question {
-    const headers = { accept: this.#one(accepts) }
-    const method = this.#random() < 0.05 ? this.#one(['HEAD', 'POST'] as const) : 'GET'
-    if (this.#random() < 0.25) return { method, path: this.#one(this.#paths), headers }
-    const table = this.#one(this.#tables)
+    const headers = { accept: this.#pick(accepts) }
+    const method = this.#random() < 0.05 ? this.#pick(['HEAD', 'POST'] as const) : 'GET'
+    if (this.#random() < 0.25) return { method, path: this.#pick(this.#paths), headers }
+    const table = this.#pick(this.#tables)
     const query = this.#query(table)
     const end = this.#random() < 0.15 ? 'export/' : 'data/'
     return { method, path: `${table.path}${end}?${query.toString()}`, headers }
@@ -143,52 +150,52 @@ class Questions {
   #query({ fields, rows }: TableAbout): URLSearchParams {
     const query = new URLSearchParams()
     for (let left = Math.floor(this.#random() * 3); left > 0; left -= 1) {
-      const { name, operators } = this.#one(fields)
-      const operator = operators.length === 0 ? 'eq' : this.#one(operators)
-      const value = operator === 'isnull' ? this.#one(['true', 'false', 'x']) : this.#value(rows, name)
+      const { name, operators } = this.#pick(fields)
+      const operator = operators.length === 0 ? 'eq' : this.#pick(operators)
+      const value = operator === 'isnull' ? this.#pick(['true', 'false', 'x']) : this.#value(rows, name)
       const values = ['in', 'range'].includes(operator) ? `${value},${this.#value(rows, name)}` : value
       query.set(operator === 'eq' ? name : `${name}__${operator}`, values)
     }
     if (this.#random() < 0.4) {
-      const { name } = this.#one(fields)
+      const { name } = this.#pick(fields)
       query.set('ordering', `${this.#random() < 0.5 ? '-' : ''}${name}`)
     }
-    if (this.#random() < 0.1) query.set('search', this.#value(rows, this.#one(fields).name).slice(0, 4))
-    if (this.#random() < 0.3) query.set('format', this.#one(formats))
-    if (this.#random() < 0.3) query.set('page_size', this.#one(['1', '7', '100', '2000', '0', '-1']))
-    if (this.#random() < 0.2) query.set('page', this.#one(['1', '2', '3', '50', 'last']))
-    if (this.#random() < 0.2) query.set('fields', `${this.#one(fields).name},${this.#one(fields).name}`)
-    if (this.#random() < 0.03) query.set(this.#one(['unknown', 'state__is', 'offset']), '1')
+    if (this.#random() < 0.1) query.set('search', this.#value(rows, this.#pick(fields).name).slice(0, 4))
+    if (this.#random() < 0.3) query.set('format', this.#pick(formats))
+    if (this.#random() < 0.3) query.set('page_size', this.#pick(['1', '7', '100', '2000', '0', '-1']))
+    if (this.#random() < 0.2) query.set('page', this.#pick(['1', '2', '3', '50', 'last']))
+    if (this.#random() < 0.2) query.set('fields', `${this.#pick(fields).name},${this.#pick(fields).name}`)
+    if (this.#random() < 0.03) query.set(this.#pick(['unknown', 'state__is', 'offset']), '1')
     return query
   }
 
   #value(rows: TableAbout['rows'], name: string): string {
-    const value = rows.length === 0 ? null : this.#one(rows)[name]
+    const value = rows.length === 0 ? null : this.#pick(rows)[name]
     const text = typeof value === 'string' ? value : JSON.stringify(value ?? '')
     return this.#random() < 0.05 ? `${text}x` : text
   }
 
-  #one<T>(items: readonly T[]): T {
+  #pick<T>(items: readonly T[]): T {
     return items[Math.floor(this.#random() * items.length)] as T
   }
 }
 
-function differenceOf(old: Answer, other: Answer): string | null {
-  if (old.status !== other.status) return `status ${old.status} -> ${other.status}`
-  if (old.headers !== other.headers) return `headers\n${firstDifference(old.headers, other.headers)}`
-  return old.body === other.body ? null : `body\n${firstDifference(old.body, other.body)}`
+function differenceOf(old: Answer, newer: Answer): string | null {
+  if (old.status !== newer.status) return `status ${old.status} -> ${newer.status}`
+  if (old.headers !== newer.headers) return `headers\n${firstDifference(old.headers, newer.headers)}`
+  return old.body === newer.body ? null : `body\n${firstDifference(old.body, newer.body)}`
 }
 
-function firstDifference(old: string, other: string): string {
+function firstDifference(old: string, newer: string): string {
   let at = 0
-  while (at < old.length && old[at] === other[at]) at += 1
+  while (at < old.length && old[at] === newer[at]) at += 1
   const around = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 60), at + 100))
-  return `  ${around(old)}\n  ${around(other)}`
+  return `  ${around(old)}\n  ${around(newer)}`
 }
 
 async function main(): Promise<number> {
-  const [old, other, count = '2000', seed = '1'] = process.argv.slice(2)
-  if (old === undefined || other === undefined) throw new StartError('name the addresses of two servers')
+  const [old, newer, count = '2000', seed = '1'] = process.argv.slice(2)
+  if (old === undefined || newer === undefined) throw new StartError('name the addresses of two servers')
   const document = (await json(old, '/api/v1/openapi.json')) as OpenApi
   const paths = pathsOf(document).filter((path) => !ignoredPaths.test(path))
   const questions = new Questions(await tablesOf(old), paths, Number(seed))
@@ -196,8 +203,8 @@ async function main(): Promise<number> {
   for (let asked = 0; asked < Number(count); asked += 1) {
     const question =
       asked < paths.length ? { ...questions.next(), path: paths[asked] ?? '' } : questions.next()
-    const [one, two] = await Promise.all([answerOf(old, question), answerOf(other, question)])
-    const difference = differenceOf(one, two)
+    const [oldAnswer, two] = await Promise.all([answerOf(old, question), answerOf(newer, question)])
+    const difference = differenceOf(oldAnswer, two)
     if (difference === null) continue
     different += 1
     console.log(`${question.method} ${question.path} (${question.headers['accept'] ?? ''}): ${difference}`)

@@ -37,7 +37,7 @@ export async function billion(bench: Bench, scale: number): Promise<Line[]> {
       last: () => page('billion', 'last'),
       million: () => page('million', Math.max(1, Math.floor(5000 * scale))),
     } as const
-    const found = new Map<string, number[]>()
+    const cpuTimes = new Map<string, number[]>()
     let rss = 0
     for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
       for (const [name, target] of Object.entries(targets)) {
@@ -48,10 +48,10 @@ export async function billion(bench: Bench, scale: number): Promise<Line[]> {
         })
         rss = Math.max(rss, rssMaxMb)
         // The first round only warms up.
-        if (round > 0) found.set(name, [...(found.get(name) ?? []), cpuMs])
+        if (round > 0) cpuTimes.set(name, [...(cpuTimes.get(name) ?? []), cpuMs])
       }
     }
-    const cpu = (name: keyof typeof targets): number => leastOf(found.get(name) ?? [])
+    const cpu = (name: keyof typeof targets): number => leastOf(cpuTimes.get(name) ?? [])
     const rows = `${(count / 1e6).toFixed(0)} M rows`
     return [
       bareLine(

@@ -8,7 +8,7 @@ import { median } from './median.ts'
 
 /** One line of the result: ours against a reference that was measured in the same run. */
 export interface Line {
-  readonly what: string
+  readonly title: string
   readonly unit: string
   readonly ours: number
   readonly reference: number | null
@@ -44,14 +44,14 @@ const base = '/api/v1/dataset/bench'
 export const pageOf = (table: string, page: number | 'last', size = 100): string =>
   `${base}/${table}/data/?page=${page}&page_size=${size}`
 const below = (limit: number): number => Math.floor(Math.random() * limit)
-const one = (): string => pageOf('large', 7)
+const onePage = (): string => pageOf('large', 7)
 export const noCaches = { CACHE_MB: '0' }
 
 /** Minimum of several runs: other work of the machine only adds to CPU time. */
 export const leastOf = (values: readonly number[]): number => Math.min(...values)
 
 export function line(
-  what: string,
+  title: string,
   unit: string,
   ours: number,
   reference: number | null,
@@ -63,18 +63,18 @@ export function line(
   const ratio = reference === null ? null : value
   const figures = runs.map(figuresOf)
   const detail = figures.map(textOf).join('; reference: ')
-  return { what, unit, ours, reference, ratio, bar: `${comparison} ${limit}`, isReached, detail, figures }
+  return { title, unit, ours, reference, ratio, bar: `${comparison} ${limit}`, isReached, detail, figures }
 }
 
 /** A line of figures that no load was needed for. */
 export function bareLine(
-  ...[what, unit, ours, reference, bar, detail]: [...LineParts, detail: string]
+  ...[title, unit, ours, reference, bar, detail]: [...LineParts, detail: string]
 ): Line {
-  return { ...line(what, unit, ours, reference, bar), detail }
+  return { ...line(title, unit, ours, reference, bar), detail }
 }
 
 type LineParts = [
-  what: string,
+  title: string,
   unit: string,
   ours: number,
   reference: number | null,
@@ -118,13 +118,13 @@ export async function ownSql(bench: Bench, table: string): Promise<number> {
 /** Live pages: what reading rows costs. */
 export async function livePages(bench: Bench): Promise<Line[]> {
   const hundredth = Math.max(1, Math.floor(bench.pages / 100))
-  const own: number[] = []
+  const statementMs: number[] = []
   const walk: Measured[] = []
   const walks: Measured[] = []
   const random: Measured[] = []
   const warm: Measured[] = []
   for (let round = 0; round < bench.rounds; round += 1) {
-    own.push(await ownSql(bench, 'large'))
+    statementMs.push(await ownSql(bench, 'large'))
     const service = await startService(bench.environment)
     const from = 1 + below(Math.floor(bench.pages / 2))
     const next = (request: number): string => pageOf('large', 1 + ((from + request) % bench.pages))
@@ -156,11 +156,11 @@ export async function livePages(bench: Bench): Promise<Line[]> {
   await measure(service, { ...anywhere, requests: requestsOf(bench, 2000) })
   // Alternating, so that other work of the machine affects both.
   for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
-    own.push(await ownSql(bench, 'large'))
+    statementMs.push(await ownSql(bench, 'large'))
     random.push(await measure(service, { ...anywhere, requests: requestsOf(bench, 400) }))
   }
   await service.stop()
-  const reference = leastOf(own)
+  const reference = leastOf(statementMs)
   const cpu = (runs: readonly Measured[]): number => leastOf(runs.map(({ cpuMs }) => cpuMs))
   return [
     line('walk of one reader, CPU a page, to its own SQL', 'ms', cpu(walk), reference, ['<=', 0.15], walk),
@@ -176,7 +176,7 @@ export async function livePages(bench: Bench): Promise<Line[]> {
       'random page, CPU, to its own SQL',
       'ms',
       median(random.map(({ cpuMs }) => cpuMs)),
-      median(own),
+      median(statementMs),
       ['<=', 1.3],
       random,
     ),
@@ -269,7 +269,7 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
     {},
   )
   const tag = /\r\netag: (.*)/i.exec(kept[6]?.head ?? '')?.[1] ?? ''
-  const fresh = await fetched(service, [one()], { 'If-None-Match': tag })
+  const fresh = await fetched(service, [onePage()], { 'If-None-Match': tag })
   const [pagesFile, freshFile] = [
     path.join(bench.folder, 'pages.json'),
     path.join(bench.folder, 'fresh.json'),
@@ -287,14 +287,14 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
   }
   const load = { connections: 16, seconds: bench.seconds }
   const warmUp = { seconds: Math.min(1, bench.seconds) }
-  const unchanged = { ...load, target: one, headers: { 'If-None-Match': tag } }
+  const unchanged = { ...load, target: onePage, headers: { 'If-None-Match': tag } }
   const cases = {
     turn: () => measure(service, { ...load, target: turn }, warmUp),
     turnHttp: () => measure(servers.http, { ...load, target: turn }, warmUp),
     turnExpress: () => measure(servers.express, { ...load, target: turn }, warmUp),
-    one: () => measure(service, { ...load, target: one }, warmUp),
-    oneHttp: () => measure(servers.http, { ...load, target: one }, warmUp),
-    oneExpress: () => measure(servers.expressHeaders, { ...load, target: one }, warmUp),
+    onePage: () => measure(service, { ...load, target: onePage }, warmUp),
+    oneHttp: () => measure(servers.http, { ...load, target: onePage }, warmUp),
+    oneExpress: () => measure(servers.expressHeaders, { ...load, target: onePage }, warmUp),
     unchanged: () => measure(service, unchanged, warmUp),
     unchangedExpress: () => measure(servers.express304, unchanged, warmUp),
   } as const
@@ -306,16 +306,16 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
   const rate = (name: keyof typeof cases): number =>
     median((runs[name] ?? []).map(({ perSecond }) => perSecond))
   const compare = (
-    what: string,
+    title: string,
     ours: keyof typeof cases,
     reference: keyof typeof cases,
     least: number,
   ): Line =>
-    line(what, '1/s', rate(ours), rate(reference), ['>=', least], runs[ours] ?? [], runs[reference] ?? [])
+    line(title, '1/s', rate(ours), rate(reference), ['>=', least], runs[ours] ?? [], runs[reference] ?? [])
   return [
     compare('500 pages in turn, kept as pages, to bare Express', 'turn', 'turnExpress', 0.6),
-    compare('one kept page, to bare Express with the same headers', 'one', 'oneExpress', 0.75),
-    compare('one kept page, to bare node:http', 'one', 'oneHttp', 0),
+    compare('one kept page, to bare Express with the same headers', 'onePage', 'oneExpress', 0.75),
+    compare('one kept page, to bare node:http', 'onePage', 'oneHttp', 0),
     compare('304, to a 304 of bare Express', 'unchanged', 'unchangedExpress', 0.75),
   ]
 }
@@ -340,11 +340,11 @@ export async function fetched(
 
 /** As the reference servers read it; headers that Node writes itself are left to it. */
 export function asStored({ target, status, head, body }: Answer) {
-  const own = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding'])
+  const nodeHeaders = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding'])
   const headers = head
     .split('\r\n')
     .slice(1)
     .map((text) => [text.slice(0, text.indexOf(':')), text.slice(text.indexOf(':') + 2)] as const)
-    .filter(([name]) => !own.has(name.toLowerCase()))
+    .filter(([name]) => !nodeHeaders.has(name.toLowerCase()))
   return { target, status, headers: Object.fromEntries(headers), body: body.toString('base64') }
 }

@@ -20,17 +20,17 @@ export async function cold(bench: Bench): Promise<Line[]> {
 
 const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
 
-const one = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T
+const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T
 
 async function asks(bench: Bench, service: Server): Promise<Line[]> {
   const counts = new Map<string, number>()
   const count = async (table: string, ask: string): Promise<number> => {
-    const known = counts.get(`${table} ${ask}`)
-    if (known !== undefined) return known
+    const cached = counts.get(`${table} ${ask}`)
+    if (cached !== undefined) return cached
     const answer = await fetch(`http://127.0.0.1:${service.port}${addressOf(table, 1, 1, ask)}`)
-    const found = Number(answer.headers.get('acervo-count'))
-    counts.set(`${table} ${ask}`, found)
-    return found
+    const rowCount = Number(answer.headers.get('acervo-count'))
+    counts.set(`${table} ${ask}`, rowCount)
+    return rowCount
   }
   for (const table of ['packed', 'packed_small'])
     for (const state of ['', ...states.map(of)]) await count(table, state)
@@ -40,40 +40,40 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
     return addressOf(table, 1 + Math.floor(Math.random() * pages), size, `${ask}${order}`)
   }
   const inOrder = '&ordering=order_for_place'
-  const other = '&ordering=-last_available_date,city'
+  const otherOrder = '&ordering=-last_available_date,city'
   const targets = {
     page: () => anywhere('packed', ''),
     pageSmall: () => anywhere('packed_small', ''),
-    first: () => addressOf('packed', 1, 100, of(one(states))),
-    firstSmall: () => addressOf('packed_small', 1, 100, of(one(states))),
-    deep: () => anywhere('packed', of(one(states))),
-    deepSmall: () => anywhere('packed_small', of(one(states))),
-    orderedFirst: () => addressOf('packed', 1, 100, `${of(one(states))}${inOrder}`),
-    orderedFirstSmall: () => addressOf('packed_small', 1, 100, `${of(one(states))}${inOrder}`),
-    orderedDeep: () => anywhere('packed', of(one(states)), 100, inOrder),
-    orderedDeepSmall: () => anywhere('packed_small', of(one(states)), 100, inOrder),
-    order: () => anywhere('packed', '', 100, other),
-    orderFiltered: () => anywhere('packed', of(one(states)), 100, other),
+    first: () => addressOf('packed', 1, 100, of(pick(states))),
+    firstSmall: () => addressOf('packed_small', 1, 100, of(pick(states))),
+    deep: () => anywhere('packed', of(pick(states))),
+    deepSmall: () => anywhere('packed_small', of(pick(states))),
+    orderedFirst: () => addressOf('packed', 1, 100, `${of(pick(states))}${inOrder}`),
+    orderedFirstSmall: () => addressOf('packed_small', 1, 100, `${of(pick(states))}${inOrder}`),
+    orderedDeep: () => anywhere('packed', of(pick(states)), 100, inOrder),
+    orderedDeepSmall: () => anywhere('packed_small', of(pick(states)), 100, inOrder),
+    order: () => anywhere('packed', '', 100, otherOrder),
+    orderFiltered: () => anywhere('packed', of(pick(states)), 100, otherOrder),
   } as const
-  const found = new Map<string, number[]>()
+  const cpuTimes = new Map<string, number[]>()
   // Alternating, so that other work of the machine affects all of them.
   for (let round = 0; round < 4 * bench.rounds - 1; round += 1) {
     for (const [name, target] of Object.entries(targets)) {
       const { cpuMs } = await measure(service, { connections: 1, requests: requestsOf(bench, 200), target })
-      found.set(name, [...(found.get(name) ?? []), cpuMs])
+      cpuTimes.set(name, [...(cpuTimes.get(name) ?? []), cpuMs])
     }
   }
   // The first round looks values up, which is done once.
-  const cpu = (name: keyof typeof targets): number => median((found.get(name) ?? []).slice(1))
+  const cpu = (name: keyof typeof targets): number => median((cpuTimes.get(name) ?? []).slice(1))
   const line = (
-    what: string,
+    title: string,
     ours: keyof typeof targets,
     reference: keyof typeof targets,
     limit: number,
-  ): Line => bareLine(`${what}, CPU`, 'ms', cpu(ours), cpu(reference), ['<=', limit], '')
-  const own = await ownSql(bench, 'large')
+  ): Line => bareLine(`${title}, CPU`, 'ms', cpu(ours), cpu(reference), ['<=', limit], '')
+  const statementMs = await ownSql(bench, 'large')
   return [
-    bareLine('random page, CPU, to its own SQL', 'ms', cpu('page'), own, ['<=', 1.3], ''),
+    bareLine('random page, CPU, to its own SQL', 'ms', cpu('page'), statementMs, ['<=', 1.3], ''),
     line('random page of 10 M rows, to one of 350,000', 'page', 'pageSmall', 1.1),
     line('first page of a state, 10 M rows, to the same of 350,000', 'first', 'firstSmall', 1.5),
     line('deep page of a state, 10 M rows, to the same of 350,000', 'deep', 'deepSmall', 1.5),
@@ -108,7 +108,7 @@ async function costs({ environment }: Bench): Promise<Line[]> {
   const without = Object.values(others).reduce((sum, seconds) => sum + seconds, 0)
   const { parts, dictionary, codes, indexes = [] } = manifest
   const bytes = bytesOf(parts)
-  const all = bytes + bytesOf([dictionary, codes, ...indexes])
+  const totalBytes = bytes + bytesOf([dictionary, codes, ...indexes])
   return [
     bareLine(
       'ingest with indexes of ten filters, to without',
@@ -118,7 +118,14 @@ async function costs({ environment }: Bench): Promise<Line[]> {
       ['<=', 1.2],
       '',
     ),
-    bareLine('parts with these indexes, to parts alone', 'MB', all / 1e6, bytes / 1e6, ['<=', 1.6], ''),
+    bareLine(
+      'parts with these indexes, to parts alone',
+      'MB',
+      totalBytes / 1e6,
+      bytes / 1e6,
+      ['<=', 1.6],
+      '',
+    ),
   ]
 }
 

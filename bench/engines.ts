@@ -47,14 +47,14 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
     const there = await started({ ...environment, CLICKHOUSE_URL: url })
     const here = await started(environment)
     const lines: Line[] = []
-    for (const [what, asks] of Object.entries(cases)) {
-      const found: Record<'there' | 'here', number[]> = { there: [], here: [] }
+    for (const [title, asks] of Object.entries(cases)) {
+      const times: Record<'there' | 'here', number[]> = { there: [], here: [] }
       for (let time = 0; time < timesEach; time += 1) {
-        found.there.push(await msOf(there, asks(time, scale)))
-        found.here.push(await msOf(here, asks(time, scale)))
+        times.there.push(await msOf(there, asks(time, scale)))
+        times.here.push(await msOf(here, asks(time, scale)))
       }
-      const name = `${what}, ${(table.rows / 1e6).toFixed(0)} M rows: ClickHouse to DuckDB`
-      lines.push(bareLine(name, 'ms', median(found.there), median(found.here), ['<', Infinity], ''))
+      const name = `${title}, ${(table.rows / 1e6).toFixed(0)} M rows: ClickHouse to DuckDB`
+      lines.push(bareLine(name, 'ms', median(times.there), median(times.here), ['<', Infinity], ''))
     }
     return lines
   } finally {

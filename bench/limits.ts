@@ -50,7 +50,7 @@ export async function atItsLimits(bench: Bench, seconds: number): Promise<Line[]
   const ratio = beside.p95 / quiet.p95
   return [
     {
-      what: `${honestReaders} readers beside a client at its limits with the worst asks: their p95, to that without it`,
+      title: `${honestReaders} readers beside a client at its limits with the worst asks: their p95, to that without it`,
       unit: 'ms',
       ours: beside.p95,
       reference: quiet.p95,
@@ -102,14 +102,14 @@ async function asksForTheWorst({ port }: Server, over: AbortSignal): Promise<Rec
     while (!over.aborted) {
       number += 1
       const target = worstAsks[number % worstAsks.length]?.(number) ?? base
-      const { statuses: found } = await runLoad({
+      const { statuses: codes } = await runLoad({
         port,
         connections: 1,
         requests: 1,
         headers: { 'X-Forwarded-For': '192.0.2.1' },
         target: () => target,
       })
-      for (const [status, count] of Object.entries(found)) statuses[status] = (statuses[status] ?? 0) + count
+      for (const [status, count] of Object.entries(codes)) statuses[status] = (statuses[status] ?? 0) + count
       await setTimeout(50)
     }
   }

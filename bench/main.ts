@@ -53,9 +53,9 @@ async function main(): Promise<void> {
     share: seconds < 1 ? 0.1 : 1,
   }
   const lines: Line[] = []
-  const tell = (some: readonly Line[]): void => {
-    for (const line of some) console.log(rowOf(line))
-    lines.push(...some)
+  const tell = (results: readonly Line[]): void => {
+    for (const line of results) console.log(rowOf(line))
+    lines.push(...results)
   }
   console.log(head)
   const cases: readonly (readonly [name: string, measure: () => Promise<Line[]>])[] = [
@@ -77,10 +77,10 @@ async function main(): Promise<void> {
     ['refreshes', () => refreshes(bench, catalog, scale, 20 * seconds)],
   ]
   const wanted = (process.env['CASES'] ?? '').split(/[ ,]+/).filter((name) => name !== '')
-  const unknown = wanted.find((name) => !cases.some(([known]) => known === name))
+  const unknown = wanted.find((name) => !cases.some(([caseName]) => caseName === name))
   if (unknown !== undefined) {
-    const known = cases.map(([name]) => name).join(', ')
-    throw new Error(`CASES: there is no case ${unknown}; there are ${known}`)
+    const caseNames = cases.map(([name]) => name).join(', ')
+    throw new Error(`CASES: there is no case ${unknown}; there are ${caseNames}`)
   }
   for (const [name, measure] of cases) if (wanted.length === 0 || wanted.includes(name)) tell(await measure())
 
@@ -96,9 +96,9 @@ async function main(): Promise<void> {
 
 const head = `${'case'.padEnd(88)} ${'ours'.padStart(9)} ${'reference'.padStart(9)} ${'ratio'.padStart(6)}  bar`
 
-function rowOf({ what, unit, ours, reference, bar, isReached, detail }: Line): string {
+function rowOf({ title, unit, ours, reference, bar, isReached, detail }: Line): string {
   const ratio = reference === null ? '' : (ours / reference).toFixed(2)
-  const name = unit === '' ? what : `${what} (${unit})`
+  const name = unit === '' ? title : `${title} (${unit})`
   const verdict = isReached ? bar : `${bar} MISSED`
   const second = reference === null ? '' : number(reference)
   return `${name.padEnd(88)} ${number(ours).padStart(9)} ${second.padStart(9)} ${ratio.padStart(6)}  ${verdict}${detail === '' ? '' : `\n    ${detail}`}`

@@ -36,10 +36,10 @@ export async function partitions(bench: Bench, scale: number): Promise<Line[]> {
   const environment = { CATALOG: path.join(folder, 'catalog.yaml'), SOURCES: path.join(folder, 'sources') }
   await mkdir(path.join(environment.SOURCES, table.dataset, table.name), { recursive: true })
   await writeFile(environment.CATALOG, catalog)
-  const all = Array.from({ length: months }, (_, month) => month)
-  const changed = all.slice(-changedMonths)
+  const monthNumbers = Array.from({ length: months }, (_, month) => month)
+  const changed = monthNumbers.slice(-changedMonths)
   try {
-    await writeMonths(environment.SOURCES, all, 0, scale)
+    await writeMonths(environment.SOURCES, monthNumbers, 0, scale)
     const first = await ingested({ ...environment, WAREHOUSE: refreshed })
     await writeMonths(environment.SOURCES, changed, 1, scale)
     const refresh = await ingested({ ...environment, WAREHOUSE: refreshed })
@@ -91,8 +91,8 @@ async function ingested(environment: Readonly<Record<string, string>>): Promise<
   return { seconds, manifest, steps: reportShape.parse(JSON.parse(String(report))).seconds }
 }
 
-const megabytes = (some: readonly { readonly bytes: number }[]): string =>
-  `${(some.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(0)} MB`
+const megabytes = (files: readonly { readonly bytes: number }[]): string =>
+  `${(files.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6).toFixed(0)} MB`
 
 const megabytesOf = ({ manifest: { parts, codes, files, sources } }: Ingested): string =>
   `parts ${megabytes(parts)}, codes ${megabytes(codes ? [codes] : [])}, download ${megabytes(files)}, text ${megabytes(sources)}`
@@ -188,16 +188,16 @@ function rowsSql(month: number, rows: number, version: number): string {
   const [names, families, areas] = [listSql(firstNames), listSql(surnames), listSql(states)]
   const ofMonth = (use: number): string =>
     `(hash(person, ${use}, ${month}, ${version}) >> 11)::double / ${2 ** 53}`
-  const one = (list: string, use: number, power = 2): string =>
+  const pickSql = (list: string, use: number, power = 2): string =>
     `${list}[1 + floor(pow(${ofPerson(use)}, ${power}) * ${list.split("', '").length})::integer]`
   return `select ${quotedText(monthOf(month))} as month, person as id,
-      concat_ws(' ', ${one(names, 1)}, ${one(names, 2, 1.5)}, ${one(families, 3)}, ${one(families, 4, 1.5)}) as name,
+      concat_ws(' ', ${pickSql(names, 1)}, ${pickSql(names, 2, 1.5)}, ${pickSql(families, 3)}, ${pickSql(families, 4, 1.5)}) as name,
       state, concat(state, ' ', 1 + floor(pow(${ofPerson(6)}, 2) * 200)::integer) as city,
       concat('ROLE ', floor(pow(${ofPerson(7)}, 3) * 400)::integer) as role,
       concat('OFFICE OF THE STATE ', floor(pow(${ofPerson(8)}, 2) * 120)::integer) as office,
       gross, (gross - deduction)::decimal(12, 2) as net, deduction,
       (${quotedText(`${monthOf(month)}-01`)}::date + floor(${ofMonth(1)} * 28)::integer)::date as paid_at
-    from (select person, ${one(areas, 5)} as state, gross, (gross * ${ofMonth(2)} * 0.4)::decimal(12, 2) as deduction
+    from (select person, ${pickSql(areas, 5)} as state, gross, (gross * ${ofMonth(2)} * 0.4)::decimal(12, 2) as deduction
       from (select person, (1000 + pow(${ofMonth(3)}, 4) * 40000)::decimal(12, 2) as gross
         from (select unnest(range(1, ${rows + 1})) as person)))`
 }

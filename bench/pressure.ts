@@ -29,10 +29,10 @@ export async function refreshes(
   const onAnswer = ({ target: asked, status, head, body }: Answer): void => {
     if (status !== 200) failed += 1
     else if (asked.includes('/fresh/')) {
-      const found = new Set(body.toString().match(/"version":\d+/g))
+      const numbers = new Set(body.toString().match(/"version":\d+/g))
       const snapshot = /\r\nacervo-snapshot: (\S+)/i.exec(head)?.[1] ?? ''
-      versions.set(snapshot, new Set([...(versions.get(snapshot) ?? []), ...found]))
-      if (found.size !== 1) mixed += 1
+      versions.set(snapshot, new Set([...(versions.get(snapshot) ?? []), ...numbers]))
+      if (numbers.size !== 1) mixed += 1
     }
   }
   const ended = new AbortController()
@@ -60,13 +60,13 @@ export async function refreshes(
   await refreshing
   const { rssMaxBytes } = await service.usage()
   await service.stop()
-  const twice = [...versions.values()].filter((found) => found.size !== 1).length
+  const twice = [...versions.values()].filter((numbers) => numbers.size !== 1).length
   const errors = failed + result.broken
   const rssMb = rssMaxBytes / 1e6
-  const what = `${seconds} s, 200 readers, random pages of five tables, a refresh every 5 s`
+  const title = `${seconds} s, 200 readers, random pages of five tables, a refresh every 5 s`
   const detail = `${result.requests} answers, ${result.perSecond.toFixed(0)}/s, p99 ${result.p99.toFixed(0)} ms, ${published} refreshes, ${versions.size} snapshots seen`
   const plain = (name: string, unit: string, ours: number, most: number): Line => ({
-    what: `${what}: ${name}`,
+    title: `${title}: ${name}`,
     unit,
     ours,
     reference: null,
@@ -124,7 +124,7 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
     `${name}: ${requests}, p99 ${p99.toFixed(0)} ms`
   return [
     {
-      what: '500 readers hammering cold pages: live pages, to the most without overload',
+      title: '500 readers hammering cold pages: live pages, to the most without overload',
       unit: '1/s',
       ours: good,
       reference: peak.perSecond,
@@ -135,7 +135,7 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
       figures: [],
     },
     {
-      what: 'meanwhile kept pages and 304s that were not answered',
+      title: 'meanwhile kept pages and 304s that were not answered',
       unit: '',
       ours: onlyKept ? pages.broken + unchanged.broken : Number.NaN,
       reference: null,
@@ -146,7 +146,7 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
       figures: [],
     },
     {
-      what: 'until a cold page answers within 100 ms again',
+      title: 'until a cold page answers within 100 ms again',
       unit: 's',
       ours: recovered,
       reference: null,

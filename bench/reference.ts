@@ -16,7 +16,7 @@ interface Stored {
 
 const { KIND, ANSWERS = '', HEADERS, PORT } = process.env
 const stored = JSON.parse(readFileSync(ANSWERS, 'utf8')) as readonly Stored[]
-const known = new Map(
+const answers = new Map(
   stored.map(({ target, body, headers, ...rest }) => [
     target,
     { ...rest, headers: Object.entries(headers), body: Buffer.from(body, 'base64') },
@@ -26,7 +26,7 @@ const known = new Map(
 if (KIND === 'http') {
   http
     .createServer((req, res) => {
-      const answer = known.get(req.url ?? '')
+      const answer = answers.get(req.url ?? '')
       if (answer === undefined) {
         res.statusCode = 404
         res.end()
@@ -43,7 +43,7 @@ if (KIND === 'http') {
   const app = express()
   app.disable('etag')
   app.get('/api/v1/dataset/:dataset/:table/data/', (req, res) => {
-    const answer = known.get(req.originalUrl)
+    const answer = answers.get(req.originalUrl)
     if (answer === undefined) {
       res.sendStatus(404)
       return

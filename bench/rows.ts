@@ -81,10 +81,10 @@ function renewedCase({ row, copy, copies }: Repetition): SourceRow {
 /** Copies have other numbers, and names of words of several rows. */
 function renewedPartner({ row, at, copy, rows }: Repetition): SourceRow {
   const mixed = (name: string): string => {
-    const other = rows[(at + 31 * copy) % rows.length]?.[name] ?? ''
+    const otherValue = rows[(at + 31 * copy) % rows.length]?.[name] ?? ''
     const [first = ''] = (row[name] ?? '').split(' ')
     const end = rows[(at + 7 * Math.floor(copy / rows.length)) % rows.length]?.[name]?.split(' ').at(-1) ?? ''
-    return copy === 0 ? (row[name] ?? '') : `${first} ${other.split(' ').slice(1).join(' ')} ${end}`
+    return copy === 0 ? (row[name] ?? '') : `${first} ${otherValue.split(' ').slice(1).join(' ')} ${end}`
   }
   const cnpj = (BigInt(row['cnpj'] ?? '') + BigInt(copy) * 5_000_000_029n) % 10n ** 14n
   return {

@@ -39,8 +39,8 @@ const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
 
 const below = (limit: number): number => 1 + Math.floor(Math.random() * limit)
 
-function figure(what: string, ms: number, limit: number, told: string): Line {
-  return bareLine(what, 'ms', ms, null, ['<=', limit], told)
+function figure(title: string, ms: number, limit: number, told: string): Line {
+  return bareLine(title, 'ms', ms, null, ['<=', limit], told)
 }
 
 interface Told {
@@ -86,26 +86,26 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
   const cold: number[] = []
   for (let left = 15; left > 0; left -= 1)
     cold.push((await get(service, `large/data/?page_size=100&page=${below(Math.floor(rows / 100))}`)).ms)
-  const [first, own, deep, warm]: number[][] = [[], [], [], []]
+  const [first, duckdb, deep, warm]: number[][] = [[], [], [], []]
   for (const state of states) {
-    own?.push(
+    duckdb?.push(
       await timed(async () => {
         await db.rows(`select count(*) from ${large} where state = $1`, [state])
         await db.rows(`select * from ${large} where state = $1 limit 100`, [state])
       }),
     )
-    const found = await get(service, `large/data/?state=${state}&page_size=100`)
-    first?.push(found.ms)
-    const last = Math.max(1, Math.floor(found.count / 100))
+    const response = await get(service, `large/data/?state=${state}&page_size=100`)
+    first?.push(response.ms)
+    const last = Math.max(1, Math.floor(response.count / 100))
     deep?.push((await get(service, `large/data/?state=${state}&page_size=100&page=${below(last)}`)).ms)
     warm?.push((await get(service, `large/data/?state=${state}&page_size=100&page=${below(last)}`)).ms)
   }
   const unfiltered = median(cold)
   const cnpjs = await db.rows(`select cnpj from ${people} using sample 9 rows`)
-  const [found, scanned]: number[][] = [[], []]
+  const [lookups, scanned]: number[][] = [[], []]
   await get(service, 'people/data/?cnpj=0')
   for (const [cnpj] of cnpjs) {
-    found?.push((await get(service, `people/data/?cnpj=${String(cnpj)}&page_size=1`)).ms)
+    lookups?.push((await get(service, `people/data/?cnpj=${String(cnpj)}&page_size=1`)).ms)
     scanned?.push(
       await timed(() => db.rows(`select * from ${people} where cnpj = $1 limit 1`, [String(cnpj)])),
     )
@@ -123,7 +123,7 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
       'first page of a filter, to count(*) and page by DuckDB',
       'ms',
       median(first ?? []),
-      median(own ?? []),
+      median(duckdb ?? []),
       ['<=', 1.5],
       '',
     ),
@@ -138,7 +138,7 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
     bareLine(
       'a row by its cnpj, to an unfiltered cold page',
       'ms',
-      median(found ?? []),
+      median(lookups ?? []),
       unfiltered,
       ['<=', 3],
       `a scan by DuckDB takes ${median(scanned ?? []).toFixed(0)} ms`,
@@ -167,13 +167,15 @@ async function exportsOf(bench: Bench, service: Server, db: Connection, scratch:
   ] as const) {
     const file = path.join(scratch, `copy.${format}`)
     const where = `from ${large} where date < ${quotedText(String(date))}`
-    const own = await timed(() => db.rows(`copy (select * ${where}) to ${quotedText(file)} (${copy})`))
+    const duckdbMs = await timed(() => db.rows(`copy (select * ${where}) to ${quotedText(file)} (${copy})`))
     const before = await service.usage()
     const told = await get(service, `large/export/?format=${format}&date__lt=${String(date)}`)
     const { rssMaxBytes } = await service.usage()
     const grown = (rssMaxBytes - before.rssBytes) / 1e6
     const detail = `${told.count.toLocaleString('en')} rows, ${(told.bytes / 1e6).toFixed(0)} MB, RSS grew ${grown.toFixed(0)} MB`
-    lines.push(bareLine(`export as ${format}, to a COPY by DuckDB`, 'ms', told.ms, own, ['<=', 2], detail))
+    lines.push(
+      bareLine(`export as ${format}, to a COPY by DuckDB`, 'ms', told.ms, duckdbMs, ['<=', 2], detail),
+    )
   }
   return lines
 }

@@ -48,15 +48,15 @@ const ofStart = {
 
 async function start(file: string, environment: Environment, flags: readonly string[]): Promise<Server> {
   port += 1
-  const own = port
+  const servicePort = port
   const child = fork(file, {
-    env: { ...process.env, ...ofStart, PORT: String(own), ...environment },
+    env: { ...process.env, ...ofStart, PORT: String(servicePort), ...environment },
     execArgv: [...flags, '--import', './dist/bench/probe.js'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  await answers(own, child)
+  await answers(servicePort, child)
   return {
-    port: own,
+    port: servicePort,
     pid: child.pid ?? 0,
     usage: () => usageOf(child),
     stop: async () => {
@@ -67,10 +67,10 @@ async function start(file: string, environment: Environment, flags: readonly str
   }
 }
 
-async function answers(own: number, child: ChildProcess): Promise<void> {
+async function answers(servicePort: number, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 600; tries += 1) {
     if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`)
-    const response = await fetch(`http://127.0.0.1:${own}/`).catch(() => null)
+    const response = await fetch(`http://127.0.0.1:${servicePort}/`).catch(() => null)
     if (response !== null) return
     await setTimeout(100)
   }

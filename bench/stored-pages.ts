@@ -19,12 +19,12 @@ export async function storedPages(bench: Bench): Promise<Line[]> {
   const anywhere = (size: number) => (n: number) =>
     pageOf('large', 1 + ((n * 7919) % Math.max(1, Math.floor((100 * bench.pages) / size) - 1)), size)
   const cases = [
-    { what: '100 rows', target: anywhere(100), headers: {}, requests: 2000, most: 3 },
-    { what: '100 rows in gzip', target: anywhere(100), headers: gzip, requests: 2000, most: 4.5 },
-    { what: '1,000 rows', target: anywhere(1000), headers: {}, requests: 800, most: 4.5 },
-    { what: '1,000 rows in gzip', target: anywhere(1000), headers: gzip, requests: 800, most: 4 },
+    { title: '100 rows', target: anywhere(100), headers: {}, requests: 2000, most: 3 },
+    { title: '100 rows in gzip', target: anywhere(100), headers: gzip, requests: 2000, most: 4.5 },
+    { title: '1,000 rows', target: anywhere(1000), headers: {}, requests: 800, most: 4.5 },
+    { title: '1,000 rows in gzip', target: anywhere(1000), headers: gzip, requests: 800, most: 4 },
     {
-      what: 'one row and the count of a state',
+      title: 'one row and the count of a state',
       target: (n: number) => `${pageOf('large', 1 + (n % 50), 1)}&state=SP`,
       headers: {},
       requests: 2000,
@@ -34,7 +34,7 @@ export async function storedPages(bench: Bench): Promise<Line[]> {
   const service = await startService({ ...bench.environment, ...noCaches })
   const lines: Line[] = []
   try {
-    for (const { what, target, headers, requests, most } of cases) {
+    for (const { title, target, headers, requests, most } of cases) {
       const targets = Array.from({ length: 200 }, (_, n) => target(n))
       const file = path.join(bench.folder, 'stored-pages.json')
       await writeFile(file, JSON.stringify((await fetched(service, targets, headers)).map(asStored)))
@@ -43,16 +43,16 @@ export async function storedPages(bench: Bench): Promise<Line[]> {
       const load = { connections: 4, headers, target: (n: number) => targets[n % targets.length] ?? '' }
       // The first round only warms up.
       for (let round = 0; round <= 2 * bench.rounds; round += 1) {
-        const [own, reference] = [
+        const [measured, reference] = [
           await measure(service, { ...load, requests: requestsOf(bench, requests) }),
           await measure(express, { ...load, requests: requestsOf(bench, requests) }),
         ]
         if (round === 0) continue
-        ours.push(own.cpuMs)
+        ours.push(measured.cpuMs)
         bare.push(reference.cpuMs)
       }
       await express.stop()
-      const name = `${what}, in no cache, CPU, to bare Express with the same bytes and headers`
+      const name = `${title}, in no cache, CPU, to bare Express with the same bytes and headers`
       lines.push(line(name, 'ms', leastOf(ours), leastOf(bare), ['<=', most]))
     }
   } finally {

@@ -17,7 +17,9 @@ const alike: readonly (readonly [signs: string, sign: string])[] = [
     (code) => [String.fromCodePoint(code), String.fromCodePoint(code - 0xfee0).toLowerCase()] as const,
   ),
 ]
-const plain = new Map(alike.flatMap(([signs, sign]) => Array.from(signs, (one) => [one, sign] as const)))
+const plain = new Map(
+  alike.flatMap(([signs, sign]) => Array.from(signs, (letter) => [letter, sign] as const)),
+)
 const [from, to] = [[...plain.keys()].join(''), [...plain.values()].join('')]
 
 /**

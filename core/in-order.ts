@@ -11,14 +11,14 @@ export async function* inOrder<T, R>(
   work: (item: T, signal: AbortSignal) => Promise<R>,
   signal: AbortSignal | null = null,
 ): AsyncGenerator<R> {
-  const own = new AbortController()
-  const stop = signal === null ? own.signal : AbortSignal.any([signal, own.signal])
+  const controller = new AbortController()
+  const stop = signal === null ? controller.signal : AbortSignal.any([signal, controller.signal])
   const running: Promise<R>[] = []
   try {
     for await (const item of items) {
       const promise = work(item, stop)
       // Stops all work immediately; the error itself is thrown when its item is due.
-      promise.catch((error: unknown) => own.abort(error))
+      promise.catch((error: unknown) => controller.abort(error))
       running.push(promise)
       const first = running.length < max ? undefined : running.shift()
       if (first !== undefined) yield await first
@@ -26,15 +26,15 @@ export async function* inOrder<T, R>(
     for (const promise of running) yield await promise
   } catch (error) {
     // Throws the first error, since the work that it stopped may throw other ones.
-    throw own.signal.aborted ? own.signal.reason : error
+    throw controller.signal.aborted ? controller.signal.reason : error
   } finally {
-    own.abort()
+    controller.abort()
     await Promise.allSettled(running)
   }
 }
 
 /** Waits until both end, then returns their results, or throws the error of the first one that has one. */
-export async function bothOf<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([one, other])
-  return Promise.all([one, other])
+export async function bothOf<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second])
+  return Promise.all([first, second])
 }

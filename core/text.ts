@@ -61,19 +61,19 @@ export function counted(count: number, noun: string): string {
 }
 
 /** Returns the known name that a misspelt one most likely means; null if none is similar. */
-export function nearestName(name: string, known: readonly string[]): string | null {
-  if (known.length === 0 || name.length > 100) return null
-  const found = closest(name.toLowerCase(), [...known])
-  return distance(name.toLowerCase(), found.toLowerCase()) <=
+export function nearestName(name: string, names: readonly string[]): string | null {
+  if (names.length === 0 || name.length > 100) return null
+  const nearest = closest(name.toLowerCase(), [...names])
+  return distance(name.toLowerCase(), nearest.toLowerCase()) <=
     (name.length < 4 ? 1 : Math.max(2, Math.floor(name.length / 3)))
-    ? found
+    ? nearest
     : null
 }
 
 /** Returns ` (did you mean "x"?)`; empty if no known name is similar. */
-export function didYouMean(name: string, known: readonly string[]): string {
-  const found = nearestName(name, known)
-  return found === null ? '' : ` (did you mean "${found}"?)`
+export function didYouMean(name: string, names: readonly string[]): string {
+  const nearest = nearestName(name, names)
+  return nearest === null ? '' : ` (did you mean "${nearest}"?)`
 }
 
 /**
@@ -91,9 +91,9 @@ export function wildcard(pattern: string): (text: string) => boolean {
       return false
     let at = first.length
     for (const literal of inner) {
-      const found = text.indexOf(literal, at)
-      if (found === -1) return false
-      at = found + literal.length
+      const index = text.indexOf(literal, at)
+      if (index === -1) return false
+      at = index + literal.length
     }
     return at <= text.length - last.length
   }
@@ -145,8 +145,8 @@ export function parsedJson(text: string): unknown {
 export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let at = 0; at < length; at += 1) {
-    const [one, other] = [a.charCodeAt(at), b.charCodeAt(at)]
-    if (one !== other) return rankOf(one) - rankOf(other)
+    const [codeA, codeB] = [a.charCodeAt(at), b.charCodeAt(at)]
+    if (codeA !== codeB) return rankOf(codeA) - rankOf(codeB)
   }
   return a.length - b.length
 }
@@ -158,8 +158,8 @@ function rankOf(unit: number): number {
 }
 
 /** Returns whether one text becomes the other if a letter is added, removed or replaced. */
-export function differInOneLetter(one: string, other: string): boolean {
-  return Math.abs(one.length - other.length) <= 1 && distance(one, other) === 1
+export function differInOneLetter(a: string, b: string): boolean {
+  return Math.abs(a.length - b.length) <= 1 && distance(a, b) === 1
 }
 
 /** Removes zeros at the end of the fraction of a decimal text, and a point without a fraction. */

@@ -25,11 +25,11 @@ const audit = JSON.parse(await text(process.stdin)) as Audit
 if (audit.vulnerabilities === undefined) {
   console.log(`not looked at, since the registry has no audits: ${audit.message ?? 'it gives no reason'}`)
 } else {
-  const found = Object.values(audit.vulnerabilities).flatMap(({ name, severity, via }) =>
-    via.flatMap((one) => (typeof one === 'string' ? [] : [{ name, severity, ...one }])),
+  const advisories = Object.values(audit.vulnerabilities).flatMap(({ name, severity, via }) =>
+    via.flatMap((cause) => (typeof cause === 'string' ? [] : [{ name, severity, ...cause }])),
   )
-  const open = found.filter(({ url }) => !answered.has(url))
+  const open = advisories.filter(({ url }) => !answered.has(url))
   for (const { name, severity, title, url } of open) console.log(`${name}: ${title} (${severity}) ${url}`)
-  console.log(`${open.length} known faults, and ${found.length - open.length} that are answered`)
+  console.log(`${open.length} known faults, and ${advisories.length - open.length} that are answered`)
   process.exitCode = open.length === 0 ? 0 : 1
 }

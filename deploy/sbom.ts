@@ -26,7 +26,7 @@ const ships = {
     .filter(({ ref }) => !forDevelopment.has(ref))
     .map(({ ref, dependsOn }) => ({
       ref,
-      dependsOn: dependsOn.filter((other) => !forDevelopment.has(other)),
+      dependsOn: dependsOn.filter((name) => !forDevelopment.has(name)),
     })),
 }
 process.stdout.write(`${JSON.stringify(ships, null, 2)}\n`)

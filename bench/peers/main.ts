@@ -73,7 +73,7 @@ async function preparePython(folder: string): Promise<string | null> {
 
 async function prepareSource(home: string, bin: string): Promise<Source & { states: States }> {
   const catalog = await loadCatalog('catalog.yaml')
-  const table = allTables(catalog).find((one) => tableId(one) === 'covid19/caso_full')
+  const table = allTables(catalog).find((candidate) => tableId(candidate) === 'covid19/caso_full')
   if (table === undefined) throw new Error('the catalog has no covid19/caso_full')
   const real = process.env['ACERVO_REAL_DATA']
   // Keeps tables of different sources apart.
@@ -99,17 +99,20 @@ async function statesIn(file: string): Promise<{ rows: number; states: States }>
     if (place === -1) place = cells.indexOf('state')
     else {
       const state = cells[place] ?? ''
-      const known = rows.get(state)
-      if (known === undefined) rows.set(state, [at])
-      else known.push(at)
+      const positions = rows.get(state)
+      if (positions === undefined) rows.set(state, [at])
+      else positions.push(at)
     }
     at += 1
   }
   if (place === -1) throw new Error(`${file} has no state`)
   const states = new Map(
     [...rows]
-      .filter(([, found]) => found.length >= 1000)
-      .map(([state, found]) => [state, { rows: found.length, row: found[found.length >> 1] ?? 1 }]),
+      .filter(([, rowNumbers]) => rowNumbers.length >= 1000)
+      .map(([state, rowNumbers]) => [
+        state,
+        { rows: rowNumbers.length, row: rowNumbers[rowNumbers.length >> 1] ?? 1 },
+      ]),
   )
   return { rows: at - 1, states }
 }
@@ -132,9 +135,10 @@ const texts = [
 type States = ReadonlyMap<string, Middle>
 type Ask = (asks: Asks, number: number) => ReturnType<Asks['page']> | undefined
 
-function casesOf(states: States): readonly (readonly [what: string, rows: number, ask: Ask])[] {
-  const all = [...states]
-  const ofState = (number: number): [string, Middle] => all[number % all.length] ?? ['', { rows: 0, row: 0 }]
+function casesOf(states: States): readonly (readonly [title: string, rows: number, ask: Ask])[] {
+  const middles = [...states]
+  const ofState = (number: number): [string, Middle] =>
+    middles[number % middles.length] ?? ['', { rows: 0, row: 0 }]
   return [
     // The golden ratio spreads them evenly, and never asks twice.
     ['a random page of the whole table', 100, (asks, n) => asks.page(((n + 1) * 0.618_033_988_75) % 1)],
@@ -155,12 +159,12 @@ function casesOf(states: States): readonly (readonly [what: string, rows: number
 async function compare(peers: readonly Peer[], states: States): Promise<void> {
   console.log(`${'CPU-ms an answer'.padEnd(44)}${peers.map(({ name }) => name.padStart(22)).join('')}`)
   const results: Record<string, Record<string, number>> = {}
-  for (const [what, rows, ask] of casesOf(states)) {
+  for (const [title, rows, ask] of casesOf(states)) {
     const figures: number[] = []
     for (const peer of peers) figures.push(await measured(peer, ask, rows))
-    results[what] = Object.fromEntries(peers.map(({ name }, index) => [name, figures[index] ?? Number.NaN]))
+    results[title] = Object.fromEntries(peers.map(({ name }, index) => [name, figures[index] ?? Number.NaN]))
     console.log(
-      `${what.padEnd(44)}${figures.map((ms) => (Number.isNaN(ms) ? '-' : ms.toFixed(2)).padStart(22)).join('')}`,
+      `${title.padEnd(44)}${figures.map((ms) => (Number.isNaN(ms) ? '-' : ms.toFixed(2)).padStart(22)).join('')}`,
     )
   }
   for (const [state, { rows }] of [...states].slice(0, 3)) {
@@ -181,9 +185,9 @@ async function measured(peer: Peer, ask: Ask, rows: number): Promise<number> {
     for (; number < from + requestsMax && performance.now() < endsAt; number += 1) {
       const request = ask(peer.asks, number)
       if (request === undefined) return 0
-      const found = peer.rowsIn(await responseOf(request))
-      if (rows > 0 && found !== rows)
-        throw new Error(`${peer.name} sent ${found} rows for ${JSON.stringify(request)}`)
+      const rowCount = peer.rowsIn(await responseOf(request))
+      if (rows > 0 && rowCount !== rows)
+        throw new Error(`${peer.name} sent ${rowCount} rows for ${JSON.stringify(request)}`)
     }
     return number - from
   }

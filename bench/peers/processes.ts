@@ -4,7 +4,7 @@ const tickMs = 10
 
 /** CPU, user and system, of a process and all below it, since each began; Linux alone tells. */
 export async function cpuMsOf(root: number): Promise<number> {
-  const found = new Map<number, { parent: number; ms: number }>()
+  const processes = new Map<number, { parent: number; ms: number }>()
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => null)
@@ -12,12 +12,12 @@ export async function cpuMsOf(root: number): Promise<number> {
     // After the name of the program, which may hold anything: state, parent, ...
     const rest = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const ticks = Number(rest[11]) + Number(rest[12])
-    found.set(Number(name), { parent: Number(rest[1]), ms: ticks * tickMs })
+    processes.set(Number(name), { parent: Number(rest[1]), ms: ticks * tickMs })
   }
   const isBelow = (pid: number): boolean => {
-    for (let at: number | undefined = pid; at !== undefined; at = found.get(at)?.parent)
+    for (let at: number | undefined = pid; at !== undefined; at = processes.get(at)?.parent)
       if (at === root) return true
     return false
   }
-  return [...found].reduce((sum, [pid, { ms }]) => sum + (isBelow(pid) ? ms : 0), 0)
+  return [...processes].reduce((sum, [pid, { ms }]) => sum + (isBelow(pid) ? ms : 0), 0)
 }

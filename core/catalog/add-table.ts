@@ -90,7 +90,7 @@ function withFlowItem(
 function keyStart(document: Document, path: readonly (string | number)[]): number | undefined {
   const holder = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
   if (!isMap(holder)) return undefined
-  const pair = holder.items.find((one: Pair) => String(one.key) === path.at(-1))
+  const pair = holder.items.find((item: Pair) => String(item.key) === path.at(-1))
   return (pair?.key as { range?: readonly number[] } | undefined)?.range?.[0]
 }
 
@@ -133,7 +133,7 @@ export function inlineYaml(value: unknown): string {
  * would end the comment.
  */
 export function yamlComment(text: string): string {
-  return `# ${text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (found) => escaped(found))}`
+  return `# ${text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (character) => escaped(character))}`
 }
 
 function escaped(character: string): string {

@@ -41,12 +41,12 @@ export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   const folder = path.dirname(file)
   const names = new Set<string>()
   for (const pattern of patternsIn(text).include) {
-    const found = await filesLike(folder, pattern.split('/'))
-    if (found.length === 0)
+    const matches = await filesLike(folder, pattern.split('/'))
+    if (matches.length === 0)
       throw new StartError(
         `the catalog ${file} includes ${pattern}, which matches no file: correct the pattern, or add the file`,
       )
-    for (const name of found.toSorted()) names.add(name)
+    for (const name of matches.toSorted()) names.add(name)
   }
   const included: CatalogFile[] = []
   for (const name of names) {
@@ -76,8 +76,8 @@ export async function catalogVersion(file: string): Promise<string> {
   const names = await Promise.all(patterns.map((pattern) => filesLike(folder, pattern.split('/'))))
   const fingerprints = [text]
   for (const name of [...new Set(names.flat())].toSorted()) {
-    const found = await stat(path.join(folder, name)).catch(unlessGone)
-    fingerprints.push(`${name} ${found?.size} ${found?.mtimeMs} ${found?.ino}`)
+    const stats = await stat(path.join(folder, name)).catch(unlessGone)
+    fingerprints.push(`${name} ${stats?.size} ${stats?.mtimeMs} ${stats?.ino}`)
   }
   return createHash('sha256').update(fingerprints.join('\n')).digest('hex')
 }
@@ -141,7 +141,9 @@ function patternsOf(text: string): NamedFiles {
 }
 
 function pathsBelow(paths: unknown): string[] {
-  return [paths].flat().filter((one): one is string => typeof one === 'string' && isBelow(one))
+  return [paths]
+    .flat()
+    .filter((pattern): pattern is string => typeof pattern === 'string' && isBelow(pattern))
 }
 
 /** Maximum size of a logo, in bytes: every page loads it. */
@@ -177,22 +179,22 @@ async function filesLike(folder: string, [step = '', ...rest]: readonly string[]
   const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
   const named = (entries ?? []).filter(({ name }) => fits(name))
   if (rest.length === 0) return named.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
-  const found: string[] = []
+  const matches: string[] = []
   for (const { name } of named)
-    for (const inner of await filesLike(path.join(folder, name), rest)) found.push(`${name}/${inner}`)
-  return found
+    for (const inner of await filesLike(path.join(folder, name), rest)) matches.push(`${name}/${inner}`)
+  return matches
 }
 
 /**
  * Combines the files of a catalog: each included file adds one dataset, or a list of them.
- * @param known values of texts that were parsed before, without problems
+ * @param parsedTexts values of texts that were parsed before, without problems
  */
 export function joinDocuments(
   files: readonly CatalogFile[],
-  known: ReadonlyMap<string, unknown>,
+  parsedTexts: ReadonlyMap<string, unknown>,
 ): JoinedDocument {
   const read = files.map(({ file, text }) => {
-    const document = known.has(text) ? knownDocument(text, known.get(text)) : readDocument(text)
+    const document = parsedTexts.has(text) ? knownDocument(text, parsedTexts.get(text)) : readDocument(text)
     return { file, document }
   })
   const [main, ...included] = read
@@ -212,10 +214,11 @@ export function joinDocuments(
   const root = isMap(main.document.root, 'include')
     ? { datasets: [], ...main.document.root }
     : main.document.root
-  const own = isMap(root, 'datasets') && Array.isArray(root.datasets) ? (root.datasets as unknown[]) : null
+  const ownDatasets =
+    isMap(root, 'datasets') && Array.isArray(root.datasets) ? (root.datasets as unknown[]) : null
   /** File of each dataset, by the index of the dataset in the combined list. */
-  const owners = (own ?? []).map((_, index) => ({ ...main, prefix: ['datasets', index] as Path }))
-  const datasets = [...(own ?? [])]
+  const owners = (ownDatasets ?? []).map((_, index) => ({ ...main, prefix: ['datasets', index] as Path }))
+  const datasets = [...(ownDatasets ?? [])]
   for (const { file, document } of included) {
     const { root: content } = document
     const isList = Array.isArray(content)
@@ -224,8 +227,8 @@ export function joinDocuments(
       if (document.readable) problems.push({ ...document.placeOf([]), file, message })
       continue
     }
-    const all: readonly unknown[] = isList ? content : [content]
-    for (const [index, dataset] of all.entries()) {
+    const items: readonly unknown[] = isList ? content : [content]
+    for (const [index, dataset] of items.entries()) {
       owners.push({ file, document, prefix: isList ? [index] : [] })
       datasets.push(dataset)
     }
@@ -236,7 +239,7 @@ export function joinDocuments(
   }
   return {
     roots,
-    root: own === null ? root : { ...(root as object), datasets },
+    root: ownDatasets === null ? root : { ...(root as object), datasets },
     problems,
     readable,
     placeOf: (at, ofKey) => {

@@ -25,14 +25,14 @@ function keysBelow(
   { properties = {}, items, additionalProperties, anyOf = [] }: DescribedSchema,
   above: string,
 ): DescribedKey[] {
-  const own = Object.entries(properties).flatMap(([name, one]): DescribedKey[] => [
-    ...(one.description === undefined ? [] : [[above + name, one.description] as const]),
-    ...keysBelow(one, `${above}${name}.`),
+  const ownKeys = Object.entries(properties).flatMap(([name, property]): DescribedKey[] => [
+    ...(property.description === undefined ? [] : [[above + name, property.description] as const]),
+    ...keysBelow(property, `${above}${name}.`),
   ])
   return [
-    ...own,
+    ...ownKeys,
     ...(items === undefined ? [] : keysBelow(items, above)),
     ...(typeof additionalProperties === 'object' ? keysBelow(additionalProperties, `${above}*.`) : []),
-    ...anyOf.flatMap((one) => keysBelow(one, above)),
+    ...anyOf.flatMap((alternative) => keysBelow(alternative, above)),
   ]
 }

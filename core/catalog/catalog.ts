@@ -47,7 +47,7 @@ const limits = z
   )
   // Limits are identified by their windows.
   .refine(
-    (all) => new Set(all.map(({ per }) => per)).size === all.length,
+    (windows) => new Set(windows.map(({ per }) => per)).size === windows.length,
     'must have a different window for each limit',
   )
 
@@ -107,6 +107,7 @@ export const catalogShape = z.strictObject({
       pt: 'Use esta API com moderação, não para extrair conjuntos inteiros: para um conjunto completo, baixe seus arquivos.',
     })
     .describe('Asks clients to use the API sparingly; sent with every page.'),
+  // oxlint-disable-next-line id-denylist -- Key of catalog.yaml.
   about: optional(texts).describe('Text of the page about the service, in Markdown without HTML.'),
   publisher,
   contact,
@@ -165,7 +166,7 @@ export function catalogJsonSchema(): unknown {
 }
 
 /** Addresses of other resources, which no family may use. */
-const ownPlaces: readonly (readonly [place: string, what: string])[] = [
+const ownPlaces: readonly (readonly [place: string, description: string])[] = [
   ['/files', 'files'],
   ['/health', 'the state of the service'],
   ['/livez', 'the check that the process responds'],
@@ -193,12 +194,18 @@ export function checkFamilies(
   })
   reportRepeats(prefixes, 'family prefix', report)
   for (const [path, prefix] of prefixes) {
-    const own = ownPlaces.find(([place]) => isWithin(prefix, place))
-    if (own !== undefined) report(path, `"${prefix}" is used for ${own[1]}: choose another, such as /api/v1`)
-    for (const [, other] of prefixes) {
-      const conflict = [`${other}/dataset`, `${other}/datasets`].some((place) => isWithin(prefix, place))
+    const reservedPlace = ownPlaces.find(([place]) => isWithin(prefix, place))
+    if (reservedPlace !== undefined)
+      report(path, `"${prefix}" is used for ${reservedPlace[1]}: choose another, such as /api/v1`)
+    for (const [, otherPrefix] of prefixes) {
+      const conflict = [`${otherPrefix}/dataset`, `${otherPrefix}/datasets`].some((place) =>
+        isWithin(prefix, place),
+      )
       if (conflict)
-        report(path, `"${prefix}" is below the addresses of datasets at ${other}: choose another prefix`)
+        report(
+          path,
+          `"${prefix}" is below the addresses of datasets at ${otherPrefix}: choose another prefix`,
+        )
     }
   }
 }
@@ -209,7 +216,10 @@ function isWithin(address: string, place: string): boolean {
 
 /** Returns the catalog as the server and the ingest use it, with texts in all languages. */
 export function buildCatalog(definition: z.output<typeof catalogDefinition>) {
-  const families = Object.entries(definition.families).map(([name, one]) => ({ name, ...camelKeys(one) }))
+  const families = Object.entries(definition.families).map(([name, settings]) => ({
+    name,
+    ...camelKeys(settings),
+  }))
   const { engine } = definition
   const datasets = definition.datasets.map((dataset) =>
     buildDataset(dataset, { ...definition, engine, families }),
@@ -257,13 +267,13 @@ function translate(value: unknown, language: Language | null): unknown {
     const items: unknown[] = value.map((item) => translate(item, language))
     return Object.freeze(items.every((item, index) => item === value[index]) ? value : items)
   }
-  const own = value as Readonly<Record<string, unknown>>
+  const record = value as Readonly<Record<string, unknown>>
   const changed: [string, unknown][] = []
-  for (const key of Object.keys(own)) {
-    const result = translate(own[key], language)
-    if (result !== own[key]) changed.push([key, result])
+  for (const key of Object.keys(record)) {
+    const result = translate(record[key], language)
+    if (result !== record[key]) changed.push([key, result])
   }
-  return Object.freeze(changed.length === 0 ? own : { ...own, ...Object.fromEntries(changed) })
+  return Object.freeze(changed.length === 0 ? record : { ...record, ...Object.fromEntries(changed) })
 }
 
 /** The catalog with all texts in one language. */

@@ -19,8 +19,8 @@ export function contrastIn(light: Light, colour: string): number {
   return Math.min(...Object.values(backgrounds[light]).map((paper) => contrast(colour, paper)))
 }
 
-function contrast(one: string, other: string): number {
-  const [a, b] = [luminance(one), luminance(other)]
+function contrast(first: string, second: string): number {
+  const [a, b] = [luminance(first), luminance(second)]
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
 }
 

@@ -72,14 +72,16 @@ const separatorWords = new Set([' de ', ' of '])
 
 const wordPattern = / de | of |yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
 
-const partsByType: Readonly<Record<MomentType, { all: readonly Part[]; optionalParts: readonly Part[] }>> = {
+const partsByType: Readonly<
+  Record<MomentType, { requiredParts: readonly Part[]; optionalParts: readonly Part[] }>
+> = {
   // A month without days means its first day.
-  date: { all: ['year', 'month'], optionalParts: ['day'] },
+  date: { requiredParts: ['year', 'month'], optionalParts: ['day'] },
   datetime: {
-    all: ['year', 'month', 'day', 'hour', 'minute'],
+    requiredParts: ['year', 'month', 'day', 'hour', 'minute'],
     optionalParts: ['second', 'fraction', 'half', 'offset'],
   },
-  time: { all: ['hour', 'minute'], optionalParts: ['second', 'half'] },
+  time: { requiredParts: ['hour', 'minute'], optionalParts: ['second', 'half'] },
 }
 
 /**
@@ -94,26 +96,28 @@ export function parseDateFormat(format: string, type: MomentType): DateFormat | 
   let pattern = ''
   // True after a part that may have one or two digits: only a literal shows where it ends.
   let isOpen = false
-  for (const [found] of format.matchAll(wordPattern)) {
-    if (!isWord(found)) {
-      if (/[a-z0-9]/.test(found) && !separatorWords.has(found)) return null
+  for (const [word] of format.matchAll(wordPattern)) {
+    if (!isWord(word)) {
+      if (/[a-z0-9]/.test(word) && !separatorWords.has(word)) return null
       isOpen = false
-      pattern += escapedPattern(found)
+      pattern += escapedPattern(word)
       continue
     }
-    const { part, pattern: own } = words[found]
+    const { part, pattern: partPattern } = words[word]
     const isMinute =
-      (found === 'mm' || found === 'm') && (type === 'time' || groups.has('month') || groups.has('hour'))
+      (word === 'mm' || word === 'm') && (type === 'time' || groups.has('month') || groups.has('hour'))
     const actualPart = isMinute ? 'minute' : part
-    const digits = /^\[0-9\]\{(\d)(,?)/.exec(own)
+    const digits = /^\[0-9\]\{(\d)(,?)/.exec(partPattern)
     if (groups.has(actualPart) || (isOpen && digits !== null)) return null
     isOpen = digits?.[2] === ','
-    groups.set(actualPart, { number: groups.size + 1, word: found })
-    pattern += `(${own})`
+    groups.set(actualPart, { number: groups.size + 1, word })
+    pattern += `(${partPattern})`
   }
-  const { all, optionalParts } = partsByType[type]
-  const isWhole = all.every((part) => groups.has(part))
-  const isKnown = [...groups.keys()].every((part) => all.includes(part) || optionalParts.includes(part))
+  const { requiredParts, optionalParts } = partsByType[type]
+  const isWhole = requiredParts.every((part) => groups.has(part))
+  const isKnown = [...groups.keys()].every(
+    (part) => requiredParts.includes(part) || optionalParts.includes(part),
+  )
   return isWhole && isKnown && (groups.has('second') || !groups.has('fraction')) ? { pattern, groups } : null
 }
 
@@ -177,8 +181,8 @@ function month(text: string, word: Word | undefined): string {
   if (word !== 'mmm' && word !== 'mmmm') return `lpad(${text}, 2, '0')`
   const names = word === 'mmm' ? shortNames : longNames
   const cases = names.map(
-    (own, index) =>
-      `when lower(rtrim(${text}, '.')) in (${own.map(quotedText).join(', ')}) then '${String(index + 1).padStart(2, '0')}'`,
+    (monthNames, index) =>
+      `when lower(rtrim(${text}, '.')) in (${monthNames.map(quotedText).join(', ')}) then '${String(index + 1).padStart(2, '0')}'`,
   )
   return `case ${cases.join(' ')} end`
 }

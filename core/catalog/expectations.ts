@@ -117,7 +117,7 @@ export function checkFieldExpectations(field: ExpectingField, report: ReportFaul
   const row = typeRow(type)
   if (expect === null) return
   if (expect.between !== null && !row.isOrdered) {
-    const due = typesWith((one) => one.isOrdered)
+    const due = typesWith((traits) => traits.isOrdered)
     report(['between'], `"between" applies only to fields of type ${due}: remove it`)
   } else if (expect.between !== null) checkBetween(expect.between, row, field, report)
   if (expect.matches === null) return
@@ -126,7 +126,7 @@ export function checkFieldExpectations(field: ExpectingField, report: ReportFaul
   if (!row.isText)
     report(
       ['matches'],
-      `"matches" applies only to fields of type ${typesWith((one) => one.isText)}: remove it`,
+      `"matches" applies only to fields of type ${typesWith((traits) => traits.isText)}: remove it`,
     )
 }
 
@@ -188,16 +188,18 @@ function checkTarget(
   name: string,
   report: ReportFault,
 ): void {
-  const target = fields.find((one) => one.name === name)
+  const target = fields.find((candidate) => candidate.name === name)
   if (target === undefined)
     return requireField(
       name,
       [],
-      fields.map((one) => one.name),
+      fields.map((candidate) => candidate.name),
       report,
     )
-  const [own, other] = [field, target].map((one) => typeRow(one.type).stored(one))
-  if (own !== other)
+  const [ownForm, targetForm] = [field, target].map((definition) =>
+    typeRow(definition.type).stored(definition),
+  )
+  if (ownForm !== targetForm)
     report([], `"${name}" has the type ${target.type}, and this field ${field.type}: give both the same type`)
 }
 

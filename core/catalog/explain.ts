@@ -15,13 +15,13 @@ interface Explained {
 export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Explained[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
   if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys(path)
+    const knownNames = knownKeys(path)
     return issue.keys.map((name) => {
-      const hint = placeOf(name) ?? didYouMean(name, known)
+      const hint = placeOf(name) ?? didYouMean(name, knownNames)
       // A comma in a text without quotes starts a key without a value.
       const isText = document.writtenAt([...path, name]) === undefined
       const quotes = isText ? '; put a text that contains a comma in quotes' : ''
-      const unknown = `unknown key "${name}"${hint}${quotes}; known here: ${known.join(', ')}`
+      const unknown = `unknown key "${name}"${hint}${quotes}; known here: ${knownNames.join(', ')}`
       const removed = removedKeys.get(name)
       return {
         path: [...path, name],
@@ -33,7 +33,9 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
   // For a union, explain the alternative whose type fits the value in the file.
   const form = issue.code === 'invalid_union' ? issue.errors.find(hasRightKind) : undefined
   if (form !== undefined) {
-    return form.flatMap((one) => explain({ ...one, path: [...issue.path, ...one.path] }, document))
+    return form.flatMap((formIssue) =>
+      explain({ ...formIssue, path: [...issue.path, ...formIssue.path] }, document),
+    )
   }
   const written = document.writtenAt(path)
   if (written === undefined) return [{ path: path.slice(0, -1), ofKey: false, message: missing(path) }]
@@ -41,7 +43,7 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
 }
 
 /** Places of the catalog that have keys of their own. */
-const places: readonly (readonly [what: string, path: Path])[] = [
+const places: readonly (readonly [noun: string, path: Path])[] = [
   ['a dataset', ['datasets', 0]],
   ['a table', ['datasets', 0, 'tables', 0]],
   ['the `source` of a table', ['datasets', 0, 'tables', 0, 'source']],
@@ -81,8 +83,8 @@ function wrongValue(issue: z.core.$ZodIssue, path: Path, written: WrittenValue):
     return `${subject} ${wrongKind(expected, written)}`
   }
   if (issue.code !== 'invalid_value') return `${subject} is ${text}, and ${issue.message}`
-  const known = issue.values.map(String)
-  return `${subject} is ${text}, which is not one of ${known.join(', ')}${didYouMean(written.text, known)}`
+  const choices = issue.values.map(String)
+  return `${subject} is ${text}, which is not one of ${choices.join(', ')}${didYouMean(written.text, choices)}`
 }
 
 function subjectOf(path: Path): string {
@@ -103,7 +105,7 @@ const kinds: Readonly<Record<string, string>> = {
 }
 
 function wrongKind(issues: readonly string[], { kind, text, value }: WrittenValue): string {
-  const expected = issues.map((one) => kinds[one] ?? one).join(' or ')
+  const expected = issues.map((name) => kinds[name] ?? name).join(' or ')
   if (kind !== 'scalar')
     return `must be ${expected}, and is ${kind === 'list' ? 'a list' : 'a map of keys and values'}`
   const reading = `YAML reads ${text === '' ? 'nothing' : text} as ${typeof value === 'string' ? 'text' : JSON.stringify(value)}`
@@ -112,15 +114,16 @@ function wrongKind(issues: readonly string[], { kind, text, value }: WrittenValu
 
 function remedy(expected: readonly string[], text: string, value: unknown): string {
   if (expected.includes('string') && text !== '') return `: write it in quotes, "${text}"`
-  const isQuotable = typeof value === 'string' && expected.some((one) => ['number', 'boolean'].includes(one))
+  const isQuotable =
+    typeof value === 'string' && expected.some((kind) => ['number', 'boolean'].includes(kind))
   return isQuotable ? ': remove the quotes, if it has any' : ''
 }
 
 function knownKeys(path: Path): string[] {
   let schema: unknown = catalogDefinition
   for (const step of path) schema = child(unwrapped(schema), step)
-  const found = unwrapped(schema)
-  return hasShape(found) ? Object.keys(found.shape) : formsOf(found).flatMap(namesOf)
+  const inner = unwrapped(schema)
+  return hasShape(inner) ? Object.keys(inner.shape) : formsOf(inner).flatMap(namesOf)
 }
 
 function formsOf(schema: unknown): unknown[] {

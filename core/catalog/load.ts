@@ -59,8 +59,8 @@ export async function loadCatalog(
   const text = joinTexts(files)
   const root = await texts?.get(text)
   // The cache has no positions: if there is a fault, the files are parsed below to locate it.
-  const known = root === undefined ? null : catalogIn(root, text)
-  if (known !== null) return withLogo(known, file)
+  const knownCatalog = root === undefined ? null : catalogIn(root, text)
+  if (knownCatalog !== null) return withLogo(knownCatalog, file)
   if (files.length > 1) await parsed.read(files)
   return withLogo(parseCatalogFiles(files, texts, parsed), file)
 }

@@ -9,6 +9,6 @@ export function signedKey(key: string): OrderKey {
 }
 
 /** Returns the field of an order key: `date desc` -> `date`. */
-export function orderedField(key: string, known: readonly string[]): string {
-  return known.includes(key) ? key : key.replace(/ (asc|desc)$/, '')
+export function orderedField(key: string, fieldNames: readonly string[]): string {
+  return fieldNames.includes(key) ? key : key.replace(/ (asc|desc)$/, '')
 }

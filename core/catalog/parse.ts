@@ -61,19 +61,19 @@ export function parseDefinition(root: unknown): ParsedCatalog {
   )
   if (issues.length > 0 || faults.length > 0 || head === null) return { catalog: null, issues, faults }
   const sound = datasets.flatMap(({ dataset, definitions }) =>
-    dataset === null ? [] : { ...dataset, tables: definitions.filter((one) => one !== null) },
+    dataset === null ? [] : { ...dataset, tables: definitions.filter((definition) => definition !== null) },
   )
   return { catalog: buildCatalog({ ...head, datasets: sound }), issues, faults }
 }
 
-function reportNames(parts: readonly unknown[], key: string, what: string, report: ReportFault): void {
+function reportNames(parts: readonly unknown[], key: string, noun: string, report: ReportFault): void {
   const placed = parts.map((part, index) => [[index, key], memberOf(part, key)] as const)
-  reportRepeats(placed, what, report)
+  reportRepeats(placed, noun, report)
 }
 
 function checkFamilyNames(
   { listed_in: listedIn, overrides }: z.output<typeof datasetShape>,
-  known: readonly string[],
+  knownNames: readonly string[],
   report: ReportFault,
 ): void {
   const places: [Path, string][] = [
@@ -81,7 +81,7 @@ function checkFamilyNames(
     ...[...overrides.keys()].map((name): [Path, string] => [['overrides', name], name]),
   ]
   for (const [path, name] of places)
-    if (!known.includes(name)) report(path, unknownName('family', name, known))
+    if (!knownNames.includes(name)) report(path, unknownName('family', name, knownNames))
 }
 
 function memberOf(value: unknown, key: string): unknown {

@@ -79,14 +79,14 @@ export function checkBooleans({ booleans }: Pick<ReadingKeys, 'booleans'>, repor
 }
 
 /** Reports equal separators of fractions and of digit groups, since numbers would be ambiguous. */
-export function checkSeparators(own: ReadingKeys, inherited: ReadingKeys | null, report: ReportFault): void {
+export function checkSeparators(keys: ReadingKeys, inherited: ReadingKeys | null, report: ReportFault): void {
   const [decimal, groups] = [
-    own.decimal ?? inherited?.decimal ?? '.',
-    own.groups ?? inherited?.groups ?? 'none',
+    keys.decimal ?? inherited?.decimal ?? '.',
+    keys.groups ?? inherited?.groups ?? 'none',
   ]
-  if (decimal !== groups || (own.decimal === null && own.groups === null)) return
+  if (decimal !== groups || (keys.decimal === null && keys.groups === null)) return
   report(
-    [own.groups === null ? 'decimal' : 'groups'],
+    [keys.groups === null ? 'decimal' : 'groups'],
     `${JSON.stringify(groups)} cannot be both "decimal" (by default ".") and "groups": declare a different character for each`,
   )
 }

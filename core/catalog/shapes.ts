@@ -122,26 +122,31 @@ export function typesWith(trait: (row: FieldTypeRow) => boolean): string {
   return fieldTypeNames.filter((name) => trait(typeRow(name))).join(' or ')
 }
 
-export function requireField(name: string, path: Path, known: readonly string[], report: ReportFault): void {
-  if (!known.includes(name)) report(path, unknownName('field', name, known))
+export function requireField(
+  name: string,
+  path: Path,
+  fieldNames: readonly string[],
+  report: ReportFault,
+): void {
+  if (!fieldNames.includes(name)) report(path, unknownName('field', name, fieldNames))
 }
 
-export function unknownName(what: string, name: string, known: readonly string[]): string {
-  return `there is no ${what} "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}`
+export function unknownName(noun: string, name: string, knownNames: readonly string[]): string {
+  return `there is no ${noun} "${name}"${didYouMean(name, knownNames)}; known: ${knownNames.join(', ') || 'none'}`
 }
 
 export function reportRepeats(
   named: readonly (readonly [Path, unknown])[],
-  what: string,
+  noun: string,
   report: ReportFault,
 ): void {
   const seenNames = new Map<string, string>()
   for (const [path, name] of named) {
     if (typeof name !== 'string') continue
     const earlier = seenNames.get(name.toLowerCase())
-    if (earlier === name) report(path, `${what} "${name}" appears twice: each must be unique`)
+    if (earlier === name) report(path, `${noun} "${name}" appears twice: each must be unique`)
     else if (earlier !== undefined)
-      report(path, `${what} "${name}" differs from "${earlier}" only in case: rename one of them`)
+      report(path, `${noun} "${name}" differs from "${earlier}" only in case: rename one of them`)
     else seenNames.set(name.toLowerCase(), name)
   }
 }

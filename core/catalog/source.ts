@@ -36,7 +36,7 @@ const filesAt = plainText.transform((path) => ({ path, constants: new Map<string
 export const sourceShape = z.strictObject({
   files: optional(
     z.union([
-      filesAt.transform((one) => [one]),
+      filesAt.transform((files) => [files]),
       z.array(z.union([filesAt, someFiles])).min(1, 'must list at least one file'),
     ]),
   ).describe(
@@ -206,15 +206,19 @@ function fieldsIn(pattern: string | null): readonly string[] {
 
 /**
  * Checks keys of a source against each other, and that it names fields that exist, and gives each one value.
- * @param known names of the fields
+ * @param fieldNames names of the fields
  */
-export function checkSource(source: SourceDefinition, known: readonly string[], report: ReportFault): void {
+export function checkSource(
+  source: SourceDefinition,
+  fieldNames: readonly string[],
+  report: ReportFault,
+): void {
   checkDialect(source, report)
   for (const [index, { path }] of (source.files ?? []).entries())
     checkFilePath(path, below(report, 'files', index, 'path'))
   if (source.from_name !== null) checkNamePattern(source.from_name, below(report, 'from_name'))
-  for (const [header, name] of source.rename) requireField(name, ['rename', header], known, report)
-  checkGiven(source, known, report)
+  for (const [header, name] of source.rename) requireField(name, ['rename', header], fieldNames, report)
+  checkGiven(source, fieldNames, report)
   const filled = new Set([...source.rename.values(), ...constantFields(source)])
   for (const [index, name] of source.ignore.entries()) {
     const place = ['ignore', index]
@@ -223,7 +227,7 @@ export function checkSource(source: SourceDefinition, known: readonly string[], 
         place,
         `"${name}" is in "rename", so it cannot be ignored: remove it from "rename" or from "ignore"`,
       )
-    else if (known.includes(name) && !filled.has(name))
+    else if (fieldNames.includes(name) && !filled.has(name))
       report(
         place,
         `"${name}" is also a field, which has no other column: remove the field, or "${name}" from "ignore"`,
@@ -231,11 +235,11 @@ export function checkSource(source: SourceDefinition, known: readonly string[], 
   }
 }
 
-function checkGiven(source: SourceDefinition, known: readonly string[], report: ReportFault): void {
+function checkGiven(source: SourceDefinition, fieldNames: readonly string[], report: ReportFault): void {
   const constants = [...source.constants.keys()]
   const patternFields = fieldsIn(source.from_name)
   const check = (place: Path, name: string, definedNames: readonly string[]): void => {
-    requireField(name, place, known, report)
+    requireField(name, place, fieldNames, report)
     if (definedNames.includes(name))
       report(
         place,

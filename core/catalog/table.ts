@@ -155,17 +155,17 @@ export function buildTable(definition: TableDefinition) {
 
 /** Checks a table, except for its references. */
 export function checkTable(table: TableDefinition, report: ReportFault): void {
-  const known = table.fields.map(({ name }) => name)
+  const fieldNames = table.fields.map(({ name }) => name)
   reportRepeats(
-    known.map((name, index) => [['fields', index, 'name'], name]),
+    fieldNames.map((name, index) => [['fields', index, 'name'], name]),
     'field name',
     report,
   )
   if (table.chart !== null) checkChart(table.chart, table.fields, below(report, 'chart'))
   for (const [name, value] of table.default_filter) {
     const path = ['default_filter', name]
-    const field = table.fields.find((one) => one.name === name)
-    if (field === undefined) requireField(name, path, known, report)
+    const field = table.fields.find((item) => item.name === name)
+    if (field === undefined) requireField(name, path, fieldNames, report)
     else if (table.filters?.includes(name) === false)
       report(path, `"${name}" cannot filter charts, since it is not in \`filters\`: add it there`)
     else if (
@@ -177,39 +177,44 @@ export function checkTable(table: TableDefinition, report: ReportFault): void {
       report(path, `"${value}" is not a value of "${name}", whose type is ${field.type}`)
   }
   for (const key of ['filters', 'search', 'measures', 'default_columns'] as const) {
-    for (const [index, name] of (table[key] ?? []).entries()) requireField(name, [key, index], known, report)
+    for (const [index, name] of (table[key] ?? []).entries())
+      requireField(name, [key, index], fieldNames, report)
   }
   for (const [index, keys] of (table.expect?.unique ?? []).entries()) {
     for (const [place, name] of keys.entries())
-      requireField(name, ['expect', 'unique', index, place], known, report)
+      requireField(name, ['expect', 'unique', index, place], fieldNames, report)
   }
-  checkKey(table, known, report)
-  checkOrder(table, known, report)
-  checkPartition(table, known, report)
-  checkOrders(table, known, report)
-  checkFieldUses(table, known, report)
-  checkSource(table.source, known, below(report, 'source'))
+  checkKey(table, fieldNames, report)
+  checkOrder(table, fieldNames, report)
+  checkPartition(table, fieldNames, report)
+  checkOrders(table, fieldNames, report)
+  checkFieldUses(table, fieldNames, report)
+  checkSource(table.source, fieldNames, below(report, 'source'))
   for (const [index, field] of table.fields.entries())
     checkField(field, table.source, below(report, 'fields', index))
 }
 
-function checkOrder({ order }: TableDefinition, known: readonly string[], report: ReportFault): void {
-  const keys = order.map((key, index) => [['order', index], orderedField(key, known)] as const)
+function checkOrder({ order }: TableDefinition, fieldNames: readonly string[], report: ReportFault): void {
+  const keys = order.map((key, index) => [['order', index], orderedField(key, fieldNames)] as const)
   reportRepeats(keys, 'order field', report)
   for (const [path, key] of keys) {
     const [, field = '', word = ''] = /^(.*) (\S+)$/.exec(key) ?? []
-    if (known.includes(field) && !known.includes(key))
+    if (fieldNames.includes(field) && !fieldNames.includes(key))
       report(path, `"${word}" is not a direction: write "${field} asc" or "${field} desc"`)
-    else requireField(key, path, known, report)
+    else requireField(key, path, fieldNames, report)
   }
 }
 
-function checkKey({ key, fields }: TableDefinition, known: readonly string[], report: ReportFault): void {
+function checkKey(
+  { key, fields }: TableDefinition,
+  fieldNames: readonly string[],
+  report: ReportFault,
+): void {
   const names = (key ?? []).map((name, index) => [['key', index], name] as const)
   reportRepeats(names, 'key field', report)
   for (const [path, name] of names) {
-    const type = fields.find((one) => one.name === name)?.type
-    if (type === undefined) requireField(name, path, known, report)
+    const type = fields.find((item) => item.name === name)?.type
+    if (type === undefined) requireField(name, path, fieldNames, report)
     else if (!isExact(type))
       report(path, `"${name}" cannot identify rows, since its type has no exact order: choose another field`)
   }
@@ -219,18 +224,18 @@ function isExact(type: FieldType): boolean {
   return typeRow(type).isOrdered && type !== 'float'
 }
 
-function checkPartition(table: TableDefinition, known: readonly string[], report: ReportFault): void {
+function checkPartition(table: TableDefinition, fieldNames: readonly string[], report: ReportFault): void {
   const { partition: name, fields, order, source } = table
   if (name === null) return
   const path = ['partition']
-  const field = fields.find((one) => one.name === name)
-  if (field === undefined) return requireField(name, path, known, report)
+  const field = fields.find((item) => item.name === name)
+  if (field === undefined) return requireField(name, path, fieldNames, report)
   if (!isExact(field.type))
     report(
       path,
       `"${name}" cannot be the partition, since its type has no exact order: choose a field of another type`,
     )
-  if (orderedField(order[0] ?? '', known) !== name)
+  if (orderedField(order[0] ?? '', fieldNames) !== name)
     report(
       path,
       `"${name}" must be the first field of the order, so that the rows of a partition are adjacent`,
@@ -238,13 +243,13 @@ function checkPartition(table: TableDefinition, known: readonly string[], report
   if (source.files === null) report(path, '"partition" needs several source files: list them in source.files')
 }
 
-function checkOrders(table: TableDefinition, known: readonly string[], report: ReportFault): void {
-  const allowed = table.filters ?? known
+function checkOrders(table: TableDefinition, fieldNames: readonly string[], report: ReportFault): void {
+  const allowed = table.filters ?? fieldNames
   for (const [index, order] of table.orders.entries()) {
     const keys = order.map((key, place) => [['orders', index, place], signedKey(key).field] as const)
     for (const [path, name] of keys) {
-      requireField(name, path, known, report)
-      if (known.includes(name) && !allowed.includes(name))
+      requireField(name, path, fieldNames, report)
+      if (fieldNames.includes(name) && !allowed.includes(name))
         report(
           path,
           `"${name}" is not in \`filters\`, so it has no codes to order by: add it there, or remove it from \`orders\``,
@@ -263,37 +268,37 @@ function checkChart(
   fields: TableDefinition['fields'],
   report: ReportFault,
 ): void {
-  const known = fields.map(({ name }) => name)
+  const fieldNames = fields.map(({ name }) => name)
   const splitEnd = (name: string, ends: readonly string[]): readonly [field: string, end: string | null] => {
-    const end = ends.find((one) => name.endsWith(`__${one}`)) ?? null
-    return end === null || known.includes(name) ? [name, null] : [name.slice(0, -`__${end}`.length), end]
+    const end = ends.find((ending) => name.endsWith(`__${ending}`)) ?? null
+    return end === null || fieldNames.includes(name) ? [name, null] : [name.slice(0, -`__${end}`.length), end]
   }
   for (const [index, term] of group.entries()) {
     const [name, part] = splitEnd(term, datePartNames)
-    const field = fields.find((one) => one.name === name)
-    if (field === undefined) requireField(name, ['group', index], known, report)
+    const field = fields.find((item) => item.name === name)
+    if (field === undefined) requireField(name, ['group', index], fieldNames, report)
     else if (part !== null && !['date', 'datetime'].includes(field.type) && field.kind !== 'date')
       report(['group', index], `"${name}" has no dates, so it has no ${part}`)
   }
   if (measure === 'rows') return
   const [name, of] = splitEnd(measure, measureFunctionNames)
-  const field = fields.find((one) => one.name === name)
+  const field = fields.find((item) => item.name === name)
   if (field === undefined || of === null)
     report(
       ['measure'],
-      `"${measure}" is not a measure: write rows, or a field and a function, such as ${known[0] ?? ''}__count`,
+      `"${measure}" is not a measure: write rows, or a field and a function, such as ${fieldNames[0] ?? ''}__count`,
     )
   else if (['sum', 'avg', 'median'].includes(of) && typeRow(field.type).wire.kind !== 'number')
     report(['measure'], `"${name}" has no numbers, so it has no ${of}`)
 }
 
-function checkFieldUses(table: TableDefinition, known: readonly string[], report: ReportFault): void {
+function checkFieldUses(table: TableDefinition, fieldNames: readonly string[], report: ReportFault): void {
   const fields = new Map(table.fields.toReversed().map((field) => [field.name, field]))
   const isText = (name: string): boolean => typeRow(fields.get(name)?.type ?? 'string').isText
   const textTypes = typesWith((row) => row.isText)
   if (table.time !== null) {
     const { type, kind } = fields.get(table.time) ?? {}
-    if (type === undefined) requireField(table.time, ['time'], known, report)
+    if (type === undefined) requireField(table.time, ['time'], fieldNames, report)
     else if (kind !== 'date' && !['date', 'datetime', 'integer'].includes(type))
       report(['time'], `"${table.time}" has no times: choose dates, or integers such as 2020 or 202006`)
   }
@@ -315,7 +320,7 @@ function checkFieldUses(table: TableDefinition, known: readonly string[], report
   // Clients must be able to exclude totals by a condition.
   for (const name of table.totals.keys()) {
     const path = ['totals', name]
-    if (!known.includes(name)) requireField(name, path, known, report)
+    if (!fieldNames.includes(name)) requireField(name, path, fieldNames, report)
     else if (!isText(name)) report(path, `"${name}" cannot mark totals: only fields of type ${textTypes} can`)
     else if (table.filters?.includes(name) === false)
       report(path, `"${name}" cannot mark totals, since it is not in \`filters\`: add it there`)

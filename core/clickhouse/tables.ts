@@ -104,13 +104,13 @@ export function writtenColumns(
   table: Table,
   position: string,
 ): { readonly name: string; readonly sql: string }[] {
-  const known = clickHouseColumns(table)
+  const byField = clickHouseColumns(table)
   const columns = table.fields.flatMap((field, index) => {
-    const column = known.get(field.name)
+    const column = byField.get(field.name)
     if (column === undefined) return []
     const { name, folded, written } = column
-    const own = { name, sql: written(`f${index}`) }
-    return folded === null ? [own] : [own, { name: folded, sql: foldedSql(`f${index}`) }]
+    const valueColumn = { name, sql: written(`f${index}`) }
+    return folded === null ? [valueColumn] : [valueColumn, { name: folded, sql: foldedSql(`f${index}`) }]
   })
   return [{ name: rowColumn, sql: `(${position})::uinteger` }, ...columns]
 }
@@ -123,8 +123,8 @@ export const loadingName = (name: string): string => `${name}/loading`
  * replicated in a cluster and distributed by position.
  */
 export function createStatements(table: Table, name: string, cluster: string | null): string[] {
-  const known = clickHouseColumns(table)
-  const columns = [...known]
+  const byField = clickHouseColumns(table)
+  const columns = [...byField]
   const stored = columns.flatMap(([, { name: column, type, folded }]) => [
     `${column} Nullable(${type})`,
     ...(folded === null ? [] : [`${folded} Nullable(String)`]),
@@ -137,10 +137,12 @@ export function createStatements(table: Table, name: string, cluster: string | n
       return `index i_${column} ${column} type ${kind} granularity 1`
     })
   const projections = table.orders.flatMap(({ keys }, number) => {
-    const own = keys.flatMap(({ field }) => known.get(field)?.name ?? [])
-    const all = [rowColumn, ...columns.map(([, { name: column }]) => column)]
-    return own.length === keys.length
-      ? [`projection p_${number} (select ${all.join(', ')} order by ${[...own, rowColumn].join(', ')})`]
+    const keyColumns = keys.flatMap(({ field }) => byField.get(field)?.name ?? [])
+    const columnNames = [rowColumn, ...columns.map(([, { name: column }]) => column)]
+    return keyColumns.length === keys.length
+      ? [
+          `projection p_${number} (select ${columnNames.join(', ')} order by ${[...keyColumns, rowColumn].join(', ')})`,
+        ]
       : []
   })
   const body = `(${[`${rowColumn} UInt32`, ...stored, ...indexes, ...projections].join(', ')})`
@@ -174,7 +176,7 @@ export function renameStatement(name: string, cluster: string | null): string {
 export function dropStatements(name: string, cluster: string | null): string[] {
   const on = cluster === null ? '' : ` on cluster ${quotedTable(cluster)}`
   const names = [name, loadingName(name), ...(cluster === null ? [] : [`${name}/local`])]
-  return names.map((one) => `drop table if exists ${quotedTable(one)}${on} sync`)
+  return names.map((table) => `drop table if exists ${quotedTable(table)}${on} sync`)
 }
 
 const quotedText = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`

@@ -135,13 +135,13 @@ export class Connection {
       }
       return Array.from({ length: result.columnCount }, (_, column) => {
         const pieces = chunks.map((columns) => columns[column] ?? new Uint32Array())
-        const all = new Uint32Array(pieces.reduce((sum, { length }) => sum + length, 0))
+        const joined = new Uint32Array(pieces.reduce((sum, { length }) => sum + length, 0))
         let at = 0
         for (const piece of pieces) {
-          all.set(piece, at)
+          joined.set(piece, at)
           at += piece.length
         }
-        return all
+        return joined
       })
     })
   }

@@ -80,8 +80,8 @@ export class Database {
 }
 
 async function keepOptimizers(connection: DuckDBConnection, optimizers: readonly string[]): Promise<void> {
-  const known = await connection.runAndReadAll('select name from duckdb_optimizers()')
-  const names = known.getRows().map(([name]) => String(name))
+  const optimizerNames = await connection.runAndReadAll('select name from duckdb_optimizers()')
+  const names = optimizerNames.getRows().map(([name]) => String(name))
   const unknown = optimizers.find((name) => !names.includes(name))
   if (unknown !== undefined) throw new Error(`DuckDB has no optimizer ${unknown}`)
   const disabledNames = names.filter((name) => !optimizers.includes(name))

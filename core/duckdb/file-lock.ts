@@ -8,7 +8,7 @@ import { quotedText } from '../sql.ts'
 type Release = () => Promise<void>
 
 /** Absolute paths of locks of this process. A file lock of the system does not exclude its own process. */
-const own = new Set<string>()
+const heldPaths = new Set<string>()
 
 /**
  * Acquires a lock between processes: DuckDB's lock on an open file, which the system releases even after a
@@ -18,17 +18,17 @@ const own = new Set<string>()
  */
 export async function acquireLock(file: string): Promise<Release> {
   const place = path.resolve(file)
-  if (own.has(place)) throw new LockHeld(process.pid)
-  own.add(place)
+  if (heldPaths.has(place)) throw new LockHeld(process.pid)
+  heldPaths.add(place)
   try {
     await mkdir(path.dirname(place), { recursive: true })
     const detach = (await makeHeld(place)) ?? (await hold(place))
     return async () => {
       await detach()
-      own.delete(place)
+      heldPaths.delete(place)
     }
   } catch (error) {
-    own.delete(place)
+    heldPaths.delete(place)
     throw error
   }
 }
@@ -41,7 +41,7 @@ export async function acquireLock(file: string): Promise<Release> {
  */
 export async function removeAbandoned(folder: string, file: string): Promise<void> {
   const place = path.resolve(folder, file)
-  if (own.has(place)) throw new LockHeld(process.pid)
+  if (heldPaths.has(place)) throw new LockHeld(process.pid)
   let detach: Release
   try {
     // Read-only access fails while another process writes, and creates no file.
@@ -109,8 +109,8 @@ async function hold(file: string): Promise<Release> {
 
 /** Converts an error into LockHeld if another process has the file open; returns other errors unchanged. */
 function asHeld(error: unknown): unknown {
-  const found = /\(PID (\d+)\)/.exec(messageOf(error))
-  if (found !== null) return new LockHeld(Number(found[1]))
+  const match = /\(PID (\d+)\)/.exec(messageOf(error))
+  if (match !== null) return new LockHeld(Number(match[1]))
   return messageOf(error).includes('Could not set lock') ? new LockHeld(null) : error
 }
 

@@ -44,8 +44,8 @@ const namedSubnets = new Set(['loopback', 'linklocal', 'uniquelocal'])
  * are trusted.
  */
 export function subnets(text: string): readonly string[] | null {
-  const all = text.split(',').map((one) => one.trim())
-  return all.every(isNarrow) ? all : null
+  const networks = text.split(',').map((item) => item.trim())
+  return networks.every(isNarrow) ? networks : null
 }
 
 function isNarrow(subnet: string): boolean {

@@ -46,9 +46,9 @@ export function workerShare(settings: Settings, machine = thisMachine()): Proces
     const { share }: SettingRow<unknown> = settingRows[key as keyof Rows]
     return [key, share === undefined ? value : share(value, workers)]
   })
-  const own = Object.fromEntries(entries) as Settings
+  const values = Object.fromEntries(entries) as Settings
   const { processors } = machine
-  return { ...own, ...processBounds({ ...own, processors: processors / workers }), processors }
+  return { ...values, ...processBounds({ ...values, processors: processors / workers }), processors }
 }
 
 function hint(key: keyof Rows, text: string): string {

@@ -235,7 +235,7 @@ export const settingRows = {
     meaning:
       'Memory of the server with all workers: an eighth each for pages and for scans in DuckDB, the rest for caches and responses. auto is 2 GB per worker, at most the memory of the machine or container.',
     parse: (text) => parseBytes(memory(text)),
-    auto: ({ memory: all, workers }) => Math.min(all, 2.048e9 * workers),
+    auto: ({ memory: machineMemory, workers }) => Math.min(machineMemory, 2.048e9 * workers),
     share: (bytes, workers) => bytes / workers,
     expects: 'a size such as 512MB or 4GB, or auto',
   }),

@@ -13,11 +13,11 @@ const stat = promisify(statWith)
  * is renamed to this path (inode), or on a write (ctime, which programs cannot set).
  */
 export async function fingerprint(file: string): Promise<FileState | null> {
-  const found = await stat(file).catch((error: unknown) => {
+  const stats = await stat(file).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null
     throw error
   })
-  return found === null ? null : stateOf(found)
+  return stats === null ? null : stateOf(stats)
 }
 
 /**
@@ -33,8 +33,8 @@ export async function settledVersion(file: string, settledMs: number): Promise<s
 
 /** Works like `fingerprint`, but synchronously: it takes a fifth of the time, and a start calls it for every file. */
 export function fingerprintNow(file: string): FileState | null {
-  const found = statSync(file, { throwIfNoEntry: false })
-  return found === undefined ? null : stateOf(found)
+  const stats = statSync(file, { throwIfNoEntry: false })
+  return stats === undefined ? null : stateOf(stats)
 }
 
 /** Returns the version of a file; `none` if the file is missing or cannot be checked. */
@@ -46,8 +46,8 @@ export function versionOf(file: string): string {
   }
 }
 
-function stateOf(found: Stats): FileState | null {
-  if (!found.isFile()) return null
-  const { ino, mtimeMs, ctimeMs, size } = found
+function stateOf(stats: Stats): FileState | null {
+  if (!stats.isFile()) return null
+  const { ino, mtimeMs, ctimeMs, size } = stats
   return { bytes: size, version: `${ino} ${mtimeMs} ${ctimeMs} ${size}` }
 }

@@ -41,12 +41,12 @@ export async function* newestIn(store: Store, table: TableName): AsyncGenerator<
 
 /** Returns the damaged snapshots of a table. */
 export async function damagedIn(store: Store, table: TableName): Promise<SnapshotId[]> {
-  const found: SnapshotId[] = []
+  const ids: SnapshotId[] = []
   for (const id of await snapshotsIn(store, table)) {
     // A file that cannot be read now may be intact.
-    if (await isDamaged(store, table, id).catch(() => false)) found.push(id)
+    if (await isDamaged(store, table, id).catch(() => false)) ids.push(id)
   }
-  return found
+  return ids
 }
 
 /**

@@ -241,8 +241,8 @@ export function manifestText(manifest: Manifest): string {
 
 /** Returns JSON whose last key is the SHA-256 of all other keys. */
 function sealed(manifest: Readonly<Record<string, unknown>>): string {
-  const own = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
-  return `${JSON.stringify({ ...manifest, manifest_sha256: own }, null, 2)}\n`
+  const digest = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
+  return `${JSON.stringify({ ...manifest, manifest_sha256: digest }, null, 2)}\n`
 }
 
 /** Returns the fields of a table with their types in Parquet. */

@@ -10,7 +10,7 @@ const format = 'acervo parsed catalog 1'
 /** Caches the parsed YAML of a catalog in the warehouse, since parsing takes most of a start. */
 export class ParsedCatalog implements ParsedTexts {
   readonly #store: Store
-  #found: { readonly text: string; readonly root: unknown } | null = null
+  #parsed: { readonly text: string; readonly root: unknown } | null = null
 
   constructor(store: Store) {
     this.#store = store
@@ -25,13 +25,13 @@ export class ParsedCatalog implements ParsedTexts {
   }
 
   parsed(text: string, root: unknown): void {
-    this.#found = { text, root }
+    this.#parsed = { text, root }
   }
 
   /** Stores the parsed catalog for the next start. Call it only under the lock of the files beside the tables. */
   async keep(): Promise<void> {
-    if (this.#found === null) return
-    const { text, root } = this.#found
+    if (this.#parsed === null) return
+    const { text, root } = this.#parsed
     const json = JSON.stringify(root)
     // A catalog with values that JSON cannot represent is not cached.
     if (!isDeepStrictEqual(JSON.parse(json), root)) return

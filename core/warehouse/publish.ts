@@ -60,8 +60,11 @@ export async function pointTo(store: Store, table: TableName, id: SnapshotId): P
 
 /** Restores the manifest beside the parts from the pointer if it is missing or differs. */
 export async function mendManifest(store: Store, table: TableName, id: SnapshotId): Promise<void> {
-  const [own, pointer] = [await store.get(layout.manifest(table, id)), await store.get(layout.pointer(table))]
-  if (own === null || pointer?.equals(own) === false)
+  const [manifestFile, pointer] = [
+    await store.get(layout.manifest(table, id)),
+    await store.get(layout.pointer(table)),
+  ]
+  if (manifestFile === null || pointer?.equals(manifestFile) === false)
     await copy(store, layout.pointer(table), layout.manifest(table, id))
 }
 

@@ -99,11 +99,11 @@ function digitsIn(type: string): { precision: number; scale: number } | null {
 }
 
 /** Returns whether a type of DuckDB has all values of another one. */
-export function holdsAll(type: string | undefined, other: string | undefined): boolean {
-  if (type === undefined || other === undefined) return false
-  const [own, narrow] = [digitsIn(type), digitsIn(other)]
-  if (type === other || own === null || narrow === null) return type === other
-  return own.scale >= narrow.scale && own.precision - own.scale >= narrow.precision - narrow.scale
+export function holdsAll(type: string | undefined, narrower: string | undefined): boolean {
+  if (type === undefined || narrower === undefined) return false
+  const [digits, narrow] = [digitsIn(type), digitsIn(narrower)]
+  if (type === narrower || digits === null || narrow === null) return type === narrower
+  return digits.scale >= narrow.scale && digits.precision - digits.scale >= narrow.precision - narrow.scale
 }
 
 /** Describes the breaking changes in phrases. */

@@ -40,8 +40,8 @@ const verifiedShape = z.record(z.string(), z.record(z.string(), z.string()))
 export async function versionsIn(store: Store, table: TableName, manifest: Manifest): Promise<Versions> {
   const versions = new Map<string, string>()
   for (const { file } of filesOf(manifest)) {
-    const found = await store.stat(`${layout.snapshot(table, manifest.snapshot)}/${file}`)
-    if (found !== null) versions.set(file, found.version)
+    const object = await store.stat(`${layout.snapshot(table, manifest.snapshot)}/${file}`)
+    if (object !== null) versions.set(file, object.version)
   }
   return versions
 }
@@ -56,7 +56,7 @@ export async function recordVerified(
   const key = layout.verified(table)
   const existingNames = new Set(await store.list(layout.table(table)))
   const noted = Object.entries((await read(store, key, verifiedShape)) ?? {})
-  const otherEntries = noted.filter(([other]) => other !== id && existingNames.has(other))
+  const otherEntries = noted.filter(([entryId]) => entryId !== id && existingNames.has(entryId))
   await write(store, key, { [id]: Object.fromEntries(versions), ...Object.fromEntries(otherEntries) })
 }
 
@@ -165,7 +165,7 @@ export async function recordRollback(
   const { snapshot, sources, definition } = manifest
   const before = await readRollbacks(store, table)
   await write(store, layout.withdrawn(table), [
-    ...before.filter((one) => one.snapshot !== snapshot),
+    ...before.filter((entry) => entry.snapshot !== snapshot),
     { snapshot, at: at.toISOString(), sources: sources.map(({ sha256 }) => sha256), definition },
   ])
 }

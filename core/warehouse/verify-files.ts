@@ -89,8 +89,8 @@ async function requireHash(files: SnapshotFiles, stored: StoredFile): Promise<vo
 }
 
 async function requireSize(files: SnapshotFiles, { file, bytes }: StoredFile): Promise<void> {
-  const found = await files.bytes(file)
-  if (found === null) throw new MissingFile(`${file} is missing`)
-  if (found !== bytes)
-    throw new MissingFile(`${file} has ${found} bytes instead of ${bytes} as in the manifest`)
+  const content = await files.bytes(file)
+  if (content === null) throw new MissingFile(`${file} is missing`)
+  if (content !== bytes)
+    throw new MissingFile(`${file} has ${content} bytes instead of ${bytes} as in the manifest`)
 }

@@ -92,13 +92,13 @@ async function writeStandIns(
   { table, manifest: { fields, parts, snapshot } }: PublishedTable,
   folder: string,
 ): Promise<void> {
-  const own = path.join(folder, table.dataset, table.name, snapshot)
-  await mkdir(own, { recursive: true })
+  const snapshotFolder = path.join(folder, table.dataset, table.name, snapshot)
+  await mkdir(snapshotFolder, { recursive: true })
   const columns = fields.map(({ name, stored }) => `null::${stored} as ${quotedName(name)}`)
-  const [first, ...others] = parts.map(({ file }) => path.join(own, file))
+  const [first, ...others] = parts.map(({ file }) => path.join(snapshotFolder, file))
   if (first === undefined) return
   await db.rows(`copy (select ${columns.join(', ')} where false) to ${quotedText(first)} (format parquet)`)
-  for (const other of others) await link(first, other)
+  for (const copy of others) await link(first, copy)
 }
 
 async function writeView(db: Connection, published: PublishedTable, base: string): Promise<void> {
@@ -117,8 +117,8 @@ async function commentFields(db: Connection, name: string, fields: readonly Fiel
   if (fields.length > commentedFieldsMax) return
   for (const { name: column, type, ...texts } of fields) {
     const described = describeField(texts)
-    const about = described === '' ? type : `${described} (${type})`
-    await db.rows(`comment on column ${name}.${quotedName(column)} is ${quotedText(about)}`)
+    const text = described === '' ? type : `${described} (${type})`
+    await db.rows(`comment on column ${name}.${quotedName(column)} is ${quotedText(text)}`)
   }
 }
 

@@ -18,22 +18,27 @@ export function changesFor(
   const declared = new Map(table.fields.map((field) => [field.name, field]))
   const columns = fields.map((field) => {
     const renamed = table.source.rename.get(field.column) ?? field.column
-    const known = declared.get(renamed) ?? declared.get(field.name)
-    return { ...field, known, line: fieldLine(known?.name ?? field.name, field.keys, field.evidence) }
+    const declaredField = declared.get(renamed) ?? declared.get(field.name)
+    return {
+      ...field,
+      declaredField,
+      line: fieldLine(declaredField?.name ?? field.name, field.keys, field.evidence),
+    }
   })
-  const added = columns.filter(({ known }) => known === undefined)
+  const added = columns.filter(({ declaredField }) => declaredField === undefined)
   const changed = columns.filter(
-    ({ known, keys, isEmpty }) =>
-      known !== undefined &&
+    ({ declaredField, keys, isEmpty }) =>
+      declaredField !== undefined &&
       !isEmpty &&
-      (misfits === null ? !fits(keys.type, known.type) : misfits.has(known.name)),
+      (misfits === null ? !fits(keys.type, declaredField.type) : misfits.has(declaredField.name)),
   )
-  const found = new Set(columns.map(({ known }) => known?.name))
-  const missing = table.fields.filter(({ name, mask }) => !found.has(name) && mask === null)
+  const names = new Set(columns.map(({ declaredField }) => declaredField?.name))
+  const missing = table.fields.filter(({ name, mask }) => !names.has(name) && mask === null)
   const changes = [
     ...added.map(({ line }) => `  add a field for a new column: ${line}`),
     ...changed.map(
-      ({ known, line }) => `  change the field "${known?.name ?? ''}" (${known?.type ?? ''}) to: ${line}`,
+      ({ declaredField, line }) =>
+        `  change the field "${declaredField?.name ?? ''}" (${declaredField?.type ?? ''}) to: ${line}`,
     ),
     ...missing.map(({ name }) => `  remove the field without a column in this file: ${name}`),
   ]

@@ -53,11 +53,12 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
   try {
     const given = await namedFiles(inputs, scratch, settings, progress)
     const names = namesOf(given, { dataset: options.dataset, table: options.table })
-    const known = catalog.datasets.get(names.dataset)?.tables.get(names.table)
-    if (known === undefined && (options.dataset === undefined || options.table === undefined))
+    const existing = catalog.datasets.get(names.dataset)?.tables.get(names.table)
+    if (existing === undefined && (options.dataset === undefined || options.table === undefined))
       await requireNewFile(catalog, given.files, settings.sources)
     const isPlaced = given.source.files !== undefined
-    const placing = isPlaced || known !== undefined ? null : placingOf(given.files, names, settings.sources)
+    const placing =
+      isPlaced || existing !== undefined ? null : placingOf(given.files, names, settings.sources)
     const suggestion = await suggest(given.files, {
       scratch,
       progress,
@@ -70,12 +71,12 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       name: names.table,
     })
     const trial = { scratch, progress, limits: settings }
-    const misfits = known === undefined ? null : await misfitFields(given.files, known, trial)
+    const misfits = existing === undefined ? null : await misfitFields(given.files, existing, trial)
     progress.end()
     for (const line of noticeLines(suggestion)) console.log(line)
-    if (known !== undefined) {
+    if (existing !== undefined) {
       const [copy] = isPlaced ? [] : copiesOf(given.files, names, settings.sources)
-      throw new StartError(changesFor(known, suggestion, misfits, copy?.to ?? null))
+      throw new StartError(changesFor(existing, suggestion, misfits, copy?.to ?? null))
     }
     const { file, before, after, marked, dataset } = withEntry(files, catalog, suggestion.entry, names)
     // The following changes are undone after a failure or a stop, so signals must not end the program.
@@ -143,7 +144,9 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
   const marked = withTable(
     entry.replace(/\n/, `\n  # not published on ${today}: correct this entry or the file\n`),
   )
-  const changed = parseCatalogFiles(files.map((one) => (one === holder ? { file, text: after } : one)))
+  const changed = parseCatalogFiles(
+    files.map((catalogFile) => (catalogFile === holder ? { file, text: after } : catalogFile)),
+  )
   return { file, before, after, marked, dataset: changed.datasets.get(names.dataset) }
 }
 

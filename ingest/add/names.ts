@@ -22,10 +22,10 @@ export function namesOf(
   const [folder, ...inner] = typeof source.files === 'string' ? source.files.split('/') : []
   const isWeb = folder?.endsWith(':') === true
   const dataset = requestedNames.dataset ?? (inner.length > 0 && !isWeb ? tableNameFor(folder ?? '') : table)
-  for (const [what, name] of Object.entries({ DATASET: dataset, TABLE: table })) {
+  for (const [setting, name] of Object.entries({ DATASET: dataset, TABLE: table })) {
     if (!isPathName(name))
       throw new StartError(
-        `${what} is "${name}", and must be lower-case letters, digits, - and _, letter or digit first: set it to another name`,
+        `${setting} is "${name}", and must be lower-case letters, digits, - and _, letter or digit first: set it to another name`,
       )
   }
   return { dataset, table }

@@ -54,9 +54,9 @@ export async function requireNewFile(
   if (file === undefined || others.length > 0) return
   const ending = packingOf(file.name)?.ending ?? ''
   for (const table of allTables(catalog)) {
-    const known = path.join(sources, table.dataset, `${table.name}.csv${ending}`)
-    const facts = await stat(known).catch(() => null)
-    if (facts?.size !== file.bytes || (await hashOf(known)) !== (await hashOf(file.path))) continue
+    const defaultPath = path.join(sources, table.dataset, `${table.name}.csv${ending}`)
+    const facts = await stat(defaultPath).catch(() => null)
+    if (facts?.size !== file.bytes || (await hashOf(defaultPath)) !== (await hashOf(file.path))) continue
     throw new StartError(
       `${tableId(table)} already uses this file: change its entry in the catalog, or name the new table by DATASET and TABLE`,
     )

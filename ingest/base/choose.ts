@@ -9,10 +9,10 @@ import { StartError } from '../../core/errors.ts'
  */
 export function chosenTables(catalog: Catalog, names: readonly string[]): Table[] {
   const tables = allTables(catalog)
-  const known = [...catalog.datasets.keys(), ...tables.map(tableId)]
-  const unknown = names.find((name) => !known.includes(name))
+  const targets = [...catalog.datasets.keys(), ...tables.map(tableId)]
+  const unknown = names.find((name) => !targets.includes(name))
   if (unknown !== undefined) {
-    const hint = didYouMean(unknown, known) || `; known: ${known.join(', ')}`
+    const hint = didYouMean(unknown, targets) || `; known: ${targets.join(', ')}`
     throw new StartError(`there is no table or dataset ${unknown} in the catalog${hint}`)
   }
   if (names.length === 0) return tables

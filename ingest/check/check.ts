@@ -67,7 +67,7 @@ export async function check(
       const scratch = path.join(folder, String(index))
       await mkdir(scratch)
       report(await checkTable(table, { ...options, scratch, unpublished }))
-      const isNeeded = tables.some((other) => referencedTables(other).has(tableId(table)))
+      const isNeeded = tables.some((referrer) => referencedTables(referrer).has(tableId(table)))
       if (!isNeeded) await rm(scratch, { recursive: true })
     }
   })
@@ -78,7 +78,8 @@ function inReferenceOrder(tables: readonly Table[]): Table[] {
   const ordered = new Set<Table>()
   const add = (table: Table): void => {
     const targets = referencedTables(table)
-    for (const other of tables) if (!ordered.has(other) && targets.has(tableId(other))) add(other)
+    for (const remaining of tables)
+      if (!ordered.has(remaining) && targets.has(tableId(remaining))) add(remaining)
     ordered.add(table)
   }
   for (const table of tables) add(table)
@@ -106,9 +107,9 @@ async function checkTable(
       return null
     })
     const published = { manifest: before, isDamaged, damaged: [], previous: null }
-    const learn: Learn = (more) => {
-      findings = { ...findings, ...more }
-      if (more.parts !== undefined) unpublished.set(tableId(table), more.parts)
+    const learn: Learn = (additions) => {
+      findings = { ...findings, ...additions }
+      if (additions.parts !== undefined) unpublished.set(tableId(table), additions.parts)
     }
     return decide(table, published, { ...options, publish: false, tableProgress: progress, learn })
   }

@@ -54,10 +54,10 @@ function wordsOf({ result, rows, rows_before: before, sources }: CheckedTable): 
 
 function rejectTexts({ rejects, reject_count: count, remedy }: CheckedTable): string[] {
   if (count === 0) return []
-  const more = count - Math.min(rejects.length, rejectsShown)
+  const remaining = count - Math.min(rejects.length, rejectsShown)
   return [
     ...rejects.slice(0, rejectsShown).map(completeLine),
-    ...(more > 0 ? [`and ${number(more)} more`] : []),
+    ...(remaining > 0 ? [`and ${number(remaining)} more`] : []),
     remedy === null ? 'these rows would be left out, as `max_rejects` allows' : `remedy: ${remedy}`,
   ]
 }
@@ -119,10 +119,10 @@ export function markdownOf(report: CheckReport): string {
 function textWithin([head = [], ...groups]: readonly (readonly string[])[]): string {
   let text = head.join('\n').slice(0, commentMax)
   for (const [index, group] of groups.entries()) {
-    const more = `\n${group.join('\n')}`
-    if (text.length + more.length > commentMax)
+    const block = `\n${group.join('\n')}`
+    if (text.length + block.length > commentMax)
       return `${text.trimEnd()}\n\nThe findings of ${number(groups.length - index)} tables are too long for a comment: run \`acervo check\`.\n`
-    text += more
+    text += block
   }
   return `${text.trimEnd()}\n`
 }

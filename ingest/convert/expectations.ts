@@ -104,7 +104,7 @@ export async function brokenRows(
         reason,
       })
   }
-  return broken.toSorted((one, other) => one.record - other.record).slice(0, detailedRejectsMax)
+  return broken.toSorted((a, b) => a.record - b.record).slice(0, detailedRejectsMax)
 }
 
 function repeatsSql({ columns }: Rule, selected: string, from: string): string {

@@ -18,11 +18,11 @@ export async function sumOf({ db }: Work, from: string, values: string): Promise
 }
 
 /** @throws TableFailure if a file read back differs from the source */
-export function requireSame(what: string, source: unknown, read: unknown): void {
-  const [due, found] = [String(source), String(read)]
-  if (due === found) return
+export function requireSame(subject: string, source: unknown, read: unknown): void {
+  const [due, actual] = [String(source), String(read)]
+  if (due === actual) return
   throw new TableFailure(
-    `verification of the ${what} failed (source ${shorten(due)}, read back ${shorten(found)}); nothing was published`,
+    `verification of the ${subject} failed (source ${shorten(due)}, read back ${shorten(actual)}); nothing was published`,
   )
 }
 

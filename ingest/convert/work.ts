@@ -89,13 +89,13 @@ export interface Staged {
 
 export const nothingStaged: Staged = { files: [], goodRows: 0, badRows: 0, rowHash: 0n, bits: [] }
 
-export function together(one: Staged, other: Staged): Staged {
+export function together(first: Staged, second: Staged): Staged {
   return {
-    files: [...one.files, ...other.files],
-    goodRows: one.goodRows + other.goodRows,
-    badRows: one.badRows + other.badRows,
-    rowHash: one.rowHash + other.rowHash,
-    bits: other.bits.map((bits, index) => (bits === null ? null : Math.max(bits, one.bits[index] ?? 0))),
+    files: [...first.files, ...second.files],
+    goodRows: first.goodRows + second.goodRows,
+    badRows: first.badRows + second.badRows,
+    rowHash: first.rowHash + second.rowHash,
+    bits: second.bits.map((bits, index) => (bits === null ? null : Math.max(bits, first.bits[index] ?? 0))),
   }
 }
 
@@ -120,8 +120,8 @@ export function sortedSql(work: Work): string {
       ? `f${index}::${typeRow(field.type).stored(field)} as f${index}`
       : `f${index}`
   })
-  const all = ['file_row_number', ...(fieldIndexes === undefined ? [] : ['position']), ...values]
-  return `(select ${all.join(', ')} from ${sortedFileSql(work)})`
+  const columns = ['file_row_number', ...(fieldIndexes === undefined ? [] : ['position']), ...values]
+  return `(select ${columns.join(', ')} from ${sortedFileSql(work)})`
 }
 
 export function sortedRowsSql(work: Work, first: number, rows: number): string {

@@ -52,7 +52,7 @@ function candidatesIn(
   comment: string | null = null,
   shareMin = consistentShare,
 ): Candidate[] {
-  const found: Candidate[] = []
+  const candidates: Candidate[] = []
   for (const delimiter of commonDelimiters) {
     for (const quote of [...quotes, null]) {
       const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
@@ -63,11 +63,11 @@ function candidatesIn(
         const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
         if (share < shareMin) continue
         const signs = quoteSignsOf(text, way, quotes)
-        found.push({ ...unread, delimiter, quote, skipLines, comment, share, ...reading, ...signs })
+        candidates.push({ ...unread, delimiter, quote, skipLines, comment, share, ...reading, ...signs })
       }
     }
   }
-  return found
+  return candidates
 }
 
 /**
@@ -116,31 +116,31 @@ function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate)
 }
 
 function bestOf(candidates: readonly Candidate[]): Candidate | null {
-  const ranked = candidates.flatMap((one) => {
-    const rank = rankOf(one)
-    return rank === null ? [] : [{ one, rank }]
+  const ranked = candidates.flatMap((candidate) => {
+    const rank = rankOf(candidate)
+    return rank === null ? [] : [{ candidate, rank }]
   })
-  const enclosing = ranked.filter(({ rank }) => rank > 1).map(({ one }) => one)
-  const keys = ({ one, rank }: (typeof ranked)[number]): number[] => [
-    Number(!cutsValues(one, enclosing)),
-    Number(one.firstLine.length > 1),
+  const enclosing = ranked.filter(({ rank }) => rank > 1).map(({ candidate }) => candidate)
+  const keys = ({ candidate, rank }: (typeof ranked)[number]): number[] => [
+    Number(!cutsValues(candidate, enclosing)),
+    Number(candidate.firstLine.length > 1),
     // Skip few lines: below a skipped header, decimal commas could look like delimiters.
-    -one.skipLines,
+    -candidate.skipLines,
     rank,
-    one.firstLine.length,
+    candidate.firstLine.length,
   ]
   const [best] = ranked.toSorted((left, right) => compareKeys(keys(right), keys(left)))
-  return best?.one ?? null
+  return best?.candidate ?? null
 }
 
 /** Returns whether the delimiter splits values that another candidate reads as quoted. */
 function cutsValues({ quote, cut, rows, skipLines }: Candidate, enclosing: readonly Candidate[]): boolean {
   return enclosing.some(
-    (other) =>
-      other.quote !== null &&
-      other.quote !== quote &&
-      other.skipLines <= skipLines &&
-      (cut.get(other.quote) ?? 0) > (1 - consistentShare) * rows,
+    (rival) =>
+      rival.quote !== null &&
+      rival.quote !== quote &&
+      rival.skipLines <= skipLines &&
+      (cut.get(rival.quote) ?? 0) > (1 - consistentShare) * rows,
   )
 }
 
@@ -200,8 +200,8 @@ function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null):
       rows > 0 &&
       (several >= rows / 2 || (fitting > 1 && fitting >= rows / 20)),
   )
-  const other = bestOf(split)
-  return other !== null && (!isDoubtful || other.delimiter !== best.delimiter) ? other : best
+  const rival = bestOf(split)
+  return rival !== null && (!isDoubtful || rival.delimiter !== best.delimiter) ? rival : best
 }
 
 function firstFilled(text: Buffer): string {
@@ -213,12 +213,12 @@ function skipTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidat
   const { delimiter, quote, comment, skipLines, firstLine } = best
   if (firstLine.length < 3 || filledIn(firstLine) > 1) return best
   const header = candidatesIn(text, isComplete, comment).find(
-    (one) =>
-      one.delimiter === delimiter &&
-      one.quote === quote &&
-      one.skipLines > skipLines &&
-      one.firstLine.length === firstLine.length &&
-      filledIn(one.firstLine) > 1,
+    (candidate) =>
+      candidate.delimiter === delimiter &&
+      candidate.quote === quote &&
+      candidate.skipLines > skipLines &&
+      candidate.firstLine.length === firstLine.length &&
+      filledIn(candidate.firstLine) > 1,
   )
   return header !== undefined && isLikelyHeader(header.firstLine) ? header : best
 }

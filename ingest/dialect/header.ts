@@ -57,9 +57,9 @@ function differsFrom(first: readonly string[], rows: readonly (readonly string[]
   const numbers = numbersOf(cells)
   if (numbers.length === 0 && !kinds.includes('date')) return null
   const below = kinds.map((_, column) => {
-    const all = new Set(rows.map((row) => kindOf((row[column] ?? '').trim())))
-    all.delete('empty')
-    return all.size === 1 ? [...all][0] : undefined
+    const valueKinds = new Set(rows.map((row) => kindOf((row[column] ?? '').trim())))
+    valueKinds.delete('empty')
+    return valueKinds.size === 1 ? [...valueKinds][0] : undefined
   })
   if (kinds[0] === 'text' && areConsecutive(numbers) && !rows.some((row) => areConsecutive(numbersOf(row))))
     return true
@@ -67,7 +67,7 @@ function differsFrom(first: readonly string[], rows: readonly (readonly string[]
   if (isSame || (numbers.length > 1 && !areOrdered(numbers))) return false
   return (
     isLikelyHeader(first) ||
-    kinds.some((kind, column) => kindsBelow[kind].some((one) => one === below[column]))
+    kinds.some((kind, column) => kindsBelow[kind].some((kindBelow) => kindBelow === below[column]))
   )
 }
 

@@ -110,7 +110,7 @@ function examplesIn(encoding: Encoding, words: readonly Buffer[]): string {
 function fitOf(encoding: Encoding, words: readonly Buffer[]): number {
   const texts = words.map((word) => decodedText(word, encoding))
   const [letters, isOddBetween] = alphabets.get(encoding) ?? [[ideographs], besideAscii]
-  return Math.max(...letters.map((own) => shareOf(texts, own, isOddBetween)))
+  return Math.max(...letters.map((alphabet) => shareOf(texts, alphabet, isOddBetween)))
 }
 
 function shareOf(texts: readonly string[], letters: RegExp, isOddBetween: OddBetween): number {

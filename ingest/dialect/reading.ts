@@ -70,7 +70,7 @@ const lastLinesMax = 10
 export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleReading | null {
   const { marks } = way
   let first: readonly string[] | null = null
-  const found = { rows: 0, fitting: 0, several: 0 }
+  const totals = { rows: 0, fitting: 0, several: 0 }
   let tail = { rows: 0, start: 0 }
   const filter = new LineFilter(marks)
   const end = walk(text, way, (start, bounds) => {
@@ -81,9 +81,9 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
       first = recordValues(text.subarray(start, bounds.end), marks)
       return
     }
-    found.rows += 1
-    if (bounds.values === first.length) found.fitting += 1
-    if (bounds.values > 1) found.several += 1
+    totals.rows += 1
+    if (bounds.values === first.length) totals.fitting += 1
+    if (bounds.values > 1) totals.several += 1
     tail = bounds.values > 1 ? { rows: 0, start: 0 } : { rows: tail.rows + 1, start: tail.start || start }
   })
   // The compiler does not see assignments in callbacks.
@@ -93,8 +93,8 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
   const isTail = isComplete && firstLine.length > 1 && tail.rows > 0 && isSetOff(text, tail.start)
   const last = isTail ? linesIn(text.subarray(tail.start)) : 0
   return last === 0 || last > lastLinesMax
-    ? { firstLine, ...found, lastLines: 0 }
-    : { firstLine, ...found, rows: found.rows - tail.rows, lastLines: last }
+    ? { firstLine, ...totals, lastLines: 0 }
+    : { firstLine, ...totals, rows: totals.rows - tail.rows, lastLines: last }
 }
 
 /** Returns whether a line follows a blank line, contains `: ` or is in parentheses, as footers do; other lines may be truncated rows. */

@@ -91,10 +91,10 @@ function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   if (quote !== null) return
   const lines = text.toString('utf8').split('\n')
   const escaped = /(?:^|[,;\t|])"(?:[^"\\]|\\[^"])*\\"(?:[^"\\]|\\.)*"(?:[,;\t|\r]|$)/
-  const found = lines.flatMap((line, index) => (escaped.test(line) ? [index + 1] : []))
-  if (found.length === 0 || found.length < (1 - consistentShare) * rows) return
+  const lineNumbers = lines.flatMap((line, index) => (escaped.test(line) ? [index + 1] : []))
+  if (lineNumbers.length === 0 || lineNumbers.length < (1 - consistentShare) * rows) return
   throw new TableFailure(
-    `quotes in values are escaped by backslashes (line ${found[0] ?? 1}), which is not valid CSV (RFC 4180); ` +
+    `quotes in values are escaped by backslashes (line ${lineNumbers[0] ?? 1}), which is not valid CSV (RFC 4180); ` +
       'write the file with quotes doubled instead',
   )
 }
@@ -119,14 +119,17 @@ function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candida
   }
   const isAlternating = firstLine.every((cell, index) => index % 2 === 0 || cell === '')
   // Blanks after a delimiter only pad the values.
-  const several = (header.match(/[|~#^@:;,\t<>§¬¦&=]{2,}/gu) ?? []).filter((one) => !/^.\t+$/.test(one))
+  const several = (header.match(/[|~#^@:;,\t<>§¬¦&=]{2,}/gu) ?? []).filter(
+    (sequence) => !/^.\t+$/.test(sequence),
+  )
   const separator =
     several.find(
-      (one) => isEverywhere(one) && (!/^(.)\1*$/.test(one) || isAlternating || firstLine.length === 1),
+      (candidate) =>
+        isEverywhere(candidate) && (!/^(.)\1*$/.test(candidate) || isAlternating || firstLine.length === 1),
     ) ?? (firstLine.length === 1 ? rareSeparators.find(isEverywhere) : undefined)
   if (separator !== undefined)
     throw new TableFailure(
-      `values are separated by ${JSON.stringify(separator)}: write the file with one of ${commonDelimiters.map((one) => JSON.stringify(one)).join(', ')} between values`,
+      `values are separated by ${JSON.stringify(separator)}: write the file with one of ${commonDelimiters.map((sign) => JSON.stringify(sign)).join(', ')} between values`,
     )
   if (firstLine.length === 1 && others.length > 1 && areAligned(header, others))
     throw new TableFailure(

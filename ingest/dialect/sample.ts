@@ -114,7 +114,7 @@ function sampleIn({ bytes, isComplete, encoding }: Start, bytesMax: number): Sam
   return { dialect, texts, rows: isComplete && firstRows.length === rows.length ? rows : null, firstRows }
 }
 
-function rowsIn(all: Buffer, isComplete: boolean, dialect: Dialect): SampleRow[] {
+function rowsIn(bytes: Buffer, isComplete: boolean, dialect: Dialect): SampleRow[] {
   const {
     delimiter,
     quote,
@@ -145,7 +145,7 @@ function rowsIn(all: Buffer, isComplete: boolean, dialect: Dialect): SampleRow[]
     locate: { has: () => true },
   })
   const last = new LastLines(lastLines, 'the sample')
-  const pieces = [scanner.push(last.push(decoder.write(all)))]
+  const pieces = [scanner.push(last.push(decoder.write(bytes)))]
   if (isComplete && !scanner.stopped) pieces.push(scanner.push(last.push(decoder.end())), scanner.end())
   const records = recordsIn(Buffer.concat(pieces), delimiter, quote)
   return records.map((values, at) => ({ values, line: scanner.lines.get(at) ?? 0 }))
@@ -157,10 +157,10 @@ export function textsIn(rows: readonly SampleRow[], columns: number): Map<string
   for (let from = 0; from < stride; from += 1) {
     for (let at = from; at < rows.length; at += stride) {
       for (const [index, text] of (rows[at]?.values ?? []).entries()) {
-        const own = texts[index]
-        if (own === undefined || text === '') continue
-        const count = own.get(text)
-        if (count !== undefined || own.size < textsMax) own.set(text, (count ?? 0) + 1)
+        const rowText = texts[index]
+        if (rowText === undefined || text === '') continue
+        const count = rowText.get(text)
+        if (count !== undefined || rowText.size < textsMax) rowText.set(text, (count ?? 0) + 1)
       }
     }
   }

@@ -155,10 +155,14 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
   const { table, store, acceptsDrift, before } = job
   const { rows, profiles, ofHeader } = converted
   const read = sourceTotals(job, converted)
-  const known = before && (await readPreviousReport(store, table, before))
+  const previousReport = before && (await readPreviousReport(store, table, before))
   const schema = before && compareSchemas(before, { fields: storedFields(table), units: unitsOf(table) })
   const breaking = schema === null ? [] : breakingPhrases(schema)
-  const unlikeSource = [...ofHeader, ...missingFiles(before, read), ...driftSince(known, rows, profiles)]
+  const unlikeSource = [
+    ...ofHeader,
+    ...missingFiles(before, read),
+    ...driftSince(previousReport, rows, profiles),
+  ]
   const unlike = [...breaking, ...unlikeSource]
   const empty = emptySourceProblem(table, read)
   const drift = [...unlike, ...empty]
@@ -254,7 +258,7 @@ async function publishAndReport(
   const existingKeys = new Map([...reusedByName].map(([file, { key }]) => [file, key]))
   const written = new Set(filesOf(manifest).map(({ file }) => file))
   // Remove reused files that are no longer needed, such as folded texts of fields that now have codes.
-  for (const file of [...existingKeys.keys()].filter((one) => !written.has(one))) {
+  for (const file of [...existingKeys.keys()].filter((key) => !written.has(key))) {
     await rm(path.join(folder, file))
     existingKeys.delete(file)
   }

@@ -36,8 +36,8 @@ export async function requireExpectations(
         : `: line ${earlier.line}${earlier.file === undefined ? '' : ` of ${earlier.file}`} has it too`
     return { ...locate(record), field, text: hidesRows(table) ? null : text, reason: `${reason}${place}` }
   })
-  const what = `${valuesOf(count)} ${count === 1 ? 'breaks' : 'break'}`
-  throw new TableFailure(`${what} an expectation of the catalog; nothing was published`, rejects, {
+  const phrase = `${valuesOf(count)} ${count === 1 ? 'breaks' : 'break'}`
+  throw new TableFailure(`${phrase} an expectation of the catalog; nothing was published`, rejects, {
     count,
     remedy: `correct the source, or change ${table.key === null ? '' : '`key` or '}\`expect\` in the catalog`,
   })
@@ -62,12 +62,12 @@ export async function requireReferences(
 ): Promise<void> {
   if (referencedTables(table).size === 0 || parts.length === 0) return
   const referenced = await pinReferenced(table, { catalog, store }, unpublished)
-  const own = partFiles(table, snapshot, parts)
-  const release = await store.pin(own)
+  const partPaths = partFiles(table, snapshot, parts)
+  const release = await store.pin(partPaths)
   let firstRow = 0
   const placed = parts.map(({ rows }, index) => {
     firstRow += rows
-    return { path: store.place(own[index]?.key ?? ''), firstRow: firstRow - rows, rows }
+    return { path: store.place(partPaths[index]?.key ?? ''), firstRow: firstRow - rows, rows }
   })
   const files = [...[...referenced.files.values()].flat(), ...placed.map((part) => part.path)]
   const folders = new Set(files.map((file) => path.dirname(file)))

@@ -55,11 +55,11 @@ export function stopwatch({ db, progress }: Job) {
   const seconds: Record<string, number> = {}
   return {
     seconds,
-    time: async <T>(name: string, work: () => Promise<T>, own?: 'own'): Promise<T> => {
+    time: async <T>(name: string, work: () => Promise<T>, scope?: 'own'): Promise<T> => {
       const began = performance.now()
       progress.step(name)
       const watch = setInterval(() => {
-        const fraction = own === undefined ? db.progress() : null
+        const fraction = scope === undefined ? db.progress() : null
         if (fraction !== null) progress.advance({ fraction })
       }, progressEveryMs)
       try {

@@ -107,8 +107,8 @@ async function requireFewRejects(
   const rows = badRows + read.counts.rejectedRows + before
   if (rows <= table.rejectsMax) return rejects
   const allowed = table.rejectsMax === 0 ? '' : `, and max_rejects allows only ${table.rejectsMax}`
-  const what = rows === 1 ? 'a row does' : `${rows.toLocaleString('en')} rows do`
-  throw new TableFailure(`${what} not match the catalog${allowed}; nothing was published`, rejects, {
+  const phrase = rows === 1 ? 'a row does' : `${rows.toLocaleString('en')} rows do`
+  throw new TableFailure(`${phrase} not match the catalog${allowed}; nothing was published`, rejects, {
     count: badCount + read.counts.rejectedRows,
     remedy: `correct these lines of the source, or the type and spelling of the fields in the catalog${rows <= fewShare * read.counts.records ? '; `max_rejects` of the table would leave these rows out' : ''}`,
   })
@@ -119,7 +119,7 @@ async function requireFewRejects(
  * there are several.
  */
 export async function locateRecords(
-  { files: all, table, progress, limits }: Job,
+  { files: allFiles, table, progress, limits }: Job,
   files: readonly PlacedFile[],
   records: ReadonlySet<number>,
 ): Promise<(record: number) => Pick<Reject, 'file' | 'line'>> {
@@ -129,7 +129,7 @@ export async function locateRecords(
       : await readSource(files, { table, progress, limits, taker: null, locate: records })
   return (record) => {
     const { file = '', line = 0 } = lines.get(record) ?? {}
-    return { ...(all.length > 1 && { file }), line }
+    return { ...(allFiles.length > 1 && { file }), line }
   }
 }
 

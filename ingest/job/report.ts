@@ -153,11 +153,11 @@ function publishedLines(id: string, report: IngestReport): string[] {
   return lines
 }
 
-function amount(count: number, one: string, many: string): string[] {
-  return count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? one : many}`]
+function amount(count: number, singular: string, many: string): string[] {
+  return count === 0 ? [] : [`${count.toLocaleString('en')} ${count === 1 ? singular : many}`]
 }
 
-function lineSum({ all, ...counts }: LineCounts): string {
+function lineSum({ all: total, ...counts }: LineCounts): string {
   const parts = [
     ...amount(counts.skipped, 'line skipped before the header', 'lines skipped before the header'),
     ...amount(counts.header, 'header', 'in the header'),
@@ -170,14 +170,14 @@ function lineSum({ all, ...counts }: LineCounts): string {
     ...amount(counts.comments, 'comment', 'comments'),
     ...amount(counts.last, 'left out at the end', 'left out at the end'),
   ]
-  return `${counted(all, 'line')}: ${parts.join(', ')}`
+  return `${counted(total, 'line')}: ${parts.join(', ')}`
 }
 
 function rejectLines(rejects: readonly Reject[], count: number): string[] {
-  const more = count - Math.min(rejects.length, rejectsShown)
+  const remaining = count - Math.min(rejects.length, rejectsShown)
   return [
     ...rejects.slice(0, rejectsShown).map((reject) => `  ${rejectLine(reject)}`),
-    ...(more > 0 ? [`  and ${more.toLocaleString('en')} more`] : []),
+    ...(remaining > 0 ? [`  and ${remaining.toLocaleString('en')} more`] : []),
   ]
 }
 
@@ -185,11 +185,11 @@ const cellMax = 30
 
 function profileLines({ fields, rows_out: rows }: IngestReport): string[] {
   const share = (nulls: number): string => (nulls === 0 ? '0' : `${((100 * nulls) / rows).toFixed(1)} %`)
-  const cells = fields.map(({ name, type, nulls, distinct_estimate: about, distinct, min, max }) => [
+  const cells = fields.map(({ name, type, nulls, distinct_estimate: estimate, distinct, min, max }) => [
     shortened(name),
     type,
     share(nulls),
-    `${distinct === undefined ? 'about ' : ''}${about.toLocaleString('en')}`,
+    `${distinct === undefined ? 'about ' : ''}${estimate.toLocaleString('en')}`,
     shortened(min ?? ''),
     shortened(max ?? ''),
   ])

@@ -13,7 +13,7 @@ export function sourceTotals(
 ): Pick<ReadSource, 'counts' | 'files'> {
   const partitions = reusable?.partitions ?? []
   const sources = reusable?.before.sources ?? []
-  const known = new Map(sources.map((source) => [source.name, source]))
+  const sourceByName = new Map(sources.map((source) => [source.name, source]))
   const fresh = new Map(read.files.map((file) => [file.name, file]))
   return {
     // If partitions are reused, file names are unique, so a name identifies a file.
@@ -21,7 +21,7 @@ export function sourceTotals(
       reusable === null
         ? read.files
         : files.map(({ name, bytes }) => {
-            const { sha256 } = fresh.get(name) ?? known.get(name) ?? { sha256: '' }
+            const { sha256 } = fresh.get(name) ?? sourceByName.get(name) ?? { sha256: '' }
             return { name, bytes, sha256 }
           }),
     counts: totalCounts([
@@ -47,9 +47,9 @@ export function partitionsOf(
   const places = reusable === null ? [...files.keys()] : reusable.read
   let first = 0
   const lackingIn = read.fileCounts.map(({ members }) => {
-    const own = read.headers.slice(first, first + members)
+    const fileHeaders = read.headers.slice(first, first + members)
     first += members
-    return own.map(({ header, constants }) => intake.lackingIn(header, constants))
+    return fileHeaders.map(({ header, constants }) => intake.lackingIn(header, constants))
   })
   const partitions = plan.partitions.map((partition): Partition => {
     if ('sources' in partition) return partition
@@ -66,7 +66,7 @@ export function partitionsOf(
       textBytes,
       blankLines: blank,
       commentLines: comments,
-      lacks: lacks.filter((name) => others.every((other) => other.includes(name))),
+      lacks: lacks.filter((name) => others.every((header) => header.includes(name))),
     }
   })
   return {

@@ -74,14 +74,16 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
   const fields = before === null ? [] : comparedFields(table, before)
   if (before === null || fields.length === 0) return null
   const retained = await snapshotsIn(store, table)
-  const known = (before.changes ?? []).filter(({ since }) => retained.includes(since)).slice(0, startsMax - 1)
+  const starts = (before.changes ?? [])
+    .filter(({ since }) => retained.includes(since))
+    .slice(0, startsMax - 1)
   const home = layout.snapshot(table, before.snapshot)
   const inHome = (file: string): string => path.join(store.place(home), file)
   // Equal parts have equal rows.
   const unchanged = new Set([...reused.values()].map(({ key }) => key))
   const added = parts.filter((file) => !reused.has(file)).map((file) => path.join(folder, file))
   const removed = before.parts.filter(({ file }) => !unchanged.has(`${home}/${file}`))
-  const read = [...removed, ...before.files.filter(({ file }) => known.some((one) => one.file === file))]
+  const read = [...removed, ...before.files.filter(({ file }) => starts.some((start) => start.file === file))]
   const release = await store.pin(read.map((file) => ({ ...file, key: `${home}/${file.file}` })))
   try {
     const step = await compare(work, folder, {
@@ -92,14 +94,14 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
       earlier: partsSide(removed.map(({ file }) => inHome(file))),
     })
     const written = [step]
-    for (const one of known) {
-      const both = fields.filter(({ name }) => one.fields.includes(name))
+    for (const start of starts) {
+      const both = fields.filter(({ name }) => start.fields.includes(name))
       if (both.length === 0) continue
       const steps = [
-        { ...one, file: inHome(one.file) },
+        { ...start, file: inHome(start.file) },
         { ...step, file: path.join(folder, step.file) },
       ]
-      const { since } = one
+      const { since } = start
       const sides = { later: stepsSide(steps, 'new'), earlier: stepsSide(steps, 'old') }
       const comparison = { since, file: fileNames.changes(since), fields: both, ...sides }
       const changes = await compare(work, folder, comparison)
@@ -119,8 +121,8 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
  */
 function comparedFields(table: Table, before: Pick<Manifest, 'fields' | 'masks'>): ComparedFields {
   const [masks, maskedBefore = {}] = [masksOf(table), before.masks]
-  const maskIn = (all: typeof masks, name: string): string | null =>
-    Object.hasOwn(all, name) ? (all[name] ?? null) : null
+  const maskIn = (list: typeof masks, name: string): string | null =>
+    Object.hasOwn(list, name) ? (list[name] ?? null) : null
   return storedFields(table).flatMap((field) => {
     const earlier = before.fields.find(({ name }) => name === field.name)
     const mask = maskIn(masks, field.name)
@@ -168,12 +170,12 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
   for (const { since, ...form } of changes) {
     const before = await manifestOf(store, name, since).catch(() => null)
     if (before === null) continue
-    const [own, earlier] = [manifest, before].map(({ snapshot: id, parts, files }) => ({
+    const [current, earlier] = [manifest, before].map(({ snapshot: id, parts, files }) => ({
       home: layout.snapshot(name, id),
       parts,
       changed: files.filter(({ file }) => id === snapshot && file === form.file),
     })) as [SnapshotFiles, SnapshotFiles]
-    const pinned = [own, earlier].flatMap(({ home, parts, changed }) =>
+    const pinned = [current, earlier].flatMap(({ home, parts, changed }) =>
       [...parts, ...changed].map((file) => ({ ...file, key: `${home}/${file.file}` })),
     )
     // The warehouse may be read-only.
@@ -193,8 +195,8 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
       const sideOf = ({ home, parts }: SnapshotFiles): Side =>
         partsSide(parts.map(({ file }) => path.join(store.place(home), file)))
       const compared = fields.filter((field) => form.fields.includes(field.name))
-      const sides = { fields: compared, later: sideOf(own), earlier: sideOf(earlier) }
-      await requireBalance(db, sides, { ...form, file: path.join(store.place(own.home), form.file) })
+      const sides = { fields: compared, later: sideOf(current), earlier: sideOf(earlier) }
+      await requireBalance(db, sides, { ...form, file: path.join(store.place(current.home), form.file) })
     } finally {
       db?.close()
       database?.close()
@@ -297,10 +299,10 @@ async function requireBalance(
   const columns = columnsOf(fields)
   const sumsOf = (side: Side): string =>
     `select count(*) as rows, coalesce(sum(hash(${columns.join(', ')})), 0) as hashes from (${side(fields)})`
-  const difference = async (one: Side, other: Side): Promise<unknown> => {
+  const difference = async (left: Side, right: Side): Promise<unknown> => {
     const [row = []] =
       await db.rows(`select (one.rows - other.rows)::varchar, (one.hashes - other.hashes)::varchar
-      from (${sumsOf(one)}) as one, (${sumsOf(other)}) as other`)
+      from (${sumsOf(left)}) as one, (${sumsOf(right)}) as other`)
     return row.join(' ')
   }
   requireSame(
@@ -334,6 +336,6 @@ async function countsOf(
     changed_fields: fields
       .map((name) => ({ name, rows: rowsOf.get(name) ?? 0 }))
       .filter(({ rows }) => rows > 0)
-      .toSorted((one, other) => other.rows - one.rows),
+      .toSorted((a, b) => b.rows - a.rows),
   }
 }

@@ -91,17 +91,19 @@ async function prove(work: Work, link: ClickHouse, name: string, rows: number): 
       theirs: [`count(${column})`, ...clickHouseEnds, `ifNull(sum(toInt128(${column})), 0)`],
     }
   })
-  const duckdbChecksums = facts.map((fact) => concatSql(fact.ours, 'concat_ws', (one) => `(${one})::varchar`))
+  const duckdbChecksums = facts.map((fact) =>
+    concatSql(fact.ours, 'concat_ws', (column) => `(${column})::varchar`),
+  )
   const clickHouseChecksums = facts.map((fact) =>
-    concatSql(fact.theirs, 'concatWithSeparator', (one) => `toString(${one})`),
+    concatSql(fact.theirs, 'concatWithSeparator', (column) => `toString(${column})`),
   )
   const [due = []] = await db.rows(`select ${duckdbChecksums.join(', ')} from ${from}`)
-  const [found = []] = await link.rows(`select ${clickHouseChecksums.join(', ')} from ${quotedTable(name)}`)
+  const [actual = []] = await link.rows(`select ${clickHouseChecksums.join(', ')} from ${quotedTable(name)}`)
   for (const [place, { name: column }] of columns.entries()) {
-    const [one, other] = [plain(String(due[place])), plain(found[place] ?? '')]
-    if (one === other) continue
+    const [expected, theirs] = [plain(String(due[place])), plain(actual[place] ?? '')]
+    if (expected === theirs) continue
     throw new TableFailure(
-      `verification of the rows in ClickHouse failed: ${column === rowColumn ? 'rows' : column} has the checksum ${other} instead of ${one}; nothing was published`,
+      `verification of the rows in ClickHouse failed: ${column === rowColumn ? 'rows' : column} has the checksum ${theirs} instead of ${expected}; nothing was published`,
     )
   }
   // Sums do not exclude duplicates, so each position must occur exactly once.
@@ -131,11 +133,11 @@ export async function hasLoaded(
   rows: number,
 ): Promise<boolean> {
   const name = clickHouseName(table, snapshot)
-  const found = await link.rows(
+  const tables = await link.rows(
     'select name from system.tables where database = currentDatabase() and name = {name:String}',
     { name },
   )
-  if (found.length === 0) return false
+  if (tables.length === 0) return false
   const [[count] = []] = await link.rows(`select toString(count()) from ${quotedTable(name)}`)
   return Number(count) === rows
 }

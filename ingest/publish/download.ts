@@ -45,8 +45,8 @@ export async function writeDownload(
   progress: Progress,
 ): Promise<GzipSection[]> {
   const target = path.join(folder, fileNames.download(work.table))
-  const own = parts.filter((part): part is DuePart => !('section' in part))
-  const rows = own.reduce((sum, part) => sum + part.rows, 0)
+  const dueParts = parts.filter((part): part is DuePart => !('section' in part))
+  const rows = dueParts.reduce((sum, part) => sum + part.rows, 0)
   let [lines, writtenRows] = [0, 0]
   const names = encodeRecord(
     work.fields.map(({ field }) => field.name),
@@ -61,7 +61,7 @@ export async function writeDownload(
   ]
   async function* bytes(): AsyncGenerator<Buffer> {
     if (leading.length === 0) yield beginning
-    const pieces = packedInOrder(work, own)
+    const pieces = packedInOrder(work, dueParts)
     try {
       for (const part of parts.slice(leading.length)) {
         if ('section' in part) {

@@ -223,9 +223,9 @@ async function sumsOfFile(
   file: string,
   reusedFiles: ReadonlyMap<string, ReusedFile>,
 ): Promise<Omit<StoredFile, 'file'>> {
-  const known = reusedFiles.get(file)
-  if (known === undefined) return sumsOf(path.join(folder, file))
-  const { bytes, sha256, sha512 } = known
+  const reusedSums = reusedFiles.get(file)
+  if (reusedSums === undefined) return sumsOf(path.join(folder, file))
+  const { bytes, sha256, sha512 } = reusedSums
   return { bytes, sha256, sha512 }
 }
 

@@ -72,8 +72,8 @@ async function namesIn(folder: string): Promise<string[]> {
 async function mayBeginIn(folder: string): Promise<boolean> {
   const [pid, itsHost] = path.basename(folder).split('-')
   if (itsHost === host) return isAlive(Number(pid))
-  const found = await stat(folder).catch(() => null)
-  return found === null || Date.now() - found.mtimeMs < lockWithinMs
+  const stats = await stat(folder).catch(() => null)
+  return stats === null || Date.now() - stats.mtimeMs < lockWithinMs
 }
 
 function isAlive(pid: number): boolean {

@@ -40,12 +40,12 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
 const tablesAtOnce = 16
 
 async function publishedTables(store: Store, catalog: Catalog): Promise<PublishedTable[]> {
-  const found: PublishedTable[] = []
+  const tables: PublishedTable[] = []
   for await (const published of inOrder(allTables(catalog), tablesAtOnce, (table) =>
     publishedTable(store, catalog, table),
   ))
-    if (published !== null) found.push(published)
-  return found
+    if (published !== null) tables.push(published)
+  return tables
 }
 
 async function publishedTable(store: Store, catalog: Catalog, table: Table): Promise<PublishedTable | null> {
@@ -54,6 +54,6 @@ async function publishedTable(store: Store, catalog: Catalog, table: Table): Pro
   const manifest = await publishedOf(store, table).catch(() => null)
   if (dataset === undefined || manifest === null || !holdsFields(manifest, table)) return null
   const earlier: Manifest[] = []
-  for await (const one of publishedBefore(store, table, manifest)) earlier.push(one)
+  for await (const earlierTable of publishedBefore(store, table, manifest)) earlier.push(earlierTable)
   return { dataset, table, manifest, earlier }
 }

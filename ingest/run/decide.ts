@@ -53,13 +53,13 @@ export async function decide(
   const { store, publish, scratch, tableProgress: progress, learn, acceptsDrift = false } = options
   const current = published.isDamaged ? null : published.manifest
   const isAsDeclared = current?.definition === definitionFor(table, options)
-  const known = isAsDeclared ? current.sources : []
-  const obtained = await obtainFor(table, options, { scratch, known, progress })
+  const knownSources = isAsDeclared ? current.sources : []
+  const obtained = await obtainFor(table, options, { scratch, knownSources, progress })
   if (obtained === 'missing') return withoutSource(table, options.sources, published)
   const files = obtained === 'unchanged' ? [] : obtained
   learn({
     sources: [
-      ...(obtained === 'unchanged' ? known.map(({ address, name }) => address ?? name) : []),
+      ...(obtained === 'unchanged' ? knownSources.map(({ address, name }) => address ?? name) : []),
       ...files.map(({ file, validators }) => validators?.address ?? path.join(options.sources, file.place)),
     ],
   })
@@ -96,10 +96,13 @@ export async function decide(
     }
     return { status: 'held', table, withdrawn }
   }
-  const own = { obtained, before: published.manifest, previous: published.previous, scratch, progress }
+  const jobInputs = { obtained, before: published.manifest, previous: published.previous, scratch, progress }
   if (!publish)
-    return withJob(table, { ...own, reusable: null, unpublished: options.unpublished }, options, (job) =>
-      convertAndCompare(job, learn),
+    return withJob(
+      table,
+      { ...jobInputs, reusable: null, unpublished: options.unpublished },
+      options,
+      (job) => convertAndCompare(job, learn),
     )
   // Quarantine damaged snapshots before they are replaced, so that a killed job leaves no manual work.
   await quarantine(store, table, published.damaged, options.now()).catch((error: unknown) =>
@@ -109,7 +112,7 @@ export async function decide(
     isAsDeclared && !acceptsDrift && table.partition !== null
       ? await findReusable(store, table, current, await hashes.files())
       : null
-  const outcome = await withJob(table, { ...own, reusable }, options, convertAndPublish)
+  const outcome = await withJob(table, { ...jobInputs, reusable }, options, convertAndPublish)
   if (outcome.status === 'published') await note(table, hashes, outcome.manifest.sources, options)
   return outcome
 }

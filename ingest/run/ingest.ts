@@ -147,11 +147,11 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
     progress.log(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
     const damaged = await damagedIn(store, table)
     let previous: SnapshotId | null = null
-    for await (const one of earlierThan(store, table, manifest)) {
+    for await (const snapshot of earlierThan(store, table, manifest)) {
       // If the pointer is unreadable, a new snapshot is compared with the newest remaining one.
-      manifest ??= one
-      if (damaged.includes(one.snapshot)) continue
-      previous = one.snapshot
+      manifest ??= snapshot
+      if (damaged.includes(snapshot.snapshot)) continue
+      previous = snapshot.snapshot
       break
     }
     return { manifest, isDamaged: true, damaged, previous }
@@ -161,7 +161,7 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
 /** Yields earlier snapshots; if a damaged manifest breaks the chain, the remaining ones. */
 async function* earlierThan(store: Store, table: Table, manifest: Manifest | null): AsyncGenerator<Manifest> {
   if (manifest !== null) yield* publishedBefore(store, table, manifest)
-  for await (const one of newestIn(store, table)) {
-    if (manifest === null || one.snapshot < manifest.snapshot) yield one
+  for await (const snapshot of newestIn(store, table)) {
+    if (manifest === null || snapshot.snapshot < manifest.snapshot) yield snapshot
   }
 }

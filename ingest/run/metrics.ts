@@ -70,8 +70,8 @@ async function standOf(store: Store, table: Table) {
   const manifest = await publishedOf(store, table).catch(() => null)
   if (checks.length === 0 && manifest === null) return null
   const report = manifest === null ? null : await readReport(store, table, manifest)
-  const found = checks.find(({ outcome }) => outcome !== 'failed')
-  const successes = [manifest?.import_date, found?.at].flatMap((at) =>
+  const check = checks.find(({ outcome }) => outcome !== 'failed')
+  const successes = [manifest?.import_date, check?.at].flatMap((at) =>
     at === undefined ? [] : [Date.parse(at)],
   )
   const succeededAt = successes.length === 0 ? null : Math.max(...successes)

@@ -63,17 +63,21 @@ export async function rolledBackWith(
 
 /**
  * Obtains the files of a table's source with the options of an ingest.
- * @param known sources of the published snapshot, if servers may report them as unchanged
+ * @param knownSources sources of the published snapshot, if servers may report them as unchanged
  */
 export function obtainFor(
   table: Table,
   options: IngestOptions,
-  { scratch, known, progress }: { scratch: string; known: readonly Source[]; progress: Progress },
+  {
+    scratch,
+    knownSources,
+    progress,
+  }: { scratch: string; knownSources: readonly Source[]; progress: Progress },
 ): ReturnType<typeof obtain> {
   return obtain(table, {
     sources: options.sources,
     folder: scratch,
-    known,
+    knownSources,
     bytesMax: options.unpackedBytesMax,
     progress,
     retryMs: options.retryMs ?? retryMsDefault,
@@ -90,15 +94,15 @@ interface JobOfTable extends Pick<Job, 'before' | 'reusable' | 'previous' | 'scr
 /** Runs work on a job with a database of its own. */
 export async function withJob<Result>(
   table: Table,
-  { obtained, unpublished = new Map(), ...own }: JobOfTable,
+  { obtained, unpublished = new Map(), ...inputs }: JobOfTable,
   options: IngestOptions,
   work: (job: Job) => Promise<Result>,
 ): Promise<Result> {
-  const { scratch } = own
+  const { scratch } = inputs
   const { files: referenced, release } = await pinReferenced(table, options, unpublished)
   const folders = [...referenced.values()].flat().map((file) => path.dirname(file))
   // The new snapshot is compared with the previous one.
-  if (own.previous !== null) folders.push(options.store.place(layout.snapshot(table, own.previous)))
+  if (inputs.previous !== null) folders.push(options.store.place(layout.snapshot(table, inputs.previous)))
   const database = await Database.open({
     ...duckdbLimits(options, table),
     scratch: path.join(scratch, 'spill'),
@@ -110,7 +114,7 @@ export async function withJob<Result>(
     otherDb = await database.connect()
     await requirePatterns(db, table)
     return await work({
-      ...own,
+      ...inputs,
       table,
       dataset: datasetOf(table, options),
       files: obtained.map(({ file }) => file),

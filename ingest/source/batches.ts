@@ -155,17 +155,17 @@ export class BatchWriter {
   }
 }
 
-function difference(all: Tally, before: Tally): Tally {
+function difference(totals: Tally, before: Tally): Tally {
   return {
-    header: all.header,
-    headerLine: all.headerLine,
-    columns: all.columns.map(({ filled, bytes }, index) => ({
+    header: totals.header,
+    headerLine: totals.headerLine,
+    columns: totals.columns.map(({ filled, bytes }, index) => ({
       filled: filled - (before.columns[index]?.filled ?? 0),
       bytes: bytes - (before.columns[index]?.bytes ?? 0),
     })),
-    records: all.records - before.records,
-    breaks: all.breaks - before.breaks,
-    longest: all.longest,
+    records: totals.records - before.records,
+    breaks: totals.breaks - before.breaks,
+    longest: totals.longest,
   }
 }
 

@@ -33,7 +33,7 @@ export interface Validators {
 
 interface FetchOptions {
   readonly folder: string
-  readonly known: Validators | null
+  readonly validators: Validators | null
   readonly bytesMax: number
   readonly progress: Progress
   /** Milliseconds before the second attempt; doubled for each further one. */
@@ -105,11 +105,12 @@ class Download {
   async attempt(): Promise<Attempt> {
     const offset = this.#validator === null ? 0 : await sizeOf(this.#file)
     this.gained = 0
-    const { known } = this.#options
-    const isKnown = known?.address === this.#address.href && offset === 0
+    const { validators } = this.#options
+    const isKnown = validators?.address === this.#address.href && offset === 0
     const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'acervo' }
-    if (isKnown && known.etag !== undefined) headers['if-none-match'] = known.etag
-    else if (isKnown && known.last_modified !== undefined) headers['if-modified-since'] = known.last_modified
+    if (isKnown && validators.etag !== undefined) headers['if-none-match'] = validators.etag
+    else if (isKnown && validators.last_modified !== undefined)
+      headers['if-modified-since'] = validators.last_modified
     const isConditional = 'if-none-match' in headers || 'if-modified-since' in headers
     if (offset > 0 && this.#validator !== null) {
       headers['range'] = `bytes=${offset}-`

@@ -58,14 +58,14 @@ export function expectedFiles(sources: string, table: Table): string {
 }
 
 async function usualFile(sources: string, names: readonly string[]): Promise<SourceFile[]> {
-  const found: FileHere[] = []
-  for (const name of names) found.push(...(await fileAt(sources, { path: name, constants: new Map() })))
-  if (found.length > 1) {
+  const files: FileHere[] = []
+  for (const name of names) files.push(...(await fileAt(sources, { path: name, constants: new Map() })))
+  if (files.length > 1) {
     throw new TableFailure(
-      `both ${found.map((file) => file.namedPath).join(' and ')} exist: keep only one of them`,
+      `both ${files.map((file) => file.namedPath).join(' and ')} exist: keep only one of them`,
     )
   }
-  return found.map((file) => ({ kind: 'here', ...file }))
+  return files.map((file) => ({ kind: 'here', ...file }))
 }
 
 async function named(sources: string, { path: file, constants }: SomeFiles): Promise<SourceFile[]> {
@@ -87,11 +87,11 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
   const depth = first === -1 ? 1 : segments.length - first
   // If one of several files is missing, the others must not be used alone.
   return Promise.all(
-    paths.map(async (one): Promise<SourceFile> => {
-      const [known] = await fileAt(sources, { path: one, constants }, depth)
-      return known === undefined
-        ? { kind: 'nowhere', path: path.join(sources, one) }
-        : { kind: 'here', ...known }
+    paths.map(async (place): Promise<SourceFile> => {
+      const [match] = await fileAt(sources, { path: place, constants }, depth)
+      return match === undefined
+        ? { kind: 'nowhere', path: path.join(sources, place) }
+        : { kind: 'here', ...match }
     }),
   )
 }
@@ -101,14 +101,16 @@ async function named(sources: string, { path: file, constants }: SomeFiles): Pro
  * @param name of the folder, in messages
  */
 export async function matchingFiles(sources: string, pattern: string, name?: string): Promise<string[]> {
-  let found = ['']
+  let folders = ['']
   const segments = pattern.split('/')
   for (const [index, segment] of segments.entries()) {
     const isFile = index === segments.length - 1
-    const next = await Promise.all(found.map((folder) => matchingIn(sources, folder, segment, isFile, name)))
-    found = next.flat()
+    const next = await Promise.all(
+      folders.map((folder) => matchingIn(sources, folder, segment, isFile, name)),
+    )
+    folders = next.flat()
   }
-  return found.toSorted()
+  return folders.toSorted()
 }
 
 async function matchingIn(

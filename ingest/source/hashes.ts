@@ -29,7 +29,7 @@ interface Belief {
 export class SourceHashes {
   /** Inode, size and times of each file before it was read; null if they do not identify its content. */
   readonly #versions: readonly (string | null)[]
-  readonly #known: RecordedHashes
+  readonly #recorded: RecordedHashes
   readonly #files: readonly PlacedFile[]
   readonly #hashes = new Map<string, Promise<string>>()
   readonly #now: Date
@@ -37,19 +37,19 @@ export class SourceHashes {
   private constructor(
     files: readonly PlacedFile[],
     versions: readonly (string | null)[],
-    known: RecordedHashes,
+    recorded: RecordedHashes,
     now: Date,
   ) {
     this.#files = files
     this.#versions = versions
-    this.#known = known
+    this.#recorded = recorded
     this.#now = now
   }
 
-  /** @param known hashes of an earlier ingest */
+  /** @param recorded hashes of an earlier ingest */
   static async of(
     obtained: readonly ObtainedFile[],
-    known: RecordedHashes,
+    recorded: RecordedHashes,
     { now, settledMs = settledMsDefault, believedMs = believedMsDefault }: Belief,
   ): Promise<SourceHashes> {
     const versions: (string | null)[] = []
@@ -59,7 +59,7 @@ export class SourceHashes {
     return new SourceHashes(
       obtained.map(({ file }) => file),
       versions,
-      new Map([...known].filter(([, { at }]) => now.getTime() - Date.parse(at) < believedMs)),
+      new Map([...recorded].filter(([, { at }]) => now.getTime() - Date.parse(at) < believedMs)),
       now,
     )
   }
@@ -68,7 +68,7 @@ export class SourceHashes {
   async are(sums: readonly string[]): Promise<boolean> {
     if (sums.length !== this.#files.length) return false
     let place = 0
-    for await (const sum of this.#all()) {
+    for await (const sum of this.#sums()) {
       if (sum !== sums[place]) return false
       place += 1
     }
@@ -90,21 +90,21 @@ export class SourceHashes {
 
   async files(): Promise<{ readonly name: string; readonly sha256: string }[]> {
     const files: { name: string; sha256: string }[] = []
-    for await (const sha256 of this.#all())
+    for await (const sha256 of this.#sums())
       files.push({ name: this.#files[files.length]?.name ?? '', sha256 })
     return files
   }
 
-  #all(): AsyncGenerator<string> {
+  #sums(): AsyncGenerator<string> {
     return inOrder(this.#files.keys(), hashedMax, (place) => this.#hash(place))
   }
 
   async #hash(place: number): Promise<string> {
     const { path: file = '' } = this.#files[place] ?? {}
     const version = this.#versions[place] ?? null
-    const known = version === null ? undefined : this.#known.get(version)
+    const previous = version === null ? undefined : this.#recorded.get(version)
     const hash =
-      this.#hashes.get(file) ?? (known === undefined ? hashOf(file) : Promise.resolve(known.sha256))
+      this.#hashes.get(file) ?? (previous === undefined ? hashOf(file) : Promise.resolve(previous.sha256))
     this.#hashes.set(file, hash)
     return hash
   }
@@ -119,8 +119,8 @@ export class SourceHashes {
       this.#versions.flatMap((version, place) => {
         const { sha256 } = sources[place] ?? {}
         if (version === null || sha256 === undefined) return []
-        const known = this.#known.get(version)
-        return [[version, known?.sha256 === sha256 ? known : { sha256, at }] as const]
+        const previous = this.#recorded.get(version)
+        return [[version, previous?.sha256 === sha256 ? previous : { sha256, at }] as const]
       }),
     )
   }

@@ -41,18 +41,18 @@ export class LastLines {
 
   /** Withheld lines that are not blank, each shortened for the report. */
   get lines(): string[] {
-    const all = this.#tail.toString('utf8').split(/\r?\n/)
-    return all.filter((line) => line.trim() !== '').map((line) => line.slice(0, lineLengthMax))
+    const lines = this.#tail.toString('utf8').split(/\r?\n/)
+    return lines.filter((line) => line.trim() !== '').map((line) => line.slice(0, lineLengthMax))
   }
 }
 
 function startOfLast(data: Buffer, count: number): number {
-  let found = 0
+  let lineCount = 0
   for (let end = data.length; end > 0;) {
     const start = data.lastIndexOf(LF, end - 1) + 1
     // A final line feed ends the last line; the empty text after it is no line.
-    if (start < end && !isBlank(data, start, end)) found += 1
-    if (found === count) return start
+    if (start < end && !isBlank(data, start, end)) lineCount += 1
+    if (lineCount === count) return start
     end = start - 1
   }
   return 0

@@ -18,13 +18,13 @@ const notesMax = 11
 
 /** First lines of each kind that an author should know of. */
 export class LineNotes {
-  readonly all: LineNote[] = []
+  readonly notes: LineNote[] = []
   readonly #counts = new Map<LineNote['kind'], number>()
 
   add(line: number, kind: LineNote['kind']): void {
     const count = (this.#counts.get(kind) ?? 0) + 1
     this.#counts.set(kind, count)
-    if (count <= notesMax) this.all.push({ line, kind })
+    if (count <= notesMax) this.notes.push({ line, kind })
   }
 
   /**

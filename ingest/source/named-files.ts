@@ -36,19 +36,22 @@ export async function namedFiles(
     if (isWeb(name)) files.push(await fetched(new URL(name), path.join(scratch), settings, progress))
     else if (name.includes('*')) {
       const folder = folderOf(name)
-      const found = await matchingFiles(folder, path.relative(folder, path.resolve(name)), folder)
-      if (found.length === 0) throw new StartError(`there is no file ${name}`)
-      for (const one of found) {
-        const file = path.join(folder, one)
+      const matches = await matchingFiles(folder, path.relative(folder, path.resolve(name)), folder)
+      if (matches.length === 0) throw new StartError(`there is no file ${name}`)
+      for (const match of matches) {
+        const file = path.join(folder, match)
         await realPathWithin(folder, file, folder)
         files.push(await fileAt(file))
       }
     } else files.push(await fileAt(name))
   }
   const places = named.map((name) => placeOf(name, settings.sources))
-  const known = places.filter((place) => place !== null)
-  const isAll = known.length === places.length
-  return { files, source: isAll ? { files: known.length === 1 ? (known[0] ?? '') : known } : {} }
+  const validPlaces = places.filter((place) => place !== null)
+  const isAll = validPlaces.length === places.length
+  return {
+    files,
+    source: isAll ? { files: validPlaces.length === 1 ? (validPlaces[0] ?? '') : validPlaces } : {},
+  }
 }
 
 /** Returns a file's path relative to SOURCES, or its web address, for the catalog; null if the file is elsewhere. */
@@ -86,16 +89,16 @@ async function fetched(
   progress: Progress,
 ): Promise<PlacedFile> {
   progress.step('fetching')
-  const found = await fetchFile(address, {
+  const fetchedFile = await fetchFile(address, {
     folder,
-    known: null,
+    validators: null,
     bytesMax: unpackedBytesMax,
     progress,
     retryMs: 1000,
     silenceMs: 60_000,
   })
-  if (found.status !== 'fetched') throw new StartError(`${address.href} does not exist`)
-  return { ...found.file, place: pathIn(address), constants: new Map() }
+  if (fetchedFile.status !== 'fetched') throw new StartError(`${address.href} does not exist`)
+  return { ...fetchedFile.file, place: pathIn(address), constants: new Map() }
 }
 
 /** Stores standard input in a file, since it is read more than once; detects compression by its first bytes. */
@@ -110,7 +113,7 @@ async function standardInput(scratch: string): Promise<PlacedFile> {
     await handle.close()
   }
   const packing = packings.find(
-    ({ start: own }) => own?.every((byte, index) => start[index] === byte) === true,
+    ({ start: signature }) => signature?.every((byte, index) => start[index] === byte) === true,
   )
   const name = `standard-input.csv${packing?.ending ?? ''}`
   return { path: file, name, bytes: (await stat(file)).size, place: name, constants: new Map() }

@@ -26,7 +26,7 @@ interface ObtainOptions {
   readonly sources: string
   readonly folder: string
   /** Sources of the published snapshot; empty if the table must be rebuilt even from unchanged files. */
-  readonly known: readonly Source[]
+  readonly knownSources: readonly Source[]
   readonly bytesMax: number
   readonly progress: Progress
   readonly retryMs: number
@@ -45,8 +45,9 @@ export async function obtain(
 ): Promise<ObtainedFile[] | 'missing' | 'unchanged'> {
   const places = await findFiles(options.sources, table)
   if (places.length === 0) return 'missing'
-  const isAllKnown = places.length === options.known.length && places.every(({ kind }) => kind === 'web')
-  const first = await obtainAll(places, isAllKnown ? options.known : [], options)
+  const isAllKnown =
+    places.length === options.knownSources.length && places.every(({ kind }) => kind === 'web')
+  const first = await obtainAll(places, isAllKnown ? options.knownSources : [], options)
   const unchanged = first.filter((file) => file === 'unchanged').length
   if (unchanged > 0 && unchanged === first.length) return 'unchanged'
   // Servers send no unchanged files, and no earlier copies exist here. If only some files changed, all are
@@ -59,15 +60,15 @@ export async function obtain(
     throw new TableFailure(`a file of the source is missing: ${nameOf(places[missingIndex])}`)
   }
   if (table.source.checksums !== null) {
-    for (const [index, one] of files.entries())
-      await requireSum(one, places[index], table.source.checksums, options)
+    for (const [index, file] of files.entries())
+      await requireSum(file, places[index], table.source.checksums, options)
   }
   return files
 }
 
 async function obtainAll(
   places: readonly SourceFile[],
-  known: readonly Source[],
+  knownSources: readonly Source[],
   options: ObtainOptions,
 ): Promise<(ObtainedFile | 'missing' | 'unchanged')[]> {
   const { folder, bytesMax, progress, retryMs, silenceMs } = options
@@ -82,12 +83,12 @@ async function obtainAll(
       continue
     }
     progress.step('fetching')
-    const own = path.join(folder, `fetched-${index}`)
-    await mkdir(own, { recursive: true })
+    const fileFolder = path.join(folder, `fetched-${index}`)
+    await mkdir(fileFolder, { recursive: true })
     files.push(
       await fetchFirst(place, {
-        folder: own,
-        known: validatorsOf(known[index]),
+        folder: fileFolder,
+        validators: validatorsOf(knownSources[index]),
         bytesMax,
         progress,
         retryMs,
@@ -172,7 +173,7 @@ async function listOf(
   }
   const fetched = await fetchFile(new URL(checksums, validators.address), {
     folder,
-    known: null,
+    validators: null,
     bytesMax,
     progress,
     retryMs,

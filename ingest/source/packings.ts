@@ -11,7 +11,7 @@ export interface PackingRow {
   /** Magic number of the format (its first bytes); null if it has none. */
   readonly start: readonly number[] | null
   /** Name, as in "is a gzip file". */
-  readonly what: string
+  readonly description: string
   /** Advice for a file whose extension says otherwise. */
   readonly remedy: string
   /** True if the file is read from start to end, so that it can be hashed meanwhile. */
@@ -28,7 +28,7 @@ export const packings: readonly PackingRow[] = [
   {
     ending: '.gz',
     start: [0x1f, 0x8b],
-    what: 'a gzip file',
+    description: 'a gzip file',
     remedy: 'rename it to end in .gz',
     isReadThrough: true,
     members: async (file, _pattern, limits) => [unpacked(file, zlib.createGunzip, limits)],
@@ -36,7 +36,7 @@ export const packings: readonly PackingRow[] = [
   {
     ending: '.zst',
     start: [0x28, 0xb5, 0x2f, 0xfd],
-    what: 'a zstd file',
+    description: 'a zstd file',
     remedy: 'rename it to end in .zst',
     isReadThrough: true,
     members: async (file, _pattern, limits) => {
@@ -48,7 +48,7 @@ export const packings: readonly PackingRow[] = [
   {
     ending: '.zip',
     start: [0x50, 0x4b, 0x03, 0x04],
-    what: 'a zip or xlsx file',
+    description: 'a zip or xlsx file',
     remedy: 'export the sheet as CSV, or rename an archive to end in .zip',
     isReadThrough: false,
     members: zipMembers,

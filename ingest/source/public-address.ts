@@ -32,9 +32,10 @@ const privateNames = new Set<string>()
 
 /** Looks up any address, and records names of private networks for `isOnPrivateNetwork`. */
 export const anyLookup: LookupFunction = (hostname, options, callback) => {
-  dns.lookup(hostname, { ...options, all: true }, (error, found) => {
-    // On an error, `found` is undefined.
-    const addresses = error === null ? found : []
+  // oxlint-disable-next-line id-denylist -- Option of Node.
+  dns.lookup(hostname, { ...options, all: true }, (error, resolvedAddresses) => {
+    // On an error, `resolvedAddresses` is undefined.
+    const addresses = error === null ? resolvedAddresses : []
     if (addresses.some(({ address }) => isPublic(address))) privateNames.delete(hostname)
     else if (addresses.length > 0) privateNames.add(hostname)
     callback(error, addresses)
@@ -49,11 +50,12 @@ export function isOnPrivateNetwork({ hostname }: URL): boolean {
 
 /** Checks the same addresses that are then connected to, so that a second DNS answer cannot differ. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  dns.lookup(hostname, { ...options, all: true }, (error, found) => {
-    // On an error, `found` is undefined.
-    const hidden = error === null ? found.find(({ address }) => !isPublic(address)) : undefined
+  // oxlint-disable-next-line id-denylist -- Option of Node.
+  dns.lookup(hostname, { ...options, all: true }, (error, resolvedAddresses) => {
+    // On an error, `resolvedAddresses` is undefined.
+    const hidden = error === null ? resolvedAddresses.find(({ address }) => !isPublic(address)) : undefined
     if (error !== null) callback(error, [])
     else if (hidden !== undefined) callback(new PrivateAddress(`${hostname} (${hidden.address})`), [])
-    else callback(null, found)
+    else callback(null, resolvedAddresses)
   })
 }

@@ -177,14 +177,14 @@ function namedBy(pattern: string | null, place: string, { name, inner }: Member)
   // The pattern may omit the extension of a compression: t.csv.gz also matches as t.csv.
   const packing = packingOf(fullPath)
   const unpacked = packing === null ? [] : [fullPath.slice(0, -packing.ending.length)]
-  for (const one of [fullPath, ...unpacked]) {
-    const found = parseNamePattern(pattern)?.read(one) ?? null
-    if (found === 'ambiguous') {
+  for (const candidate of [fullPath, ...unpacked]) {
+    const values = parseNamePattern(pattern)?.read(candidate) ?? null
+    if (values === 'ambiguous') {
       throw new TableFailure(
         `the name of ${name} matches source.from_name (${pattern}) in more than one way: write more of the name into the pattern`,
       )
     }
-    if (found !== null) return found
+    if (values !== null) return values
   }
   throw new TableFailure(
     `${name} does not match source.from_name (${pattern}): rename the file, or correct the pattern`,
@@ -216,7 +216,7 @@ function scanOf(
 ): Scan {
   const { source, fields } = options.table
   const before = earlier.reduce((sum, { scanner }) => sum + scanner.records, 0)
-  const own = [...(options.locate ?? [])].map((record) => record - before)
+  const records = [...(options.locate ?? [])].map((record) => record - before)
   const masked = new Map(
     fields.flatMap(({ name, mask, reading: { nulls, trims } }) =>
       mask === null ? [] : [[name, { mask, nulls, trims }] as const],
@@ -227,7 +227,7 @@ function scanOf(
     ...source,
     hidesRows: hidesRows(options.table),
     maskOf: (column) => masked.get(headerOf(column)) ?? null,
-    locate: new Set(own),
+    locate: new Set(records),
   })
   return {
     file: member.name,
@@ -261,11 +261,13 @@ function requireStructure(scans: readonly Scan[]): void {
 }
 
 function rejectsIn(scans: readonly Scan[]): Reject[] {
-  const all = scans.flatMap(({ scanner, file, isOneOfSeveral }) =>
+  const notes = scans.flatMap(({ scanner, file, isOneOfSeveral }) =>
     scanner.rejects.map((reject) => (isOneOfSeveral ? { ...reject, file } : reject)),
   )
   // The fault that ended the reading comes last, and is always reported.
-  return all.length <= detailedRejectsMax ? all : [...all.slice(0, detailedRejectsMax - 1), ...all.slice(-1)]
+  return notes.length <= detailedRejectsMax
+    ? notes
+    : [...notes.slice(0, detailedRejectsMax - 1), ...notes.slice(-1)]
 }
 
 /** A file has other columns than the first one, or another order. */
@@ -273,16 +275,16 @@ export class OtherHeader extends TableFailure {}
 
 /** @throws OtherHeader */
 function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolean): void {
-  const [found, expected] = [scan.scanner.header, first?.scanner.header]
-  if (found === null || !expected || scan === first) return
-  if (JSON.stringify(found) === JSON.stringify(expected)) return
-  const at = found.findIndex((name, index) => name !== expected[index])
-  const column = at === -1 ? found.length : at
+  const [header, expected] = [scan.scanner.header, first?.scanner.header]
+  if (header === null || !expected || scan === first) return
+  if (JSON.stringify(header) === JSON.stringify(expected)) return
+  const at = header.findIndex((name, index) => name !== expected[index])
+  const column = at === -1 ? header.length : at
   const name = (names: readonly string[]): string =>
     isHidden ? 'different' : JSON.stringify(names[column] ?? null)
   throw new OtherHeader(
     `the header of ${scan.file} differs from that of ${first?.file ?? ''}: column ${column + 1} is ` +
-      `${name(found)}${isHidden ? '' : ` instead of ${name(expected)}`}`,
+      `${name(header)}${isHidden ? '' : ` instead of ${name(expected)}`}`,
   )
 }
 
@@ -306,7 +308,7 @@ function countsOf(scans: readonly Scan[]): SourceCounts {
   return totalCounts(
     scans.map(({ scanner: { counts }, last: { count } }) => ({
       ...counts,
-      all: counts.all + count,
+      total: counts.total + count,
       last: counts.last + count,
     })),
   )
@@ -330,7 +332,7 @@ function joined(
       lastRow === null ? [] : [{ file, ...lastRow }],
     ),
     markLine: scans.find(({ scanner }) => scanner.markLine !== null)?.scanner.markLine ?? null,
-    lineNotes: scans.flatMap(({ file, scanner }) => scanner.lineNotes.map((one) => ({ file, ...one }))),
+    lineNotes: scans.flatMap(({ file, scanner }) => scanner.lineNotes.map((note) => ({ file, ...note }))),
     afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
     lastLines: scans.flatMap(({ file, last, scanner: { isEnded, footer, counts } }) => {

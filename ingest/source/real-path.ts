@@ -19,14 +19,14 @@ export async function realPathWithin(
   const [home, place] = await Promise.all([realPathOf(folder), realPathOf(file)])
   if (home === null || place === null) return null
   if (isUnder(home, place)) return place
-  const what = isUnder(path.resolve(folder), path.resolve(file))
+  const problem = isUnder(path.resolve(folder), path.resolve(file))
     ? `leads outside ${name} through a link`
     : `is outside ${name}`
   const remedy =
     name === 'SOURCES'
       ? 'move the file into SOURCES, or set SOURCES to a folder that contains it'
       : `copy the file into ${name}`
-  throw new TableFailure(`${file} ${what}: ${remedy}`)
+  throw new TableFailure(`${file} ${problem}: ${remedy}`)
 }
 
 /** Returns what a path is that has no end or no bytes, such as a named pipe; null for files and folders. */

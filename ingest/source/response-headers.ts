@@ -75,18 +75,18 @@ export function pathIn({ pathname }: URL): string {
  * Compares a file with the digests that the server states (Repr-Digest, Digest, Content-MD5). Explains a
  * difference; null if there is none.
  */
-export async function wrongDigest(file: string, all: readonly Headers[]): Promise<string | null> {
-  const stated = all
+export async function wrongDigest(file: string, headerLists: readonly Headers[]): Promise<string | null> {
+  const stated = headerLists
     .flatMap((headers) => [firstValue(headers['repr-digest']), firstValue(headers['digest'])])
     .join(',')
-  const found = [...stated.matchAll(/(?<![\w-])(sha-256|sha-512)=:?([A-Za-z0-9+/]+=*):?/gi)].map(
+  const digests = [...stated.matchAll(/(?<![\w-])(sha-256|sha-512)=:?([A-Za-z0-9+/]+=*):?/gi)].map(
     ([, name = '', value = '']) => [name.toLowerCase().replace('-', ''), value] as const,
   )
-  for (const headers of all) {
+  for (const headers of headerLists) {
     const md5 = firstValue(headers['content-md5'])
-    if (md5 !== undefined && headers['content-range'] === undefined) found.push(['md5', md5])
+    if (md5 !== undefined && headers['content-range'] === undefined) digests.push(['md5', md5])
   }
-  for (const [algorithm, value] of found) {
+  for (const [algorithm, value] of digests) {
     const hash = createHash(algorithm)
     for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
     if (hash.digest('base64') !== value)

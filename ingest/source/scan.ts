@@ -136,7 +136,7 @@ export class CsvScanner {
 
   get counts(): SourceCounts {
     const textBytes = this.#bytes.reduce((sum, bytes) => sum + bytes, 0)
-    return { ...this.#counts, textBytes, all: this.#line - 1 + this.#counts.last }
+    return { ...this.#counts, textBytes, total: this.#line - 1 + this.#counts.last }
   }
 
   get records(): number {
@@ -147,7 +147,7 @@ export class CsvScanner {
   get lastRow(): { readonly line: number; readonly column: number; readonly value: string } | null {
     const { line, record } = this.#last
     const values = recordValues(record.subarray(0, 4 * rowShownMax), this.#marks)
-    const column = values.findIndex((one) => one.trim() !== '')
+    const column = values.findIndex((cell) => cell.trim() !== '')
     return column === -1 || this.#options.hidesRows ? null : { line, column, value: values[column] ?? '' }
   }
 
@@ -162,7 +162,7 @@ export class CsvScanner {
 
   /** First lines of each kind that an author should know of. */
   get lineNotes(): readonly LineNote[] {
-    return this.#notes.all
+    return this.#notes.notes
   }
 
   get columns(): ColumnFacts[] {
@@ -248,9 +248,9 @@ export class CsvScanner {
   #skipNonRow(data: Buffer, start: number, isLast: boolean, collector: ByteCollector): number | null {
     for (const mark of [this.#stopAt, this.#comment]) {
       if (mark === null) continue
-      const found = data.subarray(start, start + mark.length)
-      if (!mark.subarray(0, found.length).equals(found)) continue
-      if (found.length < mark.length) return isLast ? start : null
+      const bytes = data.subarray(start, start + mark.length)
+      if (!mark.subarray(0, bytes.length).equals(bytes)) continue
+      if (bytes.length < mark.length) return isLast ? start : null
       if (mark === this.#stopAt) {
         this.isEnded = true
         this.footer = data.toString('utf8', start, start + 4 * rowShownMax).split(/\r?\n/, 1)[0] ?? ''
@@ -292,20 +292,20 @@ export class CsvScanner {
       const cells = reason === null ? recordValues(data.subarray(start, end), this.#marks) : []
       this.#headerLines.push({ bytes: Buffer.from(data.subarray(start, end)), cells })
       const isLast = this.#headerLines.length === this.#options.headerLines
-      const merged = joinedHeader(this.#headerLines.map((one) => one.cells))
+      const merged = joinedHeader(this.#headerLines.map((headerLine) => headerLine.cells))
       const named = merged.findLastIndex((cell) => cell.trim() !== '') + 1
       const joined = this.#options.dropEmptyExtraCells ? merged.slice(0, named) : merged
-      const other =
+      const fault =
         cells.length > columnsMax
           ? reasons.tooWide
           : reason === null && isLast
             ? this.#otherHeader(joined)
             : null
-      if (reason === null && other === null) {
+      if (reason === null && fault === null) {
         this.#counts.header += breaks + 1
         this.headerLine ??= line
         if (isLast) this.#begin(this.#options.header ?? joined)
-      } else this.#stop(line, reason ?? other ?? '')
+      } else this.#stop(line, reason ?? fault ?? '')
     } else if (this.#repeatsHeader(data, start, end)) {
       collector.omit(start, next)
       if (this.#options.skipRepeatedHeaders) this.#counts.repeatedHeaders += breaks + 1

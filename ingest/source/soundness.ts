@@ -46,14 +46,14 @@ export function misfitReason(
     if (beyond.every((byte) => byte === delimiter)) return `${counts}: ${reasons.emptyExtraCells}`
     return quote === -1 ? counts : `${counts}: a value that contains ${sign} must be enclosed in quotes`
   }
-  const other = commonDelimiters.find(
-    (one) =>
-      one.charCodeAt(0) !== delimiter &&
-      record.filter((byte) => byte === one.charCodeAt(0)).length === columns - 1,
+  const delimiterSeen = commonDelimiters.find(
+    (candidate) =>
+      candidate.charCodeAt(0) !== delimiter &&
+      record.filter((byte) => byte === candidate.charCodeAt(0)).length === columns - 1,
   )
-  return other === undefined
+  return delimiterSeen === undefined
     ? counts
-    : `${counts}: its values are separated by ${JSON.stringify(other)} instead of ${sign}`
+    : `${counts}: its values are separated by ${JSON.stringify(delimiterSeen)} instead of ${sign}`
 }
 
 /** Explains why a record is not valid text in the encoding of its source; null if it is valid. */

@@ -8,7 +8,7 @@ export interface SourceCounts {
   /** Bytes of all values, in UTF-8. */
   readonly textBytes: number
   /** All lines. This count is independent: it must equal the sum of the records and of the lines below. */
-  readonly all: number
+  readonly total: number
   readonly skipped: number
   readonly header: number
   /** Further lines of accepted records, whose values have line breaks. */
@@ -28,7 +28,7 @@ export const noSourceCounts: SourceCounts = {
   records: 0,
   rejectedRows: 0,
   textBytes: 0,
-  all: 0,
+  total: 0,
   skipped: 0,
   header: 0,
   breaks: 0,
@@ -42,20 +42,26 @@ export const noSourceCounts: SourceCounts = {
 
 export function totalCounts(counts: readonly SourceCounts[]): SourceCounts {
   const sum: Record<keyof SourceCounts, number> = { ...noSourceCounts }
-  for (const some of counts) for (const key of keys) sum[key] += some[key]
+  for (const fileCounts of counts) for (const key of keys) sum[key] += fileCounts[key]
   return sum
 }
 
 const keys = Object.keys(noSourceCounts) as readonly (keyof SourceCounts)[]
 
 /** Numbers of lines by their use, which add up to `all`. */
-export type LineCounts = Omit<SourceCounts, 'members' | 'records' | 'rejectedRows' | 'textBytes'> & {
+export type LineCounts = Omit<
+  SourceCounts,
+  'members' | 'records' | 'rejectedRows' | 'textBytes' | 'total'
+> & {
+  // oxlint-disable-next-line id-denylist -- Key of report.json.
+  readonly all: number
   /** First lines of accepted records. */
   readonly rows: number
 }
 
 /** @param badRows accepted records that are rejected later, since a value is invalid */
 export function lineCountsOf(counts: SourceCounts, badRows: number): LineCounts {
-  const { members: _, records, rejectedRows: _rows, textBytes: _bytes, ...lines } = counts
-  return { ...lines, rows: records - badRows, rejected: lines.rejected + badRows }
+  const { members: _, records, rejectedRows: _rows, textBytes: _bytes, total, ...lines } = counts
+  // oxlint-disable-next-line id-denylist -- Key of report.json.
+  return { all: total, ...lines, rows: records - badRows, rejected: lines.rejected + badRows }
 }

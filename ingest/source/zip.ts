@@ -82,9 +82,9 @@ const unread = [
 ] as const
 
 function notZip(file: PackedFile, cause: unknown): TableFailure {
-  const what = messageOf(cause)
-  const known = unread.find(([pattern]) => pattern.test(what))
-  const message = `${file.name} ${known?.[1] ?? `is damaged or cut off (${what}): fetch it again`}`
+  const reason = messageOf(cause)
+  const knownFault = unread.find(([pattern]) => pattern.test(reason))
+  const message = `${file.name} ${knownFault?.[1] ?? `is damaged or cut off (${reason}): fetch it again`}`
   return Object.assign(new TableFailure(message), { cause })
 }
 

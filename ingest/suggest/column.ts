@@ -8,9 +8,9 @@ import { booleanWords, doubtfulYes, likelyNulls, markedNulls, sureNulls, yesNoNa
 
 /** Returns the field that fits the sampled values of a column. */
 export function suggestField(column: SeenColumn): SuggestedField {
-  const all = [...column.texts.keys()]
-  const sure = all.filter((text) => sureNulls.has(text))
-  const filled = all.filter((text) => !sureNulls.has(text))
+  const distinctTexts = [...column.texts.keys()]
+  const sure = distinctTexts.filter((text) => sureNulls.has(text))
+  const filled = distinctTexts.filter((text) => !sureNulls.has(text))
   const marked = sure.filter((text) => markedNulls.has(text))
   const nulls = marked.length === 0 ? {} : { nulls: ['', ...marked] }
   if (filled.length === 0) {
@@ -19,15 +19,15 @@ export function suggestField(column: SeenColumn): SuggestedField {
     const said = sure.length === 0 ? { isNotable: true } : nullsSaid(field, sure)
     return { ...field, keys, ...said }
   }
-  const own = column.isText === true ? null : typed(column, filled, sure)
-  if (own !== null && own.keys.type !== 'string') return own
+  const fieldOfType = column.isText === true ? null : typed(column, filled, sure)
+  if (fieldOfType !== null && fieldOfType.keys.type !== 'string') return fieldOfType
   const doubtful = sure.filter((text) => !markedNulls.has(text))
   const isTrimmed = isPadded(column, filled)
-  const plain = isTrimmed ? [...new Set(filled.map((one) => one.trim()))] : filled
+  const plain = isTrimmed ? [...new Set(filled.map((text) => text.trim()))] : filled
   const texts = isTrimmed
-    ? new Map([...column.texts].map(([one, count]) => [one.trim(), count]))
+    ? new Map([...column.texts].map(([text, count]) => [text.trim(), count]))
     : column.texts
-  const untrimmed = own ?? textField({ ...column, texts }, plain, nulls, doubtful)
+  const untrimmed = fieldOfType ?? textField({ ...column, texts }, plain, nulls, doubtful)
   const text = isTrimmed ? trimmedField(untrimmed, filled) : untrimmed
   const withNulls = { ...text, keys: { ...text.keys, ...nulls } }
   return marked.length === 0 ? withNulls : { ...withNulls, ...nullsSaid(text, marked) }
@@ -46,15 +46,15 @@ function typed(
   const nulls = [...new Set([...sure, ...likely])]
   const extraKeys = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
   const oddity = oddityOf(values)
-  const found =
+  const field =
     (oddity === null ? null : oddField(oddity)) ??
     boolOf(column, values) ??
     numberField(column, values) ??
     momentField(column.name, values) ??
     jsonOf(values)
-  if (found === null || found.keys.type === 'string') return found
-  const own = { ...found, keys: { ...found.keys, ...extraKeys } }
-  return nulls.length === 0 ? own : { ...own, ...nullsSaid(own, nulls) }
+  if (field === null || field.keys.type === 'string') return field
+  const suggested = { ...field, keys: { ...field.keys, ...extraKeys } }
+  return nulls.length === 0 ? suggested : { ...suggested, ...nullsSaid(suggested, nulls) }
 }
 
 function oddField({ text, isQuestion }: NonNullable<ReturnType<typeof oddityOf>>): SuggestedField {
@@ -69,7 +69,7 @@ function nullsSaid(
   const words = nulls.map((text) => visibleJson(text)).join(', ')
   const said = `${words} ${nulls.length === 1 ? 'becomes' : 'become'} null`
   return {
-    evidence: (found) => [evidence(found), said].filter((part) => part !== '').join('; '),
+    evidence: (facts) => [evidence(facts), said].filter((part) => part !== '').join('; '),
     isNotable: true,
   }
 }
@@ -92,9 +92,10 @@ function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]):
 
 /** Returns true if a column has words for yes and no that have no other meaning. */
 export function isYesNo({ texts }: SeenColumn): boolean {
-  const all = [...texts.keys()].filter((text) => !sureNulls.has(text))
+  const filledTexts = [...texts.keys()].filter((text) => !sureNulls.has(text))
   return booleanWords.some(
-    ([yes, no]) => yes.length > 1 && all.length === 2 && all.includes(yes) && all.includes(no),
+    ([yes, no]) =>
+      yes.length > 1 && filledTexts.length === 2 && filledTexts.includes(yes) && filledTexts.includes(no),
   )
 }
 

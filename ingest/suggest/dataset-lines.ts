@@ -34,8 +34,8 @@ export function datasetLines(
   ]
 }
 
-function daysIn(all: ReadonlyMap<string, readonly string[]>): string[] {
-  const [longest] = [...all].toSorted(([, a], [, b]) => b.length - a.length)
+function daysIn(daysByField: ReadonlyMap<string, readonly string[]>): string[] {
+  const [longest] = [...daysByField].toSorted(([, a], [, b]) => b.length - a.length)
   const [name, days] = longest ?? ['', []]
   const [start, end] = [days[0], days.at(-1)]
   if (start === undefined || end === undefined) return []
@@ -57,11 +57,11 @@ function usual(numbers: readonly number[]): number {
 }
 
 function placeIn(columns: readonly SeenColumn[]): string[] {
-  const found = columns.find(
+  const match = columns.find(
     ({ texts }) => texts.size > 1 && [...texts.keys()].every((text) => states.has(text)),
   )
-  if (found === undefined) return []
+  if (match === undefined) return []
   return [
-    `spatial: { name: Brazil, uri: 'https://sws.geonames.org/3469034/' } # all values of "${found.name}" are states of Brazil`,
+    `spatial: { name: Brazil, uri: 'https://sws.geonames.org/3469034/' } # all values of "${match.name}" are states of Brazil`,
   ]
 }

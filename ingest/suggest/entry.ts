@@ -71,10 +71,10 @@ export function fieldLine(name: string, keys: object, evidence: string): string 
 
 function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {
   const source: Record<string, unknown> = {}
-  let own = fields.map((keys) => ({ ...keys }))
+  let fieldKeys = fields.map((keys) => ({ ...keys }))
   for (const key of ofTable) {
     for (const type of key === 'format' ? (['date', 'datetime', 'time'] as const) : [null]) {
-      const holders = own.filter((keys) => key in keys && (type === null || keys.type === type))
+      const holders = fieldKeys.filter((keys) => key in keys && (type === null || keys.type === type))
       const [first] = holders
       if (
         first === undefined ||
@@ -82,15 +82,15 @@ function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unk
       )
         continue
       const value: unknown = first[key]
-      const others = own.filter((keys) => !(key in keys) && (type === null || keys.type === type))
+      const others = fieldKeys.filter((keys) => !(key in keys) && (type === null || keys.type === type))
       if (others.some((keys) => isChangedBy(keys, key, value))) continue
       // Words for null of one column may be values of another, which its sample does not show.
       if (key === 'nulls' && others.length > 0) continue
       source[type ?? key] = value
-      own = own.map((keys) => (holders.includes(keys) ? without(keys, key) : keys))
+      fieldKeys = fieldKeys.map((keys) => (holders.includes(keys) ? without(keys, key) : keys))
     }
   }
-  return { source, fields: own }
+  return { source, fields: fieldKeys }
 }
 
 /** Returns whether a key of the table would change how a field without it is read. */
@@ -104,7 +104,7 @@ function isChangedBy(keys: FieldKeys, key: (typeof ofTable)[number], value: unkn
 }
 
 function without<T extends object>(keys: T, key: string): T {
-  return Object.fromEntries(Object.entries(keys).filter(([own]) => own !== key)) as T
+  return Object.fromEntries(Object.entries(keys).filter(([name]) => name !== key)) as T
 }
 
 /** Returns the names of a source's columns, from its header or from the entry. */

@@ -13,13 +13,13 @@ export interface SuggestedField {
    */
   readonly spelling?: readonly string[]
   /** Explains the proposal; empty if the question says it all. */
-  readonly evidence: (found: FieldFacts) => string
+  readonly evidence: (facts: FieldFacts) => string
   /** True if `acervo add` prints the evidence too. */
   readonly isNotable?: boolean
   /** Question for a person, with the keys that answer it; null if the type is certain. */
   readonly question: string | null
   /** Type of nearly all values, if only a few do not fit; the trial counts these on all rows. */
-  readonly probe: { readonly keys: FieldKeys; readonly what: string } | null
+  readonly probe: { readonly keys: FieldKeys; readonly description: string } | null
 }
 
 /** Sampled values of a column: each distinct text that is not empty, with its count. */
@@ -38,14 +38,14 @@ export interface SeenColumn {
 
 export const formatCount = (count: number): string => count.toLocaleString('en')
 
-/** @param what description of all values, such as `JSON` */
+/** @param description description of all values, such as `JSON` */
 export function typedField(
   keys: FieldKeys,
-  what: string | ((found: FieldFacts) => string),
+  description: string | ((facts: FieldFacts) => string),
   spelling: readonly string[] = [],
 ): SuggestedField {
-  const evidence = (found: FieldFacts): string =>
-    `all ${formatCount(found.filled)} values are ${typeof what === 'string' ? what : what(found)}`
+  const evidence = (facts: FieldFacts): string =>
+    `all ${formatCount(facts.filled)} values are ${typeof description === 'string' ? description : description(facts)}`
   return { keys, spelling, evidence, question: null, probe: null }
 }
 

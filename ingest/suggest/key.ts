@@ -49,16 +49,19 @@ export function keysOf(
     return seen.size === rows.length
   }
   if (rows.length < 2) return []
-  const found: string[][] = []
+  const uniqueKeys: string[][] = []
   let combinations: (typeof candidates)[] = [[]]
   for (let length = 1; length <= keyFieldsMax; length += 1) {
-    combinations = combinations.flatMap((some) =>
-      candidates.filter(({ column }) => column > (some.at(-1)?.column ?? -1)).map((next) => [...some, next]),
+    combinations = combinations.flatMap((combination) =>
+      candidates
+        .filter(({ column }) => column > (combination.at(-1)?.column ?? -1))
+        .map((next) => [...combination, next]),
     )
-    for (const some of combinations) {
-      if (found.length === most) return found
-      if (isUnique(some.map(({ column }) => column))) found.push(some.map(({ name }) => name))
+    for (const combination of combinations) {
+      if (uniqueKeys.length === most) return uniqueKeys
+      if (isUnique(combination.map(({ column }) => column)))
+        uniqueKeys.push(combination.map(({ name }) => name))
     }
   }
-  return found
+  return uniqueKeys
 }

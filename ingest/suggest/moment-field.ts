@@ -69,19 +69,19 @@ function momentQuestion({ type, example, formats, extraFormats, areAll }: Ambigu
 export function shortYearsOf(filled: readonly string[]): string | null {
   const parts = filled.map((text) => /^(\d{1,2})([-/.])(\d{1,2})\2(\d{2})$/.exec(text))
   const [first] = parts
-  if (first == null || !parts.every((one) => one !== null && one[2] === first[2])) return null
+  if (first == null || !parts.every((part) => part !== null && part[2] === first[2])) return null
   const orders = [
     ['dd', 'mm', 'yy'],
     ['mm', 'dd', 'yy'],
     ['yy', 'mm', 'dd'],
   ].filter((order) =>
-    parts.every((one) => {
-      const part = (name: string): number => Number(one?.[[1, 3, 4][order.indexOf(name)] ?? 0])
+    parts.every((match) => {
+      const part = (name: string): number => Number(match?.[[1, 3, 4][order.indexOf(name)] ?? 0])
       return part('mm') >= 1 && part('mm') <= 12 && part('dd') >= 1 && part('dd') <= 31
     }),
   )
   if (orders.length === 0) return null
-  const isShort = parts.some((one) => one?.[1]?.length === 1 || one?.[3]?.length === 1)
+  const isShort = parts.some((match) => match?.[1]?.length === 1 || match?.[3]?.length === 1)
   const formats = orders.map((order) =>
     order.map((part) => (isShort && part !== 'yy' ? part.slice(1) : part)).join(first[2]),
   )

@@ -53,9 +53,9 @@ export function momentsOf(text: string): readonly Reading[] {
   return datesOf(day)
     .filter(({ format }) => format.includes('d') || format === 'yyyymmdd')
     .flatMap((date) =>
-      times.map((one) => ({
-        format: `${date.format}${separator}${one.format}`,
-        iso: `${date.iso} ${one.iso}`,
+      times.map((timeForm) => ({
+        format: `${date.format}${separator}${timeForm.format}`,
+        iso: `${date.iso} ${timeForm.iso}`,
       })),
     )
 }
@@ -92,39 +92,39 @@ function datesOf(text: string): Reading[] {
       text,
     )
   if (parts === null) return []
-  const [, one = '', sign = '', two = '', secondSign = '', three] = parts
+  const [, first = '', sign = '', two = '', secondSign = '', three] = parts
   if (three === undefined) {
-    if (/^\d{4}$/.test(one) && /^\d{2}$/.test(two)) return readings([`yyyy${sign}mm`], one, two, '01')
-    if (/^\d{4}$/.test(two) && /^\d{2}$/.test(one)) return readings([`mm${sign}yyyy`], two, one, '01')
+    if (/^\d{4}$/.test(first) && /^\d{2}$/.test(two)) return readings([`yyyy${sign}mm`], first, two, '01')
+    if (/^\d{4}$/.test(two) && /^\d{2}$/.test(first)) return readings([`mm${sign}yyyy`], two, first, '01')
     return []
   }
-  const isFirst = monthPattern.test(one)
+  const isFirst = monthPattern.test(first)
   if (isFirst || monthPattern.test(two)) {
-    const [month, day] = isFirst ? [one, two] : [two, one]
+    const [month, day] = isFirst ? [first, two] : [two, first]
     if (!/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(three)) return []
     const days = [...(day.length === 2 ? ['dd'] : []), 'd']
     return monthsOf(month).flatMap(({ word, number }) => {
       if (secondSign !== sign && ![' , ', '.  '].includes(sign + secondSign)) return []
       const formats = days.map(
-        (own) => `${(isFirst ? [word, own] : [own, word]).join(sign)}${secondSign}yyyy`,
+        (order) => `${(isFirst ? [word, order] : [order, word]).join(sign)}${secondSign}yyyy`,
       )
       return readings(formats, three, String(number), day)
     })
   }
   if (secondSign !== sign) return []
-  if (/^\d{4}$/.test(one) && /^\d{1,2}$/.test(two) && /^\d{1,2}$/.test(three)) {
+  if (/^\d{4}$/.test(first) && /^\d{1,2}$/.test(two) && /^\d{1,2}$/.test(three)) {
     const formats = widthsOf(two, three).map((width) =>
       width === 'two' ? ['yyyy', 'mm', 'dd'] : ['yyyy', 'm', 'd'],
     )
     return readings(
       formats.map((format) => format.join(sign)),
-      one,
+      first,
       two,
       three,
     )
   }
-  if (!/^\d{4}$/.test(three) || !/^\d{1,2}$/.test(one) || !/^\d{1,2}$/.test(two)) return []
-  const widths = widthsOf(one, two)
+  if (!/^\d{4}$/.test(three) || !/^\d{1,2}$/.test(first) || !/^\d{1,2}$/.test(two)) return []
+  const widths = widthsOf(first, two)
   const [dayFirst, monthFirst] = [
     ['dd', 'mm'],
     ['mm', 'dd'],
@@ -133,7 +133,7 @@ function datesOf(text: string): Reading[] {
       [...order.map((part) => (width === 'two' ? part : part.slice(1))), 'yyyy'].join(sign),
     ),
   )
-  return [...readings(dayFirst ?? [], three, two, one), ...readings(monthFirst ?? [], three, one, two)]
+  return [...readings(dayFirst ?? [], three, two, first), ...readings(monthFirst ?? [], three, first, two)]
 }
 
 /** Returns the widths that a format may declare for two parts of a date: exactly two digits, or one or two. */
@@ -164,75 +164,84 @@ const formatsMax = 3
  * @returns null if a text is no date or time, or too many formats would be needed
  */
 export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMoments | null {
-  const all = texts.map(momentsOf)
-  if (texts.length === 0 || all.some((found) => found.length === 0)) return null
-  const formats = [...new Set(all.flatMap((found) => found.map(({ format }) => format)))]
+  const readingsByText = texts.map(momentsOf)
+  if (texts.length === 0 || readingsByText.some((textReadings) => textReadings.length === 0)) return null
+  const formats = [
+    ...new Set(readingsByText.flatMap((textReadings) => textReadings.map(({ format }) => format))),
+  ]
   const fitting = (format: string): number =>
-    all.filter((found) => found.some((one) => one.format === format)).length
+    readingsByText.filter((textReadings) => textReadings.some((reading) => reading.format === format)).length
   // Put narrower formats first, for example two digits before one or two.
   const ranked = formats.toSorted((a, b) => fitting(b) - fitting(a) || b.length - a.length)
-  const commonFormats = ranked.filter((format) => fitting(format) === all.length)
+  const commonFormats = ranked.filter((format) => fitting(format) === readingsByText.length)
   const [first] = commonFormats
   if (first !== undefined) {
     const sameTypeFormats = commonFormats.filter((format) => typeOf(format) === typeOf(first))
     const example = texts.find((_text, index) => {
-      const own = all[index]?.filter(({ format }) => sameTypeFormats.includes(format)).map(({ iso }) => iso)
-      return new Set(own).size > 1
+      const isoTexts = readingsByText[index]
+        ?.filter(({ format }) => sameTypeFormats.includes(format))
+        .map(({ iso }) => iso)
+      return new Set(isoTexts).size > 1
     })
     if (example !== undefined)
       return {
         type: typeOf(first),
         example,
-        formats: sameTypeFormats.filter((one) => one.length === first.length),
+        formats: sameTypeFormats.filter((form) => form.length === first.length),
         extraFormats: [],
         areAll: true,
       }
     return { type: typeOf(first), formats: commonFormats.some(isPlain) ? [] : [first] }
   }
-  return several(texts, all, ranked)
+  return several(texts, readingsByText, ranked)
 }
 
 /** Returns a few formats of one type that cover all texts, with no text in two of them. */
 function several(
   texts: readonly string[],
-  all: readonly (readonly Reading[])[],
+  readingsByText: readonly (readonly Reading[])[],
   ranked: readonly string[],
 ): MomentForm | AmbiguousMoments | null {
   const chosen: string[] = []
-  let open = all.map((_found, index) => index)
+  let open = readingsByText.map((_found, index) => index)
   while (open.length > 0 && chosen.length < formatsMax) {
-    const counts = ranked.map((format) => open.filter((index) => hasFormat(all[index], format)).length)
+    const counts = ranked.map(
+      (format) => open.filter((index) => hasFormat(readingsByText[index], format)).length,
+    )
     const maxCount = Math.max(...counts)
     const next = ranked[counts.indexOf(maxCount)]
     if (next === undefined || maxCount === 0) return null
     chosen.push(next)
-    open = open.filter((index) => !hasFormat(all[index], next))
+    open = open.filter((index) => !hasFormat(readingsByText[index], next))
   }
   const [type, ...types] = [...new Set(chosen.map(typeOf))]
   if (open.length > 0 || type === undefined || types.length > 0) return null
   const doubtful = texts.find(
-    (_text, index) => chosen.filter((format) => hasFormat(all[index], format)).length > 1,
+    (_text, index) => chosen.filter((format) => hasFormat(readingsByText[index], format)).length > 1,
   )
   if (doubtful !== undefined) {
-    const own = chosen.filter((format) => hasFormat(all[texts.indexOf(doubtful)], format))
-    const extraFormats = chosen.filter((format) => !own.includes(format))
-    return { type, example: doubtful, formats: own, extraFormats, areAll: false }
+    const formatsOfText = chosen.filter((format) =>
+      hasFormat(readingsByText[texts.indexOf(doubtful)], format),
+    )
+    const extraFormats = chosen.filter((format) => !formatsOfText.includes(format))
+    return { type, example: doubtful, formats: formatsOfText, extraFormats, areAll: false }
   }
   // An unused format may also fit all texts of a chosen one, but as other dates: then a person must choose.
   for (const format of chosen) {
-    const own = all.filter((found) => hasFormat(found, format))
-    for (const other of ranked) {
-      if (chosen.includes(other) || other.length !== format.length || typeOf(other) !== type) continue
-      if (!own.every((found) => hasFormat(found, other))) continue
-      const place = all.findIndex(
-        (found) => hasFormat(found, format) && isoOf(found, format) !== isoOf(found, other),
+    const readingsOfFormat = readingsByText.filter((textReadings) => hasFormat(textReadings, format))
+    for (const rival of ranked) {
+      if (chosen.includes(rival) || rival.length !== format.length || typeOf(rival) !== type) continue
+      if (!readingsOfFormat.every((textReadings) => hasFormat(textReadings, rival))) continue
+      const place = readingsByText.findIndex(
+        (textReadings) =>
+          hasFormat(textReadings, format) && isoOf(textReadings, format) !== isoOf(textReadings, rival),
       )
-      const extraFormats = chosen.filter((one) => one !== format)
+      const extraFormats = chosen.filter((chosenFormat) => chosenFormat !== format)
       if (place !== -1)
         return {
           type,
           example: texts[place] ?? '',
-          formats: [format, other],
+          formats: [format, rival],
           extraFormats,
           areAll: false,
         }
@@ -241,10 +250,10 @@ function several(
   return { type, formats: chosen.every(isPlain) ? [] : chosen }
 }
 
-function isoOf(found: readonly Reading[], format: string): string | undefined {
-  return found.find((one) => one.format === format)?.iso
+function isoOf(textReadings: readonly Reading[], format: string): string | undefined {
+  return textReadings.find((reading) => reading.format === format)?.iso
 }
 
-function hasFormat(found: readonly Reading[] | undefined, format: string): boolean {
-  return found?.some((one) => one.format === format) === true
+function hasFormat(textReadings: readonly Reading[] | undefined, format: string): boolean {
+  return textReadings?.some((reading) => reading.format === format) === true
 }

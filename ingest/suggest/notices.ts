@@ -16,10 +16,10 @@ function tableOf(fields: Suggestion['fields']): string[] {
     )
     return [name, keys.type, values.join(', '), `${nulls.toLocaleString('en')}${words}`]
   })
-  const more = fields.length - rows.length
+  const hidden = fields.length - rows.length
   return [
     ...alignedRows([['field', 'type', 'first values', 'nulls'], ...rows]),
-    ...(more > 0 ? [`and ${more.toLocaleString('en')} more fields`] : []),
+    ...(hidden > 0 ? [`and ${hidden.toLocaleString('en')} more fields`] : []),
   ]
 }
 

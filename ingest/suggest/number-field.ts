@@ -32,7 +32,7 @@ const placeDigitsMax = 3
  * Degrees say nothing: they have a point in files of any country.
  */
 export function decimalOf(columns: readonly SeenColumn[]): NumberForm['decimal'] | null {
-  const found = columns.flatMap(({ name, texts }): NumberForm['decimal'][] => {
+  const decimals = columns.flatMap(({ name, texts }): NumberForm['decimal'][] => {
     if (placeName.test(name)) return []
     const values = [...texts.keys()].map((text) => text.trim()).filter((text) => /\d/.test(text))
     const form = values.length === 0 ? null : numberForm(values)
@@ -40,7 +40,7 @@ export function decimalOf(columns: readonly SeenColumn[]): NumberForm['decimal']
     if (form.hasPoint) return [form.decimal]
     return form.groups === '.' ? [','] : form.groups === ',' ? ['.'] : []
   })
-  return new Set(found).size === 1 ? (found[0] ?? null) : null
+  return new Set(decimals).size === 1 ? (decimals[0] ?? null) : null
 }
 
 /** Returns the field of a column if all values are numbers, or digits that a number would change; else null. */
@@ -68,7 +68,7 @@ function numericField(
   const field = unnotedField(name, values, form)
   const notes = numberNotes(values, isLossy(form) ? [] : form.marks)
   if (field === null || notes.length === 0 || field.keys.type === 'date') return field
-  const evidence = (found: FieldFacts): string => [field.evidence(found), ...notes].join('; ')
+  const evidence = (facts: FieldFacts): string => [field.evidence(facts), ...notes].join('; ')
   return { ...field, evidence, isNotable: true }
 }
 
@@ -166,7 +166,7 @@ function isCpf(digits: string): boolean {
   if (!/^\d{11}$/.test(digits) || /^(\d)\1*$/.test(digits)) return false
   const check = (length: number): number => {
     const sum = Array.from(digits.slice(0, length)).reduce(
-      (all, digit, at) => all + Number(digit) * (length + 1 - at),
+      (total, digit, at) => total + Number(digit) * (length + 1 - at),
       0,
     )
     return ((10 * sum) % 11) % 10

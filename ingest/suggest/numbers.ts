@@ -112,17 +112,17 @@ export function numberForm(
 ): NumberForm | AmbiguousNumbers | LossyNumbers | null {
   const bare: Bare[] = []
   for (const text of texts) {
-    const one = bareOf(text)
-    if (one === null) return null
-    bare.push(one)
+    const number = bareOf(text)
+    if (number === null) return null
+    bare.push(number)
   }
   // If all values have parentheses, these do not mean a minus, but a note or a part of a code.
   if (bare.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bare)) return null
-  const all = bare.map(({ digits }) => digits)
-  const forms = allForms.filter(({ pattern }) => all.every((digits) => pattern.test(digits)))
+  const digitTexts = bare.map(({ digits }) => digits)
+  const forms = allForms.filter(({ pattern }) => digitTexts.every((digits) => pattern.test(digits)))
   // Unused separators are not declared.
   const isUsed = (sign: string): boolean =>
-    all.some((digits) =>
+    digitTexts.some((digits) =>
       sign === ' ' || sign === "'" ? new RegExp(groupClass[sign]).test(digits) : digits.includes(sign),
     )
   const usedForms = forms.filter(
@@ -139,14 +139,14 @@ export function numberForm(
     const plain = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
     return decimal === ',' ? plain.replace(',', '.') : plain
   }
-  for (const digits of all) {
+  for (const digits of digitTexts) {
     const value = Number(valueOf(first, digits))
-    if (others.some((other) => Number(valueOf(other, digits)) !== value)) {
-      const example = texts[all.indexOf(digits)] ?? digits
+    if (others.some((reading) => Number(valueOf(reading, digits)) !== value)) {
+      const example = texts[digitTexts.indexOf(digits)] ?? digits
       return { example, separator: digits.includes(',') ? ',' : '.' }
     }
   }
-  const plain = all.map((digits) => valueOf(first, digits))
+  const plain = digitTexts.map((digits) => valueOf(first, digits))
   const counted = enumerationOf(plain)
   if (counted !== null) return enumerationQuestion(counted, first.decimal)
   return {
@@ -177,7 +177,9 @@ function enumerationOf(plain: readonly string[]): readonly [string, string] | nu
   if (tenth === undefined || others.length === 0) return null
   const positions = new Set(parts.filter((part) => part !== null).map(Number))
   const equal = others.find((text) => Number(text) === Number(tenth))
-  const besides = [...positions].filter((one) => positions.has(one - 1) || positions.has(one + 1)).length
+  const besides = [...positions].filter(
+    (position) => positions.has(position - 1) || positions.has(position + 1),
+  ).length
   const isClose = Math.max(...positions) - Math.min(...positions) <= gapsMax * positions.size
   const numbers = new Set(plain.map(Number))
   const areEqual = numbers.size <= plain.length / 2
@@ -186,12 +188,12 @@ function enumerationOf(plain: readonly string[]): readonly [string, string] | nu
 }
 
 function enumerationQuestion(examples: readonly [string, string], decimal: '.' | ','): LossyNumbers {
-  const [one, ten] = examples.map((text) => visibleJson(decimal === ',' ? text.replace('.', ',') : text))
+  const [first, ten] = examples.map((text) => visibleJson(decimal === ',' ? text.replace('.', ',') : text))
   const scale = examples[1].length - examples[1].indexOf('.') - 1
   const comma = decimal === ',' ? ', decimal: ","' : ''
   return {
     loss: '',
-    question: `say whether ${one ?? ''} and ${ten ?? ''} count parts, and stay texts, or are numbers: type: decimal, scale: ${scale}${comma}`,
+    question: `say whether ${first ?? ''} and ${ten ?? ''} count parts, and stay texts, or are numbers: type: decimal, scale: ${scale}${comma}`,
   }
 }
 
@@ -230,8 +232,8 @@ function lossOf(bare: readonly Bare[]): LossyNumbers | null {
     )
   const counts = new Map<string, number>()
   for (const { marks } of bare) {
-    const own = valueMarks(marks).join(' ')
-    counts.set(own, (counts.get(own) ?? 0) + 1)
+    const marksOfText = valueMarks(marks).join(' ')
+    counts.set(marksOfText, (counts.get(marksOfText) ?? 0) + 1)
   }
   if (counts.size < 2) return null
   const phrases = [...counts].map(([mark, count]) => `${count} with ${mark === '' ? 'none' : mark}`)

@@ -20,9 +20,9 @@ export function oddityOf(values: readonly string[]): Oddity | null {
     return statement(
       `${visibleJson(formula)} has signs of a spreadsheet around its text: remove them from the file`,
     )
-  const [hidden, ...more] = values.filter((text) => /\p{Cf}/u.test(text))
+  const [hidden, ...others] = values.filter((text) => /\p{Cf}/u.test(text))
   // Fewer than half are the exceptions of a question, with their lines.
-  if (hidden !== undefined && more.length >= values.length / 2 - 1 && values.every(isNumeric))
+  if (hidden !== undefined && others.length >= values.length / 2 - 1 && values.every(isNumeric))
     return statement(
       `${visibleJson(hidden)} has invisible characters (${invisibleIn(hidden).join(', ')}): remove them from the file to publish numbers or dates`,
     )

@@ -33,10 +33,10 @@ export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remar
   const { dialect, names, open, trial } = finding
   const { read, days } = trial
   const [first, ...others] = files.map(({ name }) => name)
-  const what = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
+  const summary = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
   return [
     toStatement(
-      `${what}: ${counted(read.counts.records + read.counts.rejectedRows, 'row')}, ${counted(names.length, 'column')}`,
+      `${summary}: ${counted(read.counts.records + read.counts.rejectedRows, 'row')}, ${counted(names.length, 'column')}`,
     ),
     ...dialect.evidence.map(toStatement),
     ...dialect.questions.map(toQuestion),
@@ -114,15 +114,15 @@ function lineNotesSaid({ lineNotes }: ReadSource): string[] {
     misread: [misreadText, misreadText],
   } as const
   return (['empty', 'rule', 'comment', 'dropped', 'quotes', 'misread'] as const).flatMap((kind) => {
-    const lines = lineNotes.flatMap((one) => (one.kind === kind ? [one.line] : []))
+    const lines = lineNotes.flatMap((note) => (note.kind === kind ? [note.line] : []))
     return lines.length === 0 ? [] : [`${describeLines(lines)} ${kinds[kind][lines.length === 1 ? 0 : 1]}`]
   })
 }
 
 /** Formats numbers of lines, such as `lines 3, 7, ...`. */
 export function describeLines(lines: readonly number[]): string {
-  const more = lines.length > linesShown ? ', ...' : ''
-  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, linesShown).join(', ')}${more}`
+  const ellipsis = lines.length > linesShown ? ', ...' : ''
+  return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, linesShown).join(', ')}${ellipsis}`
 }
 
 function marksAsked(line: ReadSource['markLine']): string[] {
@@ -138,7 +138,7 @@ function totalsAsked(finding: Finding): string[] {
   const { lastRows } = finding.trial.read
   const totals = finding.totals.filter(({ kind }) => kind === 'open')
   const last = lastRows.flatMap(({ file, line, column, value }) =>
-    isTotal(value) && !(lastRows.length === 1 && finding.totals.some((one) => one.line === line))
+    isTotal(value) && !(lastRows.length === 1 && finding.totals.some((total) => total.line === line))
       ? [{ place: `line ${line}${lastRows.length > 1 ? ` of ${file}` : ''}`, column, label: value.trim() }]
       : [],
   )
@@ -174,8 +174,8 @@ type LabelledRow = Pick<TotalRow, 'column' | 'label'>
 
 function totalsSaid(finding: Finding, rows: readonly (LabelledRow & { readonly place: string })[]): string {
   const places = rows.slice(0, linesShown).map(({ place }) => place)
-  const more = rows.length > linesShown ? ', ...' : ''
-  return `${places.join(', ')}${more} ${rows.length === 1 ? 'sums' : 'sum'} up other rows, as ${JSON.stringify(rows[0]?.label)} suggests: ${dropSaid(finding, rows)}`
+  const ellipsis = rows.length > linesShown ? ', ...' : ''
+  return `${places.join(', ')}${ellipsis} ${rows.length === 1 ? 'sums' : 'sum'} up other rows, as ${JSON.stringify(rows[0]?.label)} suggests: ${dropSaid(finding, rows)}`
 }
 
 function dropSaid({ dialect, names }: Finding, rows: readonly LabelledRow[]): string {
@@ -189,8 +189,8 @@ const birthPattern = /(^|_)(birth|born|dob|nasc|nascimento|nascita|nacimiento|na
 
 function birthsAsked(days: Trial['days']): string[] {
   const today = new Date().toISOString().slice(0, 10)
-  return [...days].flatMap(([name, all]) => {
-    const last = all.at(-1) ?? ''
+  return [...days].flatMap(([name, dayList]) => {
+    const last = dayList.at(-1) ?? ''
     return birthPattern.test(name) && last > today
       ? [
           `say whether "${name}" holds dates of birth, since the last one is ${last}: its century may be wrong`,

@@ -138,13 +138,13 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
     const placesText = await placesOf(files, options, trial, entry)
     const annotatedEntry = {
       ...entry,
-      fields: entry.fields.map((one, index) => ({
-        ...one,
-        column: entry.dialect.firstLine[index] ?? one.name,
+      fields: entry.fields.map((keys, index) => ({
+        ...keys,
+        column: entry.dialect.firstLine[index] ?? keys.name,
         texts: titleAndUnitOf(
           hasHeader ? (firstLine[index] ?? '') : (commentedHeader?.[index] ?? ''),
-          one.name,
-          one.keys,
+          keys.name,
+          keys.keys,
         ),
         examples: trial.examples[index] ?? [],
         nulls: trial.read.counts.records - (trial.fields[index]?.filled ?? 0),
@@ -237,8 +237,8 @@ class Draft {
       for (const member of await membersOf(file, source.member ?? null, limits)) {
         const { dialect, texts } = await sampleOf(member)
         for (const [index, name] of dialect.firstLine.entries()) {
-          const known = columns.get(name)?.texts ?? new Map<string, number>()
-          columns.set(name, { name, texts: new Map([...(texts[index] ?? []), ...known]) })
+          const textCounts = columns.get(name)?.texts ?? new Map<string, number>()
+          columns.set(name, { name, texts: new Map([...(texts[index] ?? []), ...textCounts]) })
         }
       }
     }
@@ -349,8 +349,10 @@ class Draft {
     const { encoding, evidence, question = null } = await encodingOf(members.flat())
     if (encoding === this.dialect.encoding) return false
     const [, ...others] = this.dialect.evidence
-    const known = this.dialect.isEncodingOpen ? this.dialect.questions.slice(1) : this.dialect.questions
-    const questions = [...(question === null ? [] : [question]), ...known]
+    const openQuestions = this.dialect.isEncodingOpen
+      ? this.dialect.questions.slice(1)
+      : this.dialect.questions
+    const questions = [...(question === null ? [] : [question]), ...openQuestions]
     this.dialect = {
       ...this.dialect,
       encoding,
@@ -416,15 +418,15 @@ function describeField(
   index: number,
   placesText: Places,
 ): ColumnNotes {
-  const found = trial.fields[index]
-  if (field === undefined || found === undefined)
+  const tried = trial.fields[index]
+  if (field === undefined || tried === undefined)
     return { isEmpty: true, evidence: '', notice: null, question: null }
   const { question, isNotable = false } = field
-  const evidence = field.evidence(found)
+  const evidence = field.evidence(tried)
   const nearly = nearlyAll(field, trial, index, placesText)
   const asked = question ?? (nearly === null ? null : adviceOf(field, trial, index))
   return {
-    isEmpty: found.filled === 0,
+    isEmpty: tried.filled === 0,
     evidence: joined(evidence, ...(question === null ? [nearly, asked] : [question, nearly])),
     notice: asked === null && isNotable ? evidence : null,
     question: asked === null ? null : joined(...(question === null ? [nearly, asked] : [question, nearly])),
@@ -443,13 +445,13 @@ function nearlyAll(
   if (tried.bad > tried.filled / 2) return null
   const examples = tried.misfits.slice(0, misfitsShown).map(({ text, rows, records }) => {
     const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`
-    const more = rows > records.length ? ', ...' : ''
-    return `${visibleJson(text.slice(0, 40))}${times} (${placesText(records)}${more})`
+    const ellipsis = rows > records.length ? ', ...' : ''
+    return `${visibleJson(text.slice(0, 40))}${times} (${placesText(records)}${ellipsis})`
   })
-  const more = tried.misfits.length > misfitsShown ? ', ...' : ''
+  const ending = tried.misfits.length > misfitsShown ? ', ...' : ''
   const invisible = [...new Set(tried.misfits.flatMap(({ text }) => invisibleIn(text)))]
   const cause = invisible.length === 0 ? '' : `, with invisible characters (${invisible.join(', ')})`
-  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.what}; the others: ${examples.join(', ')}${more}${cause}`
+  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.description}; the others: ${examples.join(', ')}${ending}${cause}`
 }
 
 /** Maximum number of texts that a question proposes as null. */

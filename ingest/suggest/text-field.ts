@@ -59,7 +59,7 @@ export function trimmedField(
     ...field,
     keys: { ...keys, trim: true },
     probe: probe === null ? null : { ...probe, keys: { ...probe.keys, trim: true } },
-    evidence: (found) => [evidence(found), said].filter((part) => part !== '').join('; '),
+    evidence: (facts) => [evidence(facts), said].filter((part) => part !== '').join('; '),
     isNotable: true,
   }
 }
@@ -70,30 +70,30 @@ function probeOf(
   filled: readonly string[],
   rows: number,
 ): SuggestedField['probe'] {
-  const isMost = (some: readonly string[]): boolean => {
-    const count = some.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0)
+  const isMost = (sample: readonly string[]): boolean => {
+    const count = sample.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0)
     // One odd value may be a line that is no row.
     const isAllButOne = count === rows - 1 && count > 1
-    return some.length > 0 && some.length < filled.length && (isAllButOne || count >= mostShare * rows)
+    return sample.length > 0 && sample.length < filled.length && (isAllButOne || count >= mostShare * rows)
   }
   const days = dayName.test(name)
     ? filled.filter((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
     : []
-  if (isMost(days)) return { keys: { type: 'date', format: 'yyyymmdd' }, what: 'written yyyymmdd' }
+  if (isMost(days)) return { keys: { type: 'date', format: 'yyyymmdd' }, description: 'written yyyymmdd' }
   const forms = filled.map((text) => numberForm([text]))
   for (const decimal of ['.', ','] as const) {
     const numbers = filled.filter((_, index) => isWrittenWith(decimal, forms[index] ?? null))
     const form = isMost(numbers) ? numberForm(numbers) : null
     if (form === null || isAmbiguous(form) || isLossy(form)) continue
-    const what = isWhole(form)
+    const description = isWhole(form)
       ? 'whole numbers'
       : `numbers with a decimal ${decimal === ',' ? 'comma' : 'point'}`
-    return { keys: { type: isWhole(form) ? 'integer' : 'float', ...notationKeysOf(form) }, what }
+    return { keys: { type: isWhole(form) ? 'integer' : 'float', ...notationKeysOf(form) }, description }
   }
   const moments = filled.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
   const form = isMost(moments) ? momentForm(moments) : null
   if (form === null || 'example' in form) return null
-  return { keys: momentKeys(form), what: `written ${writtenAs(form)}` }
+  return { keys: momentKeys(form), description: `written ${writtenAs(form)}` }
 }
 
 function isWrittenWith(decimal: NumberForm['decimal'], form: ReturnType<typeof numberForm>): boolean {

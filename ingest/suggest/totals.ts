@@ -42,21 +42,23 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
     for (const [column, text] of totals.has(at) ? [] : values.entries())
       counts.set(keyOf(column, text), (counts.get(keyOf(column, text)) ?? 0) + 1)
   let [previous, next] = [0, 0]
-  const found = rows.flatMap(({ line, values }, at): TotalRow[] => {
+  const totalRows = rows.flatMap(({ line, values }, at): TotalRow[] => {
     const isEnd = at === 0 || at === rows.length - 1
     if (!totals.has(at) && !isEnd) return []
     const column = totals.has(at)
       ? (columns[at] ?? 0)
-      : values.findIndex((text, own) => text !== '' && sums[own] == null)
+      : values.findIndex((text, index) => text !== '' && sums[index] == null)
     const label = values[column]?.trim() ?? ''
-    const cells = values.flatMap((text, own) => (own === column || text.trim() === '' ? [] : [{ text, own }]))
-    const numbers = cells.filter(({ own }) => sums[own] != null)
+    const cells = values.flatMap((text, index) =>
+      index === column || text.trim() === '' ? [] : [{ text, index }],
+    )
+    const numbers = cells.filter(({ index }) => sums[index] != null)
     if (totals.has(at)) [previous, next] = [next, at]
     const isRepeated = (counts.get(keyOf(column, label)) ?? 0) > (totals.has(at) ? 0 : 1)
     if (column === -1 || isRepeated || numbers.length === 0) return []
     const isSumOf = (from: number, to: number): boolean =>
-      numbers.every(({ text, own }) =>
-        isEqual((sums[own] as RunningSums).between(from, to, at), text, sums[own] as RunningSums),
+      numbers.every(({ text, index }) =>
+        isEqual((sums[index] as RunningSums).between(from, to, at), text, sums[index] as RunningSums),
       )
     const isAbove = isSumOf(previous, at) || isSumOf(previous + 1, at) || isSumOf(0, at)
     const hasTexts = numbers.length < cells.length
@@ -70,9 +72,9 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
   })
   // A text that some row has without being a sum leaves that row out too.
   const open = new Set(
-    found.flatMap(({ column, label, kind }) => (kind === 'sum' ? [] : [keyOf(column, label)])),
+    totalRows.flatMap(({ column, label, kind }) => (kind === 'sum' ? [] : [keyOf(column, label)])),
   )
-  return found.map((row) =>
+  return totalRows.map((row) =>
     row.kind === 'sum' && open.has(keyOf(row.column, row.label)) ? { ...row, kind: 'open' } : row,
   )
 }

@@ -20,12 +20,12 @@ export async function runVerify(names: readonly string[]): Promise<number> {
   const store = openWarehouse(settings)
   const catalog = await loadCatalog(settings.catalog)
   let [bytes, snapshots, faults] = [0, 0, 0]
-  for await (const found of verify(store, chosenTables(catalog, names))) {
-    bytes += found.bytes
-    if (found.bytes > 0) snapshots += 1
-    if (found.fault === null) continue
+  for await (const check of verify(store, chosenTables(catalog, names))) {
+    bytes += check.bytes
+    if (check.bytes > 0) snapshots += 1
+    if (check.fault === null) continue
     faults += 1
-    console.log(`${tableId(found.table)}: ${paint('bad', 'DAMAGED')}, ${found.what}: ${found.fault}`)
+    console.log(`${tableId(check.table)}: ${paint('bad', 'DAMAGED')}, ${check.subject}: ${check.fault}`)
   }
   const faultOfViews = await faultOfSummed(store, layout.views)
   if (faultOfViews !== null) {

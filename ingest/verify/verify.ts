@@ -14,7 +14,7 @@ import { readRollbacks } from '../../core/warehouse/state-files.ts'
 export interface Verified {
   readonly table: Table
   /** Path below the folder of the table. */
-  readonly what: string
+  readonly subject: string
   readonly bytes: number
   /** Null if everything is intact. */
   readonly fault: string | null
@@ -35,7 +35,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
       await readRollbacks(store, table)
     })
     if (ids.length === 0 && pointer === null) continue
-    yield { table, what: 'current.json', bytes: 0, fault: pointer }
+    yield { table, subject: 'current.json', bytes: 0, fault: pointer }
     const intact = new Map<SnapshotId, Manifest>()
     for (const id of ids) {
       // A quarantined snapshot that is not current needs no report: its damage is known, and it was replaced.
@@ -51,7 +51,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
       })
       // An expired snapshot may have been removed meanwhile.
       const isGone = fault !== null && !(await snapshotsIn(store, table)).includes(id)
-      if (!isGone) yield { table, what: id, bytes, fault }
+      if (!isGone) yield { table, subject: id, bytes, fault }
     }
     for (const [id, manifest] of intact) {
       const changes = manifest.changes?.filter(({ since }) => intact.has(since)) ?? []
@@ -59,8 +59,8 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
       if (fault === null) continue
       const left = await snapshotsIn(store, table)
       // An expired snapshot may have been removed meanwhile.
-      const isGone = [id, ...changes.map(({ since }) => since)].some((one) => !left.includes(one))
-      if (!isGone) yield { table, what: id, bytes: 0, fault }
+      const isGone = [id, ...changes.map(({ since }) => since)].some((snapshot) => !left.includes(snapshot))
+      if (!isGone) yield { table, subject: id, bytes: 0, fault }
     }
   }
 }

@@ -16,10 +16,10 @@ export class Cache<V extends object> {
   }
 
   get(key: string): V | undefined {
-    const found = this.#entries?.get(key)
-    if (found === undefined) this.#misses += 1
+    const entry = this.#entries?.get(key)
+    if (entry === undefined) this.#misses += 1
     else this.#hits += 1
-    return found
+    return entry
   }
 
   /** Looks up a value without counting a hit or miss, for a request that was already counted. */

@@ -17,8 +17,8 @@ const descriptors = new LRUCache<object, number>({
  * @param file identifies the file: another snapshot may have another file with the same path
  */
 export function descriptorOf(file: object, path: string): number {
-  const known = descriptors.get(file)
-  if (known !== undefined) return known
+  const openDescriptor = descriptors.get(file)
+  if (openDescriptor !== undefined) return openDescriptor
   const descriptor = openSync(path, 'r')
   descriptors.set(file, descriptor)
   return descriptor

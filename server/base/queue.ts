@@ -59,8 +59,8 @@ export class FairQueue<T> {
 
 /** A waiter, with data that decides when it can be served. */
 export interface Waiter<T, About> {
-  readonly about: About
-  readonly serve: (what: T) => void
+  readonly demand: About
+  readonly serve: (item: T) => void
   readonly refuse: (reason: Error) => void
 }
 
@@ -76,7 +76,7 @@ interface Patience {
 export function waitIn<T, About>(
   queue: FairQueue<Waiter<T, About>>,
   lane: string,
-  about: About,
+  demand: About,
   { signal, timeoutMs, refusal }: Patience,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -86,10 +86,10 @@ export function waitIn<T, About>(
       queue.leave(lane, waiter)
     }
     const waiter: Waiter<T, About> = {
-      about,
-      serve: (what) => {
+      demand,
+      serve: (item) => {
         settle()
-        resolve(what)
+        resolve(item)
       },
       refuse: (reason) => {
         settle()
@@ -133,19 +133,19 @@ interface ConcurrencyLimits {
 /** Limits concurrent long operations. Further ones wait in a fair queue. */
 export class ConcurrencyLimit {
   readonly #limits: ConcurrencyLimits
-  readonly #what: string
+  readonly #resource: string
   readonly #queue = new FairQueue<Waiter<void, null>>()
   readonly #running = new Map<string, number>()
-  #all = 0
+  #total = 0
 
-  /** @param what name of the operations in error messages, such as `exports` */
-  constructor(limits: ConcurrencyLimits, what: string) {
+  /** @param resource name of the operations in error messages, such as `exports` */
+  constructor(limits: ConcurrencyLimits, resource: string) {
     this.#limits = limits
-    this.#what = what
+    this.#resource = resource
   }
 
   get running(): number {
-    return this.#all
+    return this.#total
   }
 
   get waiting(): number {
@@ -159,9 +159,9 @@ export class ConcurrencyLimit {
   async during<T>(client: string, signal: AbortSignal, work: (slot: Slot) => Promise<T>): Promise<T> {
     const { queueTimeoutMs, queueLengthMax } = this.#limits
     if (this.#queue.size >= queueLengthMax) {
-      const other = this.#queue.yieldTo(client)
-      if (other === undefined) throw this.#crowded()
-      other.refuse(this.#crowded())
+      const displaced = this.#queue.yieldTo(client)
+      if (displaced === undefined) throw this.#crowded()
+      displaced.refuse(this.#crowded())
     }
     await this.#begin(client, signal, queueTimeoutMs)
     const end = new AbortController()
@@ -209,18 +209,18 @@ export class ConcurrencyLimit {
 
   #mayRun(client: string): boolean {
     const { max, clientMax = Math.ceil(max / 2) } = this.#limits
-    return this.#all < max && (this.#running.get(client) ?? 0) < clientMax
+    return this.#total < max && (this.#running.get(client) ?? 0) < clientMax
   }
 
   #count(client: string, change: 1 | -1): void {
-    this.#all += change
-    const own = (this.#running.get(client) ?? 0) + change
-    if (own === 0) this.#running.delete(client)
-    else this.#running.set(client, own)
+    this.#total += change
+    const count = (this.#running.get(client) ?? 0) + change
+    if (count === 0) this.#running.delete(client)
+    else this.#running.set(client, count)
   }
 
   #crowded(): QueueFull {
-    return new QueueFull(`Too many ${this.#what} are running.`)
+    return new QueueFull(`Too many ${this.#resource} are running.`)
   }
 }
 
@@ -248,19 +248,19 @@ export class MemoryGate {
   }
 
   /**
-   * @param about bytes of the answer; one larger than the limit is built alone
+   * @param demand bytes of the answer; one larger than the limit is built alone
    * @param signal removes the request from the queue
    * @throws QueueFull after the timeout; the reason of the signal if it is aborted
    */
   async during<T>(
-    about: number,
+    demand: number,
     client: string,
     signal: () => AbortSignal,
     work: () => Promise<T>,
   ): Promise<T> {
     // Round up: sums of fractions would leave a rounding error that is never released, and a large answer
     // could never run alone.
-    const bytes = Math.ceil(about)
+    const bytes = Math.ceil(demand)
     if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs
       signal().throwIfAborted()
@@ -276,9 +276,9 @@ export class MemoryGate {
 
   #serveNext(): void {
     for (;;) {
-      const next = this.#queue.next((_lane, { about }) => this.#fits(about))
+      const next = this.#queue.next((_lane, { demand }) => this.#fits(demand))
       if (next === undefined) return
-      this.#reservedBytes += next.waiter.about
+      this.#reservedBytes += next.waiter.demand
       next.waiter.serve()
     }
   }

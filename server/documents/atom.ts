@@ -172,7 +172,7 @@ function sentencesOf({ table, manifest, report, answer }: Change, words: Words):
           )
   const rejected = report?.rejected_rows ?? 0
   const changed = changes === undefined ? [] : changedRowTexts(words, changes).map(({ text }) => text)
-  const all = [
+  const sentences = [
     ...(answer === undefined ? [] : [answerSentence(answer, words)]),
     first,
     ...(changed.length > 0 ? [`${list(changed)}.`] : changes === undefined ? [] : [words.noRowChanged]),
@@ -182,7 +182,7 @@ function sentencesOf({ table, manifest, report, answer }: Change, words: Words):
     ...(report?.warnings ?? []),
     words.collectedOn(day(manifest.collected_at)),
   ]
-  return all.slice(0, sentencesMax)
+  return sentences.slice(0, sentencesMax)
 }
 
 function answerSentence({ count: now, before, isGrouped }: Answer, words: Words): string {

@@ -5,7 +5,7 @@ import type { FileAddresses } from '../http/addresses.ts'
 const plain = /^[a-z_][a-z0-9_]*$/
 
 /** Returns a line with which a DuckDB client reads all rows of a table from this server; clauses can follow. */
-export function attachLine({ dataset, name }: Table, { base }: FileAddresses): string {
-  const names = [dataset, name].map((one) => (plain.test(one) ? one : `"${one}"`)).join('.')
+export function attachLine({ dataset, name: part }: Table, { base }: FileAddresses): string {
+  const names = [dataset, part].map((name) => (plain.test(name) ? name : `"${name}"`)).join('.')
   return `INSTALL httpfs; LOAD httpfs; ATTACH '${base}/warehouse.duckdb' AS acervo (READ_ONLY); SELECT * FROM acervo.${names}`
 }

@@ -92,7 +92,7 @@ export function bibtex(cited: Cited): string {
 function escaped(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/[\\{}~^]/g, (found) => texts[found] ?? found)
+    .replaceAll(/[\\{}~^]/g, (character) => texts[character] ?? character)
     .replaceAll(/[&%$#_]/g, String.raw`\$&`)
 }
 

@@ -128,7 +128,7 @@ function datasetNode(writing: Writing, { dataset, tables }: DatasetDescription):
   const { catalog, rows, page } = writing
   const { slug, frequency, contact, spatial, temporal, language, themes, author, source } = dataset
   const moments = tables.flatMap(({ manifest }) => manifest?.import_date ?? []).toSorted()
-  const texts = (pick: (one: Dataset) => string | undefined): unknown[] =>
+  const texts = (pick: (dataset: Dataset) => string | undefined): unknown[] =>
     translationsOf(catalog, ({ datasets }) => pick(datasets.get(slug) ?? dataset) ?? '')
   return {
     '@id': rows.dataset(dataset),
@@ -160,7 +160,9 @@ function datasetNode(writing: Writing, { dataset, tables }: DatasetDescription):
           ),
     'dct:temporal': temporal === null ? null : periodNode(temporal),
     'dct:language': language.map(languageNode),
-    'dcat:landingPage': [...catalog.inLanguage.keys()].map((one) => documentNode(page(one, dataset))),
+    'dcat:landingPage': [...catalog.inLanguage.keys()].map((pageLanguage) =>
+      documentNode(page(pageLanguage, dataset)),
+    ),
     'prov:wasDerivedFrom':
       source === null
         ? null
@@ -177,10 +179,10 @@ function distributionNodes(writing: Writing, dataset: Dataset, view: TableDescri
   const files = publishedFiles(writing, view)
   if (files === null) return []
   const { manifest, download } = files
-  const node = (file: StoredFile, what: string, more: Node): Node => ({
+  const node = (file: StoredFile, description: string, properties: Node): Node => ({
     ...distributionNode(writing, dataset, view, files, file),
-    'dct:title': what,
-    ...more,
+    'dct:title': description,
+    ...properties,
   })
   return [
     node(download, `${view.table.name}: CSV`, {
@@ -294,9 +296,9 @@ function dateTime(moment: string | undefined): Node | null {
 
 /** Returns a text in each language of the catalog; without a language tag if it is the same in all. */
 function translationsOf(catalog: Catalog, pick: (texts: CatalogTexts) => string): unknown[] {
-  const all = [...catalog.inLanguage].map(([language, texts]) => [language, pick(texts)] as const)
-  const [first = '', ...others] = new Set(all.map(([, text]) => text))
+  const translations = [...catalog.inLanguage].map(([language, texts]) => [language, pick(texts)] as const)
+  const [first = '', ...others] = new Set(translations.map(([, text]) => text))
   if (first === '') return []
   if (others.length === 0) return [first]
-  return all.map(([language, text]) => ({ '@value': text, '@language': language }))
+  return translations.map(([language, text]) => ({ '@value': text, '@language': language }))
 }

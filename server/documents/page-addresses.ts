@@ -14,7 +14,7 @@ type TableName = Pick<Table, 'dataset' | 'name'>
 /** Addresses of pages: absolute paths that start with the path of PUBLIC_URL. */
 export interface PageAddresses {
   readonly home: (language: Language) => string
-  readonly about: (language: Language) => string
+  readonly aboutPage: (language: Language) => string
   readonly limits: (language: Language) => string
   readonly dataset: (language: Language, dataset: DatasetName) => string
   readonly files: (language: Language, dataset: DatasetName) => string
@@ -59,7 +59,7 @@ export function pageAddresses(publicUrl: URL): PageAddresses {
     `${datasetOf(language, { slug: dataset })}${name}/`
   return {
     home: (language) => `${base}/${language}/`,
-    about: (language) => `${base}/${language}/about/`,
+    aboutPage: (language) => `${base}/${language}/about/`,
     limits: (language) => `${base}/${language}/limits/`,
     dataset: datasetOf,
     files: (language, { slug }) => `${base}/${language}/files/${slug}/`,

@@ -74,7 +74,7 @@ export function turtle(nodes: readonly Node[]): string {
 
 /** Escapes characters that IRIs forbid, since addresses in the catalog may contain them. */
 function iri(address: string): string {
-  return address.replaceAll(/[\p{Cc} <>"{}|\\^`]/gu, (found) => encodeURIComponent(found))
+  return address.replaceAll(/[\p{Cc} <>"{}|\\^`]/gu, (character) => encodeURIComponent(character))
 }
 
 function isNode(value: unknown): value is Node {

@@ -4,7 +4,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import type { Json, TableDescription } from './description.ts'
 
 function fieldSchema(field: Field, isNullable: boolean): Json {
-  const { type, ...more } = typeRow(field.type).schema
+  const { type, ...keywords } = typeRow(field.type).schema
   const { title, description, unit, precision, scale } = field
   const sentences = [
     description,
@@ -14,7 +14,7 @@ function fieldSchema(field: Field, isNullable: boolean): Json {
   const text = sentences.filter((sentence) => sentence !== null).join(' ')
   return {
     ...(type !== undefined && { type: isNullable ? [type, 'null'] : type }),
-    ...more,
+    ...keywords,
     ...(title !== null && { title }),
     ...(text !== '' && { description: text }),
   }

@@ -91,11 +91,11 @@ export function workbookOf(described: WorkbookRows, rows: number): Workbook {
   return {
     sheetNames: labels.sheets,
     columns: columns.map(({ heading, field }) => {
-      const found = report?.fields.find(({ name }) => name === field.name)
-      return { heading, width: widthOf(heading, field, found) }
+      const statistics = report?.fields.find(({ name }) => name === field.name)
+      return { heading, width: widthOf(heading, field, statistics) }
     }),
     rows,
-    about: [
+    aboutRows: [
       ...facts.flatMap(([label, text]) => (text === null || text === '' ? [] : [[label, text]])),
       [],
       labels.columns,
@@ -155,10 +155,10 @@ function nameOf(party: Originator | null): string {
   return [party?.name, party?.url].filter((text) => text != null).join(', ')
 }
 
-function widthOf(heading: string, { type }: Field, found: FieldStatistics | undefined): number {
+function widthOf(heading: string, { type }: Field, statistics: FieldStatistics | undefined): number {
   const texts = [
-    ...(found?.choices ?? found?.top?.map(({ value }) => value) ?? []),
-    ...[found?.min, found?.max].flatMap((text) => text ?? []),
+    ...(statistics?.choices ?? statistics?.top?.map(({ value }) => value) ?? []),
+    ...[statistics?.min, statistics?.max].flatMap((text) => text ?? []),
   ]
   const { dialect, moment } = typeRow(type)
   // Separators of thousands, and the sign.

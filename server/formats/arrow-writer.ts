@@ -129,8 +129,8 @@ function dataOf(
 const vectors = new WeakMap<readonly string[], Vector<Utf8>>()
 
 function choiceVector(choices: readonly string[]): Vector<Utf8> {
-  const known = vectors.get(choices)
-  if (known !== undefined) return known
+  const cachedVector = vectors.get(choices)
+  if (cachedVector !== undefined) return cachedVector
   const texts = choices.map((choice) => Buffer.from(choice))
   const vector = makeVector(
     textData(Buffer.concat(texts), {

@@ -44,12 +44,12 @@ export interface LineFormat extends AnyFormat {
 /** Everything of a workbook besides its rows. */
 export interface Workbook {
   /** Names of the sheet with the rows, and of the one that describes them. */
-  readonly sheetNames: readonly [rows: string, about: string]
+  readonly sheetNames: readonly [rows: string, description: string]
   /** Headings of the columns, and their widths in characters. */
   readonly columns: readonly { readonly heading: string; readonly width: number }[]
   readonly rows: number
   /** Lines of the sheet that describes the rows, each a list of cells. */
-  readonly about: readonly (readonly string[])[]
+  readonly aboutRows: readonly (readonly string[])[]
   readonly date: Date
 }
 

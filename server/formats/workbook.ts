@@ -52,13 +52,13 @@ async function* rowsSheet(
   yield Buffer.from(`</sheetData><autoFilter ref="${area}"/></worksheet>`)
 }
 
-function smallParts({ sheetNames, about }: Workbook): Record<string, string> {
+function smallParts({ sheetNames, aboutRows }: Workbook): Record<string, string> {
   const sheets = sheetNames.map(
     (name, index) => `<sheet name="${cellText(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
   )
-  const lines = about.map(([label = '', ...cells]) => {
-    const all = [textCell(label, cellStyles.heading), ...cells.map((text) => textCell(text))]
-    return `<row>${all.join('')}</row>`
+  const lines = aboutRows.map(([label = '', ...cells]) => {
+    const rowCells = [textCell(label, cellStyles.heading), ...cells.map((text) => textCell(text))]
+    return `<row>${rowCells.join('')}</row>`
   })
   const relations = [
     ...sheetNames.map((_, index) => ['worksheet', `worksheets/sheet${index + 1}.xml`] as const),

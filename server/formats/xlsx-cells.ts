@@ -160,11 +160,11 @@ export function cellText(text: string): string {
   const fitting =
     points === null ? text : `${points.slice(0, keptMax).join('')} [cut: ${points.length} characters]`
   const written = Array.from(unwritable).reduce(
-    (known, character, index) => known.replaceAll(character, symbols.charAt(index)),
+    (result, character, index) => result.replaceAll(character, symbols.charAt(index)),
     fitting,
   )
   const escaped = written.replaceAll(new RegExp(escapeStart, 'g'), '_x005F_$1')
-  return entities.reduce((known, [character, entity]) => known.replaceAll(character, entity), escaped)
+  return entities.reduce((result, [character, entity]) => result.replaceAll(character, entity), escaped)
 }
 
 /** Characters that XML would read in another way; it would replace a bare carriage return. */

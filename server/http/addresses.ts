@@ -93,10 +93,10 @@ export function addressForm(dataset: Dataset, family: Family): AddressForm {
 
 /** Adds query parameters in alphabetical order; `page` only if it is not the first. */
 export function withQuery(address: string, parameters: ReadonlyMap<string, string>, page: number): string {
-  const all = [...parameters].filter(([name]) => name !== 'page')
-  if (page > 1) all.push(['page', String(page)])
-  if (all.length === 0) return address
-  const query = new URLSearchParams(all.toSorted(([a], [b]) => (a < b ? -1 : 1))).toString()
+  const entries = [...parameters].filter(([name]) => name !== 'page')
+  if (page > 1) entries.push(['page', String(page)])
+  if (entries.length === 0) return address
+  const query = new URLSearchParams(entries.toSorted(([a], [b]) => (a < b ? -1 : 1))).toString()
   // DuckDB takes a `*` in an address for a pattern of several files.
   return `${address}?${query.replaceAll('*', '%2A')}`
 }

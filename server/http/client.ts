@@ -34,7 +34,7 @@ export function clientOf(
       ? (_address: string, hop: number) => hop < trustProxy
       : proxyAddress.compile([...trustProxy])
   let isReported = trustProxy !== 0
-  const known = remembering()
+  const findOnce = remembering()
   const find = (req: IncomingMessage): string => {
     // A closed connection has no address, although its type says so.
     const address = withoutPort(proxyAddress(req, isTrusted))
@@ -54,7 +54,7 @@ export function clientOf(
     }
     const { remoteAddress = '' } = req.socket
     const key = trustProxy === 0 ? remoteAddress : `${remoteAddress} ${String(passedOn)}`
-    return known(key, () => find(req))
+    return findOnce(key, () => find(req))
   }
 }
 
@@ -62,12 +62,12 @@ export function clientOf(
 const knownLengthMax = 200
 
 function remembering(): (key: string, find: () => string) => string {
-  const known = new LRUCache<string, string>({ max: 10_000 })
+  const cache = new LRUCache<string, string>({ max: 10_000 })
   return (key, find) => {
-    const found = known.get(key)
-    if (found !== undefined) return found
+    const cachedValue = cache.get(key)
+    if (cachedValue !== undefined) return cachedValue
     const value = find()
-    if (key.length <= knownLengthMax) known.set(key, value)
+    if (key.length <= knownLengthMax) cache.set(key, value)
     return value
   }
 }

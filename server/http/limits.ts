@@ -47,8 +47,8 @@ export class Account {
    */
   async spend(work: RequestWork = {}, paid?: RequestWork): Promise<void> {
     if (paid === undefined) return this.#spend(costOfWork(work))
-    const more = costOfWork(work) - costOfWork(paid)
-    if (more > costOfWork(paid)) await this.#spend(more)
+    const remaining = costOfWork(work) - costOfWork(paid)
+    if (remaining > costOfWork(paid)) await this.#spend(remaining)
   }
 
   async #spend(cost: Cost): Promise<void> {
@@ -92,7 +92,9 @@ export class Account {
 
   /** Writes the known quotas of the client into the headers. */
   #writeHeaders(standings: readonly RemainingQuota[]): void {
-    const otherQuotas = this.#quotas.filter(({ policy }) => standings.every((one) => one.policy !== policy))
+    const otherQuotas = this.#quotas.filter(({ policy }) =>
+      standings.every((standing) => standing.policy !== policy),
+    )
     this.#quotas = [...otherQuotas, ...standings]
     if (this.#res.headersSent || this.#quotas.length === 0) return
     this.#res.setHeader('RateLimit', this.#quotas.map(rateLimitItem).join(', '))

@@ -34,7 +34,9 @@ export function negotiate<T extends Offer>(
   }
   const accepted = acceptable(headers, offers)
   if (accepted !== undefined) return accepted
-  const offered = offers.map(({ name, mediaTypes: [own] }) => `${own} (format=${name})`).join(', ')
+  const offered = offers
+    .map(({ name, mediaTypes: [mediaType] }) => `${mediaType} (format=${name})`)
+    .join(', ')
   throw new Problem('not-acceptable', `The Accept header excludes all available types: ${offered}.`)
 }
 

@@ -75,7 +75,7 @@ export class OpenConnections {
       return
     }
     const bytes = headerBytes(response.req)
-    const waiting = state.pipelined.reduce((sum, one) => sum + one.bytes, bytes)
+    const waiting = state.pipelined.reduce((sum, request) => sum + request.bytes, bytes)
     if (state.pipelined.length < pipelinedMax && waiting <= pipelinedBytesMax)
       state.pipelined.push({ begin, bytes })
     else {

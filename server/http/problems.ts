@@ -80,10 +80,11 @@ export class Problem extends Error {
 /** Maximum number of errors in a response. A client with more errors sees the others at its next attempt. */
 const errorsListedMax = 20
 
-export function unacceptableParameters(all: readonly ParameterError[]): Problem {
-  const errors = all.slice(0, errorsListedMax)
-  const more = all.length > errors.length ? [`Further errors: ${all.length - errors.length}.`] : []
-  const detail = [...errors.map((error) => error.message), ...more].join(' ')
+export function unacceptableParameters(errorList: readonly ParameterError[]): Problem {
+  const errors = errorList.slice(0, errorsListedMax)
+  const rest =
+    errorList.length > errors.length ? [`Further errors: ${errorList.length - errors.length}.`] : []
+  const detail = [...errors.map((error) => error.message), ...rest].join(' ')
   return new Problem('invalid-parameter', detail, { errors })
 }
 

@@ -48,6 +48,6 @@ export function requestedRange(header: string | undefined, bytes: number): ByteR
       headers: { 'Content-Range': `bytes */${bytes}` },
     })
   }
-  const [range = null, other] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
-  return other === undefined ? range : null
+  const [range = null, second] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
+  return second === undefined ? range : null
 }

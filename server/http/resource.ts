@@ -83,7 +83,7 @@ export function mount(
   const describe = describing(
     name,
     description,
-    offers.map(({ mediaTypes: [own] }) => own),
+    offers.map(({ mediaTypes: [mediaType] }) => mediaType),
   )
   const answer: RequestHandler = async (req, res) => {
     const { params, originalUrl } = req
@@ -100,9 +100,9 @@ export function mount(
         browse !== null && wantsPage(plain.headers, target)
           ? browse(resource, request, async (accepting) => resource.find({ ...request, headers: accepting }))
           : null
-      const found = await (page ?? resource.find(request))
-      if ('location' in found) sendRedirect(out, found.status, found.location)
-      else await responder.send(plain, out, found)
+      const resourceFound = await (page ?? resource.find(request))
+      if ('location' in resourceFound) sendRedirect(out, resourceFound.status, resourceFound.location)
+      else await responder.send(plain, out, resourceFound)
     }
     await answerTo(req, res, originalUrl)
     if (resource.isEndless === true) return

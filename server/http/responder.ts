@@ -103,12 +103,12 @@ export class Responder {
     const account = accountFor(res)
     const accepted = encodingsFor(req, response)
     // There is no Last-Modified: two imports may be in the same second, and a rollback goes back in time.
-    const known = matchingTag(
+    const tag = matchingTag(
       req.headers['if-none-match'],
       accepted.map((encoding) => tagOf(response, encoding)),
     )
-    if (known !== null) {
-      describe(res, response, known)
+    if (tag !== null) {
+      describe(res, response, tag)
       sendNotModified(res)
       return
     }

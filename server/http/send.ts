@@ -211,14 +211,14 @@ function sentBytesOf({ req: { socket } }: ServerResponse): number {
 export async function afterFirstChunk<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
   const iterator = chunks[Symbol.asyncIterator]()
   const first = await iterator.next()
-  async function* all(): AsyncGenerator<T> {
+  async function* items(): AsyncGenerator<T> {
     try {
       for (let next = first; next.done !== true; next = await iterator.next()) yield next.value
     } finally {
       await iterator.return?.()
     }
   }
-  return all()
+  return items()
 }
 
 interface StreamOptions {

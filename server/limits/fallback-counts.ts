@@ -12,12 +12,12 @@ export interface Link {
  */
 export class FallbackCounts implements Counts {
   readonly #shared: Counts
-  readonly #own: Counts
+  readonly #local: Counts
   readonly #link: Link
 
-  constructor(shared: Counts, own: Counts, link: Link) {
+  constructor(shared: Counts, local: Counts, link: Link) {
     this.#shared = shared
-    this.#own = own
+    this.#local = local
     this.#link = link
   }
 
@@ -29,6 +29,6 @@ export class FallbackCounts implements Counts {
         this.#link.failed(error)
       }
     }
-    return this.#own.add(client, amount, isCapped)
+    return this.#local.add(client, amount, isCapped)
   }
 }

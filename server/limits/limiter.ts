@@ -172,9 +172,9 @@ function outcomeWith(policy: Policy, counts: Counts, amount: number, usage: Usag
   return { counts, amount, standing, isRefused }
 }
 
-function laterRefusal(found: Outcome | null, one: Outcome): Outcome | null {
-  if (!one.isRefused) return found
-  return found !== null && found.standing.resetMs >= one.standing.resetMs ? found : one
+function laterRefusal(latest: Outcome | null, outcome: Outcome): Outcome | null {
+  if (!outcome.isRefused) return latest
+  return latest !== null && latest.standing.resetMs >= outcome.standing.resetMs ? latest : outcome
 }
 
 function outcomeOf(
@@ -258,11 +258,11 @@ export class MemoryCounts implements Counts {
   add(client: string, amount: number, isCapped = false): Usage {
     const { quota, windowMs } = this.#policy
     const now = Date.now()
-    const known = this.#usages.get(client)
-    const isOver = known === undefined || known.resetTime.getTime() <= now
+    const currentUsage = this.#usages.get(client)
+    const isOver = currentUsage === undefined || currentUsage.resetTime.getTime() <= now
     const { totalHits: used, resetTime } = isOver
       ? { totalHits: 0, resetTime: new Date(now + windowMs) }
-      : known
+      : currentUsage
     const total = Math.max(0, used + amount)
     if (total > quota && !isCapped) return { totalHits: total, resetTime }
     const usage = { totalHits: Math.min(total, quota), resetTime }

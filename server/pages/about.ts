@@ -17,13 +17,13 @@ async function renderMarkdown(text: string | null): Promise<Html | null> {
   return markup(new MarkdownIt({ html: false }).render(text))
 }
 
-function aboutHtml(context: PageContext, publicUrl: URL, about: Html | null): Html {
+function aboutHtml(context: PageContext, publicUrl: URL, aboutText: Html | null): Html {
   const { catalog, addresses, language, words } = context
   const lists = catalog.families.map((family) => addressesOf(family, publicUrl).list)
   const main = html`
     <h1>${words.aboutTitle(catalog.title)}</h1>
     <p class="lead">${catalog.description}</p>
-    ${about}
+    ${aboutText}
     ${words.aboutParagraphs.map(
       ({ title, text }) =>
         html`<h2>${title}</h2>
@@ -37,9 +37,9 @@ function aboutHtml(context: PageContext, publicUrl: URL, about: Html | null): Ht
     </ul>
   `
   return framed(context, {
-    title: words.about,
+    title: words.aboutPage,
     main,
-    inLanguage: (other) => addresses.about(other),
+    inLanguage: (target) => addresses.aboutPage(target),
     trail: [],
   })
 }
@@ -82,7 +82,7 @@ function limitsHtml(context: PageContext, areHeld: boolean): Html {
   return framed(context, {
     title: words.limits,
     main,
-    inLanguage: (other) => addresses.limits(other),
+    inLanguage: (target) => addresses.limits(target),
     trail: [],
   })
 }
@@ -101,7 +101,7 @@ export function aboutPage(service: PageService): Resource {
         service,
         ['about'],
         () => renderMarkdown(service.context.catalog.about),
-        (about) => aboutHtml(service.context, service.publicUrl, about),
+        (text) => aboutHtml(service.context, service.publicUrl, text),
       )
     },
   }

@@ -119,7 +119,7 @@ function apiHtml(
   return framed(context, {
     title,
     main,
-    inLanguage: (other) => addresses.aspect(other, table, 'api', query.parameters),
+    inLanguage: (target) => addresses.aspect(target, table, 'api', query.parameters),
     trail: trailTo(context, dataset),
   })
 }

@@ -59,14 +59,14 @@ function scriptOf(run: () => unknown): string {
 
 /** Files that pages use, under names that change with the content. */
 export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
-  const all = (Object.values(assets) as (Asset | null)[]).filter((asset) => asset !== null)
+  const allAssets = (Object.values(assets) as (Asset | null)[]).filter((asset) => asset !== null)
   return {
     path: '/assets/:file',
     name: 'Asset',
     description: 'Styles and scripts of the pages.',
     find: ({ params, target }) => {
       parseQuery(target, [])
-      const asset = all.find(({ file }) => file === params['file'])
+      const asset = allAssets.find(({ file }) => file === params['file'])
       if (asset === undefined) throw new Problem('unknown-address', 'There is no such file.')
       return {
         name: asset.file,

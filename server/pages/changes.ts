@@ -46,14 +46,14 @@ export function changesPage(service: PageService): Resource {
       const dataset = findDataset(service.catalog, request.params)
       const chosen = findTable(dataset, request.params)
       const versions = await service.snapshots.earlier(chosen)
-      return answerQuery(service, request, parse, (found) => {
-        const { table, snapshot, query } = found
+      return answerQuery(service, request, parse, (answerable) => {
+        const { table, snapshot, query } = answerable
         const api = rowAddresses(service).changes(dataset, table)
         const changes = changesOf(snapshot, query.since)
         if (changes === null && query.since !== null) throw unknownChanges(table, snapshot, query, api)
         const current = service.snapshots.current(table)?.manifest ?? snapshot.manifest
-        const all = [current, ...versions]
-        const ids = all.map((manifest) => manifest.snapshot)
+        const manifests = [current, ...versions]
+        const ids = manifests.map((manifest) => manifest.snapshot)
         const key = [
           'changes',
           table.dataset,
@@ -65,7 +65,7 @@ export function changesPage(service: PageService): Resource {
         ]
         const rowsTable = changes?.table ?? table
         const rowQuery = parseRowQuery(rowsTable, query.target, ['snapshot', 'format', 'fields'], rowsPerPage)
-        const view = { ...found, versions: all, changes, api }
+        const view = { ...answerable, versions: manifests, changes, api }
         if (changes === null || changes.manifest.rows === 0)
           return {
             ...named(service, key),
@@ -124,7 +124,7 @@ function changesHtml(
             ${sentences.length > 0 && html`<p>${sentences.join(' ')}</p>`}
             ${startsPart(
               context,
-              knownStarts(manifest).filter((other) => other !== since),
+              knownStarts(manifest).filter((start) => start !== since),
             )}
             ${rows !== null && rowsPart(context, table, changes.changes, query, rows)}`
     }
@@ -133,7 +133,7 @@ function changesHtml(
   return framed(context, {
     title: `${words.aspects.changes}: ${dataset.name}, ${titleOf(table)}`,
     main,
-    inLanguage: (other) => addresses.aspect(other, table, 'changes'),
+    inLanguage: (target) => addresses.aspect(target, table, 'changes'),
     trail: trailTo(context, dataset),
     feed,
   })
@@ -160,7 +160,7 @@ function versionsPart(context: PageContext, table: Table, versions: readonly Man
   const { list } = writtenIn(words)
   const lines = versions.map((manifest) => {
     const { snapshot, rows, changes: [changes] = [] } = manifest
-    const what = [
+    const facts = [
       words.rows(writtenIn(words).count(rows)),
       ...(changes === undefined
         ? []
@@ -174,7 +174,7 @@ function versionsPart(context: PageContext, table: Table, versions: readonly Man
       <a href="${addresses.table(language, table, new Map([['snapshot', snapshot]]))}"
         >${words.aspects.table}</a
       >
-      <span class="facts">${what}</span>
+      <span class="facts">${facts}</span>
     </li>`
   })
   return html`<section>
@@ -207,7 +207,7 @@ function countsPart(
       : html`<a href="${queryLink(new Map([...ends, [change, kind]]))}">${text}</a>`
   const isReloaded = changes.added + changes.removed + changes.changed > rows / 2
   const fields = changes.changed_fields.map(({ name, rows: changed }) => {
-    const field = table.fields.find((one) => one.name === name)
+    const field = table.fields.find((item) => item.name === name)
     return `${field === undefined ? name : titleOf(field)} (${count(changed)})`
   })
   return html`<p class="lead dotted" role="status">

@@ -14,10 +14,11 @@ interface Coverage {
 export function coverageOf({ fields, order, time }: Table, report: SnapshotReport | null): Coverage | null {
   const isOfTime = time === null ? isTime : ({ name }: { name: string }): boolean => name === time
   const field = fields.find(
-    (one) => isOfTime(one) && (time !== null || order.some((key) => key.field === one.name)),
+    (candidate) =>
+      isOfTime(candidate) && (time !== null || order.some((key) => key.field === candidate.name)),
   )
-  const found = report?.fields.find(({ name }) => name === field?.name)
-  const [from = null, to = null] = [found?.min, found?.max].map((text) => timeOfText(text ?? ''))
+  const statistics = report?.fields.find(({ name }) => name === field?.name)
+  const [from = null, to = null] = [statistics?.min, statistics?.max].map((text) => timeOfText(text ?? ''))
   return from === null || to === null ? null : { from, to }
 }
 
@@ -29,9 +30,9 @@ export function timeOfText(text: string): string | null {
 
 /** Returns the times from the first of these to the last. */
 export function allCovered(parts: readonly (Coverage | null)[]): Coverage | null {
-  const known = parts.filter((part) => part !== null)
-  const [from] = known.map((part) => part.from).toSorted()
-  const to = known
+  const periods = parts.filter((part) => part !== null)
+  const [from] = periods.map((part) => part.from).toSorted()
+  const to = periods
     .map((part) => part.to)
     .toSorted()
     .at(-1)

@@ -68,7 +68,7 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
     main,
     data: schemaOrgOf(writing, describeDataset(snapshots, dataset), language),
     feed,
-    inLanguage: (other) => addresses.dataset(other, dataset),
+    inLanguage: (target) => addresses.dataset(target, dataset),
     trail: [],
   })
 }
@@ -113,7 +113,7 @@ function tablesPart(service: PageService, dataset: Dataset, shown: readonly Show
         tableLine(
           service,
           table,
-          shown.find((one) => one.table === table),
+          shown.find((item) => item.table === table),
         ),
       ),
     )}
@@ -154,19 +154,19 @@ export function datasetPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset', 'Dataset'),
     find: async ({ params, target }) => {
-      const found = findDataset(catalog, params)
+      const dataset = findDataset(catalog, params)
       parseQuery(target, [])
-      const cited = citedDataset(service, found)
-      const truths = await truthsOf(service, found)
+      const cited = citedDataset(service, dataset)
+      const truths = await truthsOf(service, dataset)
       const key = [cited.today, truths.map(({ manifest, lastCheck }) => [manifest.snapshot, lastCheck])]
-      const view = describeDataset(snapshots, found)
+      const view = describeDataset(snapshots, dataset)
       const answer = webPageOf(
         service,
-        ['dataset', found.slug, ...key],
-        () => withSparks(service, found, truths),
+        ['dataset', dataset.slug, ...key],
+        () => withSparks(service, dataset, truths),
         (shown) => datasetHtml(service, cited, shown),
       )
-      const linksetAddress = writing.documents.ofDataset(found, 'linkset.json')
+      const linksetAddress = writing.documents.ofDataset(dataset, 'linkset.json')
       const Link = linkHeader(signposts(writing, view, context.language, describing), linksetAddress)
       return { ...answer, headers: { ...answer.headers, Link } }
     },

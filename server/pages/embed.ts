@@ -69,7 +69,7 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
   service: PageService,
   kind: 'chart' | null,
   parse: (table: Table, target: string) => Query,
-  describe: (found: AnswerableQuery<Query>, request: ResourceRequest) => DescribedFrame,
+  describe: (answerable: AnswerableQuery<Query>, request: ResourceRequest) => DescribedFrame,
 ): Resource {
   const { context, snapshots } = service
   const { addresses, language, words } = context
@@ -78,10 +78,10 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
     ...pageAt(service, path, kind === null ? 'Table in a frame' : 'Chart in a frame'),
     countsAs: 'rows',
     find: (request) => {
-      const answer = (found: AnswerableQuery<Query>): NamedResponse => {
-        const { table, snapshot, query } = found
+      const answer = (answerable: AnswerableQuery<Query>): NamedResponse => {
+        const { table, snapshot, query } = answerable
         const shown = snapshot.manifest.snapshot
-        const { key, parameters, rowBytes, frame } = describe(found, request)
+        const { key, parameters, rowBytes, frame } = describe(answerable, request)
         const isGone = query.snapshot !== null && query.snapshot !== 'current' && query.snapshot !== shown
         const kept = isGone ? new Map([...parameters, ['snapshot', shown]]) : parameters
         const current = snapshots.current(table)?.manifest.snapshot ?? shown
@@ -106,8 +106,8 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
 
 export function chartEmbed(service: PageService): Resource {
   const { context } = service
-  return framesOf(service, 'chart', parseChart, (found, request) => {
-    const query = chartQuery(found)
+  return framesOf(service, 'chart', parseChart, (answerable, request) => {
+    const query = chartQuery(answerable)
     return {
       key: chartKey('chart', query),
       parameters: chartParameters(query),
@@ -133,15 +133,15 @@ export function chartEmbed(service: PageService): Resource {
 }
 
 export function tableEmbed(service: PageService): Resource {
-  return framesOf(service, null, parseEmbedded, (found, request) => {
-    const { table, snapshot, query } = found
+  return framesOf(service, null, parseEmbedded, (answerable, request) => {
+    const { table, snapshot, query } = answerable
     const page = rowsPage(snapshot, query)
     return {
       key: ['table', tableId(table), page.key],
       parameters: query.parameters,
       rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes,
       frame: async (parameters, signal) => {
-        const { view } = await viewOf(found, page, service, request, signal)
+        const { view } = await viewOf(answerable, page, service, request, signal)
         return tableFrame(service.context, view, parameters)
       },
     }
@@ -199,13 +199,13 @@ export function oEmbed(
       const query = new Map(parametersOf(target))
       if ((query.get('format') ?? 'json') !== 'json')
         throw new Problem('not-acceptable', 'The parameter "format" must be json.')
-      const found = embeddable(query.get('url') ?? '', publicUrl, services)
-      if (found === null)
+      const frame = embeddable(query.get('url') ?? '', publicUrl, services)
+      if (frame === null)
         throw new Problem(
           'unknown-address',
           'The parameter "url" must be the address of a table or a chart of this service.',
         )
-      const { src, title } = found
+      const { src, title } = frame
       const within = (name: string, size: number): number => {
         const max = Number(query.get(name) ?? size)
         return max >= 1 ? Math.min(size, Math.floor(max)) : size

@@ -38,13 +38,13 @@ function fieldsHtml(context: PageContext, described: RequestedTable): Html {
   return framed(context, {
     title,
     main,
-    inLanguage: (other) => addresses.aspect(other, table, 'fields'),
+    inLanguage: (target) => addresses.aspect(target, table, 'fields'),
     trail: trailTo(context, dataset),
   })
 }
 
 function foundOf(report: SnapshotReport | null, { name }: Field): Profile | undefined {
-  return report?.fields.find((one) => one.name === name)
+  return report?.fields.find((item) => item.name === name)
 }
 
 function typeText({ words }: PageContext, field: Field): string {
@@ -52,18 +52,18 @@ function typeText({ words }: PageContext, field: Field): string {
   return typeRow(field.type).hasDigits ? `${name}, ${words.decimals(field.scale)}` : name
 }
 
-function fieldLine(context: PageContext, field: Field, found: Profile | undefined): Html {
+function fieldLine(context: PageContext, field: Field, statistics: Profile | undefined): Html {
   const { words } = context
   const { count } = writtenIn(words)
   // The first and last of texts say little.
   const bounds =
-    isNumber(field) || isTime(field) ? [found?.min, found?.max].flatMap((text) => text ?? []) : []
+    isNumber(field) || isTime(field) ? [statistics?.min, statistics?.max].flatMap((text) => text ?? []) : []
   const facts =
-    found === undefined
+    statistics === undefined
       ? []
       : [
-          distinctText(words, found),
-          found.nulls > 0 ? words.nulls(count(found.nulls)) : words.noNulls,
+          distinctText(words, statistics),
+          statistics.nulls > 0 ? words.nulls(count(statistics.nulls)) : words.noNulls,
         ].filter((text) => text !== '')
   return html`<tr>
     <th scope="row">
@@ -78,21 +78,27 @@ function fieldLine(context: PageContext, field: Field, found: Profile | undefine
       ${bounds.length === 2 && words.between(boundText(words, field, bounds[0] ?? ''), boundText(words, field, bounds[1] ?? ''))}
       <p class="facts dotted">${facts.map((fact) => html`<span>${fact}</span> `)}</p>
     </td>
-    <td>${distributionPart(context, field, found)}</td>
+    <td>${distributionPart(context, field, statistics)}</td>
   </tr>`
 }
 
-function distributionPart({ words }: PageContext, field: Field, found: Profile | undefined): Html | null {
+function distributionPart(
+  { words }: PageContext,
+  field: Field,
+  statistics: Profile | undefined,
+): Html | null {
   const { count } = writtenIn(words)
-  const top = (found?.top ?? []).map(({ value, rows }) => [valueText(words, field, value), rows] as const)
-  const ranges = (found?.histogram ?? []).map(({ from, to, rows }, index) => {
+  const top = (statistics?.top ?? []).map(
+    ({ value, rows }) => [valueText(words, field, value), rows] as const,
+  )
+  const ranges = (statistics?.histogram ?? []).map(({ from, to, rows }, index) => {
     const range = index === 0 ? words.between : words.above
     return [range(boundText(words, field, from), boundText(words, field, to)), rows] as const
   })
   const entries = top.length > 0 ? top : ranges
-  if (found === undefined || entries.length === 0) return null
+  if (statistics === undefined || entries.length === 0) return null
   return html`<details class="profile">
-    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(found)}</summary>
+    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(statistics)}</summary>
     <ul class="values">
       ${entries.map(([text, rows]) => html`<li dir="auto">${text} <span class="share">${count(rows)}</span></li>`)}
     </ul>
@@ -103,7 +109,7 @@ function distributionPart({ words }: PageContext, field: Field, found: Profile |
 function dictionaryCsv({ table, report }: RequestedTable): string {
   const lines = table.fields.map((field) => {
     const { name, type, precision, scale, title, description, unit, kind } = field
-    const found = foundOf(report, field)
+    const statistics = foundOf(report, field)
     const digits = typeRow(type).hasDigits ? { precision, scale } : { precision: null, scale: null }
     return {
       name,
@@ -113,11 +119,11 @@ function dictionaryCsv({ table, report }: RequestedTable): string {
       description,
       unit,
       kind,
-      nulls: found?.nulls,
-      distinct_estimate: found?.distinct_estimate,
-      min: found?.min,
-      max: found?.max,
-      most_frequent: (found?.top ?? []).map(({ value, rows }) => `${value} (${rows})`).join('; '),
+      nulls: statistics?.nulls,
+      distinct_estimate: statistics?.distinct_estimate,
+      min: statistics?.min,
+      max: statistics?.max,
+      most_frequent: (statistics?.top ?? []).map(({ value, rows }) => `${value} (${rows})`).join('; '),
       operators: table.filters.includes(name) ? operatorsOf(field).join(' ') : '',
     }
   })

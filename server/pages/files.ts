@@ -34,10 +34,10 @@ export function filesPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/files/:dataset', 'Files'),
     find: async ({ params, target }) => {
-      const found = findDataset(catalog, params)
+      const dataset = findDataset(catalog, params)
       parseQuery(target, [])
       const tables: TableFiles[] = []
-      for (const table of found.tables.values()) {
+      for (const table of dataset.tables.values()) {
         const snapshot = snapshots.current(table)
         if (snapshot === null) continue
         const earlier = await snapshots.earlier(table)
@@ -46,8 +46,8 @@ export function filesPage(service: PageService): Resource {
       const ids = tables.map(({ manifest, earlier }) =>
         [manifest, ...earlier].map(({ snapshot }) => snapshot),
       )
-      return webPage(service, ['files', found.slug, ids], () =>
-        filesHtml(context, { dataset: found, tables, files }),
+      return webPage(service, ['files', dataset.slug, ids], () =>
+        filesHtml(context, { dataset, tables, files }),
       )
     },
   }
@@ -76,7 +76,7 @@ function filesHtml(context: PageContext, { dataset, tables, files }: FilesView):
   return framed(context, {
     title,
     main,
-    inLanguage: (other) => addresses.files(other, dataset),
+    inLanguage: (language) => addresses.files(language, dataset),
     trail: trailTo(context, dataset),
   })
 }
@@ -92,7 +92,7 @@ function tablePart(
     <h2><a href="${addresses.table(language, table)}">${titleOf(table)}</a></h2>
     <h3>${words.versions}</h3>
     <ol class="versions">
-      ${[manifest, ...earlier].map((one, index) => versionPart(context, table, one, earlier[index] ?? null))}
+      ${[manifest, ...earlier].map((version, index) => versionPart(context, table, version, earlier[index] ?? null))}
     </ol>
     <h3>${words.files}</h3>
     ${stackedTable(
@@ -132,12 +132,12 @@ function versionPart(
 ): Html {
   const { moment, count } = writtenIn(words)
   const address = addresses.table(language, table, new Map([['snapshot', snapshot]]))
-  const more = before === null ? null : rows - before.rows
+  const difference = before === null ? null : rows - before.rows
   const isSame = before !== null && sumsIn(before.sources) === sumsIn(sources)
   return html`<li>
     <time datetime="${imported}">${moment(imported)}</time>:
     <a href="${address}">${words.rows(count(rows))}</a>
-    ${more !== null && more !== 0 && html`<span class="facts">${words.rowsMore(`${more < 0 ? '−' : '+'}${count(Math.abs(more))}`)}</span>`}
+    ${difference !== null && difference !== 0 && html`<span class="facts">${words.rowsMore(`${difference < 0 ? '−' : '+'}${count(Math.abs(difference))}`)}</span>`}
     ${isSame && html`<span class="facts">${words.sameAsBefore}</span>`} <code class="facts">${snapshot}</code>
   </li>`
 }

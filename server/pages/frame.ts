@@ -78,7 +78,7 @@ export function framed(context: PageContext, page: Framed): Html {
       ${
         inLanguage !== null &&
         languages.map(
-          (other) => html`<link rel="alternate" hreflang="${other}" href="${inLanguage(other)}" />`,
+          (language) => html`<link rel="alternate" hreflang="${language}" href="${inLanguage(language)}" />`,
         )
       }
     </head>
@@ -111,15 +111,15 @@ function headerPart(
     <nav class="languages" aria-label="${words.languages}">
       ${
         inLanguage !== null &&
-        languages.map((other) =>
-          other === language
-            ? html`<span aria-current="true" title="${wordsOf[other].language}">${other.toUpperCase()}</span>`
+        languages.map((code) =>
+          code === language
+            ? html`<span aria-current="true" title="${wordsOf[code].language}">${code.toUpperCase()}</span>`
             : html`<a
-                href="${inLanguage(other)}"
-                hreflang="${other}"
-                lang="${other}"
-                title="${wordsOf[other].language}"
-                >${other.toUpperCase()}</a
+                href="${inLanguage(code)}"
+                hreflang="${code}"
+                lang="${code}"
+                title="${wordsOf[code].language}"
+                >${code.toUpperCase()}</a
               >`,
         )
       }
@@ -152,7 +152,7 @@ function footerPart({ catalog, addresses, language, words }: PageContext): Html 
   return html`<footer class="bottom">
     <nav aria-label="${words.service}">
       <a href="${addresses.home(language)}">${words.home}</a>
-      <a href="${addresses.about(language)}">${words.about}</a>
+      <a href="${addresses.aboutPage(language)}">${words.aboutPage}</a>
       <a href="${addresses.limits(language)}">${words.limits}</a>
       ${publisher !== null && html`<span>${partyPart(publisher)}</span>`}
       ${contact !== null && html`<a href="${mail ?? contact.url}">${contact.name}</a>`}

@@ -43,7 +43,7 @@ function publishedDatasets({ context, snapshots }: PageService): PublishedDatase
           const snapshot = snapshots.current(table)
           return snapshot === null ? [] : [{ table, snapshot }]
         })
-        .toSorted((one, other) => other.snapshot.manifest.rows - one.snapshot.manifest.rows),
+        .toSorted((a, b) => b.snapshot.manifest.rows - a.snapshot.manifest.rows),
     }))
     .filter(({ tables }) => tables.length > 0)
 }
@@ -86,7 +86,7 @@ function homeHtml(
       <h2 class="unseen">${words.datasets}</h2>
       ${themesPart(context, published, theme)}
       <ul class="cards">
-        ${shown.map((one) => card(context, one, sparks.get(one.dataset.slug) ?? null))}
+        ${shown.map((item) => card(context, item, sparks.get(item.dataset.slug) ?? null))}
       </ul>
     </section>
     ${latelyPart(context, published)}
@@ -106,7 +106,7 @@ function homeHtml(
     main,
     hasSearch: true,
     feed: writing.documents.feed(language),
-    inLanguage: (other) => addresses.home(other) + themeQuery(theme),
+    inLanguage: (target) => addresses.home(target) + themeQuery(theme),
   })
 }
 
@@ -114,7 +114,7 @@ function figuresPart({ words }: PageContext, published: readonly PublishedDatase
   const [newest] = changesOf(published)
   if (newest === undefined) return null
   const { count, day } = writtenIn(words)
-  const rows = published.reduce((sum, one) => sum + rowsOf(one), 0)
+  const rows = published.reduce((sum, item) => sum + rowsOf(item), 0)
   const figures = [
     [count(published.length), words.datasets],
     [count(rows), words.rowsHead],

@@ -61,13 +61,13 @@ function highlighted(text: string): string {
     const start = lineStarts[depth]
     if (start !== undefined) pieces.push(start)
   }
-  const found = text.match(tokens) ?? []
-  for (const [index, token] of found.entries()) {
+  const matches = text.match(tokens) ?? []
+  for (const [index, token] of matches.entries()) {
     const isEnd = token === '}' || token === ']'
     const isStart = before === '{' || before === '['
     if (isEnd) depth -= 1
     if (isEnd ? !isStart : isStart) line()
-    pieces.push(tokenPart(token, found[index + 1] === ':'))
+    pieces.push(tokenPart(token, matches[index + 1] === ':'))
     if (token === '{' || token === '[') depth += 1
     if (token === ',') line()
     if (token === ':') pieces.push(' ')

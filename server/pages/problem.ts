@@ -65,7 +65,7 @@ function problemPage(context: PageContext, view: ProblemView): Html {
     title: words.problems[code],
     main,
     hasSearch,
-    inLanguage: (other) => addresses.home(other),
+    inLanguage: (target) => addresses.home(target),
   })
 }
 
@@ -107,10 +107,10 @@ function correctionForm(
   const corrected = parameters.filter(
     ([name]) => isOfApi || !errors.some((error) => error.parameter === name && isUnknown(error)),
   )
-  const known = new Set(corrected.map(([name]) => name))
+  const names = new Set(corrected.map(([name]) => name))
   return html`<form class="correction" method="get">
     ${errors
-      .filter(({ parameter }) => !known.has(parameter))
+      .filter(({ parameter }) => !names.has(parameter))
       .map((error) => html`<p role="alert">${messageOf(error)}</p>`)}
     ${corrected.slice(0, correctedMax).map(([name, text], index) => {
       const error = errors.find(({ parameter }) => parameter === name)
@@ -150,7 +150,7 @@ export function problemForms(
 ): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
   return (target, headers) => {
     const [, first] = target.split('/', 2)
-    const language = languages.find((one) => one === first) ?? languageFor(headers['accept-language'])
+    const language = languages.find((code) => code === first) ?? languageFor(headers['accept-language'])
     return formIn(contextFor(contexts, language), target)
   }
 }

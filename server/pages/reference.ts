@@ -48,7 +48,7 @@ function referenceHtml(context: PageContext, view: ReferenceView): Html {
       html`<section>
         <h2>${words.tables}</h2>
         <ul>
-          ${tableLinks.map((other) => html`<li><a href="${other.address}">${other.name}</a></li>`)}
+          ${tableLinks.map((link) => html`<li><a href="${link.address}">${link.name}</a></li>`)}
         </ul>
       </section>`
     }
@@ -67,7 +67,7 @@ function pathPart({ words }: PageContext, document: Json, path: string, item: Na
   if (operation === undefined) return html``
   const ofPath = ((item as Json)['parameters'] ?? []) as readonly Json[]
   const parameters = [...ofPath, ...(operation.parameters ?? [])].map(
-    (one) => resolved(document, one) as unknown as Parameter,
+    (parameter) => resolved(document, parameter) as unknown as Parameter,
   )
   return html`<article>
     <h3>${methods.map((method) => method.toUpperCase()).join(', ')} <code class="address">${path}</code></h3>
@@ -141,19 +141,19 @@ function schemasPart({ words }: PageContext, document: Json): Html | false {
 function resolved(document: Json, value: Json): Json {
   const reference = value['$ref']
   if (typeof reference !== 'string') return value
-  let found: unknown = document
-  for (const step of reference.slice(2).split('/')) found = (found as Json)[step]
-  return found as Json
+  let part: unknown = document
+  for (const step of reference.slice(2).split('/')) part = (part as Json)[step]
+  return part as Json
 }
 
 function typeOf(document: Json, schema: Json): string {
   const reference = schema['$ref']
   if (typeof reference === 'string') {
-    const own = resolved(document, schema)
-    return own['properties'] === undefined ? typeOf(document, own) : (reference.split('/').at(-1) ?? '')
+    const target = resolved(document, schema)
+    return target['properties'] === undefined ? typeOf(document, target) : (reference.split('/').at(-1) ?? '')
   }
-  const { type, format, items, enum: choices, const: one, anyOf } = schema
-  if (one !== undefined) return JSON.stringify(one)
+  const { type, format, items, enum: choices, const: constant, anyOf } = schema
+  if (constant !== undefined) return JSON.stringify(constant)
   if (Array.isArray(anyOf)) return anyOf.map((form) => typeOf(document, form as Json)).join(' | ')
   if (Array.isArray(choices)) {
     const choiceTexts = choices.slice(0, choicesShown).map((choice) => String(choice))
@@ -207,7 +207,7 @@ export function referencePage(service: PageService): Resource {
             name: tableId(table),
             address: addresses.reference(language, table),
           })),
-          inLanguage: (other) => addresses.reference(other),
+          inLanguage: (code) => addresses.reference(code),
           trail: [],
         }),
       )
@@ -231,7 +231,7 @@ export function tableReferencePage(service: PageService): Resource {
           document: tableOpenApi(writing, view, options),
           address: options.tableDocument(dataset, table),
           tableLinks: [],
-          inLanguage: (other) => addresses.reference(other, table),
+          inLanguage: (language) => addresses.reference(language, table),
           trail: trailTo(context, dataset, table),
         }),
       )

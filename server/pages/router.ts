@@ -46,17 +46,17 @@ const files = [citationFile, dictionaryFile, chartFile, workbookFile]
 export function pagesRouter(service: Runtime, contexts: PageContexts, serving: Serving): Router {
   const writing = writingOf(service.catalog, service.publicUrl)
   const router = express.Router({ caseSensitive: true, strict: true })
-  const all = new Map(
+  const services = new Map(
     [...contexts].map(([language, context]) => [language, pageService(context, service, writing)]),
   )
   const index = findIndex(mainFamily(service.catalog, service.publicUrl), service)
-  mountHandler(router, '/', { name: 'Home', description: 'Redirect to the pages.' }, root(all, index))
+  mountHandler(router, '/', { name: 'Home', description: 'Redirect to the pages.' }, root(services, index))
   const [any] = contexts.values()
   if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
-  mount(router, oEmbed(all, service), false, serving)
+  mount(router, oEmbed(services, service), false, serving)
   const engine = engineFiles(service)
   if (engine !== null) mount(router, engine, false, serving)
-  for (const localizedService of all.values()) {
+  for (const localizedService of services.values()) {
     // Mount files first: the pattern of table pages also matches `/dataset/:dataset/cite.bib`.
     for (const file of files) mount(router, file(localizedService), false, serving)
     for (const page of pages) mount(router, page(localizedService), true, serving)

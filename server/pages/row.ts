@@ -58,7 +58,7 @@ function rowHtml(context: PageContext, view: RowView): Html {
   return framed(context, {
     title: `${titleOf(table)}, ${title}`,
     main,
-    inLanguage: (other) => addresses.row(other, table, number, snapshot),
+    inLanguage: (target) => addresses.row(target, table, number, snapshot),
     trail: trailTo(context, dataset, table),
   })
 }

@@ -156,11 +156,11 @@ export function webPageOf<T>(
   service: PageService,
   key: readonly unknown[],
   find: () => Promise<T>,
-  page: (found: T) => Html,
+  page: (content: T) => Html,
 ): NamedResponse {
   const body = async (): Promise<Body> => {
-    const found = await find()
-    return timed(() => textOf(page(found)))
+    const content = await find()
+    return timed(() => textOf(page(content)))
   }
   return { ...named(service, key), body }
 }

@@ -87,7 +87,7 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
   return framed(context, {
     title,
     main,
-    inLanguage: (other) => addresses.aspect(other, table, 'sql', rowParameters(view)),
+    inLanguage: (target) => addresses.aspect(target, table, 'sql', rowParameters(view)),
     trail: trailTo(context, dataset),
     script: assets.console,
   })

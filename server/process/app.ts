@@ -145,7 +145,7 @@ async function loading(
   { url = '' }: IncomingMessage,
 ): Promise<void> {
   const names = pathOf(url).split('/')
-  const dataset = names.map((name) => catalog.datasets.get(name)).find((one) => one !== undefined)
+  const dataset = names.map((name) => catalog.datasets.get(name)).find((item) => item !== undefined)
   if (dataset === undefined) {
     if (!(await readiness.waitFor(loadingMs))) throw starting()
     return

@@ -94,7 +94,7 @@ export function parseAggregateQuery(
   target: string,
   without: readonly ParameterName[] = [],
 ): AggregateQuery {
-  const offered = names.filter((name) => !without.some((other) => other === name))
+  const offered = names.filter((name) => !without.some((excluded) => excluded === name))
   const ofGroups: { name: string; text: string; aim: GroupTarget }[] = []
   const others: [string, string][] = []
   for (const [name, text] of withLists(table, parametersOf(target), listNames)) {
@@ -118,7 +118,7 @@ export function parseAggregateQuery(
   for (const { name, text, aim } of ofGroups) {
     const condition = errors.length > 0 ? null : parseGroupCondition(aim, text, measures)
     if (condition instanceof Invalid) errors.push({ parameter: name, message: condition.message })
-    else if (condition !== null && conditions.some((other) => haveSameParameter(other, condition)))
+    else if (condition !== null && conditions.some((earlier) => haveSameParameter(earlier, condition)))
       errors.push({ parameter: name, message: `The parameter "${name}" repeats a condition: remove it.` })
     else if (condition !== null) conditions.push(condition)
   }
@@ -168,11 +168,11 @@ function parseGroupCondition(
   text: string,
   measures: readonly Measure[],
 ): Condition | Invalid {
-  const measure = measures.find((one) => one.name === name)
+  const measure = measures.find((item) => item.name === name)
   if (measure === undefined)
     return new Invalid(`The condition on "${name}" needs the measure: add it to the parameter "measure".`)
-  const allowed = operatorsOf(measure.column).filter((one) => groupOperators.has(one))
-  const operator = allowed.find((one) => one === (written ?? 'eq'))
+  const allowed = operatorsOf(measure.column).filter((offered) => groupOperators.has(offered))
+  const operator = allowed.find((offered) => offered === (written ?? 'eq'))
   if (operator === undefined) {
     const hint = didYouMean(written ?? '', allowed)
     return new Invalid(
@@ -207,15 +207,15 @@ function parseNames<T extends { readonly name: string }>(
   const written = parseList(text)
   if (written === null) return new Invalid(`The parameter "${parameter}" must be names separated by commas.`)
   if (written.length > max) return new Invalid(`The parameter "${parameter}" names more than ${max}.`)
-  const found: T[] = []
+  const parsedItems: T[] = []
   for (const name of written) {
-    const one = parse(name)
-    if (one instanceof Invalid) return one
-    if (found.some((other) => other.name === name))
+    const parsedItem = parse(name)
+    if (parsedItem instanceof Invalid) return parsedItem
+    if (parsedItems.some((item) => item.name === name))
       return new Invalid(`The parameter "${parameter}" names "${name}" twice.`)
-    found.push(one)
+    parsedItems.push(parsedItem)
   }
-  return found
+  return parsedItems
 }
 
 /** Types whose values form no groups. */
@@ -243,13 +243,13 @@ function termOf(table: Table, name: string): Term | Invalid {
   if (part !== undefined) return part
   if (base !== undefined) {
     const parts = partsOf(table, base)
-    const known = parts.map((one) => `${base.name}__${one}`)
-    const what =
+    const alternatives = parts.map((partName) => `${base.name}__${partName}`)
+    const problem =
       parts.length === 0
         ? `"${base.name}" has no parts, since it has no dates`
-        : `its parts are ${known.join(', ')}`
+        : `its parts are ${alternatives.join(', ')}`
     return new Invalid(
-      `The parameter "group" names "${shorten(name)}", which is not a field${didYouMean(name, known)}; ${what}.`,
+      `The parameter "group" names "${shorten(name)}", which is not a field${didYouMean(name, alternatives)}; ${problem}.`,
     )
   }
   const grouping = fields.filter(({ type }) => !ungrouped.has(type)).map((field) => field.name)
@@ -258,12 +258,16 @@ function termOf(table: Table, name: string): Term | Invalid {
   )
 }
 
-function parseGroupOrder(parameter: string, text: string, known: readonly string[]): OrderKey[] | Invalid {
+function parseGroupOrder(
+  parameter: string,
+  text: string,
+  knownNames: readonly string[],
+): OrderKey[] | Invalid {
   return readOrderKeys(parameter, text, (name) =>
-    known.includes(name)
+    knownNames.includes(name)
       ? null
       : new Invalid(
-          `The parameter "${parameter}" names "${shorten(name)}", which is not in the answer${didYouMean(name, known)}; it has ${known.join(', ')}.`,
+          `The parameter "${parameter}" names "${shorten(name)}", which is not in the answer${didYouMean(name, knownNames)}; it has ${knownNames.join(', ')}.`,
         ),
   )
 }

@@ -79,15 +79,15 @@ export function parseCondition(
   text: string,
 ): Condition | Invalid {
   const operator = written ?? 'eq'
-  const known = operatorsOf(field)
-  if (!isOperator(operator) || !known.includes(operator)) {
-    const what = isOperator(operator)
+  const operators = operatorsOf(field)
+  if (!isOperator(operator) || !operators.includes(operator)) {
+    const problem = isOperator(operator)
       ? `has no operator "${operator}", since its type is ${field.type}`
       : `has no operator "${shorten(operator)}"`
     const parts = field.part === undefined ? partsOf(table, field) : []
     const others = parts.length === 0 ? '' : `; its parts: ${parts.join(', ')}`
     return new Invalid(
-      `The field "${field.name}" ${what}${didYouMean(operator, [...known, ...parts])}; its operators: ${known.join(', ')}${others}.`,
+      `The field "${field.name}" ${problem}${didYouMean(operator, [...operators, ...parts])}; its operators: ${operators.join(', ')}${others}.`,
     )
   }
   const { name } = baseOf(field)
@@ -280,8 +280,8 @@ export function impliedBy({ field, operator, values }: Condition): Condition[] {
 }
 
 /** Returns whether two conditions have the same parameter. */
-export function haveSameParameter(one: Condition, other: Condition): boolean {
-  return one.field === other.field && one.operator === other.operator
+export function haveSameParameter(a: Condition, b: Condition): boolean {
+  return a.field === b.field && a.operator === b.operator
 }
 
 /** Returns the canonical parameter of a condition. */

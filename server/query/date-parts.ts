@@ -142,19 +142,19 @@ const terms = new WeakMap<Field, ReadonlyMap<DatePart, Term>>()
 
 /** Returns a part of a field by its name, such as `date__month`; undefined if the field has no such part. */
 export function partTerm(base: Field, name: string): Term | undefined {
-  const part = allPartsOf(base).find((one) => one === name)
+  const part = allPartsOf(base).find((candidate) => candidate === name)
   if (part === undefined) return undefined
   const parts =
     terms.get(base) ??
     new Map(
-      allPartsOf(base).map((one): [DatePart, Term] => [
-        one,
+      allPartsOf(base).map((partName): [DatePart, Term] => [
+        partName,
         {
           ...base,
-          name: `${base.name}__${one}`,
-          type: rows[one].type,
+          name: `${base.name}__${partName}`,
+          type: rows[partName].type,
           kind: null,
-          part: { base, name: one },
+          part: { base, name: partName },
         },
       ]),
     )

@@ -24,12 +24,12 @@ export function exampleQueries(table: Table, report: SnapshotReport | null): Exa
   const key = table.order[0]?.field ?? table.filters[0]
   const examples: ExampleQuery[] = []
   if (chosen !== undefined) {
-    const [one = '', other = one] = choices(chosen)
+    const [first = '', second = first] = choices(chosen)
     const { name } = chosen
     examples.push(
-      query(`rows with ${name} ${one}`, { [`${name}__eq`]: one }),
-      query(`rows with ${name} ${one} or ${other}`, { [`${name}__in`]: formatList([one, other]) }),
-      query(`all rows with ${name} ${one}, as one CSV`, { [`${name}__eq`]: one, format: 'csv' }, true),
+      query(`rows with ${name} ${first}`, { [`${name}__eq`]: first }),
+      query(`rows with ${name} ${first} or ${second}`, { [`${name}__in`]: formatList([first, second]) }),
+      query(`all rows with ${name} ${first}, as one CSV`, { [`${name}__eq`]: first, format: 'csv' }, true),
     )
   }
   if (measured !== undefined) {
@@ -44,8 +44,8 @@ export function exampleQueries(table: Table, report: SnapshotReport | null): Exa
       }),
     )
   }
-  const some = table.fields.slice(0, 2).map(({ name }) => name)
-  return [...examples, query('some fields only, as CSV', { fields: formatList(some), format: 'csv' })]
+  const fieldNames = table.fields.slice(0, 2).map(({ name }) => name)
+  return [...examples, query('some fields only, as CSV', { fields: formatList(fieldNames), format: 'csv' })]
 }
 
 function query(description: string, parameters: Record<string, string>, isExport = false): ExampleQuery {

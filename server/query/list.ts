@@ -7,9 +7,9 @@ export function parseList(text: string): string[] | null {
   const values: string[] = []
   const item = /\s*(?:"((?:[^"]|"")*)"\s*|([^\s",][^",]*))(,|$)/y
   for (let end = ','; end === ',';) {
-    const found = item.exec(text)
-    if (found === null) return null
-    const [, quoted, plain = '', after = ''] = found
+    const match = item.exec(text)
+    if (match === null) return null
+    const [, quoted, plain = '', after = ''] = match
     values.push(quoted === undefined ? plain.trimEnd() : quoted.replaceAll('""', '"'))
     end = after
   }

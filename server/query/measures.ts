@@ -46,9 +46,9 @@ function isNumeric({ type }: Pick<Field, 'type'>): boolean {
 /** Returns the functions of a field, except those whose name is that of another field. */
 export function functionsOf({ fields }: Pick<Table, 'fields'>, field: Field): MeasureFunction[] {
   return measureFunctions.filter(
-    (one) =>
-      (isNumeric(field) || !functions[one].isNumeric) &&
-      fields.every(({ name }) => name !== `${field.name}__${one}`),
+    (functionName) =>
+      (isNumeric(field) || !functions[functionName].isNumeric) &&
+      fields.every(({ name }) => name !== `${field.name}__${functionName}`),
   )
 }
 
@@ -98,8 +98,8 @@ export function measureOf(table: Table, name: string): Measure | null {
       column: { ...first, ...untitled, ...unlike, name, type: 'integer' },
     }
   const end = name.lastIndexOf('__')
-  const field = table.fields.find((one) => end !== -1 && one.name === name.slice(0, end))
-  const of = field && functionsOf(table, field).find((one) => one === name.slice(end + 2))
+  const field = table.fields.find((item) => end !== -1 && item.name === name.slice(0, end))
+  const of = field && functionsOf(table, field).find((functionName) => functionName === name.slice(end + 2))
   return field === undefined || of === undefined
     ? null
     : { name, of, field, column: columnOf(field, of, name) }
@@ -121,23 +121,23 @@ export function noMeasure(table: Table, name: string): Invalid {
   const end = name.lastIndexOf('__')
   const base = fields.find((field) => field.name === (isTaken || end === -1 ? name : name.slice(0, end)))
   if (base === undefined) {
-    const known = [
+    const knownNames = [
       rows,
-      ...fields.flatMap((one) => functionsOf(table, one).map((of) => `${one.name}__${of}`)),
+      ...fields.flatMap((item) => functionsOf(table, item).map((of) => `${item.name}__${of}`)),
     ]
     return new Invalid(
-      `The parameter "measure" names "${shown}", which is not a measure${didYouMean(name, known)}; measures are ${rows} and <field>__<function>.`,
+      `The parameter "measure" names "${shown}", which is not a measure${didYouMean(name, knownNames)}; measures are ${rows} and <field>__<function>.`,
     )
   }
   const list = functionsOf(table, base).map((of) => `${base.name}__${of}`)
   const instead =
     name === 'rows' ? `the number of rows is "${rows}", and measures of the field are` : 'its measures are'
-  const what =
+  const problem =
     isTaken && (name === 'rows' || end !== -1)
       ? `"${shown}", which is a field`
       : isTaken
         ? `the field "${shown}" without a function`
         : `"${shown}", but the field "${base.name}" of type ${base.type} has no such function`
   const hint = isTaken ? '' : didYouMean(name, list)
-  return new Invalid(`The parameter "measure" names ${what}${hint}; ${instead} ${list.join(', ')}.`)
+  return new Invalid(`The parameter "measure" names ${problem}${hint}; ${instead} ${list.join(', ')}.`)
 }

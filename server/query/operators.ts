@@ -12,21 +12,21 @@ interface OperatorRow {
   readonly meaning: string
 }
 
-const all = fieldTypeNames
-const ordered = all.filter((type) => typeRow(type).isOrdered)
-const textual = all.filter((type) => typeRow(type).isText)
+const allTypes = fieldTypeNames
+const ordered = allTypes.filter((type) => typeRow(type).isOrdered)
+const textual = allTypes.filter((type) => typeRow(type).isText)
 const typesWithParts = (parts: 'texts' | 'degrees'): FieldType[] =>
-  all.filter((type) => typeRow(type).parts === parts)
+  allTypes.filter((type) => typeRow(type).parts === parts)
 
 /** Operators of conditions: `<field>__<operator>=...`. */
 export const operators = {
-  eq: { operandKind: 'value', types: all, meaning: 'equals this value' },
-  ne: { operandKind: 'value', types: all, meaning: 'differs from this value, or is null' },
+  eq: { operandKind: 'value', types: allTypes, meaning: 'equals this value' },
+  ne: { operandKind: 'value', types: allTypes, meaning: 'differs from this value, or is null' },
   gt: { operandKind: 'value', types: ordered, meaning: 'is greater than this value' },
   gte: { operandKind: 'value', types: ordered, meaning: 'is greater than or equal to this value' },
   lt: { operandKind: 'value', types: ordered, meaning: 'is less than this value' },
   lte: { operandKind: 'value', types: ordered, meaning: 'is less than or equal to this value' },
-  in: { operandKind: 'list', types: all, meaning: 'is one of these values' },
+  in: { operandKind: 'list', types: allTypes, meaning: 'is one of these values' },
   range: { operandKind: 'pair', types: ordered, meaning: 'is between these two values, or one of them' },
   iexact: {
     operandKind: 'part',
@@ -45,7 +45,7 @@ export const operators = {
     types: typesWithParts('degrees'),
     meaning: 'is within these degrees: west, south, east, north',
   },
-  isnull: { operandKind: 'truth', types: all, meaning: 'is null (true) or not null (false)' },
+  isnull: { operandKind: 'truth', types: allTypes, meaning: 'is null (true) or not null (false)' },
 } as const satisfies Record<string, OperatorRow>
 
 export type Operator = keyof typeof operators
@@ -199,8 +199,8 @@ function daysOf(text: string): Period | null {
     ]
     return first === null || last === null ? null : { first, last }
   }
-  const one = dateOf(`${year}-${firstMonth}-${day.padStart(2, '0')}`)
-  return one === null ? null : { first: one, last: one }
+  const firstDate = dateOf(`${year}-${firstMonth}-${day.padStart(2, '0')}`)
+  return firstDate === null ? null : { first: firstDate, last: firstDate }
 }
 
 function lengthOfMonth(year: string, month: string): number {

@@ -42,8 +42,8 @@ export function readOrderKeys(
       .trim()
       .slice(isDescending ? 1 : 0)
       .trim()
-    const found = fault(field)
-    if (found !== null) return found
+    const message = fault(field)
+    if (message !== null) return message
     if (keys.some((key) => key.field === field)) {
       return new Invalid(`The parameter "${parameter}" names the field "${field}" twice.`)
     }
@@ -102,15 +102,16 @@ export type QueryParameters = ReadonlyMap<string, string>
 /**
  * Parses the query of a request target strictly.
  * @param target path and query as received
- * @param known names of the accepted parameters
+ * @param knownNames names of the accepted parameters
  * @throws MalformedQuery, or InvalidQuery naming each unknown or repeated parameter
  */
-export function parseQuery(target: string, known: readonly string[]): QueryParameters {
+export function parseQuery(target: string, knownNames: readonly string[]): QueryParameters {
   const query = new Map<string, string>()
   const errors: ParameterError[] = []
   for (const [name, value] of parametersOf(target)) {
-    if (value === '' && known.includes(name)) continue
-    if (!known.includes(name)) errors.push({ parameter: name, message: unknownParameter(name, known) })
+    if (value === '' && knownNames.includes(name)) continue
+    if (!knownNames.includes(name))
+      errors.push({ parameter: name, message: unknownParameter(name, knownNames) })
     else if (query.has(name)) errors.push({ parameter: name, message: repeatedParameter(name) })
     query.set(name, value)
   }
@@ -146,6 +147,6 @@ function decoded(text: string): string {
   }
 }
 
-function unknownParameter(name: string, known: readonly string[]): string {
-  return `There is no parameter "${shorten(name)}" here${didYouMean(name, known)}; known: ${known.join(', ')}.`
+function unknownParameter(name: string, knownNames: readonly string[]): string {
+  return `There is no parameter "${shorten(name)}" here${didYouMean(name, knownNames)}; known: ${knownNames.join(', ')}.`
 }

@@ -94,7 +94,7 @@ export function parseRowQuery(
   without: readonly ParameterName[] = [],
   defaultPageSize = pageSizeDefault,
 ): RowQuery {
-  const offered = parameterNames.filter((name) => !without.some((other) => other === name))
+  const offered = parameterNames.filter((name) => !without.some((excluded) => excluded === name))
   const { given, conditions, errors } = readGiven(table, withLists(table, parametersOf(target)), offered)
   const read = readParameters(table, given, defaultPageSize, errors)
   if (errors.length > 0) throw new InvalidQuery(errors)
@@ -130,7 +130,7 @@ export function readGiven(
     else if (parsed instanceof Invalid)
       errors.push({ parameter: name, message: parsed.message, type: parsed.type })
     else if (parsed === null) given.set(name, text)
-    else if (conditions.some((other) => haveSameParameter(parsed, other))) {
+    else if (conditions.some((earlier) => haveSameParameter(parsed, earlier))) {
       errors.push({
         parameter: name,
         message: `The parameter "${shorten(name)}" repeats a condition: remove it.`,
@@ -140,7 +140,9 @@ export function readGiven(
   }
   if (conditions.length > conditionsMax) {
     const message = `There are more than ${conditionsMax} conditions.`
-    errors.push(...conditions.slice(conditionsMax).map((one) => ({ parameter: one.field.name, message })))
+    errors.push(
+      ...conditions.slice(conditionsMax).map((condition) => ({ parameter: condition.field.name, message })),
+    )
   }
   return { given, conditions, errors }
 }
@@ -165,9 +167,9 @@ export function withLists(
     else if (items.get(name)?.push(text) === undefined) items.set(name, [text])
     if (name !== written) arrays.add(name)
   }
-  const lists = [...items].map(([name, all]): [string, string] => {
-    const [only = ''] = all
-    return [name, all.length > 1 || arrays.has(name) ? quotedList(all) : only]
+  const lists = [...items].map(([name, values]): [string, string] => {
+    const [only = ''] = values
+    return [name, values.length > 1 || arrays.has(name) ? quotedList(values) : only]
   })
   return [...single, ...lists]
 }
@@ -205,10 +207,10 @@ function parseParameter(
   if (suggestion !== null) return new Invalid(`Write a condition with its operator: ${shorten(suggestion)}`)
   const end = name.lastIndexOf('__')
   const [field, operator] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
-  const nearest = nearestName(field, [...offered, ...table.fields.map((other) => other.name)])
+  const nearest = nearestName(field, [...offered, ...table.fields.map((item) => item.name)])
   const hint = nearest === null ? '' : ` (did you mean "${nearest}${operator}"?)`
-  const known = [...offered, ...table.filters].join(', ')
-  return new Invalid(`There is no parameter "${shorten(name)}" here${hint}; known: ${known}.`)
+  const knownNames = [...offered, ...table.filters].join(', ')
+  return new Invalid(`There is no parameter "${shorten(name)}" here${hint}; known: ${knownNames}.`)
 }
 
 const signs = { '<': 'lt', '>': 'gt', '<=': 'lte', '>=': 'gte', '!=': 'ne' } as const

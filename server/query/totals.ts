@@ -28,7 +28,7 @@ export function unseparatedTotal(
   separated: ReadonlySet<string> = new Set(),
 ): Total | null {
   for (const [name, value] of table.totals) {
-    const field = table.fields.find((one) => one.name === name)
+    const field = table.fields.find((item) => item.name === name)
     if (field === undefined || separated.has(name)) continue
     const isChosen = conditions.some((condition) => {
       if (condition.field !== field) return false

@@ -23,17 +23,17 @@ export function datasetDetail(family: Family, service: Runtime): Resource {
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
-      const known = cachedDetails.get(dataset)
-      if (known?.isCurrent() === true) return known.answer
+      const cached = cachedDetails.get(dataset)
+      if (cached?.isCurrent() === true) return cached.answer
       const tables = [...dataset.tables.values()]
       const tableSnapshots = tables.map((table) => snapshots.current(table))
-      const found = {
+      const detail = {
         answer: detailOf(family, service, dataset, tableSnapshots),
         // The response can be reused until a table has a new snapshot.
         isCurrent: () => tables.every((table, index) => snapshots.current(table) === tableSnapshots[index]),
       }
-      cachedDetails.set(dataset, found)
-      return found.answer
+      cachedDetails.set(dataset, detail)
+      return detail.answer
     },
   }
 }

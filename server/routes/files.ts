@@ -27,11 +27,11 @@ type FileService = Runtime & { readonly writing: Writing }
  */
 export function mountFiles(router: Router, service: FileService, serving: Serving): void {
   const { catalog, freshness, views } = service
-  const serve = (path: string, what: ReturnType<typeof about>, handler: RequestHandler): void =>
-    mountHandler(router, path, { ...what, countsAs: 'files' }, handler)
+  const serve = (path: string, texts: ReturnType<typeof resourceTexts>, handler: RequestHandler): void =>
+    mountHandler(router, path, { ...texts, countsAs: 'files' }, handler)
   serve(
     '/warehouse.duckdb',
-    about('Warehouse', 'A DuckDB file with a view of each table, and macros for its versions.'),
+    resourceTexts('Warehouse', 'A DuckDB file with a view of each table, and macros for its versions.'),
     async (req, res) => {
       const built = await views.current()
       const served: ServedFile = {
@@ -47,25 +47,25 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
   )
   serve(
     '/:dataset/SHA512SUMS',
-    about('Check Sums', 'SHA-512 sums of the files of a dataset.'),
+    resourceTexts('Check Sums', 'SHA-512 sums of the files of a dataset.'),
     checkSums(service),
   )
   serve(
     '/:dataset/:table.csv.gz',
-    about('Full Download', 'All rows of a table as gzipped CSV.'),
+    resourceTexts('Full Download', 'All rows of a table as gzipped CSV.'),
     redirectToDownload(service),
   )
   serve(
     '/:dataset/:table.parquet',
-    about('Parquet', 'All rows of a table as Parquet, or one of several parts.'),
+    resourceTexts('Parquet', 'All rows of a table as Parquet, or one of several parts.'),
     redirectToParquet(service),
   )
-  serve('/:dataset/:table/:snapshot/:file', about('File', 'A file of a snapshot.'), fileOf(service))
+  serve('/:dataset/:table/:snapshot/:file', resourceTexts('File', 'A file of a snapshot.'), fileOf(service))
   mount(router, datasetListing(service, catalog), true, serving)
   mount(router, tableListing(service, catalog), true, serving)
 }
 
-function about(name: string, description: string): { name: string; description: string } {
+function resourceTexts(name: string, description: string): { name: string; description: string } {
   return { name, description }
 }
 
@@ -76,8 +76,8 @@ const mediaTypes = {
 } as const
 
 function mediaTypeOf(file: string): string {
-  const found = Object.entries(mediaTypes).find(([end]) => file.endsWith(end))
-  return found?.[1] ?? 'application/octet-stream'
+  const type = Object.entries(mediaTypes).find(([end]) => file.endsWith(end))
+  return type?.[1] ?? 'application/octet-stream'
 }
 
 /** Returns the public files, the download of all rows first. */
@@ -250,30 +250,30 @@ function fileOf(service: FileService): RequestHandler {
         const detail = `The snapshot ${id} of ${tableId(table)} is no longer kept; the current files are at ${newest}.`
         throw new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
       }
-      const found = publicFiles(snapshot).find(({ file }) => file === params['file'])
-      if (found === undefined) throw unknownFile(table, addresses)
+      const match = publicFiles(snapshot).find(({ file }) => file === params['file'])
+      if (match === undefined) throw unknownFile(table, addresses)
       const { filesUrl } = service
       if (filesUrl !== '') {
         await accountFor(res).spend()
-        const key = `${layout.snapshot(table, id)}/${found.file}`
+        const key = `${layout.snapshot(table, id)}/${match.file}`
         // The bytes never change, but the address of the store may.
         sendRedirect(res, 302, `${filesUrl.replace(/\/$/, '')}/${key}`, service.freshness.changing)
         return
       }
       const view = currentView(findDataset(service.catalog, params), table, snapshot)
-      res.setHeader('Link', fileLinks(service.writing, view, found.file))
+      res.setHeader('Link', fileLinks(service.writing, view, match.file))
       const served: ServedFile = {
         folder: snapshot.folder,
-        file: found.file,
-        sha256: found.sha256,
-        bytes: found.bytes,
+        file: match.file,
+        sha256: match.sha256,
+        bytes: match.bytes,
         lastModified: snapshot.lastModified,
-        isUnchanged: () => snapshot.isUnchanged(found.file),
-        hold: () => snapshot.pin([found.file]),
+        isUnchanged: () => snapshot.isUnchanged(match.file),
+        hold: () => snapshot.pin([match.file]),
         doubt: snapshot.recheck,
-        mediaType: mediaTypeOf(found.file),
+        mediaType: mediaTypeOf(match.file),
         cacheControl: service.freshness.immutable,
-        saveAs: found.file.startsWith(table.name) ? found.file : `${table.name}-${found.file}`,
+        saveAs: match.file.startsWith(table.name) ? match.file : `${table.name}-${match.file}`,
       }
       await sendFile(req, res, served, service.client(req), service)
     })

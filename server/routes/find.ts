@@ -72,8 +72,8 @@ export type RouteParameters = Readonly<Record<string, unknown>>
 /** @throws Problem unknown-dataset */
 export function findDataset(catalog: CatalogTexts, { dataset }: RouteParameters): Dataset {
   const slug = String(dataset)
-  const found = catalog.datasets.get(slug)
-  if (found !== undefined) return found
+  const datasetAt = catalog.datasets.get(slug)
+  if (datasetAt !== undefined) return datasetAt
   throw new Problem(
     'unknown-dataset',
     `There is no dataset ${quoted(slug)}${didYouMean(slug, [...catalog.datasets.keys()])}.`,
@@ -83,12 +83,12 @@ export function findDataset(catalog: CatalogTexts, { dataset }: RouteParameters)
 /** @throws Problem unknown-table */
 export function findTable(dataset: Dataset, { table }: RouteParameters): Table {
   const name = String(table)
-  const found = dataset.tables.get(name)
-  if (found !== undefined) return found
-  const known = [...dataset.tables.keys()]
+  const tableAt = dataset.tables.get(name)
+  if (tableAt !== undefined) return tableAt
+  const tableNames = [...dataset.tables.keys()]
   throw new Problem(
     'unknown-table',
-    `There is no table ${quoted(name)} in ${dataset.slug}${didYouMean(name, known)}; its tables: ${known.join(', ') || 'none'}.`,
+    `There is no table ${quoted(name)} in ${dataset.slug}${didYouMean(name, tableNames)}; its tables: ${tableNames.join(', ') || 'none'}.`,
   )
 }
 

@@ -88,7 +88,7 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
         columns,
         filter,
         parameters,
-        addressWith: (all: QueryParameters) => withQuery(address, all, 1),
+        addressWith: (cited: QueryParameters) => withQuery(address, cited, 1),
       }
       return {
         key: JSON.stringify(workbookOf(described, 0)),

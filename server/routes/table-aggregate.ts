@@ -30,7 +30,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
     find: async (request) => {
       const requested = requestedRows(service, request, parseAggregateQuery, addresses.aggregate)
       const { table, query, format, pinned, downloadUrl, orGone } = requested
-      const snapshot = await snapshots.use(table, pinned, async (found) => orGone(found))
+      const snapshot = await snapshots.use(table, pinned, async (retained) => orGone(retained))
       const { snapshot: id } = snapshot.manifest
       const links = requested.linksIn(snapshot)
       const packing = requested.packingIn(snapshot, [...query.terms, ...query.measures], query.filter)

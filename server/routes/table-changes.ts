@@ -46,7 +46,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
           if (view === null) throw unknownChanges(table, later, between, base)
           return work(view)
         })
-      const view = await read(between.to, (found) => found)
+      const view = await read(between.to, (current) => current)
       const query = parseRowQuery(view.table, between.target, ['snapshot'])
       const { since, added, removed, changed, file } = view.changes
       const to = between.to === null ? [] : [['to', between.to] as const]

@@ -36,8 +36,8 @@ export function tableDetail(family: Family, service: Runtime): Resource {
       const table = findTable(dataset, params)
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
       const snapshot = snapshots.current(table)
-      const known = cachedAnswers.get(table)
-      if (known?.snapshot === snapshot) return known.answer
+      const cached = cachedAnswers.get(table)
+      if (cached?.snapshot === snapshot) return cached.answer
       const answer = detailOf(family, service, dataset, table, snapshot)
       // Valid until the table serves another snapshot.
       cachedAnswers.set(table, { snapshot, answer })
@@ -109,7 +109,7 @@ function detailOf(
 }
 
 function describedField(table: Table, field: Field, snapshot: Snapshot | null): unknown {
-  const found = snapshot?.report?.fields.find(({ name }) => name === field.name)
+  const statistics = snapshot?.report?.fields.find(({ name }) => name === field.name)
   const toJsonValue = (text: string | null | undefined): unknown =>
     text === null || text === undefined ? null : exactValue(field, text)
   return {
@@ -118,13 +118,13 @@ function describedField(table: Table, field: Field, snapshot: Snapshot | null): 
     ...(typeRow(field.type).hasDigits && { precision: field.precision, scale: field.scale }),
     title: field.title,
     description: field.description,
-    nullable: found === undefined ? null : found.nulls > 0,
-    nulls: found?.nulls ?? null,
-    distinct_estimate: found?.distinct_estimate ?? null,
-    min: toJsonValue(found?.min),
-    max: toJsonValue(found?.max),
+    nullable: statistics === undefined ? null : statistics.nulls > 0,
+    nulls: statistics?.nulls ?? null,
+    distinct_estimate: statistics?.distinct_estimate ?? null,
+    min: toJsonValue(statistics?.min),
+    max: toJsonValue(statistics?.max),
     // Parsing JSON values would round large numbers in them.
-    choices: field.type === 'json' ? null : (found?.choices?.map(toJsonValue) ?? null),
+    choices: field.type === 'json' ? null : (statistics?.choices?.map(toJsonValue) ?? null),
     operators: table.filters.includes(field.name) ? operatorsOf(field) : [],
     parts: partsOf(table, field),
     measures: functionsOf(table, field),

@@ -141,7 +141,7 @@ async function streamRows(
     columns,
     filter: query,
     parameters,
-    addressWith: (all: QueryParameters) => withQuery(cited, all, 1),
+    addressWith: (target: QueryParameters) => withQuery(cited, target, 1),
   }
   const pack = 'pack' in format ? format.pack : undefined
   const texts = pack === undefined ? '' : JSON.stringify(workbookOf(described, 0))
@@ -188,10 +188,10 @@ async function streamRows(
   const paid = { ...requester, pay: async () => undefined }
   const wantsLength = req.method === 'HEAD' || req.headers.range !== undefined
   if (wantsLength && service.finished.fits(selection.count * snapshot.rowBytes)) {
-    const known = service.finished.find(tag)
-    if (known === null) await account.spend(workOfExport(selected))
+    const finishedFile = service.finished.find(tag)
+    if (finishedFile === null) await account.spend(workOfExport(selected))
     const finishedExport =
-      known ??
+      finishedFile ??
       (await service.exports.during(client, paid.signal(), () =>
         service.finished.make(tag, paid.signal(), (stop) => chunksFor({ ...paid, signal: () => stop })),
       ))
@@ -200,7 +200,7 @@ async function streamRows(
         describeRows()
         const { start, end } = rangeOf(req, res, tag, finishedExport.bytes)
         const isHead = req.method === 'HEAD'
-        if (known !== null) await account.spend(isHead ? {} : { fileBytes: end + 1 - start })
+        if (finishedFile !== null) await account.spend(isHead ? {} : { fileBytes: end + 1 - start })
         if (isHead) res.end()
         else {
           const chunks = service.finished.read(finishedExport, start, end)
@@ -280,8 +280,8 @@ async function sendDownload(
 }
 
 function parquetOf({ table, manifest }: Snapshot, files: FileAddresses): string {
-  const [part, other] = manifest.parts
-  return part !== undefined && other === undefined
+  const [part, second] = manifest.parts
+  return part !== undefined && second === undefined
     ? files.file(table, manifest.snapshot, part.file)
     : files.listing(table)
 }

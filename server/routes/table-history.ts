@@ -98,7 +98,7 @@ function keyIn(
   negotiated(given.get('format'))
   const conditions = new URLSearchParams()
   const errors = key.flatMap((name) => {
-    const field = fields.find((one) => one.name === name)
+    const field = fields.find((item) => item.name === name)
     const text = given.get(name)
     // An empty text is written as "".
     const value =
@@ -124,10 +124,10 @@ async function rowsOf(
   requester: Requester,
 ): Promise<readonly Row[]> {
   // The key finds rows even if the catalog does not let clients filter by it.
-  const found = { ...snapshot, table: { ...table, filters: table.fields.map(({ name }) => name) } }
-  const query = parseRowQuery(found.table, `?${conditions.toString()}`)
+  const fitted = { ...snapshot, table: { ...table, filters: table.fields.map(({ name }) => name) } }
+  const query = parseRowQuery(fitted.table, `?${conditions.toString()}`)
   const links = { to: () => '', alternates: () => [], downloadUrl: '' }
-  const { pieces } = await pageBody(pageOf(found, query, cellsFormat, links), engine, requester)
+  const { pieces } = await pageBody(pageOf(fitted, query, cellsFormat, links), engine, requester)
   const text = Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString()
   return (JSON.parse(text) as (string | null)[][]).map((cells) =>
     Object.fromEntries(

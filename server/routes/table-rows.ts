@@ -25,14 +25,14 @@ export function tableRows(family: Family, service: Runtime): Resource {
     find: async (request) => {
       const requested = requestedRows(service, request, parseRowQuery, addresses.data)
       const { table, query, format, pinned, downloadUrl, orGone } = requested
-      const pageIn = (found: Snapshot | null): Page => {
-        const snapshot = orGone(found)
+      const pageIn = (current: Snapshot | null): Page => {
+        const snapshot = orGone(current)
         return pageOf(snapshot, query, format, requested.linksIn(snapshot))
       }
       const page =
         pinned === null
           ? pageIn(snapshots.current(table))
-          : await snapshots.use(table, pinned, async (found) => pageIn(found))
+          : await snapshots.use(table, pinned, async (current) => pageIn(current))
       const { snapshot: id } = page.snapshot.manifest
       const packing = requested.packingIn(page.snapshot, query.columns, query)
       return {

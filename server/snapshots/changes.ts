@@ -25,7 +25,7 @@ export interface KnownChanges extends Omit<Changes, 'file'> {
  */
 export function changesOf(later: Snapshot, since: SnapshotId | null): ChangesSnapshot | null {
   const changes = knownChanges(later.manifest, since)
-  const file = later.manifest.files.find((one) => one.file === changes?.file)
+  const file = later.manifest.files.find((item) => item.file === changes?.file)
   if (changes === null || (file === undefined && changes.file !== null)) return null
   const table = tableOf(later.table, changes)
   const rows = changes.added + changes.removed + changes.changed
@@ -49,7 +49,7 @@ function knownChanges(manifest: Manifest, since: SnapshotId | null): KnownChange
     const counts = { added: 0, removed: 0, changed: 0, changed_fields: [] }
     return { since: snapshot, file: null, ...counts, fields: fields.map(({ name }) => name), key: null }
   }
-  return (since === null ? changes[0] : changes.find((one) => one.since === since)) ?? null
+  return (since === null ? changes[0] : changes.find((item) => item.since === since)) ?? null
 }
 
 /** Returns the snapshots whose changes up to a later one are known, the latest first. */
@@ -69,7 +69,7 @@ function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Tab
     kind: null,
     valueTitles: new Map<string, string>(),
   }
-  const own = (name: string, type: Field['type'], description: string): Field => ({
+  const changeField = (name: string, type: Field['type'], description: string): Field => ({
     ...first,
     ...untitled,
     name,
@@ -77,10 +77,10 @@ function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Tab
     description,
   })
   const earlier = fieldsWithOld({ fields: names, key })
-  const all: Field[] = [
-    own(change, 'string', 'added, removed or changed'),
+  const allFields: Field[] = [
+    changeField(change, 'string', 'added, removed or changed'),
     ...fields,
-    ...(key === null ? [] : [own(changed, 'list', 'Names of the fields that changed.')]),
+    ...(key === null ? [] : [changeField(changed, 'list', 'Names of the fields that changed.')]),
     ...fields
       .filter(({ name }) => earlier.includes(name))
       .map((field) => ({ ...field, name: old(field.name), description: `Earlier value of ${field.name}.` })),
@@ -91,7 +91,7 @@ function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Tab
     ...table,
     // No table of the catalog has capital letters in its name.
     name: `${table.name}-changes-since-${since}`,
-    fields: all,
+    fields: allFields,
     filters,
     order: table.order.filter(({ field }) => isThere(field)),
     search: table.search.filter(isThere),

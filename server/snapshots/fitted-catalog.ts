@@ -28,17 +28,17 @@ const concurrentManifestsMax = 8
 
 /**
  * Fits a catalog to the tables of the warehouse before it is served.
- * @param known returns the manifest last published of a table, if it is known already
+ * @param manifestOf returns the manifest last published of a table, if it is known already
  */
 export async function fitToWarehouse(
   store: Store,
   catalog: Catalog,
-  known: (table: Table) => Manifest | null,
+  manifestOf: (table: Table) => Manifest | null,
 ): Promise<FittedCatalog> {
   const read = async (table: Table): Promise<readonly [id: string, latest: Manifest | null]> => [
     tableId(table),
     // A damaged manifest is reported when its table is loaded.
-    known(table) ?? (await publishedOf(store, table).catch(() => null)),
+    manifestOf(table) ?? (await publishedOf(store, table).catch(() => null)),
   ]
   const latest = new Map<string, Manifest | null>()
   for await (const [id, manifest] of inOrder(allTables(catalog), concurrentManifestsMax, read))

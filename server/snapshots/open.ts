@@ -69,13 +69,14 @@ export async function openSnapshot(
   const progress: ReadProgress = { bytes: 0, of: 0 }
   const files: SnapshotFiles = {
     bytes: async (file) => {
-      const found = fingerprintNow(path.join(folder, file))
-      fileVersions.set(file, found?.version ?? 'none')
-      return found?.bytes ?? null
+      const fingerprint = fingerprintNow(path.join(folder, file))
+      fileVersions.set(file, fingerprint?.version ?? 'none')
+      return fingerprint?.bytes ?? null
     },
     hash: async (file) => {
       // Compute the total here: the versions of all files, now known, show which of them must be read.
-      if (progress.of === 0) progress.of = filesOf(manifest).reduce((sum, one) => sum + unread(one), 0)
+      if (progress.of === 0)
+        progress.of = filesOf(manifest).reduce((sum, storedFile) => sum + unread(storedFile), 0)
       watch.reading(progress)
       const hash = await hashOf(path.join(folder, file))
       progress.bytes += stored.get(file)?.bytes ?? 0

@@ -66,7 +66,7 @@ export class Prefetch {
 
 /** Returns all files except downloads, in the order in which requests need them: the parts last. */
 function readOften({ row_store: _former, ...manifest }: Manifest) {
-  const all = filesOf(manifest).filter((file) => !manifest.files.includes(file))
+  const partFiles = filesOf(manifest).filter((file) => !manifest.files.includes(file))
   const parts = new Set<unknown>(manifest.parts)
-  return [...all.filter((file) => !parts.has(file)), ...manifest.parts]
+  return [...partFiles.filter((file) => !parts.has(file)), ...manifest.parts]
 }

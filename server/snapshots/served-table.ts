@@ -208,8 +208,8 @@ export class ServedTable {
     }
     const { snapshot: id, rows } = manifest
     this.#serve(snapshot)
-    for (const other of await snapshotsIn(this.#common.store, table)) {
-      if (!this.knownSnapshots.has(other)) this.knownSnapshots.set(other, unopened())
+    for (const otherId of await snapshotsIn(this.#common.store, table)) {
+      if (!this.knownSnapshots.has(otherId)) this.knownSnapshots.set(otherId, unopened())
     }
     this.knownSnapshots.set(id, { ...entry, opened: Promise.resolve(snapshot) })
     this.#common.log[this.#common.news.isFollowing ? 'info' : 'debug'](
@@ -265,8 +265,8 @@ export class ServedTable {
     await this.#fallBack(manifest)
   }
 
-  #open(manifest: Manifest, known: Pick<KnownSnapshot, 'fileVersions'>): Promise<Snapshot> {
-    return openSnapshot(this.#common.store, this.table, manifest, known, {
+  #open(manifest: Manifest, knownSnapshot: Pick<KnownSnapshot, 'fileVersions'>): Promise<Snapshot> {
+    return openSnapshot(this.#common.store, this.table, manifest, knownSnapshot, {
       withdraw: (snapshot, error) => this.#withdrawSoon(snapshot, error),
       doubt: (snapshot, reason) => void this.#readAgain(snapshot, reason),
       reading: (progress) => (this.#reading = progress),
@@ -287,7 +287,7 @@ export class ServedTable {
     if (this.#readingAgain.has(snapshot)) return
     this.#readingAgain.add(snapshot)
     const { folder, manifest } = snapshot
-    const about = { table: tableId(this.table), snapshot: manifest.snapshot, why: reason }
+    const details = { table: tableId(this.table), snapshot: manifest.snapshot, why: reason }
     // Record the versions before reading, so that a later change is noticed.
     const versions = filesOf(manifest).map(({ file }) => [file, versionOf(path.join(folder, file))] as const)
     try {
@@ -295,12 +295,12 @@ export class ServedTable {
       const entry = this.knownSnapshots.get(manifest.snapshot)
       if ((await entry?.opened) === snapshot)
         for (const [file, version] of versions) entry?.fileVersions.set(file, version)
-      this.#common.log.warn(about, 'files that seemed damaged are intact')
+      this.#common.log.warn(details, 'files that seemed damaged are intact')
     } catch (error) {
       if (isDamage(error)) this.#withdrawSoon(snapshot, error)
       else {
         if (this.current === snapshot) this.#fault = reasonOf(error)
-        this.#common.log.error({ ...about, err: error }, 'files that seem damaged cannot be read')
+        this.#common.log.error({ ...details, err: error }, 'files that seem damaged cannot be read')
       }
     } finally {
       this.#readingAgain.delete(snapshot)
@@ -336,11 +336,11 @@ export class ServedTable {
     for (const id of expiredIds) knownSnapshots.delete(id)
   }
 
-  #logError(error: unknown, what: string): void {
+  #logError(error: unknown, action: string): void {
     if (this.#trouble === messageOf(error)) return
     this.#trouble = messageOf(error)
     const folder = `${this.#common.store.address}/${layout.table(this.table)}`
-    this.#common.log.error({ err: error, table: tableId(this.table), folder }, what)
+    this.#common.log.error({ err: error, table: tableId(this.table), folder }, action)
   }
 }
 

@@ -95,8 +95,8 @@ export class Snapshots {
 
   /** Returns the state of a table; null if its declaration has changed. */
   #declaredAs(table: Table): ServedTable | null {
-    const known = this.#tables.get(tableId(table))
-    return known !== undefined && isDeepStrictEqual(known.table, table) ? known : null
+    const served = this.#tables.get(tableId(table))
+    return served !== undefined && isDeepStrictEqual(served.table, table) ? served : null
   }
 
   get statuses(): TableStatus[] {
@@ -205,10 +205,10 @@ export class Snapshots {
 
   /** Checks files for changes, continuing at `#noticeNext`. */
   async #notice(): Promise<void> {
-    const all = [...this.#tables.values()]
-    const from = this.#noticeNext % Math.max(1, all.length)
+    const tables = [...this.#tables.values()]
+    const from = this.#noticeNext % Math.max(1, tables.length)
     let checkedFiles = 0
-    for (const served of [...all.slice(from), ...all.slice(0, from)]) {
+    for (const served of [...tables.slice(from), ...tables.slice(0, from)]) {
       if (checkedFiles >= noticedFilesMax) return
       this.#noticeNext += 1
       checkedFiles += await served.inTurn(() => served.noticeChanges())

@@ -218,7 +218,8 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     expect(await rows()).toEqual([1])
     expect((await ingest(6)).map(({ status }) => status)).toEqual(['held'])
     const faults = []
-    for await (const { what, fault } of verify(store, [table])) if (fault !== null) faults.push([what, fault])
+    for await (const { subject, fault } of verify(store, [table]))
+      if (fault !== null) faults.push([subject, fault])
     expect([faults, await faultOfSummed(store, layout.views)]).toEqual([[], null])
   })
 })

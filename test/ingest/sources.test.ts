@@ -490,7 +490,7 @@ test('the scanner counts the same however the bytes are cut', () => {
       members: 1,
       records: 3,
       textBytes: 20,
-      all: 7,
+      total: 7,
       header: 1,
       breaks: 1,
       blank: 2,

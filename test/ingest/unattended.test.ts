@@ -571,12 +571,12 @@ describe('flipped bits', () => {
     const shop = await shopWith(csv(10))
     const [id = ''] = await snapshotsIn(shop.store, tableOf(shop))
     await rm(path.join(shop.warehouse, 'd', 't', id, 't.csv.gz'))
-    expect((await faultsOf(shop)).map(({ what, fault }) => [what, fault])).toEqual([
+    expect((await faultsOf(shop)).map(({ subject, fault }) => [subject, fault])).toEqual([
       [id, 't.csv.gz is missing'],
     ])
     await rm(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
     await mkdir(path.join(shop.warehouse, 'd', 't', '20260105T000000Z-0123456789ab'))
-    expect((await faultsOf(shop)).map(({ what, fault }) => [what, fault])).toEqual([
+    expect((await faultsOf(shop)).map(({ subject, fault }) => [subject, fault])).toEqual([
       ['current.json', 'current.json is missing, although there are snapshots'],
       ['20260105T000000Z-0123456789ab', 'it has no manifest: remove its folder, or publish the table again'],
       [id, 't.csv.gz is missing'],

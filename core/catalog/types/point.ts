@@ -26,8 +26,8 @@ const shortSql = (sql: string): string =>
 const short = (text: string): string =>
   shortenings.reduce(
     (shorter, [from, to]) =>
-      shorter.replace(new RegExp(from), (_all, one: string | undefined, two: string | undefined) =>
-        to.replace('\\1', typeof one === 'string' ? one : '').replace('\\2', String(two)),
+      shorter.replace(new RegExp(from), (_all, first: string | undefined, two: string | undefined) =>
+        to.replace('\\1', typeof first === 'string' ? first : '').replace('\\2', String(two)),
       ),
     text,
   )
@@ -58,10 +58,10 @@ export const point: FieldTypeRow = {
   canonical: written,
   expectsInQuery: expected,
   parse: (text) => {
-    const found = text.length > lengthMax ? null : new RegExp(`^(?:${pattern})$`).exec(text)
-    const [, one, two, longitude = '', latitude = ''] = found ?? []
-    if (found === null) return null
-    const coordinates = [one ?? latitude, two ?? longitude]
+    const match = text.length > lengthMax ? null : new RegExp(`^(?:${pattern})$`).exec(text)
+    const [, first, two, longitude = '', latitude = ''] = match ?? []
+    if (match === null) return null
+    const coordinates = [first ?? latitude, two ?? longitude]
     return isPlace(Number(coordinates[0]), Number(coordinates[1])) ? coordinates.map(short).join() : null
   },
   compare: compareAscii,

@@ -90,7 +90,7 @@ interface ChunkSource {
   /** Expected last four bytes: an intact file of another table has others. */
   readonly directorySum: number
   readonly read: (start: number, length: number) => Buffer
-  readonly damaged: (what: string) => Error
+  readonly damaged: (problem: string) => Error
   /** Returns a directory from a cache, or makes it. */
   readonly cached: <T extends ChunkDirectory>(name: string, make: () => T) => T
 }
@@ -110,12 +110,12 @@ export class ChunkFile {
    */
   locate(number: number): Chunk {
     const section = Math.floor(number / sectionChunks)
-    let found = this.#locations.get(section)
-    if (found === undefined) {
-      found = this.#source.cached(String(section), () => this.#readLocations(section))
-      this.#locations.set(section, found)
+    let location = this.#locations.get(section)
+    if (location === undefined) {
+      location = this.#source.cached(String(section), () => this.#readLocations(section))
+      this.#locations.set(section, location)
     }
-    return found.chunk(number % sectionChunks)
+    return location.chunk(number % sectionChunks)
   }
 
   /** @throws the error for a damaged file */
@@ -131,9 +131,9 @@ export class ChunkFile {
   readTogether(chunks: readonly Chunk[]): Buffer[] {
     const [first, last] = [chunks[0], chunks.at(-1)]
     if (first === undefined || last === undefined) return []
-    const all = this.#source.read(first.start, last.start + last.length - first.start)
+    const block = this.#source.read(first.start, last.start + last.length - first.start)
     return chunks.map(({ start, length, sum }) => {
-      const bytes = all.subarray(start - first.start, start - first.start + length)
+      const bytes = block.subarray(start - first.start, start - first.start + length)
       if (zlib.crc32(bytes) !== sum)
         throw this.#source.damaged(`its bytes from ${start} on do not match their checksum`)
       return bytes

@@ -16,7 +16,7 @@ export const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
 export function gzipTrailer(sections: readonly GzipSection[]): Buffer {
   const trailer = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0])
   const [sum, size] = sections.reduce(
-    ([crc, bytes], [, unpacked, own]) => [combinedCrc(crc, own, unpacked), bytes + unpacked],
+    ([crc, bytes], [, unpacked, partCrc]) => [combinedCrc(crc, partCrc, unpacked), bytes + unpacked],
     [0, 0],
   )
   trailer.writeUInt32LE(sum, 2)
@@ -92,10 +92,10 @@ export function combinedCrc(first: number, second: number, secondBytes: number):
 /** The polynomials x^8, x^16, x^32 and so on. */
 const powers = [1 << 23]
 
-function product(one: number, other: number): number {
-  let [sum, term] = [0, other]
+function product(a: number, b: number): number {
+  let [sum, term] = [0, b]
   for (let bit = 31; bit >= 0; bit -= 1) {
-    if (((one >>> bit) & 1) === 1) sum ^= term
+    if (((a >>> bit) & 1) === 1) sum ^= term
     term = (term & 1) === 1 ? (term >>> 1) ^ 0xedb88320 : term >>> 1
   }
   return sum

@@ -14,7 +14,7 @@ const folderName = '.remembered'
 export class CachedStore implements Store {
   readonly #store: Store
   /** Hash of the cached content by local path; empty for a missing file. */
-  readonly #known = new Map<string, string>()
+  readonly #digests = new Map<string, string>()
   readonly #listed = new Map<string, readonly string[]>()
 
   constructor(store: Store) {
@@ -105,7 +105,7 @@ export class CachedStore implements Store {
     for (const name of removedNames)
       for (const file of [fileNames.manifest, fileNames.report]) {
         const place = this.#placeOf(`get ${folder}/${name}/${file}`)
-        this.#known.delete(place)
+        this.#digests.delete(place)
         await rm(place, { force: true })
       }
   }
@@ -121,32 +121,32 @@ export class CachedStore implements Store {
     )
   }
 
-  #placeOf(what: string): string {
-    return path.join(this.localFolder, folderName, createHash('sha256').update(what).digest('hex'))
+  #placeOf(subject: string): string {
+    return path.join(this.localFolder, folderName, createHash('sha256').update(subject).digest('hex'))
   }
 
   /** Returns the current content, or the last known one if reading fails. */
   async #remembering(
-    what: string,
+    subject: string,
     ask: () => Promise<string | null>,
     isAway: () => Promise<boolean> = () => Promise.resolve(true),
   ): Promise<string | null> {
-    const file = this.#placeOf(what)
+    const file = this.#placeOf(subject)
     let answer: string | null
     try {
       answer = await ask()
     } catch (error) {
       if (!(await isAway())) throw error
       const [cachedRequest, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
-      if (cachedRequest !== what) throw error
+      if (cachedRequest !== subject) throw error
       return rest.join('\n')
     }
-    await this.#remember(file, answer === null ? null : `${what}\n${answer}`)
+    await this.#remember(file, answer === null ? null : `${subject}\n${answer}`)
     return answer
   }
 
   async #remember(file: string, text: string | null): Promise<void> {
-    if (this.#known.get(file) === (text === null ? '' : digest(text))) return
+    if (this.#digests.get(file) === (text === null ? '' : digest(text))) return
     try {
       if (text === null) await rm(file, { force: true })
       else {
@@ -154,9 +154,9 @@ export class CachedStore implements Store {
         await writeFile(`${file}.draft`, text)
         await rename(`${file}.draft`, file)
       }
-      this.#known.set(file, text === null ? '' : digest(text))
+      this.#digests.set(file, text === null ? '' : digest(text))
     } catch {
-      this.#known.delete(file)
+      this.#digests.delete(file)
     }
   }
 }

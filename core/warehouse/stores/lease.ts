@@ -59,17 +59,17 @@ export class Lease {
     let before: string | null = null
     for (;;) {
       const began = performance.now()
-      const found = await leased.read()
-      if (found === null) {
+      const current = await leased.read()
+      if (current === null) {
         const tag = await leased.create(first).catch(() => null)
         if (tag !== null) return new Lease(leased, leaseMs, owner, tag, began)
       } else if (before === null) {
-        ;[before, firstSeenAt] = [found.tag, began]
-      } else if (found.tag !== before) {
-        throw new LockHeld(holderOf(found.text))
+        ;[before, firstSeenAt] = [current.tag, began]
+      } else if (current.tag !== before) {
+        throw new LockHeld(holderOf(current.text))
       } else if (began - firstSeenAt > leaseMs) {
-        const tag = await leased.replace(first, found.tag).catch(() => null)
-        if (tag === null) throw new LockHeld(holderOf(found.text))
+        const tag = await leased.replace(first, current.tag).catch(() => null)
+        if (tag === null) throw new LockHeld(holderOf(current.text))
         return new Lease(leased, leaseMs, owner, tag, began)
       }
       await wait(leaseMs / 10)

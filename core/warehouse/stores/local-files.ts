@@ -163,7 +163,7 @@ export class LocalFiles {
     await appendFile(this.#notes, `${JSON.stringify([key, entry.version, sha256])}\n`)
   }
 
-  async #makeRoom({ key, bytes }: PinnedFile, own: Here): Promise<void> {
+  async #makeRoom({ key, bytes }: PinnedFile, local: Here): Promise<void> {
     const { bytesMax } = this.#options
     if (bytes > bytesMax)
       throw new FileUnavailable(
@@ -171,14 +171,14 @@ export class LocalFiles {
         `it has ${bytes} bytes, and LOCAL_GB allows ${bytesMax} for all local copies: raise it`,
       )
     const deadline = performance.now() + roomPatienceMs
-    while (this.#bytes - own.bytes + bytes > bytesMax) {
+    while (this.#bytes - local.bytes + bytes > bytesMax) {
       const oldest = [...this.#files].find(([, { holders, bytes: size }]) => holders === 0 && size > 0)
       if (oldest !== undefined) this.#drop(...oldest)
       else if (performance.now() > deadline)
         throw new FileUnavailable(key, 'all space for local copies is in use: raise LOCAL_GB if this recurs')
       else await this.#waitForRelease()
     }
-    this.#count(own, bytes)
+    this.#count(local, bytes)
   }
 
   async #waitForRelease(): Promise<void> {

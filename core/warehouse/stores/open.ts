@@ -38,8 +38,8 @@ export function openStore(warehouse: string, options: StoreOptions = { localFold
   if (scheme === undefined) return new FolderStore(warehouse)
   const open = kinds[scheme]
   if (open !== undefined) return open(warehouse, options)
-  const known = Object.keys(kinds).map((kind) => `${kind}://`)
+  const schemes = Object.keys(kinds).map((kind) => `${kind}://`)
   throw new StartError(
-    `WAREHOUSE: ${scheme}:// is not supported; set a folder, or an address that starts with ${known.join(', ')}`,
+    `WAREHOUSE: ${scheme}:// is not supported; set a folder, or an address that starts with ${schemes.join(', ')}`,
   )
 }

@@ -74,22 +74,22 @@ export class S3Store implements Store {
   }
 
   async stat(key: string): Promise<FileState | null> {
-    const found = await this.#ask(key, ({ sdk, client }, at) => client.send(new sdk.HeadObjectCommand(at)))
-    this.#tags.set(key, found?.ETag ?? null)
-    if (found === null) return null
+    const head = await this.#ask(key, ({ sdk, client }, at) => client.send(new sdk.HeadObjectCommand(at)))
+    this.#tags.set(key, head?.ETag ?? null)
+    if (head === null) return null
     return {
-      bytes: found.ContentLength ?? 0,
-      version: `${found.ETag ?? ''} ${found.LastModified?.getTime() ?? 0} ${found.ContentLength ?? 0}`,
+      bytes: head.ContentLength ?? 0,
+      version: `${head.ETag ?? ''} ${head.LastModified?.getTime() ?? 0} ${head.ContentLength ?? 0}`,
     }
   }
 
   async get(key: string): Promise<Buffer | null> {
-    const found = await this.#ask(key, async ({ sdk, client }, at) => {
+    const object = await this.#ask(key, async ({ sdk, client }, at) => {
       const answer = await client.send(new sdk.GetObjectCommand(at))
       return { tag: answer.ETag ?? null, bytes: await readBody(answer) }
     })
-    this.#tags.set(key, found?.tag ?? null)
-    return found?.bytes ?? null
+    this.#tags.set(key, object?.tag ?? null)
+    return object?.bytes ?? null
   }
 
   async *read(
@@ -112,11 +112,11 @@ export class S3Store implements Store {
     const head = this.#nameOf(folder === '' ? '' : `${folder}/`)
     const names: string[] = []
     for await (const page of this.#pages(head, '/')) {
-      const all = [
+      const keys = [
         ...(page.CommonPrefixes ?? []).map(({ Prefix }) => Prefix),
         ...filesIn(page).map(({ name }) => name),
       ]
-      names.push(...all.map((name = '') => name.slice(head.length).replace(/\/$/, '')))
+      names.push(...keys.map((name = '') => name.slice(head.length).replace(/\/$/, '')))
     }
     return names.filter((name) => name !== '')
   }
@@ -142,11 +142,11 @@ export class S3Store implements Store {
     }
     const names = await readdir(from)
     const otherNames = names.filter((name) => name !== fileNames.manifest)
-    for (const name of [...otherNames, ...names.filter((one) => one === fileNames.manifest)]) {
+    for (const name of [...otherNames, ...names.filter((candidate) => candidate === fileNames.manifest)]) {
       // Another job that has taken the lock would remove these files as remains of a killed job.
       this.#requireHeld(key)
-      const known = existingKeys.get(name)
-      const isCopied = known !== undefined && (await this.#copy(known, `${key}/${name}`))
+      const existing = existingKeys.get(name)
+      const isCopied = existing !== undefined && (await this.#copy(existing, `${key}/${name}`))
       if (!isCopied) await this.#upload(path.join(from, name), `${key}/${name}`)
     }
     await rm(from, { recursive: true })
@@ -228,8 +228,8 @@ export class S3Store implements Store {
         if (errorName(error) === 'ConditionalRequestConflict' && attempt < attemptsMax) continue
         if (!isRefused(error)) throw new StoreFailure(`${this.address}/${key}`, error)
         // The file may come from this very request, whose answer was lost.
-        const found = await this.get(key)
-        if (found?.equals(bytes) === true) return this.#tags.get(key) ?? ''
+        const current = await this.get(key)
+        if (current?.equals(bytes) === true) return this.#tags.get(key) ?? ''
         throw new WriteConflict(`${this.address}/${key}`)
       }
     }
@@ -300,12 +300,12 @@ export class S3Store implements Store {
    * nothing that looks complete.
    */
   async #below(key: string): Promise<{ key: string; bytes: number }[]> {
-    const own = this.#nameOf(key)
-    const found: StoredObject[] = []
-    for await (const page of this.#pages(own, null))
-      found.push(...filesIn(page).filter(({ name }) => name === own || name.startsWith(`${own}/`)))
+    const prefix = this.#nameOf(key)
+    const objects: StoredObject[] = []
+    for await (const page of this.#pages(prefix, null))
+      objects.push(...filesIn(page).filter(({ name }) => name === prefix || name.startsWith(`${prefix}/`)))
     const isFirst = ({ name }: StoredObject): number => Number(name.endsWith(`/${fileNames.manifest}`))
-    return found
+    return objects
       .toSorted((a, b) => isFirst(b) - isFirst(a))
       .map(({ name, bytes }) => ({ key: name.slice(this.#prefix.length), bytes }))
   }

@@ -92,9 +92,9 @@ export class StoreFailure extends Error {
   /** Code of S3 or the system, such as `AccessDenied` or `ECONNREFUSED`. */
   readonly code: string
 
-  constructor(what: string, cause: unknown) {
+  constructor(action: string, cause: unknown) {
     const code = codeOf(cause) ?? errorName(cause)
-    super(`${what}: ${code}: ${messageOf(cause)}`, { cause })
+    super(`${action}: ${code}: ${messageOf(cause)}`, { cause })
     this.name = 'StoreFailure'
     this.code = code
   }

@@ -57,11 +57,11 @@ async function nameColumn(work: Work, batch: Batch): Promise<never> {
   const { header, columns } = batch
   const read = [...new Set(work.weights.map(({ column }) => column))]
   const facts = read.map((column) => `count(c${column}), coalesce(sum(strlen(c${column})), 0)`)
-  const found =
+  const counts =
     (await work.db.rows(`select ${facts.join(', ')} from ${plainSql(work, batch)}`))[0]?.map(numberOf) ?? []
   for (const [place, column] of read.entries()) {
-    requireSame(`values of "${header[column] ?? ''}"`, columns[column]?.filled, found[2 * place])
-    requireSame(`bytes of "${header[column] ?? ''}"`, columns[column]?.bytes, found[2 * place + 1])
+    requireSame(`values of "${header[column] ?? ''}"`, columns[column]?.filled, counts[2 * place])
+    requireSame(`bytes of "${header[column] ?? ''}"`, columns[column]?.bytes, counts[2 * place + 1])
   }
   throw new TableFailure('verification failed: two readers of the source disagree; nothing was published')
 }

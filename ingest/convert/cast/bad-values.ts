@@ -21,11 +21,11 @@ export async function badValues(
 ): Promise<{ count: number; values: readonly BadValue[] }> {
   const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
   const counts = fields.map(({ isGood }) => `count_if(not ${isGood})`)
-  const found = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
-  const count = found.reduce((sum, bad) => sum + bad, 0)
+  const totals = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
+  const count = totals.reduce((sum, bad) => sum + bad, 0)
   if (valuesMax === 0) return { count, values: [] }
   const bad = fields.flatMap(({ text, isGood }, index) =>
-    found[index] === 0 ? [] : [{ index, text, isGood }],
+    totals[index] === 0 ? [] : [{ index, text, isGood }],
   )
   const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch)).from
   const rows = await work.db.rows(`select record, field, text from ${textsSql(batch, bad, inOrder)}

@@ -48,14 +48,16 @@ export class Intake {
    * @throws TableFailure if a column is missing in all files of a source
    */
   get conversion(): { readonly work: Work; readonly drift: readonly string[] } {
-    const all = [...this.#conversions.values()]
-    const [first] = all
+    const conversions = [...this.#conversions.values()]
+    const [first] = conversions
     if (first === undefined) throw new Error('no batch was read')
     const { table, acceptsDrift, hasElsewhere } = this.#options
     const missing = first.lacking.filter(
-      (name) => !hasElsewhere(name) && all.every(({ lacking }) => lacking.includes(name)),
+      (name) => !hasElsewhere(name) && conversions.every(({ lacking }) => lacking.includes(name)),
     )
-    const drift = [...new Set([...missing.map(missingColumn), ...all.flatMap((one) => one.drift)])]
+    const drift = [
+      ...new Set([...missing.map(missingColumn), ...conversions.flatMap((conversion) => conversion.drift)]),
+    ]
     if (missing.length > 0 && !acceptsDrift)
       throw new TableFailure(misfit(missing.map(missingColumn), first.header, table.source.delimiter))
     return { work: first.work, drift }
@@ -69,13 +71,13 @@ export class Intake {
   /** @throws TableFailure if the header does not match, or two readers disagree about the batch */
   async convert(batch: Batch): Promise<void> {
     const { work } = this.#conversionFor(batch)
-    const found = await reconcileStaged(work, batch, await stage(work, batch))
-    if (found.badRows > 0) {
+    const outcome = await reconcileStaged(work, batch, await stage(work, batch))
+    if (outcome.badRows > 0) {
       const bad = await badValues(work, batch, detailedRejectsMax - this.badValues.length)
       this.badCount += bad.count
       this.badValues.push(...bad.values)
     }
-    this.#staged = together(this.#staged, found)
+    this.#staged = together(this.#staged, outcome)
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
 
@@ -83,8 +85,8 @@ export class Intake {
     const { table, db, scratch, acceptsDrift } = this.#options
     const given = new Set(pieces.flatMap(({ constants }) => [...constants.keys()]))
     const key = keyOf(header, [...given])
-    const known = this.#conversions.get(key)
-    if (known !== undefined) return known
+    const existing = this.#conversions.get(key)
+    if (existing !== undefined) return existing
     const { fields, drift, lacking } = matchHeader(table, { header, headerLine }, given, acceptsDrift)
     const weights = drawWeights(fields)
     const work = { db, table, fields, columns: header.length, weights, scratch, parts: null }

@@ -77,23 +77,23 @@ export function misfit(
   { header, headerLine }: Header,
   delimiter: SourceForm['delimiter'],
 ): string {
-  const more = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : ''
-  const other = header.length === 1 ? otherDelimiter(header[0] ?? '', delimiter) : ''
+  const suffix = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : ''
+  const suggestion = header.length === 1 ? otherDelimiter(header[0] ?? '', delimiter) : ''
   const remedy =
     'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
     '`acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones'
   const place = headerLine === null ? '' : ` in line ${headerLine}`
-  return `the header${place} does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${more}. ${other}Remedy: ${remedy}`
+  return `the header${place} does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${suffix}. ${suggestion}Remedy: ${remedy}`
 }
 
 /** Suggests another delimiter if the header has one column, since then the declared one is probably wrong. */
 function otherDelimiter(header: string, declared: string): string {
-  const found = [';', ',', '\t', '|'].find(
+  const candidate = [';', ',', '\t', '|'].find(
     (delimiter) => delimiter !== declared && header.includes(delimiter),
   )
-  return found === undefined
+  return candidate === undefined
     ? ''
-    : `The delimiter may be ${JSON.stringify(found)}: declare it as source.delimiter. `
+    : `The delimiter may be ${JSON.stringify(candidate)}: declare it as source.delimiter. `
 }
 
 function displayName(given: string): string {

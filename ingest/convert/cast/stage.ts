@@ -38,11 +38,15 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
 /** SQL: the values of a group of fields, whether all are good, and a weighted count of them. */
 function castSql(work: Work, batch: Batch, group: number): string {
   const first = group * fieldsAtOnce
-  const own = work.fields.slice(first, first + fieldsAtOnce)
-  const columns = new Set(own.map(({ column }) => column))
-  const some = { ...work, fields: own, weights: work.weights.filter(({ column }) => columns.has(column)) }
-  const { fields, from } = valuesSql(own, plainSql(some, batch), constantSql(batch))
+  const batchFields = work.fields.slice(first, first + fieldsAtOnce)
+  const columns = new Set(batchFields.map(({ column }) => column))
+  const slice = {
+    ...work,
+    fields: batchFields,
+    weights: work.weights.filter(({ column }) => columns.has(column)),
+  }
+  const { fields, from } = valuesSql(batchFields, plainSql(slice, batch), constantSql(batch))
   const values = fields.map(({ value }, index) => `${value} as f${first + index}`)
   const areGood = fields.map(({ isGood }) => isGood).join(' and ')
-  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${weightedCountSql(some)} as seen_${group} from ${from}`
+  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${weightedCountSql(slice)} as seen_${group} from ${from}`
 }

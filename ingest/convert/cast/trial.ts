@@ -100,15 +100,17 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
   }
   const taker = { folder: scratch, bytes: batchBytes, take }
   const read = await readSource(files, { table, progress, limits, taker, hashes: false })
-  const found = tallies.map((tally) => tally.found)
+  const misfits = tallies.map((tally) => tally.result)
   return {
     read,
-    fields: found.slice(0, table.fields.length),
+    fields: misfits.slice(0, table.fields.length),
     probes: probes.map((probe, index) =>
-      probe === null ? null : (found[table.fields.length + index] ?? null),
+      probe === null ? null : (misfits[table.fields.length + index] ?? null),
     ),
     examples,
-    days: new Map([...days].map(([name, all]) => [name, all.size > daysMax ? [] : [...all].toSorted()])),
+    days: new Map(
+      [...days].map(([name, dates]) => [name, dates.size > daysMax ? [] : [...dates].toSorted()]),
+    ),
   }
 }
 
@@ -178,21 +180,21 @@ async function tryBatch(
   days: ReadonlyMap<string, Set<string>>,
 ): Promise<void> {
   const given = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
-  const { fields: own } = matchHeader(table, batch, given, false)
-  const other = probes.map((field, index): MatchedField | null =>
-    field === null ? null : { field, column: own[index]?.column ?? null },
+  const { fields: matchedFields } = matchHeader(table, batch, given, false)
+  const probeFields = probes.map((field, index): MatchedField | null =>
+    field === null ? null : { field, column: matchedFields[index]?.column ?? null },
   )
-  const all = [...own, ...other].flatMap((matched, index): Attempt[] => {
+  const attempts = [...matchedFields, ...probeFields].flatMap((matched, index): Attempt[] => {
     const [tally, patterns = []] = [tallies[index], spellings[index]]
     return matched === null || tally === undefined ? [] : [{ matched, patterns, tally }]
   })
-  const atOnce = Math.max(fieldsAtOnce, Math.ceil(all.length / statementsMax))
-  for (let first = 0; first < all.length; first += atOnce) {
-    const some = all.slice(first, first + atOnce)
-    const fields = some.map(({ matched }) => matched)
+  const atOnce = Math.max(fieldsAtOnce, Math.ceil(attempts.length / statementsMax))
+  for (let first = 0; first < attempts.length; first += atOnce) {
+    const chunk = attempts.slice(first, first + atOnce)
+    const fields = chunk.map(({ matched }) => matched)
     const columns = batch.header.length
     const work = { db, table, fields, columns, weights: drawWeights(fields), scratch, parts: null }
-    await tryFields(work, batch, some, days)
+    await tryFields(work, batch, chunk, days)
   }
 }
 
@@ -276,17 +278,17 @@ class Tally {
     this.#longest = Math.max(this.#longest, longest)
     this.#bad += bad
     for (const [, text, rows, list] of misfits) {
-      const known = this.#misfits.get(String(text))
-      if (known === undefined && this.#misfits.size >= 5 * misfitsMax) continue
-      const records = [...(known?.records ?? []), ...String(list).split(' ').map(Number)]
+      const count = this.#misfits.get(String(text))
+      if (count === undefined && this.#misfits.size >= 5 * misfitsMax) continue
+      const records = [...(count?.records ?? []), ...String(list).split(' ').map(Number)]
       this.#misfits.set(String(text), {
-        rows: (known?.rows ?? 0) + numberOf(rows),
+        rows: (count?.rows ?? 0) + numberOf(rows),
         records: records.slice(0, recordsMax),
       })
     }
   }
 
-  get found(): Tried {
+  get result(): Tried {
     const misfits = [...this.#misfits].map(([text, facts]) => ({ text, ...facts }))
     return {
       filled: this.#filled,

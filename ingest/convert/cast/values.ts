@@ -135,14 +135,14 @@ function momentOf(
     if (format === null) throw new Error(`the catalog let the format ${formatText} pass`)
     return asIso(format, text, { timezone: timezone ?? 'UTC', twoDigitYearsFrom })
   })
-  const what = moment === 'time' ? 'a time of day' : `a valid ${moment}`
+  const noun = moment === 'time' ? 'a time of day' : `a valid ${moment}`
   const [only = ''] = read
-  if (read.length === 1) return { plain: only, expects: `${what} in the format ${formats.join()}` }
+  if (read.length === 1) return { plain: only, expects: `${noun} in the format ${formats.join()}` }
   const valid = read.map((iso) => `case when try_cast(${iso} as ${stored}) is not null then ${iso} end`)
-  const all = `list_filter([${valid.join(', ')}], lambda one: one is not null)`
+  const candidates = `list_filter([${valid.join(', ')}], lambda one: one is not null)`
   return {
-    plain: `case when len(${all}) = 1 then ${all}[1] end`,
-    expects: `${what} in exactly one of the formats ${formats.join(' or ')}`,
+    plain: `case when len(${candidates}) = 1 then ${candidates}[1] end`,
+    expects: `${noun} in exactly one of the formats ${formats.join(' or ')}`,
   }
 }
 

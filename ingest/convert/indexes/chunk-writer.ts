@@ -55,8 +55,8 @@ export class ChunkWriter {
   }
 }
 
-function damaged(what: string): TableFailure {
+function damaged(problem: string): TableFailure {
   return new TableFailure(
-    `a file of the snapshot, read back, differs from what was written (${what}): check the disk; nothing was published`,
+    `a file of the snapshot, read back, differs from what was written (${problem}): check the disk; nothing was published`,
   )
 }

@@ -69,12 +69,12 @@ export async function writeDictionary(
     (field, place) =>
       `select ${place}::usmallint as field, code, text as value, rows from ${tableOf(field)} where value is not null`,
   )
-  const all = `(select *, row_number() over (order by field, code) - 1 as row from (${values.join(' union all ')}))`
-  await work.db.rows(`copy (select field, value, rows from ${all} order by row)
+  const tableSql = `(select *, row_number() over (order by field, code) - 1 as row from (${values.join(' union all ')}))`
+  await work.db.rows(`copy (select field, value, rows from ${tableSql} order by row)
     to ${quotedText(path.join(folder, fileNames.dictionary))} (format parquet, codec zstd, row_group_size ${groupRows})`)
   requireSame(
     'dictionary',
-    await sumOf(work, all, 'field, value, rows, row'),
+    await sumOf(work, tableSql, 'field, value, rows, row'),
     await sumOf(work, readSql(folder, fileNames.dictionary), 'field, value, rows, file_row_number'),
   )
 }
@@ -114,8 +114,8 @@ async function readSomeCodes(
   )
   return fields.map(({ values }, place) => {
     const placed = codesOf(values, rows)
-    const found = columns[place] ?? new Uint32Array()
-    for (let row = 0; row < found.length; row += 1) placed[positions[row] ?? 0] = found[row] ?? 0
+    const column = columns[place] ?? new Uint32Array()
+    for (let row = 0; row < column.length; row += 1) placed[positions[row] ?? 0] = column[row] ?? 0
     return placed
   })
 }
@@ -145,13 +145,13 @@ export async function dueSums(
     halves(`f${index}`).map((half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`),
   )
   const sums = fields.map(() => new Float64Array(2 * groupCount(rows)))
-  const found = await work.db.rows(
+  const sumRows = await work.db.rows(
     `select file_row_number // ${groupRows}, ${weighed.join(', ')} from ${sortedSql(work)} group by 1`,
   )
-  for (const [group, ...own] of found) {
+  for (const [group, ...groupSums] of sumRows) {
     for (const [place, field] of sums.entries()) {
-      field[2 * numberOf(group)] = Number(own[2 * place])
-      field[2 * numberOf(group) + 1] = Number(own[2 * place + 1])
+      field[2 * numberOf(group)] = Number(groupSums[2 * place])
+      field[2 * numberOf(group) + 1] = Number(groupSums[2 * place + 1])
     }
   }
   const due = new Map<number, DueSums>()
@@ -163,11 +163,11 @@ export async function dueSums(
 /** Returns two parts of the hash of each value, by its code. */
 async function hashesOf({ db }: Work, field: CodedField): Promise<Uint32Array[]> {
   const hashed = halves('value').map((half) => `${half}::uinteger`)
-  const [codes = new Uint32Array(), ...found] = await db.numberColumns(
+  const [codes = new Uint32Array(), ...columns] = await db.numberColumns(
     `select code::uinteger, ${hashed.join(', ')} from (select value, code from ${tableOf(field)} where value is not null
       union all select null, ${field.values})`,
   )
-  return found.map((column) => {
+  return columns.map((column) => {
     const byCode = new Uint32Array(field.values + 1)
     for (let row = 0; row < codes.length; row += 1) byCode[codes[row] ?? 0] = column[row] ?? 0
     return byCode

@@ -81,15 +81,15 @@ async function writeIndexes(
   const coded = rows === 0 ? [] : await numberValues(work, lowCardinalityFields)
   if (coded.length > 0) await writeDictionary(work, folder, coded)
   await writeCodes(work, path.join(folder, fileNames.codes), rows, coded)
-  const known = new Set(coded.map(({ name }) => name))
+  const codedNames = new Set(coded.map(({ name }) => name))
   const isAlone = parts.length < 2
   const isSorted = (name: string): boolean =>
-    !known.has(name) && work.fields.some(({ field }) => field.name === name && isBisected(field))
+    !codedNames.has(name) && work.fields.some(({ field }) => field.name === name && isBisected(field))
   const sorted = isAlone || !hasRowStore ? [] : indexes.values.filter(isSorted)
   const orders = await writeOrders(work, folder, rows, coded, sorted)
   await forgetValues(work, coded)
   return {
-    indexes: isAlone ? [] : await writeWords(work, folder, parts, existingFiles, known),
+    indexes: isAlone ? [] : await writeWords(work, folder, parts, existingFiles, codedNames),
     dictionary: coded.length === 0 ? null : coded.map(({ name, values }) => ({ name, values })),
     codes: coded.length === 0 ? null : coded.map(({ name }) => name),
     orders,

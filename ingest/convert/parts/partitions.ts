@@ -39,9 +39,9 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
       group by file, files.start order by ${orderTerm({ field: 'min(value)', direction: directionOf(work) }, (name) => name)}, file`,
   )
   const partitions: { value: string | null; rows: number; files: number[] }[] = []
-  for (const [min, max, filled, all, file] of rows) {
+  for (const [min, max, filled, rowCount, file] of rows) {
     const value = min === null ? null : String(min)
-    if (min !== max || (numberOf(filled) !== 0 && numberOf(filled) !== numberOf(all))) {
+    if (min !== max || (numberOf(filled) !== 0 && numberOf(filled) !== numberOf(rowCount))) {
       const values = hidesRows(table) ? '' : `: ${String(min)} and ${min === max ? 'none' : String(max)}`
       throw new TableFailure(
         `${read.files[numberOf(file)]?.name ?? ''} has several values of "${field.name}"${values}; ` +
@@ -50,9 +50,9 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
     }
     const last = partitions.at(-1)
     if (last !== undefined && last.value === value) {
-      last.rows += numberOf(all)
+      last.rows += numberOf(rowCount)
       last.files.push(numberOf(file))
-    } else partitions.push({ value, rows: numberOf(all), files: [numberOf(file)] })
+    } else partitions.push({ value, rows: numberOf(rowCount), files: [numberOf(file)] })
   }
   return partitions
 }

@@ -53,7 +53,7 @@ interface PartsOptions {
   readonly reusable: Reusable | null
   readonly partitions: readonly SortedPartition[]
   /** Times a step, and shows it. */
-  readonly time: <T>(step: string, work: () => Promise<T>, own?: 'own') => Promise<T>
+  readonly time: <T>(step: string, work: () => Promise<T>, scope?: 'own') => Promise<T>
 }
 
 interface MadeParts {

@@ -22,10 +22,10 @@ export async function reconcilePublished(
   let [rows, rowHash, positioned] = [0n, 0n, 0n]
   for (const { file, sortedRow } of parts) {
     const part = `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
-    const found = await hashes(work, part, `hash(${names.join(', ')})`, sortedRow)
-    rows += found.rows
-    rowHash += found.whole
-    positioned += found.positioned
+    const readHashes = await hashes(work, part, `hash(${names.join(', ')})`, sortedRow)
+    rows += readHashes.rows
+    rowHash += readHashes.whole
+    positioned += readHashes.positioned
   }
   requireSame('rows', staged.goodRows, rows)
   if (rowHash !== staged.rowHash) await nameField(work, folder, parts, staged)

@@ -67,7 +67,7 @@ export async function findReusable(
   // With several patterns, the name of a file does not show which pattern matched it, so its constants may
   // have changed.
   const { files: named, fromName } = table.source
-  const hasFileConstants = fromName !== null || named?.some((some) => some.constants.size > 0) === true
+  const hasFileConstants = fromName !== null || named?.some((file) => file.constants.size > 0) === true
   if (hasFileConstants && (named?.length ?? 0) > 1) return null
   const report = await readReport(store, table, before)
   // Drift was accepted for one ingest only, so all files are read again.
@@ -76,7 +76,7 @@ export async function findReusable(
   if (sections?.length !== parts.length + 1) return null
   const places = new Map(files.map(({ name, sha256 }, place) => [`${name} ${sha256}`, place]))
   const unchangedPartitions: ReusablePartition[] = []
-  const own = partsOf(before, sections)
+  const partGroups = partsOf(before, sections)
   for (const [index, partition] of partitions.entries()) {
     const now = partition.sources.map((place) => {
       const source = sources[place]
@@ -86,7 +86,7 @@ export async function findReusable(
     // reused.
     const isSame = now.every((place, nth) => place > (now[nth - 1] ?? -1))
     if (isSame)
-      unchangedPartitions.push({ partition: { ...partition, sources: now }, parts: own[index] ?? [] })
+      unchangedPartitions.push({ partition: { ...partition, sources: now }, parts: partGroups[index] ?? [] })
   }
   return requiringOne({ before, partitions: unchangedPartitions, read: [] }, files.length)
 }
@@ -107,8 +107,8 @@ export function without(
  */
 function requiringOne(reusable: Reusable, files: number): Reusable | null {
   const { partitions } = reusable
-  const known = new Set(partitions.flatMap(({ partition }) => partition.sources))
-  const read = Array.from({ length: files }, (_, place) => place).filter((place) => !known.has(place))
+  const sourceNames = new Set(partitions.flatMap(({ partition }) => partition.sources))
+  const read = Array.from({ length: files }, (_, place) => place).filter((place) => !sourceNames.has(place))
   if (read.length > 0) return partitions.length === 0 ? null : { ...reusable, read }
   return requiringOne({ ...reusable, partitions: partitions.slice(0, -1) }, files)
 }
@@ -123,18 +123,18 @@ function partsOf(
 ): ReusablePart[][] {
   let [next, sectionAt] = [0, sectionStart(sections, 1)]
   return partitions.map(({ rows }) => {
-    const own: ReusablePart[] = []
+    const ownParts: ReusablePart[] = []
     for (let sum = 0; sum < rows; next += 1) {
       const [part, section] = [parts[next], sections[next + 1]]
       if (part === undefined || section === undefined)
         throw new Error('the parts do not add up to their partitions')
       const number = next
       const words = indexes.find((index) => index.part === number) ?? null
-      own.push({ part, words, rowStore: rowStores[number] ?? null, section, sectionAt })
+      ownParts.push({ part, words, rowStore: rowStores[number] ?? null, section, sectionAt })
       sum += part.rows
       sectionAt += section[0]
     }
-    return own
+    return ownParts
   })
 }
 
@@ -170,9 +170,9 @@ export function planned(
   const waiting = [...(reusable?.partitions ?? [])]
   let [firstRow, sortedRow] = [0, 0]
   const file = (): string => fileNames.part(parts.length)
-  const addPartition = ({ partition, parts: own }: ReusablePartition): void => {
+  const addPartition = ({ partition, parts: ownParts }: ReusablePartition): void => {
     partitions.push(partition)
-    for (const previousPart of own) {
+    for (const previousPart of ownParts) {
       parts.push({ file: file(), firstRow, rows: previousPart.part.rows, reused: previousPart })
       firstRow += previousPart.part.rows
     }
@@ -190,23 +190,19 @@ export function planned(
       sortedRow += rows
     }
   }
-  for (const one of waiting) addPartition(one)
+  for (const partition of waiting) addPartition(partition)
   return { partitions, parts }
 }
 
 /** Returns a test of whether a value comes after another in the order of the table. */
-function comparing({
-  fields,
-  order,
-  partition,
-}: Table): (one: string | null, other: string | null) => boolean {
+function comparing({ fields, order, partition }: Table): (a: string | null, b: string | null) => boolean {
   const field = fields.find(({ name }) => name === partition)
   if (field === undefined) return () => false
   const { compare } = typeRow(field.type)
   const sign = order[0]?.direction === 'desc' ? -1 : 1
-  return (one, other) => {
-    if (one === null || other === null) return one === null && other !== null
-    return sign * compare(one, other) > 0
+  return (a, b) => {
+    if (a === null || b === null) return a === null && b !== null
+    return sign * compare(a, b) > 0
   }
 }
 
@@ -226,11 +222,11 @@ export function reusedFiles(
   const folder = layout.snapshot(table, reusable.before.snapshot)
   for (const [number, part] of parts.entries()) {
     if (!isReused(part)) continue
-    const { words, rowStore, part: own } = part.reused
+    const { words, rowStore, part: partFile } = part.reused
     const addFile = (name: string, { file, bytes, sha256, sha512 }: StoredFile): void => {
       files.set(name, { file: name, bytes, sha256, sha512, key: `${folder}/${file}` })
     }
-    addFile(part.file, own)
+    addFile(part.file, partFile)
     if (words !== null) addFile(fileNames.wordIndex(number), words)
     if (rowStore !== null) addFile(fileNames.rowStore(number), rowStore)
   }

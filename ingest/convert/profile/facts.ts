@@ -27,14 +27,15 @@ export interface Range {
  * or once for each group of columns of a wide table, to bound memory.
  */
 export async function factsOf(db: Connection, columns: readonly ValueColumn[]): Promise<Map<Field, Facts>> {
-  const found = new Map<Field, Facts>()
+  const factsByField = new Map<Field, Facts>()
   for (let first = 0; first < columns.length; first += fieldsAtOnce) {
-    const some = columns.slice(first, first + fieldsAtOnce)
-    const terms = some.map(({ field, column }) => factsSql(field, column))
-    const [row = []] = await db.rows(`select ${terms.join(', ')} from ${some[0]?.from ?? ''}`)
-    for (const [index, { field }] of some.entries()) found.set(field, factsAt(row, factsCount * index))
+    const chunk = columns.slice(first, first + fieldsAtOnce)
+    const terms = chunk.map(({ field, column }) => factsSql(field, column))
+    const [row = []] = await db.rows(`select ${terms.join(', ')} from ${chunk[0]?.from ?? ''}`)
+    for (const [index, { field }] of chunk.entries())
+      factsByField.set(field, factsAt(row, factsCount * index))
   }
-  return found
+  return factsByField
 }
 
 const factsCount = 6

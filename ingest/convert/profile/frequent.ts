@@ -48,10 +48,10 @@ export async function frequentOf(
   return frequent
 }
 
-function frequentAmong(found: readonly Counted[]): FrequentValues {
-  const top = found.slice(0, topMax).map(({ value, rows }) => ({ value, rows }))
-  if (found.length > choicesMax || found.some(({ value }) => value.length >= textShownMax)) return { top }
-  return { top, choices: found.toSorted((a, b) => a.place - b.place).map(({ value }) => value) }
+function frequentAmong(values: readonly Counted[]): FrequentValues {
+  const top = values.slice(0, topMax).map(({ value, rows }) => ({ value, rows }))
+  if (values.length > choicesMax || values.some(({ value }) => value.length >= textShownMax)) return { top }
+  return { top, choices: values.toSorted((a, b) => a.place - b.place).map(({ value }) => value) }
 }
 
 interface Counted extends Frequent {
@@ -81,18 +81,18 @@ async function countedIn(
   const rows = await db.rows(
     `select place, ${shortTextSql(first.field, 'value')}, number, ${order} from (${counted} ${limitClause}) order by place, number desc, value`,
   )
-  const found = columns.map((): Counted[] => [])
+  const lists = columns.map((): Counted[] => [])
   for (const [place, value, number, nth] of rows)
-    found[numberOf(place)]?.push({ value: String(value), rows: numberOf(number), place: numberOf(nth) })
-  return found
+    lists[numberOf(place)]?.push({ value: String(value), rows: numberOf(number), place: numberOf(nth) })
+  return lists
 }
 
 /**
  * Counts hashes first, which need a fraction of the memory, then only values with a frequent hash.
  * @returns null if the hashes do not determine the most frequent values
  */
-async function countedByHash(db: Connection, own: ValueColumn): Promise<Counted[] | null> {
-  const { column, from } = own
+async function countedByHash(db: Connection, valueColumn: ValueColumn): Promise<Counted[] | null> {
+  const { column, from } = valueColumn
   const [table, limit] = ['frequent_hashes', choicesMax + 1]
   await db.rows(`create or replace temp table ${table} as
     select hash(${column}) as hash, count(*)::uinteger as rows from ${from} where ${column} is not null group by 1`)
@@ -103,10 +103,10 @@ async function countedByHash(db: Connection, own: ValueColumn): Promise<Counted[
     const often = `from ${table} where rows >= ${numberOf(minRow[0])}`
     const [hashes = []] = await db.rows(`select count(*) ${often}`)
     if (numberOf(hashes[0]) > distinctMax) return null
-    const [found = []] = await countedIn(db, [own], `and hash(value) in (select hash ${often})`)
+    const [values = []] = await countedIn(db, [valueColumn], `and hash(value) in (select hash ${often})`)
     // Values with the same hash may each occur less often than the hash.
-    const last = found[limit - 1]
-    return last !== undefined && last.rows >= numberOf(minRow[0]) ? found : null
+    const last = values[limit - 1]
+    return last !== undefined && last.rows >= numberOf(minRow[0]) ? values : null
   } finally {
     await db.rows(`drop table ${table}`)
   }

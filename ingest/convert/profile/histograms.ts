@@ -30,12 +30,12 @@ export async function histogramsOf(
     measures.map(({ field, measure, bounds }, place) => {
       const edges = edgesBetween(...bounds)
       const rows = String(counted[place]).split(' ').map(Number)
-      const found = rows.map((number, step) => ({
+      const bins = rows.map((number, step) => ({
         from: measure.text(edges[step] ?? 0),
         to: measure.text(edges[step + 1] ?? 0),
         rows: number,
       }))
-      return [field, found]
+      return [field, bins]
     }),
   )
 }

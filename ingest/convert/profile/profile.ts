@@ -40,18 +40,18 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
   }
   const from = sortedSql(work)
   const columns = fields.map((field, index) => ({ field, from, column: `f${index}` }))
-  const found = await countDistinct(work, rows, columns, await factsOf(work.db, columns))
-  const measures = found.flatMap((one) => {
-    const { measure } = typeRow(one.field.type)
-    return measure === null || one.distinct <= ranges ? [] : [{ ...one, measure }]
+  const profiles = await countDistinct(work, rows, columns, await factsOf(work.db, columns))
+  const measures = profiles.flatMap((column) => {
+    const { measure } = typeRow(column.field.type)
+    return measure === null || column.distinct <= ranges ? [] : [{ ...column, measure }]
   })
   const histograms = await histogramsOf(work.db, measures)
-  const counted = found.filter(
+  const counted = profiles.filter(
     ({ field, distinct, filled }) =>
       !histograms.has(field) && distinct <= Math.max(alwaysCounted, uniqueShare * filled),
   )
   const frequent = await frequentOf(work.db, counted, rows)
-  return found.map(({ field, filled, distinct, isExact, min, max }): FieldProfile => {
+  return profiles.map(({ field, filled, distinct, isExact, min, max }): FieldProfile => {
     const common = {
       name: field.name,
       type: field.type,
@@ -79,8 +79,8 @@ async function countDistinct(
   facts: ReadonlyMap<Field, Facts>,
 ): Promise<(ValueColumn & Facts & { readonly isExact: boolean })[]> {
   const estimated = columns.flatMap((column) => {
-    const own = facts.get(column.field)
-    return own === undefined ? [] : [{ ...column, ...own }]
+    const columnFacts = facts.get(column.field)
+    return columnFacts === undefined ? [] : [{ ...column, ...columnFacts }]
   })
   const exact = new Map<Field, number>()
   const counted = rows <= exactRowsMax ? estimated : []
@@ -94,10 +94,10 @@ async function countDistinct(
       if (field !== undefined) exact.set(field, numberOf(number))
     }
   }
-  return estimated.map((own) => ({
-    ...own,
-    distinct: exact.get(own.field) ?? Math.min(own.distinct, own.filled),
-    isExact: exact.has(own.field),
+  return estimated.map((estimate) => ({
+    ...estimate,
+    distinct: exact.get(estimate.field) ?? Math.min(estimate.distinct, estimate.filled),
+    isExact: exact.has(estimate.field),
   }))
 }
 

@@ -10,13 +10,18 @@ export class ActionError extends Error {
   readonly status: number
   /** Value of `error.__type`. */
   readonly type: string
-  readonly more: Readonly<Record<string, unknown>>
+  readonly details: Readonly<Record<string, unknown>>
 
-  constructor(status: number, type: string, message: string, more: Readonly<Record<string, unknown>> = {}) {
+  constructor(
+    status: number,
+    type: string,
+    message: string,
+    details: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message)
     this.status = status
     this.type = type
-    this.more = more
+    this.details = details
   }
 }
 
@@ -60,9 +65,9 @@ export const actions: Readonly<Record<string, (ckan: Ckan, parameters: ActionPar
   package_show: ({ packages }, parameters) => {
     const id = textIn(parameters, 'id') ?? textIn(parameters, 'name_or_id')
     if (id === undefined) throw invalid('name_or_id', 'Missing value')
-    const found = packages.find((one) => one.name === id || one.id === id)
-    if (found === undefined) throw new ActionError(404, 'Not Found Error', 'Not found')
-    return found
+    const match = packages.find((item) => item.name === id || item.id === id)
+    if (match === undefined) throw new ActionError(404, 'Not Found Error', 'Not found')
+    return match
   },
   package_search: ({ packages }, parameters) => {
     try {
@@ -100,15 +105,15 @@ function searched(packages: readonly Package[], parameters: ActionParameters): u
     ...textsIn(parameters, 'fq_list'),
   ])
   const sort = textIn(parameters, 'sort') ?? sortDefault
-  const found = packages.filter(matches).toSorted(parseSort(sort))
+  const matchingPackages = packages.filter(matches).toSorted(parseSort(sort))
   const [start, rows] = [
     integerIn(parameters, 'start', 0),
     Math.min(rowsMax, integerIn(parameters, 'rows', rowsDefault)),
   ]
   return {
-    count: found.length,
+    count: matchingPackages.length,
     sort,
-    results: found.slice(start, start + rows),
+    results: matchingPackages.slice(start, start + rows),
     facets: {},
     search_facets: {},
   }
@@ -135,9 +140,9 @@ function textIn(parameters: ActionParameters, name: string): string | undefined 
 function textsIn(parameters: ActionParameters, name: string): string[] {
   const value = parameters[name]
   if (value === undefined || value === null) return []
-  const all: unknown[] = Array.isArray(value) ? value : [value]
-  return all.map((one) => {
-    if (typeof one !== 'string') throw invalid(name, 'Must be a text')
-    return one
+  const texts: unknown[] = Array.isArray(value) ? value : [value]
+  return texts.map((text) => {
+    if (typeof text !== 'string') throw invalid(name, 'Must be a text')
+    return text
   })
 }

@@ -4,7 +4,7 @@ import type { Package } from './package.ts'
 
 export class InvalidSearch extends Error {}
 
-const fields: Readonly<Record<string, (one: Package) => readonly string[]>> = {
+const fields: Readonly<Record<string, (entry: Package) => readonly string[]>> = {
   id: ({ id }) => [id],
   name: ({ name }) => [name],
   title: ({ title }) => [title],
@@ -15,7 +15,7 @@ const fields: Readonly<Record<string, (one: Package) => readonly string[]>> = {
   state: () => ['active'],
   capacity: () => ['public'],
   organization: ({ organization }) => [organization.name],
-  owner_org: (one) => [String(one['owner_org'])],
+  owner_org: (entry) => [String(entry['owner_org'])],
   groups: ({ groups }) => groups.map(({ name }) => name),
   tags: ({ tags }) => tags.map(({ name }) => name),
   license_id: ({ license_id: license }) => (license === null ? [] : [license]),
@@ -29,7 +29,7 @@ const wordly = new Set(['title', 'notes', 'text'])
 const moments = new Set(['metadata_created', 'metadata_modified'])
 
 function textsOf({ name, title, notes, tags, groups, organization, resources }: Package): string[] {
-  const names = [...tags, ...groups, ...resources].map((one) => one.name)
+  const names = [...tags, ...groups, ...resources].map((item) => item.name)
   return [name, title, notes, organization.title, ...names]
 }
 
@@ -38,21 +38,21 @@ class PackageTexts {
   readonly #folded = new Map<string, readonly string[]>()
   readonly #words = new Map<string, readonly string[]>()
 
-  constructor(one: Package) {
-    this.package = one
+  constructor(entry: Package) {
+    this.package = entry
   }
 
   foldedOf(field: string): readonly string[] {
-    const known = this.#folded.get(field)
-    if (known !== undefined) return known
+    const folded = this.#folded.get(field)
+    if (folded !== undefined) return folded
     const texts = (fields[field] ?? textsOf)(this.package).map(foldText)
     this.#folded.set(field, texts)
     return texts
   }
 
   wordsOf(field: string): readonly string[] {
-    const known = this.#words.get(field)
-    if (known !== undefined) return known
+    const wordSet = this.#words.get(field)
+    if (wordSet !== undefined) return wordSet
     const words = this.foldedOf(field).flatMap((text) => text.split(/\s+/))
     this.#words.set(field, words)
     return words
@@ -70,16 +70,16 @@ const [lengthMax, wordsMax] = [4000, 500]
  * @param texts searches, all of which a package must match; the limits apply to their sum
  * @throws InvalidSearch
  */
-export function parseSearch(texts: readonly string[]): (one: Package) => boolean {
+export function parseSearch(texts: readonly string[]): (entry: Package) => boolean {
   if (texts.reduce((sum, { length }) => sum + length, 0) > lengthMax)
     throw new InvalidSearch(`it is longer than ${lengthMax} characters`)
   const tokens = texts.map(tokensOf)
   if (tokens.reduce((sum, { length }) => sum + length, 0) > wordsMax)
     throw new InvalidSearch(`it has more than ${wordsMax} words`)
   const tests = tokens.filter(({ length }) => length > 0).map(parseTokens)
-  return (one) => {
-    const found = new PackageTexts(one)
-    return tests.every((test) => test(found))
+  return (entry) => {
+    const packageTexts = new PackageTexts(entry)
+    return tests.every((test) => test(packageTexts))
   }
 }
 
@@ -98,7 +98,7 @@ function parseTokens(tokens: readonly string[]): Test {
       at += 1
       tests.push(both())
     }
-    return (one) => tests.some((test) => test(one))
+    return (entry) => tests.some((test) => test(entry))
   }
   const both = (): Test => {
     const tests: Test[] = []
@@ -106,14 +106,14 @@ function parseTokens(tokens: readonly string[]): Test {
       if (token === 'AND') at += 1
       tests.push(single())
     }
-    return (one) => tests.every((test) => test(one))
+    return (entry) => tests.every((test) => test(entry))
   }
   const single = (): Test => {
     const token = nextToken()
     if (token === '+') return single()
     if (token === '-' || token === 'NOT') {
       const test = single()
-      return (one) => !test(one)
+      return (entry) => !test(entry)
     }
     if (token === '(') {
       const test = either()
@@ -133,14 +133,14 @@ function parseTokens(tokens: readonly string[]): Test {
     const tests: Test[] = []
     for (let token = nextToken(); token !== ')'; token = nextToken())
       if (token !== 'OR') tests.push(matching(field, token))
-    return (one) => tests.some((test) => test(one))
+    return (entry) => tests.some((test) => test(entry))
   }
   const range = (field: string): Test => {
     const [from, to, until, end] = [nextToken(), nextToken(), nextToken(), nextToken()]
     if (to !== 'TO' || end !== ']') throw new InvalidSearch('a range is written [from TO until]')
     const [min, max] = [from, until].map((bound) => (moments.has(field) ? momentOf(bound) : bound))
-    return ({ package: one }) =>
-      (fields[field]?.(one) ?? []).some(
+    return ({ package: entry }) =>
+      (fields[field]?.(entry) ?? []).some(
         (value) => (min === '*' || value >= (min ?? '')) && (max === '*' || value <= (max ?? '')),
       )
   }
@@ -153,9 +153,9 @@ function tokensOf(text: string): string[] {
   const tokens: string[] = []
   const token =
     /\s*(?:("(?:[^"\\]|\\.)*")|([()[\]])|([+-])(?=\S)|([\w*]+:)(?=\S)|((?:\\.|[^\s()[\]"\\])+)|(\S))/gy
-  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
-    const [, phrase, bracket, sign, field, word, other] = found
-    if (other !== undefined) throw new InvalidSearch(`"${other}" is unexpected`)
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const [, phrase, bracket, sign, field, word, invalid] = match
+    if (invalid !== undefined) throw new InvalidSearch(`"${invalid}" is unexpected`)
     tokens.push(phrase ?? bracket ?? sign ?? field ?? word ?? '')
   }
   return tokens
@@ -207,30 +207,30 @@ export const sortable = [
 export function parseSort(text: string): (a: Package, b: Package) => number {
   const keys = text
     .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
-    .map((one) => {
-      const [, name = '', direction = 'asc'] = /^(\w+)(?:\s+(asc|desc))?$/i.exec(one) ?? []
-      const known = sortable.find((field) => field === name)
-      if (known === undefined) {
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [, name = '', direction = 'asc'] = /^(\w+)(?:\s+(asc|desc))?$/i.exec(part) ?? []
+      const sortField = sortable.find((field) => field === name)
+      if (sortField === undefined) {
         throw new InvalidSearch(
-          `cannot sort by "${one}"; known: ${sortable.join(', ')}, each with asc or desc`,
+          `cannot sort by "${part}"; known: ${sortable.join(', ')}, each with asc or desc`,
         )
       }
-      return { field: known, isDescending: direction.toLowerCase() === 'desc' }
+      return { field: sortField, isDescending: direction.toLowerCase() === 'desc' }
     })
   if (new Set(keys.map(({ field }) => field)).size < keys.length)
     throw new InvalidSearch('it sorts by the same field twice')
   return (a, b) => {
     for (const { field, isDescending } of keys) {
-      const [one, other] = [a, b].map((found) => sortText(found, field))
-      if (one !== other) return ((one ?? '') < (other ?? '') ? -1 : 1) * (isDescending ? -1 : 1)
+      const [left, right] = [a, b].map((entry) => sortText(entry, field))
+      if (left !== right) return ((left ?? '') < (right ?? '') ? -1 : 1) * (isDescending ? -1 : 1)
     }
     return 0
   }
 }
 
-function sortText(one: Package, field: (typeof sortable)[number]): string {
+function sortText(entry: Package, field: (typeof sortable)[number]): string {
   if (field === 'score') return ''
-  return field === 'title_string' ? foldText(one.title) : one[field]
+  return field === 'title_string' ? foldText(entry.title) : entry[field]
 }

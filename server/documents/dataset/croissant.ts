@@ -128,12 +128,12 @@ function filesOf({ table }: TableDescription, { manifest, addressOf }: Published
 function recordSetsOf({ table }: TableDescription, { manifest: { parts } }: Published): Json[] {
   return parts.map(({ file }, index) => {
     const id = parts.length === 1 ? table.name : `${table.name}-${index + 1}`
-    const about = table.description ?? table.title ?? table.name
+    const description = table.description ?? table.title ?? table.name
     return {
       '@type': 'cr:RecordSet',
       '@id': id,
       name: id,
-      description: parts.length === 1 ? about : `${about} (part ${index + 1} of ${parts.length})`,
+      description: parts.length === 1 ? description : `${description} (part ${index + 1} of ${parts.length})`,
       field: table.fields.map(({ name, type, ...texts }) => ({
         '@type': 'cr:Field',
         '@id': `${id}/${name}`,

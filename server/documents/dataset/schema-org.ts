@@ -83,7 +83,8 @@ function descriptionOf({ name, description, source, tables }: Dataset): string {
   const origin = source === null ? '' : `${[source.name, source.url ?? []].flat().join(', ')}.`
   const sentences = [description, `${name}: ${[...tables.keys()].join(', ')}.`, origin]
   let text = sentences[0] ?? ''
-  for (const more of sentences.slice(1)) if (text.length < descriptionMin) text = `${text} ${more}`.trim()
+  for (const sentence of sentences.slice(1))
+    if (text.length < descriptionMin) text = `${text} ${sentence}`.trim()
   return shorten(text, descriptionMax - 1)
 }
 

@@ -70,11 +70,11 @@ function pathItem(
     ...(requiredParameters.has(name) && { required: true }),
     ...(examples[name] !== undefined && { example: examples[name] }),
   }))
-  const own = operations({ id: `ckan-${id}`, tag: 'CKAN', summary, parameters, answers: responses })
+  const ownOperations = operations({ id: `ckan-${id}`, tag: 'CKAN', summary, parameters, answers: responses })
   const inBodies = Object.entries(parameterSchemas).map(([name, schema]) => [name, inBody(schema)] as const)
   const schema = { type: 'object', properties: Object.fromEntries(inBodies) }
   return {
-    ...own,
+    ...ownOperations,
     post: {
       operationId: `ckan-${id}-post`,
       tags: ['CKAN'],
@@ -120,11 +120,11 @@ function actionAnswer(
 }
 
 /** Adds the formats of a problem, which answers an unreadable request instead of a CKAN error. */
-function orProblem(own: Json): Json {
-  const { content } = own as { content: Json }
+function orProblem(response: Json): Json {
+  const { content } = response as { content: Json }
   const { 'text/html': html } = jsonOf({})
   return {
-    ...own,
+    ...response,
     content: { ...content, 'application/problem+json': { schema: ref('Problem') }, 'text/html': html },
   }
 }

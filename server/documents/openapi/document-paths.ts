@@ -14,7 +14,12 @@ export function documentPaths(
   const at = (path: string): string => pathOf(`${base}/${path}`)
   const rows = (documentsOf: readonly MachineDocument<never>[], folder: string): Address[] =>
     documentsOf.map(({ file, description, contentType }) =>
-      one(at(folder + file), `${folder.replaceAll(/[{}]/g, '')}${file}`, description, content(contentType)),
+      pathItem(
+        at(folder + file),
+        `${folder.replaceAll(/[{}]/g, '')}${file}`,
+        description,
+        content(contentType),
+      ),
     )
   const [jsonLd, turtle] = [content('application/ld+json'), content('text/turtle; charset=utf-8')]
   const xml = content('application/xml; charset=utf-8')
@@ -24,8 +29,8 @@ export function documentPaths(
   const partOfSitemap = 'Part of the sitemap, if it needs several files.'
   return [
     ...catalog.families.flatMap(({ prefix, name }) => [
-      one(`${prefix}/openapi.json`, `openapi-${name}`, 'The whole API as OpenAPI 3.1.', openApi, asJson),
-      one(
+      pathItem(`${prefix}/openapi.json`, `openapi-${name}`, 'The whole API as OpenAPI 3.1.', openApi, asJson),
+      pathItem(
         `${prefix}/dataset/{dataset}/{table}/openapi.json`,
         `openapi-table-${name}`,
         'The API of one table.',
@@ -33,20 +38,20 @@ export function documentPaths(
         asJson,
       ),
     ]),
-    one(
+    pathItem(
       pathOf(documents.catalog()),
       'catalog',
       'All datasets for harvesters, as DCAT-AP.',
       { ...jsonLd, ...turtle },
       page,
     ),
-    one(pathOf(documents.catalog('jsonld')), 'catalog-jsonld', 'The catalog as JSON-LD.', jsonLd, page),
-    one(pathOf(documents.catalog('ttl')), 'catalog-ttl', 'The catalog as Turtle.', turtle, page),
-    one(at('sitemap.xml'), 'sitemap', 'Sitemap of all HTML pages.', xml),
-    one(at('sitemap-{number}.xml'), 'sitemap-part', partOfSitemap, xml),
-    one(at('feeds/atom.xml'), 'feed', 'What changed, as Atom.', atom),
-    one(at('feeds/{dataset}/atom.xml'), 'feed-dataset', 'Changes of a dataset.', atom),
-    one(at('feeds/{dataset}/{table}/atom.xml'), 'feed-table', 'Changes of a table.', atom),
+    pathItem(pathOf(documents.catalog('jsonld')), 'catalog-jsonld', 'The catalog as JSON-LD.', jsonLd, page),
+    pathItem(pathOf(documents.catalog('ttl')), 'catalog-ttl', 'The catalog as Turtle.', turtle, page),
+    pathItem(at('sitemap.xml'), 'sitemap', 'Sitemap of all HTML pages.', xml),
+    pathItem(at('sitemap-{number}.xml'), 'sitemap-part', partOfSitemap, xml),
+    pathItem(at('feeds/atom.xml'), 'feed', 'What changed, as Atom.', atom),
+    pathItem(at('feeds/{dataset}/atom.xml'), 'feed-dataset', 'Changes of a dataset.', atom),
+    pathItem(at('feeds/{dataset}/{table}/atom.xml'), 'feed-table', 'Changes of a table.', atom),
     ...rows(serviceDocuments, ''),
     ...rows(datasetDocuments, 'metadata/{dataset}/'),
     ...rows(tableDocuments, 'metadata/{dataset}/{table}/'),
@@ -62,7 +67,7 @@ const problems = problemAnswers([
   'not-acceptable',
 ])
 
-function one(
+function pathItem(
   path: string,
   id: string,
   summary: string,

@@ -48,8 +48,8 @@ export function openApi(writing: Writing, views: readonly TableDescription[], op
     ...ckanPaths(example?.dataset.slug),
   }
   const license = { name: 'Licences differ: see each dataset', url: writing.page('en') }
-  const about = { title: catalog.title, description: catalog.description, license }
-  return document(writing, about, { ...paths, ...merged(parts, 'paths') }, parts)
+  const info = { title: catalog.title, description: catalog.description, license }
+  return document(writing, info, { ...paths, ...merged(parts, 'paths') }, parts)
 }
 
 /** Describes one table in the same way. */
@@ -57,8 +57,8 @@ export function tableOpenApi(writing: Writing, view: TableDescription, options: 
   const part = tablePart(view, options.addresses, pathIn(writing), '')
   const { dataset, table } = view
   const title = `${dataset.name}: ${table.title ?? table.name}`
-  const about = { title, description: table.description ?? dataset.description, license: dataset.license }
-  return document(writing, about, part.paths, [part])
+  const info = { title, description: table.description ?? dataset.description, license: dataset.license }
+  return document(writing, info, part.paths, [part])
 }
 
 const prefixOf = ({ dataset, table }: TableDescription): string => `${dataset.slug}.${table.name}.`
@@ -74,7 +74,7 @@ function referredPart(
   { addresses, tableDocument }: OpenApiOptions,
   pathOf: (address: string) => string,
 ): TablePart {
-  const own = [
+  const tablePaths = [
     addresses.table(dataset, table),
     addresses.data(dataset, table),
     addresses.export(dataset, table),
@@ -82,7 +82,7 @@ function referredPart(
     addresses.changes(dataset, table),
     ...(table.key === null ? [] : [addresses.history(dataset, table)]),
   ]
-  const paths = own.map(pathOf).map((path) => {
+  const paths = tablePaths.map(pathOf).map((path) => {
     const pointer = path.replaceAll('~', '~0').replaceAll('/', '~1')
     return [path, { $ref: `${tableDocument(dataset, table)}#/paths/${pointer}` }]
   })
@@ -138,9 +138,9 @@ function usedComponents(paths: Json, components: Kinds): Kinds {
   const used = new Set<string>()
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return
-    for (const [key, one] of Object.entries(value)) {
-      if (key === '$ref' && typeof one === 'string' && one.startsWith('#/components/')) follow(one)
-      else visit(one)
+    for (const [key, item] of Object.entries(value)) {
+      if (key === '$ref' && typeof item === 'string' && item.startsWith('#/components/')) follow(item)
+      else visit(item)
     }
   }
   const follow = (reference: string): void => {

@@ -52,8 +52,8 @@ export function operations(
   { id, tag, summary, description = summary, parameters, answers }: Omit<Address, 'path'>,
   inPath: readonly Json[] = [],
 ): Json {
-  const all = [...inPath, ...parameters]
-  const parametersEntry = all.length > 0 && { parameters: all }
+  const allParameters = [...inPath, ...parameters]
+  const parametersEntry = allParameters.length > 0 && { parameters: allParameters }
   return {
     get: { operationId: id, tags: [tag], summary, description, ...parametersEntry, responses: answers },
   }

@@ -112,7 +112,7 @@ export function conditionParameters({ table, report }: TableDescription): Named[
   return terms.flatMap((field) => {
     const { name } = field
     const operators = field.part === undefined ? operatorsOf(field) : operatorsOfParts
-    const about = (parameterName: string, operator: Operator): string => {
+    const description = (parameterName: string, operator: Operator): string => {
       const meaning = `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
       return isArray(operator)
         ? `${meaning} Also as one value with commas, \`${parameterName}=a,"b, c"\`.`
@@ -123,7 +123,7 @@ export function conditionParameters({ table, report }: TableDescription): Named[
       {
         name: isArray(operator) ? `${parameterName}[]` : parameterName,
         in: 'query',
-        description: about(parameterName, operator),
+        description: description(parameterName, operator),
         ...operandSchema(field, operator),
         ...(examples.has(parameterName) && { example: examples.get(parameterName) }),
       },
@@ -136,27 +136,27 @@ export function conditionParameters({ table, report }: TableDescription): Named[
 }
 
 function exampleValues(table: Table, report: TableDescription['report']): ReadonlyMap<string, unknown> {
-  const found = new Map<string, unknown>()
+  const examples = new Map<string, unknown>()
   for (const { parameters } of exampleQueries(table, report)) {
     for (const [name, text] of parameters) {
       const { field, operator } = /^(?<field>.*)__(?<operator>[a-z]+)$/.exec(name)?.groups ?? {}
-      if (field === undefined || found.has(name)) continue
-      const tableField = table.fields.find((one) => one.name === field)
+      if (field === undefined || examples.has(name)) continue
+      const tableField = table.fields.find((item) => item.name === field)
       const typed = (value: string): unknown =>
         tableField !== undefined &&
         typeRow(tableField.type).operandSchema(tableField)['type'] !== 'string' &&
         Number.isSafeInteger(Number(value))
           ? Number(value)
           : value
-      found.set(name, operator === 'in' ? parseList(text)?.map(typed) : typed(text))
+      examples.set(name, operator === 'in' ? parseList(text)?.map(typed) : typed(text))
     }
   }
-  return found
+  return examples
 }
 
 /** Replaces the characters of a field name that a component name must not contain. */
 const escapedName = (name: string): string =>
-  name.replaceAll(/[^\w.-]/g, (found) => `-${found.codePointAt(0)?.toString(16) ?? ''}-`)
+  name.replaceAll(/[^\w.-]/g, (character) => `-${character.codePointAt(0)?.toString(16) ?? ''}-`)
 
 const componentName = (name: ParameterName): string => `${name}-parameter`
 
@@ -180,11 +180,11 @@ const common: Readonly<
   search: { schema: ref('search-text') },
 }
 
-const described = (name: ParameterName, more: QueryParameter): Json => ({
+const described = (name: ParameterName, schema: QueryParameter): Json => ({
   name,
   in: 'query',
   description: sentence(parameterRows[name]),
-  ...more,
+  ...schema,
 })
 
 function ofChanges(name: keyof typeof changesParameterRows, schema: Json): Json {
@@ -227,11 +227,11 @@ export const parameter = (component: string): Json => ({ $ref: `#/components/par
 /** Returns a reference to a parameter that all tables share. */
 export const sharedParameter = (name: keyof typeof common): Json => parameter(componentName(name))
 
-const ofAggregates = (name: keyof typeof aggregateParameterRows, more: Json): Json => ({
+const ofAggregates = (name: keyof typeof aggregateParameterRows, schema: Json): Json => ({
   name,
   in: 'query',
   description: sentence(aggregateParameterRows[name]),
-  ...more,
+  ...schema,
 })
 
 const namesOf = (items: readonly string[], max: number): Json => ({
@@ -247,8 +247,8 @@ const namesOf = (items: readonly string[], max: number): Json => ({
 
 /** Returns the parameter with the value of a key field. */
 export function keyParameter({ table, report }: TableDescription, name: string): Json {
-  const field = table.fields.find((one) => one.name === name)
-  const example = report?.fields.find((one) => one.name === name)?.min ?? undefined
+  const field = table.fields.find((item) => item.name === name)
+  const example = report?.fields.find((item) => item.name === name)?.min ?? undefined
   return {
     name,
     in: 'query',

@@ -18,8 +18,8 @@ const anywhere: readonly ProblemCode[] = [
 const componentOf = (status: number): string => `problem-${status}`
 
 /** Returns the problem responses of an operation, one per status. */
-export function problemAnswers(own: readonly ProblemCode[]): Json {
-  const statuses = new Set([...anywhere, ...own].map((code) => problemRows[code].status))
+export function problemAnswers(furtherCodes: readonly ProblemCode[]): Json {
+  const statuses = new Set([...anywhere, ...furtherCodes].map((code) => problemRows[code].status))
   return Object.fromEntries(
     [...statuses]
       .toSorted((a, b) => a - b)
@@ -52,14 +52,14 @@ export function problemSchemas(): Json {
 export function problemResponses(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {
-      const own = codesOf(status)
+      const ownCodes = codesOf(status)
       return [
         componentOf(status),
         {
-          description: own.map((code) => `\`${code}\`: ${problemRows[code].title}.`).join(' '),
+          description: ownCodes.map((code) => `\`${code}\`: ${problemRows[code].title}.`).join(' '),
           headers: {
             ...referred([...commonHeaderNames, 'Cache-Control', 'Link']),
-            ...(own.some((code) => retried.has(code)) && referred(['Retry-After'])),
+            ...(ownCodes.some((code) => retried.has(code)) && referred(['Retry-After'])),
           },
           content: {
             'application/problem+json': { schema: ref(schemaNameOf(status)) },
@@ -193,8 +193,8 @@ function referred(names: readonly HeaderName[]): Json {
 }
 
 /** A successful response. */
-export function answer(description: string, content: Json, more: readonly HeaderName[] = []): Json {
-  return { description, headers: referred([...cachedNames, ...more]), content }
+export function answer(description: string, content: Json, extraHeaders: readonly HeaderName[] = []): Json {
+  return { description, headers: referred([...cachedNames, ...extraHeaders]), content }
 }
 
 /** A redirect. */

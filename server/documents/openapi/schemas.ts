@@ -25,7 +25,7 @@ const count = { type: 'integer', minimum: 0 } as const
 const moment = { type: 'string', format: 'date-time' } as const
 const day = { type: 'string', format: 'date' } as const
 const type = { type: 'string', enum: fieldTypeNames } as const
-const orNull = ({ type: one, ...schema }: Json): Json => ({ type: [one, 'null'], ...schema })
+const orNull = ({ type: typeName, ...schema }: Json): Json => ({ type: [typeName, 'null'], ...schema })
 const listOf = (items: Json): Json => ({ type: 'array', items })
 const meanings = (rows: object): Json => ({
   type: 'object',

@@ -18,8 +18,8 @@ const ofFiles = [
   'files-elsewhere',
 ] as const
 
-const known = parameter('if-none-match')
-const asJson = [parameter('json-format'), known]
+const ifNoneMatch = parameter('if-none-match')
+const asJson = [parameter('json-format'), ifNoneMatch]
 
 function named(
   description: string,
@@ -124,7 +124,7 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
       '/warehouse.duckdb',
       'views',
       'A DuckDB file with a view of each table, and macros for its versions.',
-      [range, known],
+      [range, ifNoneMatch],
       ranged(binary('application/vnd.duckdb')),
     ),
     file(
@@ -157,7 +157,7 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
       '/{dataset}/{table}/{snapshot}/{file}',
       'file',
       'A file of a snapshot, which never changes.',
-      [range, known],
+      [range, ifNoneMatch],
       {
         ...ranged({
           ...binary('application/vnd.apache.parquet'),

@@ -50,7 +50,7 @@ export function tablePart(
   const conditions = conditionParameters(view)
   const named = [...conditions, ...fieldParameters(view)]
   const ofGroups = aggregateParameters(view)
-  const [data, all] = [addresses.data(dataset, table), addresses.export(dataset, table)]
+  const [data, exportPath] = [addresses.data(dataset, table), addresses.export(dataset, table)]
   const id = (verb: string): string => `${prefix}${verb}`
   const tag = `${dataset.slug}/${table.name}`
   const rowParameters = [
@@ -99,7 +99,7 @@ export function tablePart(
       [`${prefix}Page`]: pageSchema(prefix),
     },
     parameters: Object.fromEntries(
-      [...named, ...ofGroups].map(([component, one]: Named) => [prefix + component, one]),
+      [...named, ...ofGroups].map(([component, schema]: Named) => [prefix + component, schema]),
     ),
     paths: {
       [pathOf(addresses.table(dataset, table))]: operations({
@@ -132,13 +132,13 @@ export function tablePart(
           ...problemAnswers([...ofRows, 'invalid-page', 'unsatisfiable-range']),
         },
       }),
-      [pathOf(all)]: operations({
+      [pathOf(exportPath)]: operations({
         parameters: [...rowParameters, parameter('export-format')],
         id: id('export'),
         tag,
         summary: `All rows of a query of ${table.name}, as one stream`,
         description:
-          `${rules} \`parquet\` is only for all rows and fields. ${examplesOf(view, all, true)}`.trim(),
+          `${rules} \`parquet\` is only for all rows and fields. ${examplesOf(view, exportPath, true)}`.trim(),
         answers: {
           200: stream,
           206: { ...stream, description: 'A range of its bytes.' },
@@ -214,7 +214,7 @@ const rules =
   'In a list, put a value that contains a comma or a quote in double quotes.'
 
 function examplesOf({ table, report }: TableDescription, address: string, isExport: boolean): string {
-  const examples = exampleQueries(table, report).filter((one) => one.isExport === isExport)
+  const examples = exampleQueries(table, report).filter((query) => query.isExport === isExport)
   if (examples.length === 0) return ''
   const lines = examples.map(
     ({ description, parameters }) => `- [${escaped(description)}](${withQuery(address, parameters, 1)})`,

@@ -53,7 +53,7 @@ function urlSet(entries: readonly Entry[]): string {
 
 function entriesOf({ pagesOf }: Writing, views: readonly DatasetDescription[]): Entry[] {
   const listed = views.filter(({ dataset }) => dataset.listedIn.size > 0)
-  const all = languages.flatMap((language) => [
+  const places = languages.flatMap((language) => [
     ...at(pagesOf(language), newest(listed)),
     ...listed.flatMap((view) => [
       ...at(pagesOf(language, view.dataset), newest([view])),
@@ -62,7 +62,7 @@ function entriesOf({ pagesOf }: Writing, views: readonly DatasetDescription[]): 
         .flatMap(({ table, manifest }) => at(pagesOf(language, view.dataset, table), manifest?.import_date)),
     ]),
   ])
-  return all
+  return places
 }
 
 const at = (addresses: readonly string[], changed: string | undefined): Entry[] =>

@@ -43,7 +43,7 @@ export const en = {
   lights: 'Switch between light and dark',
   copy: 'Copy',
   copied: 'Copied',
-  about: 'About',
+  aboutPage: 'About',
   limits: 'Usage limits',
 
   find: 'Find',
@@ -224,7 +224,7 @@ export const en = {
   contains: 'contains',
   any: 'any',
   reset: 'Remove all filters',
-  remove: (what: string) => `Remove the filter: ${what}`,
+  remove: (filter: string) => `Remove the filter: ${filter}`,
   search: 'Search',
   searchIn: (fields: string) => `Search in ${fields}`,
   apply: 'Show',
@@ -330,7 +330,7 @@ export const en = {
   noChart: 'A chart needs a date, a state, or a field with few values; this table has none of them.',
   drawnBy: 'Group by',
   drawnWhat: 'Measure',
-  drawn: (what: string, field: string) => `${what} by ${field}`,
+  drawn: (measure: string, field: string) => `${measure} by ${field}`,
   workbook: {
     sheets: ['Data', 'About'] as readonly [string, string],
     table: 'Table',

@@ -32,8 +32,8 @@ interface NumberFormats {
 const formatsByLocale = new Map<string, NumberFormats>()
 
 export function writtenIn({ locale }: Words): NumberFormats {
-  const known = formatsByLocale.get(locale)
-  if (known !== undefined) return known
+  const formats = formatsByLocale.get(locale)
+  if (formats !== undefined) return formats
   const written = writtenBy(locale)
   formatsByLocale.set(locale, written)
   return written

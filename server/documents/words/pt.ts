@@ -12,7 +12,7 @@ export const pt: Words = {
   lights: 'Alternar entre claro e escuro',
   copy: 'Copiar',
   copied: 'Copiado',
-  about: 'Sobre',
+  aboutPage: 'Sobre',
   limits: 'Limites de uso',
 
   find: 'Buscar',
@@ -190,7 +190,7 @@ export const pt: Words = {
   contains: 'contém',
   any: 'qualquer',
   reset: 'Remover todos os filtros',
-  remove: (what) => `Remover o filtro: ${what}`,
+  remove: (filter) => `Remover o filtro: ${filter}`,
   search: 'Busca',
   searchIn: (fields) => `Buscar em ${fields}`,
   apply: 'Mostrar',
@@ -291,7 +291,7 @@ export const pt: Words = {
     'Um gráfico precisa de uma data, de um estado ou de um campo com poucos valores; esta tabela não tem nenhum deles.',
   drawnBy: 'Agrupar por',
   drawnWhat: 'Medida',
-  drawn: (what, field) => `${what} por ${field}`,
+  drawn: (measure, field) => `${measure} por ${field}`,
   workbook: {
     sheets: ['Dados', 'Sobre'],
     table: 'Tabela',

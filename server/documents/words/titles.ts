@@ -13,7 +13,7 @@ export function titleOf({ title, name }: Pick<Field, 'title' | 'name'>): string 
 /** Returns the title of a term; a part of the first dates of a table has a short one, such as `Week`. */
 export function termTitle(words: Words, { part, ...field }: Term, table?: Pick<Table, 'fields'>): string {
   if (part === undefined) return titleOf(field)
-  const first = table?.fields.find((other) => partsOf(table, other).length > 0)
+  const first = table?.fields.find((fieldName) => partsOf(table, fieldName).length > 0)
   return first?.name === part.base.name
     ? words.partNames[part.name]
     : words.parts[part.name](withinSentence(titleOf(part.base)))

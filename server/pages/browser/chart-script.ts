@@ -46,15 +46,15 @@ export function chartScript(): void {
       if (!(part instanceof SVGElement)) return
       tip.textContent = part.dataset['values'] ?? ''
       const around = (tip.parentElement ?? chart).getBoundingClientRect()
-      const own = part.getBoundingClientRect()
+      const box = part.getBoundingClientRect()
       const { offsetWidth: width, offsetHeight: height } = tip
       // Beside a point of a line, so that it stays visible; above other parts.
       const isOfLine = part.classList.contains('reach')
-      const isLeft = own.left - around.left < around.width / 2
-      const beside = isLeft ? own.right + 12 : own.left - width - 12
-      const left = (isOfLine ? beside : own.left + own.width / 2 - width / 2) - around.left
+      const isLeft = box.left - around.left < around.width / 2
+      const beside = isLeft ? box.right + 12 : box.left - width - 12
+      const left = (isOfLine ? beside : box.left + box.width / 2 - width / 2) - around.left
       tip.style.left = `${Math.max(0, Math.min(left, around.width - width))}px`
-      tip.style.top = `${isOfLine ? own.top - around.top : Math.max(0, own.top - around.top - height - 4)}px`
+      tip.style.top = `${isOfLine ? box.top - around.top : Math.max(0, box.top - around.top - height - 4)}px`
     }
     const under = ({ clientX, clientY }: PointerEvent): Element | null | undefined =>
       document.elementFromPoint(clientX, clientY)?.closest('[data-values]')

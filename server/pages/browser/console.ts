@@ -87,9 +87,9 @@ export function sqlConsole(): void {
     const lines: (string | null)[][] = [[]]
     const value = /(?:"((?:[^"]|"")*)"|([^",\n]*))([,\n]|$)/gy
     while (value.lastIndex < csv.length) {
-      const found = value.exec(csv)
-      if (found === null) break
-      const [, quoted, bare = '', end] = found
+      const match = value.exec(csv)
+      if (match === null) break
+      const [, quoted, bare = '', end] = match
       lines.at(-1)?.push(quoted?.replaceAll('""', '"') ?? (bare === '' ? null : bare))
       if (end === '\n') lines.push([])
     }
@@ -111,13 +111,13 @@ export function sqlConsole(): void {
     const body = table.createTBody()
     for (const line of lines.slice(0, rowsShownMax)) {
       const values = body.insertRow()
-      for (const one of line) {
+      for (const value of line) {
         const cell = values.insertCell()
-        cell.textContent = one ?? '–'
+        cell.textContent = value ?? '–'
         cell.dir = 'auto'
-        if (one === null) cell.className = 'null'
-        else if (isNumeric(one)) cell.className = 'number'
-        else if (/^\d{4}-\d\d-\d\d/.test(one)) cell.className = 'd'
+        if (value === null) cell.className = 'null'
+        else if (isNumeric(value)) cell.className = 'number'
+        else if (/^\d{4}-\d\d-\d\d/.test(value)) cell.className = 'd'
       }
     }
     place.replaceChildren(table)

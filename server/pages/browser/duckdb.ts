@@ -64,23 +64,23 @@ export function engineFiles(runtime: Runtime): Resource | null {
     countsAs: 'files',
     respond: async ({ params, target, headers, client }, req, res) => {
       parseQuery(target, [])
-      const found = Object.values(files).find(({ file }) => file === params['file'])
-      if (found === undefined) throw new Problem('unknown-address', 'There is no such file.')
+      const match = Object.values(files).find(({ file }) => file === params['file'])
+      if (match === undefined) throw new Problem('unknown-address', 'There is no such file.')
       const isGzipAccepted = acceptedEncodings(headers['accept-encoding']).some(({ name }) => name === 'gzip')
-      const key = `${found.file} ${isGzipAccepted}`
-      const making = packed.get(key) ?? prepared({ folder, file: found.file }, isGzipAccepted, scratch)
+      const key = `${match.file} ${isGzipAccepted}`
+      const making = packed.get(key) ?? prepared({ folder, file: match.file }, isGzipAccepted, scratch)
       packed.set(key, making)
       making.catch(() => packed.delete(key))
       const served: ServedFile = {
         ...(await making),
         ...(isGzipAccepted && { contentEncoding: 'gzip' as const }),
-        mediaType: found.mediaType,
+        mediaType: match.mediaType,
         cacheControl: freshness.immutable,
-        saveAs: found.file,
+        saveAs: match.file,
         isUnchanged: () => true,
         doubt: () => packed.delete(key),
       }
-      res.setHeader('Content-Security-Policy', found.policy)
+      res.setHeader('Content-Security-Policy', match.policy)
       // A browser starts a worker only if it has the same embedder policy as the page.
       res.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
       await sendFile(req, res, served, client, runtime)

@@ -102,7 +102,7 @@ export function enhance(): void {
   const groupsOf = async (
     control: HTMLInputElement,
     { dataset }: HTMLElement,
-    more: Record<string, string>,
+    parameters: Record<string, string>,
   ): Promise<[value: string, rows: string][]> => {
     const { groups = '', rows = '' } = control.form?.dataset ?? {}
     const field = control.name.replace(/__(eq|in|contains)$/, '')
@@ -110,7 +110,7 @@ export function enhance(): void {
     const others = [...new URLSearchParams(conditions)].filter(
       ([name]) => name !== field && !name.startsWith(`${field}__`),
     )
-    const asked = { group: dataset['group'] ?? '', measure: rows, format: 'json', ...more }
+    const asked = { group: dataset['group'] ?? '', measure: rows, format: 'json', ...parameters }
     const query = new URLSearchParams([...others, ...Object.entries(asked)])
     const answer = await fetch(`${path}?${query.toString()}`)
     if (!answer.ok) throw new Error(answer.statusText)

@@ -90,8 +90,8 @@ function conditionOn(field: Field, operator: 'eq' | 'ne', value: string): [name:
 }
 
 /** Adds default groups to a query that names none. */
-export function chartQuery({ query, ...found }: AnswerableQuery<RequestedChart>): ChartQuery {
-  const { table, snapshot } = found
+export function chartQuery({ query, ...answerable }: AnswerableQuery<RequestedChart>): ChartQuery {
+  const { table, snapshot } = answerable
   const [first] = dimensionsOf(table, snapshot.report)
   const isOpen = query.terms.length === 0 && first !== undefined
   const term = first && stepTerm(table, first, stepOf(first.field, snapshot.report))
@@ -107,11 +107,11 @@ export function chartQuery({ query, ...found }: AnswerableQuery<RequestedChart>)
   const rows = parseRowQuery(table, `?${new URLSearchParams(ofRows).toString()}`)
   const { fallback } = query
   return {
-    ...found,
+    ...answerable,
     query: rows,
     aggregation,
     chosen: [...parameters].filter(([name]) => !isOfRows(name)),
-    fallback: fallback && chartQuery({ ...found, query: { ...fallback, fallback: null } }),
+    fallback: fallback && chartQuery({ ...answerable, query: { ...fallback, fallback: null } }),
   }
 }
 

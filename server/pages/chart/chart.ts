@@ -49,8 +49,8 @@ export function chartPage(service: PageService): Resource {
       const moved = renamedParameters(parametersOf(request.target))
       if (moved !== null)
         return { status: 301, location: `${publicPath(service.publicUrl, pathOf(request.target))}?${moved}` }
-      return answerQuery(service, request, parseChart, (found) => {
-        const query = chartQuery(found)
+      return answerQuery(service, request, parseChart, (answerable) => {
+        const query = chartQuery(answerable)
         return {
           ...named(service, [...chartKey('chart', query), dayOfAccess()]),
           body: async (signal) => {
@@ -86,8 +86,8 @@ export function chartFile(service: PageService): Resource {
     offers: [{ name: 'svg', mediaTypes: [mediaType] }],
     countsAs: 'rows',
     find: (request) =>
-      answerQuery(service, request, parseChart, (found) => {
-        const query = chartQuery(found)
+      answerQuery(service, request, parseChart, (answerable) => {
+        const query = chartQuery(answerable)
         return {
           ...named(service, chartKey('chart.svg', query), "default-src 'none'"),
           mediaType,
@@ -134,15 +134,17 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   return framed(context, {
     title: `${title}: ${dataset.name}, ${titleOf(table)}`,
     main,
-    inLanguage: (other) => addresses.aspect(other, table, 'chart', parameters),
+    inLanguage: (target) => addresses.aspect(target, table, 'chart', parameters),
     trail: trailTo(context, dataset),
     script: context.assets.chart,
     links: oEmbedLink(service, addresses.aspect(language, table, 'chart', parameters)),
   })
 }
 
-function withChosen<T extends { readonly name: string }>(known: readonly T[], one: T | undefined): T[] {
-  return one === undefined || known.some(({ name }) => name === one.name) ? [...known] : [one, ...known]
+function withChosen<T extends { readonly name: string }>(listed: readonly T[], chosen: T | undefined): T[] {
+  return chosen === undefined || listed.some(({ name }) => name === chosen.name)
+    ? [...listed]
+    : [chosen, ...listed]
 }
 
 function chooser(context: PageContext, view: ChartView, dimensions: readonly Dimension[]): Html {
@@ -191,7 +193,7 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
     <p class="control">
       <label for="chart-measure">${words.drawnWhat}</label>
       <select id="chart-measure" name="measure">
-        ${withChosen(measures, measure).map((one) => optionPart(formatList([one.name]), one.name === measure?.name, measureTitle(words, one, table)))}
+        ${withChosen(measures, measure).map((item) => optionPart(formatList([item.name]), item.name === measure?.name, measureTitle(words, item, table)))}
       </select>
     </p>
     <button>${words.apply}</button>
@@ -315,8 +317,8 @@ function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate
     !isNumber(term) &&
     isNumber(measure.column)
   const valueOf = (group: number): number => Number(groups.columns[1]?.[group] ?? -Infinity)
-  const all = [...selected]
-  return (isRanked ? all.toSorted((a, b) => valueOf(b) - valueOf(a)) : all).slice(0, linesMax)
+  const keys = [...selected]
+  return (isRanked ? keys.toSorted((a, b) => valueOf(b) - valueOf(a)) : keys).slice(0, linesMax)
 }
 
 function numbersPart(context: PageContext, view: ChartView): Html | null {

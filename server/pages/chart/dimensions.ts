@@ -30,10 +30,10 @@ export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimen
 
 /** Returns whether a term has few enough values to split the groups of a chart. */
 export function isSplit(term: Term, report: SnapshotReport | null): boolean {
-  const found = report?.fields.find(({ name }) => name === baseOf(term).name)
+  const statistics = report?.fields.find(({ name }) => name === baseOf(term).name)
   const values = Math.min(
     distinctOf(baseOf(term), report) ?? Infinity,
-    partsBetween(term, found?.min ?? null, found?.max ?? null),
+    partsBetween(term, statistics?.min ?? null, statistics?.max ?? null),
   )
   return values <= splitsMax
 }
@@ -48,8 +48,8 @@ const pointsMax = 800
 
 /** Returns the step of the time line of a field: its days, months or years. */
 export function stepOf(field: Field, report: SnapshotReport | null): 'day' | 'month' | 'year' {
-  const found = report?.fields.find(({ name }) => name === field.name)
-  const [from, to] = [found?.min, found?.max].map((text) => Date.parse((text ?? '').slice(0, 10)))
+  const statistics = report?.fields.find(({ name }) => name === field.name)
+  const [from, to] = [statistics?.min, statistics?.max].map((text) => Date.parse((text ?? '').slice(0, 10)))
   const days = ((to ?? NaN) - (from ?? NaN)) / dayMs
   if (!(days > pointsMax)) return 'day'
   return days / 30 <= pointsMax ? 'month' : 'year'

@@ -25,9 +25,9 @@ export function labelOf(
   { table, aggregation: { terms, measures } }: Pick<ChartQuery, 'table' | 'aggregation'>,
 ): string {
   const { list } = writtenIn(words)
-  const what = list(measures.map((measure) => measureTitle(words, measure, table)))
+  const title = list(measures.map((measure) => measureTitle(words, measure, table)))
   const names = terms.map((term) => withinSentence(termTitle(words, term, table)))
-  return terms.length === 0 ? what : words.drawn(what, list(names))
+  return terms.length === 0 ? title : words.drawn(title, list(names))
 }
 
 export function shownValue(words: Words, measure: Measure, value: string | null): string {
@@ -121,16 +121,16 @@ export function drawingOf(
   }
   const fullName = (name: string): string => (first.part?.name === 'week' ? words.weekOf(name) : name)
   const groups = [...sums].map(([key, values]) => ({ key, values, at: timeOf(first, key) }))
-  const drawn = (some: typeof groups): Drawing['groups'] =>
-    some.map(({ key, values, at }) => ({
+  const drawn = (subset: typeof groups): Drawing['groups'] =>
+    subset.map(({ key, values, at }) => ({
       name: valueText(words, first, key),
       fullName: fullName(valueText(words, first, key)),
       key: key ?? '',
       at,
-      marks: values.map((one) => one && markOf(one, measure, words, linkTo)),
+      marks: values.map((value) => value && markOf(value, measure, words, linkTo)),
     }))
-  const noteOf = (some: typeof groups): string => {
-    const names = drawn(some.slice(0, barsMax)).map(
+  const noteOf = (subset: typeof groups): string => {
+    const names = drawn(subset.slice(0, barsMax)).map(
       ({ name, marks: [mark] }) => `${name}: ${mark?.text ?? words.null}`,
     )
     return names.length === 0 ? '' : words.notDrawn(list(names))
@@ -177,7 +177,7 @@ export function drawingOf(
   // Integers, such as years, are sorted by their value; other groups by the size of their bar.
   const isSorted = aggregation.ordering.length > 0 || isNumber(first)
   const sizeOf = ({ values }: (typeof groups)[number]): number =>
-    values.reduce((sum, one) => sum + (one?.value ?? 0), 0)
+    values.reduce((sum, value) => sum + (value?.value ?? 0), 0)
   const ranked = isSorted ? groups : groups.toSorted((a, b) => sizeOf(b) - sizeOf(a))
   const rest = ranked.length - barsMax
   const note = groups.length === 0 ? nothing.note : rest > 0 ? othersText(count(rest)) : ''
@@ -188,13 +188,15 @@ export function drawingOf(
 function partialOf({ snapshot: { report } }: ChartView, term: Term, key: string | null): boolean {
   if (term.part === undefined || key === null) return false
   const [from, to] = daysOfPart(term, [key]) ?? ['', '']
-  const found = report?.fields.find(({ name }) => name === baseOf(term).name)
-  const [first = '', last = ''] = [found?.min, found?.max].map((text) => text?.slice(0, 'YYYY-MM-DD'.length))
+  const statistics = report?.fields.find(({ name }) => name === baseOf(term).name)
+  const [first = '', last = ''] = [statistics?.min, statistics?.max].map((text) =>
+    text?.slice(0, 'YYYY-MM-DD'.length),
+  )
   if (last < from || last >= to) return false
   const [start = 0, end = 0, periodEnd = 0] = [first, last, to].map((day) => Date.parse(day))
   const periods = (end - start) / (periodEnd - end)
   // Rounded up, since months differ in length.
-  const isOnePerPeriod = periods > 0 && (found?.distinct_estimate ?? Infinity) <= Math.ceil(periods) + 1
+  const isOnePerPeriod = periods > 0 && (statistics?.distinct_estimate ?? Infinity) <= Math.ceil(periods) + 1
   return last !== from || !isOnePerPeriod
 }
 

@@ -26,8 +26,8 @@ export function sparkOf(
   const { language } = service.context
   const ofSnapshot = drawn.get(snapshot) ?? new Map<Language, Promise<Html | null>>()
   drawn.set(snapshot, ofSnapshot)
-  const known = ofSnapshot.get(language)
-  if (known !== undefined) return known
+  const spark = ofSnapshot.get(language)
+  if (spark !== undefined) return spark
   const drawing = drawnChart(service, dataset, table, snapshot).catch(() => {
     ofSnapshot.delete(language)
     return null
@@ -50,7 +50,7 @@ async function drawnChart(
   const drawing = drawingOf(context, await chartView(query, engine, requester), null)
   const { groups, label, shape } = drawing
   // Bars of equal height say nothing, as of the rows of an identifier, nor does one that outgrows all others.
-  const sizes = groups.map(({ marks: [mark] }) => mark?.value ?? 0).toSorted((one, other) => other - one)
+  const sizes = groups.map(({ marks: [mark] }) => mark?.value ?? 0).toSorted((a, b) => b - a)
   const [most = 0, next = 0] = sizes
   const saysNothing = shape === 'bars' && (most === sizes.at(-1) || next < most * leastShare)
   if (groups.length < 3 || saysNothing) return null
@@ -68,7 +68,7 @@ function outlineOf({ groups, shape }: Drawing): string {
   const every = Math.ceil(sums.length / pointsMax)
   const shownOf = {
     line: () => sums.filter((_, index) => (sums.length - 1 - index) % every === 0),
-    tiles: () => sums.toSorted((one, other) => other - one).slice(0, barsMax),
+    tiles: () => sums.toSorted((a, b) => b - a).slice(0, barsMax),
     // Bars are in the order of their chart.
     bars: () => sums.slice(0, barsMax),
   }

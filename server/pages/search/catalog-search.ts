@@ -37,16 +37,16 @@ export class CatalogSearch {
   constructor(translations: readonly CatalogTexts[]) {
     const [first] = translations
     this.#entries =
-      first === undefined ? [] : listedDatasets(first).flatMap((one) => entriesOf(one, translations))
-    for (const { weights: own } of this.#entries)
-      for (const word of own.keys()) this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1)
+      first === undefined ? [] : listedDatasets(first).flatMap((dataset) => entriesOf(dataset, translations))
+    for (const { weights: entryWeights } of this.#entries)
+      for (const word of entryWeights.keys()) this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1)
   }
 
   find(words: readonly string[]): CatalogMatch[] {
     const likeWords = new Map(words.map((word) => [word, this.#wordsLike(word)]))
     return this.#entries
-      .map(({ dataset, table, weights: own }): CatalogMatch => {
-        const scores = words.map((word) => this.#score(own, likeWords.get(word) ?? []))
+      .map(({ dataset, table, weights: entryWeights }): CatalogMatch => {
+        const scores = words.map((word) => this.#score(entryWeights, likeWords.get(word) ?? []))
         return {
           dataset,
           table,
@@ -55,44 +55,47 @@ export class CatalogSearch {
         }
       })
       .filter(({ score }) => score > 0)
-      .toSorted((one, other) => other.words.size - one.words.size || other.score - one.score)
+      .toSorted((a, b) => b.words.size - a.words.size || b.score - a.score)
   }
 
-  #score(own: Entry['weights'], like: readonly (readonly [word: string, likeness: number])[]): number {
+  #score(
+    entryWeights: Entry['weights'],
+    like: readonly (readonly [word: string, likeness: number])[],
+  ): number {
     const scores = like.map(([word, likeness]) => {
       // A rare word tells more than one that most tables have.
       const rarity = Math.log(1 + this.#entries.length / (this.#counts.get(word) ?? 1))
-      return (own.get(word) ?? 0) * likeness * rarity
+      return (entryWeights.get(word) ?? 0) * likeness * rarity
     })
     return Math.max(0, ...scores)
   }
 
   /** Returns the known words that a word may mean, with how alike they are: 1 for the word itself. */
   #wordsLike(word: string): [word: string, likeness: number][] {
-    const known = [...this.#counts.keys()]
-    const near = known.flatMap((other): [string, number][] =>
-      other === word ? [[other, 1]] : beginAlike(word, other) ? [[other, 0.6]] : [],
+    const words = [...this.#counts.keys()]
+    const near = words.flatMap((candidate): [string, number][] =>
+      candidate === word ? [[candidate, 1]] : beginAlike(word, candidate) ? [[candidate, 0.6]] : [],
     )
     if (near.length > 0 || word.length < fuzzyMin) return near
-    return known
-      .filter((other) => other.length >= fuzzyMin && differInOneLetter(word, other))
-      .map((other) => [other, 0.4])
+    return words
+      .filter((candidate) => candidate.length >= fuzzyMin && differInOneLetter(word, candidate))
+      .map((candidate) => [candidate, 0.4])
   }
 }
 
 /** Returns whether one word is the beginning of the other, such as `deputad` of `deputado`. */
-function beginAlike(one: string, other: string): boolean {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+function beginAlike(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a]
   return short.length >= beginningMin && long.length - short.length <= endingMax && long.startsWith(short)
 }
 
 /** Returns the words of a search that some words of a text are, or begin like. */
 export function alikeWords(search: readonly string[], text: readonly string[]): string[] {
-  return search.filter((word) => text.some((other) => other === word || beginAlike(word, other)))
+  return search.filter((word) => text.some((candidate) => candidate === word || beginAlike(word, candidate)))
 }
 
 function entriesOf({ slug, tables }: Dataset, translations: readonly CatalogTexts[]): Entry[] {
-  const datasets = translations.flatMap(({ datasets: all }) => all.get(slug) ?? [])
+  const datasets = translations.flatMap(({ datasets: bySlug }) => bySlug.get(slug) ?? [])
   const ofDataset = datasets.flatMap(textsOfDataset)
   if (tables.size === 0) return [{ dataset: slug, table: null, weights: weighed(ofDataset) }]
   return [...tables.keys()].map((table) => {
@@ -104,10 +107,11 @@ function entriesOf({ slug, tables }: Dataset, translations: readonly CatalogText
 type Weighed = readonly [text: string | null, weight: number]
 
 function weighed(texts: readonly Weighed[]): Map<string, number> {
-  const found = new Map<string, number>()
+  const weightOfWord = new Map<string, number>()
   for (const [text, weight] of texts)
-    for (const word of wordsIn(text ?? '')) found.set(word, Math.max(weight, found.get(word) ?? 0))
-  return found
+    for (const word of wordsIn(text ?? ''))
+      weightOfWord.set(word, Math.max(weight, weightOfWord.get(word) ?? 0))
+  return weightOfWord
 }
 
 function textsOfDataset({ slug, name, description, keywords, author, source }: Dataset): Weighed[] {

@@ -35,7 +35,7 @@ export function chartAnswer(
   values: readonly ValueMatch[],
 ): ChartAnswer | null {
   const translated = translations.flatMap(
-    (one) => one.datasets.get(table.dataset)?.tables.get(table.name) ?? [],
+    (catalog) => catalog.datasets.get(table.dataset)?.tables.get(table.name) ?? [],
   )
   const namedBy = ({ name, part }: Term, among: readonly string[]): readonly string[] => {
     const texts =
@@ -76,9 +76,8 @@ export function chartAnswer(
         }))
     })
     .toSorted(
-      (one, other) =>
-        other.groupWords + other.measureWords - one.groupWords - one.measureWords ||
-        other.measureWords - one.measureWords,
+      (a, b) =>
+        b.groupWords + b.measureWords - a.groupWords - a.measureWords || b.measureWords - a.measureWords,
     )
   if (best === undefined) return null
   const { value, term, measure, measureWords } = best

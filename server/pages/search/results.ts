@@ -26,9 +26,9 @@ const indexes = new WeakMap<CatalogTexts, CatalogSearch>()
 
 function indexOf({ catalog, translations }: PageContext): CatalogSearch {
   const [key = catalog] = translations
-  const known = indexes.get(key) ?? new CatalogSearch(translations)
-  indexes.set(key, known)
-  return known
+  const index = indexes.get(key) ?? new CatalogSearch(translations)
+  indexes.set(key, index)
+  return index
 }
 
 interface Found {
@@ -84,10 +84,12 @@ function rank(
   const counted = values.flatMap((match) => {
     const { dataset, name: table } = match.table
     const before = byTable.get(keyOf({ dataset, table }))
-    const known = before?.words ?? new Set()
-    const own = wordsOfValue(match, search)
-    const added = words.filter((word) => own.has(word) && !known.has(word))
-    return added.length > 0 || own.size === words.length ? [{ match, dataset, table, before, added }] : []
+    const wordsBefore = before?.words ?? new Set()
+    const matchWords = wordsOfValue(match, search)
+    const added = words.filter((word) => matchWords.has(word) && !wordsBefore.has(word))
+    return added.length > 0 || matchWords.size === words.length
+      ? [{ match, dataset, table, before, added }]
+      : []
   })
   for (const { match, dataset, table, before, added } of counted) {
     const key = keyOf({ dataset, table })
@@ -98,19 +100,17 @@ function rank(
   }
   const tables = [...byTable.values()]
     .filter(({ dataset }) => datasets.has(dataset))
-    .toSorted((one, other) => other.words.size - one.words.size || other.score - one.score)
+    .toSorted((a, b) => b.words.size - a.words.size || b.score - a.score)
   const most = tables[0]?.words.size ?? 0
   const places = new Map(tables.map((match, index) => [keyOf(match), index]))
-  const placeOf = (one: CatalogKey): number => places.get(keyOf(one)) ?? tables.length
+  const placeOf = (key: CatalogKey): number => places.get(keyOf(key)) ?? tables.length
   return {
     charted: counted.map(({ match }) => match).filter(({ isPart }) => !isPart),
     // Tables with at most half of the words of the best one are about something else.
     tables: tables.filter((match) => 2 * match.words.size > most).slice(0, tablesMax),
     matched: counted
-      .filter((one) => byTable.get(keyOf(one))?.words.size === most)
-      .toSorted(
-        (one, other) => placeOf(one) - placeOf(other) || (other.match.rows ?? 0) - (one.match.rows ?? 0),
-      )
+      .filter((item) => byTable.get(keyOf(item))?.words.size === most)
+      .toSorted((a, b) => placeOf(a) - placeOf(b) || (b.match.rows ?? 0) - (a.match.rows ?? 0))
       .slice(0, valuesMax)
       .map(({ match }) => match),
   }
@@ -142,8 +142,8 @@ export function searchPage(service: PageService, key: readonly unknown[], text: 
   }
 }
 
-function resultsHtml(service: PageService, text: string, found: Found): Html {
-  const { charts, tables, values } = found
+function resultsHtml(service: PageService, text: string, results: Found): Html {
+  const { charts, tables, values } = results
   const { context } = service
   const { addresses, language, words } = context
   const none = tables.length === 0 && values.length === 0
@@ -177,7 +177,7 @@ function resultsHtml(service: PageService, text: string, found: Found): Html {
     title: words.resultsFor(text),
     main,
     hasSearch: true,
-    inLanguage: (other) => `${addresses.home(other)}?${new URLSearchParams({ q: text }).toString()}`,
+    inLanguage: (target) => `${addresses.home(target)}?${new URLSearchParams({ q: text }).toString()}`,
     trail: [],
   })
 }
@@ -197,11 +197,11 @@ async function findCharts(
     const table = dataset?.tables.get(match.table ?? '')
     const snapshot = table && snapshots.current(table)
     if (dataset === undefined || table === undefined || !snapshot) return []
-    const known = textWords.get(keyOf(match)) ?? new Set()
+    const words = textWords.get(keyOf(match)) ?? new Set()
     const ofTable = values.filter(
       ({ table: { dataset: slug, name } }) => keyOf({ dataset: slug, table: name }) === keyOf(match),
     )
-    const answer = chartAnswer(table, snapshot.report, translations, search, known, ofTable)
+    const answer = chartAnswer(table, snapshot.report, translations, search, words, ofTable)
     if (answer === null) return []
     const period = coverageOf(table, snapshot.report)
     return { ...answer, period, view: chartQuery({ dataset, table, snapshot, query: answer.chart }) }
@@ -210,7 +210,7 @@ async function findCharts(
   const shown = answers
     .filter(({ isNamed }) => isNamed === hasNamed)
     // Several tables may answer; the one with the latest rows comes first.
-    .toSorted((one, other) => (other.period?.to ?? '').localeCompare(one.period?.to ?? '', 'en'))
+    .toSorted((a, b) => (b.period?.to ?? '').localeCompare(a.period?.to ?? '', 'en'))
     .slice(0, chartsMax)
   const charts: ChartMatch[] = []
   for (const { view, value } of shown) {
@@ -228,10 +228,10 @@ function chartLine({ context, snapshots }: PageService, { view, value }: ChartMa
   const { addresses, language, words } = context
   const { table } = view
   const period = coverageOf(table, snapshots.current(table)?.report ?? null)
-  const about = value === null ? '' : ` · ${titleOf(value.field)}: ${value.name}`
+  const suffix = value === null ? '' : ` · ${titleOf(value.field)}: ${value.name}`
   return html`<li>
     <a href="${addresses.aspect(language, table, 'chart', chartParameters(view))}"
-      >${labelOf(words, view)}${about}</a
+      >${labelOf(words, view)}${suffix}</a
     >
     <span class="facts"
       >${[titleOf(table), ...(period === null ? [] : [coverageText(words, period)])].join(' · ')}</span

@@ -42,13 +42,13 @@ interface Sources {
 export async function findValues(sources: Sources, phrases: readonly string[]): Promise<ValueMatch[]> {
   const wanted = new Set([...phrases, ...phrases.map(withoutSigns)])
   const initials = new Set([...wanted].map((phrase) => phrase.charAt(0)))
-  const found: ValueMatch[] = []
+  const valueMatches: ValueMatch[] = []
   // Few values begin like a phrase, and the others need not be rewritten.
   const isWanted = (folded: string): boolean =>
     wanted.has(folded) ||
     ((initials.has(folded.charAt(0)) || !/^[a-z\d]/.test(folded)) && wanted.has(withoutSigns(folded)))
-  for await (const matches of valuesByField(sources, isWanted)) found.push(...matches)
-  return found
+  for await (const matches of valuesByField(sources, isWanted)) valueMatches.push(...matches)
+  return valueMatches
 }
 
 /**
@@ -57,18 +57,19 @@ export async function findValues(sources: Sources, phrases: readonly string[]): 
  * @param text folded
  */
 export async function findPartsOfValues(sources: Sources, text: string): Promise<ValueMatch[]> {
-  const found: ValueMatch[] = []
+  const matches: ValueMatch[] = []
   const isWanted = (folded: string): boolean =>
     folded.includes(text) && ` ${withoutSigns(folded)}`.includes(` ${withoutSigns(text)}`)
   for await (const [first, ...others] of valuesByField(sources, isWanted)) {
     if (first === undefined) continue
     const rows = others.reduce(
-      (sum: number | null, { rows: more }) => (sum === null || more === null ? null : sum + more),
+      (sum: number | null, { rows: groupRows }) =>
+        sum === null || groupRows === null ? null : sum + groupRows,
       first.rows,
     )
-    found.push(others.length === 0 ? first : { ...first, value: text, name: text, rows, isPart: true })
+    matches.push(others.length === 0 ? first : { ...first, value: text, name: text, rows, isPart: true })
   }
-  return found
+  return matches
 }
 
 function withoutSigns(folded: string): string {

@@ -30,7 +30,7 @@ export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
   service: PageService,
   { params, target }: ResourceRequest,
   parse: (table: Table, target: string) => Query,
-  answer: (found: AnswerableQuery<Query>) => NamedResponse,
+  answer: (answerable: AnswerableQuery<Query>) => NamedResponse,
   orCurrent = false,
 ): Promise<Found> {
   const dataset = findDataset(service.catalog, params)
@@ -76,10 +76,10 @@ async function snapshotOf(
 ): Promise<Snapshot> {
   const { addresses, language } = context
   const pinned = requested === 'current' ? null : requested
-  const found =
+  const snapshotUsed =
     (await snapshots.use(table, pinned, async (snapshot) => snapshot)) ??
     (orCurrent ? snapshots.current(table) : null)
-  if (found !== null) return found
+  if (snapshotUsed !== null) return snapshotUsed
   const newest = `${publicUrl.origin}${addresses.table(language, table)}`
   throw unavailable(table, pinned, snapshots, newest)
 }

@@ -86,9 +86,9 @@ function filterForm(
       ...(nullsOf(view, field) > 0 ? [nullControl(field, view, words)] : []),
     ],
   }))
-  const own = new Set([
+  const fixedNames = new Set([
     'search',
-    ...sections.flatMap(({ controls }) => controls.flatMap((one) => one.parameters)),
+    ...sections.flatMap(({ controls }) => controls.flatMap((control) => control.parameters)),
   ])
   return html`<form
     class="filters"
@@ -97,7 +97,7 @@ function filterForm(
     data-groups="${groupsAddress(service, view)}"
     data-rows="${rowsName(table)}"
   >
-    ${hiddenInputs(view, own)} ${extraParameters.map(([name, value]) => hiddenInput(name, value))}
+    ${hiddenInputs(view, fixedNames)} ${extraParameters.map(([name, value]) => hiddenInput(name, value))}
     ${table.search.length > 0 && searchControl(view, words)}
     <div class="sections">${sections.map((section) => sectionPart(section, view, words))}</div>
     <button>${words.apply}</button>
@@ -116,7 +116,7 @@ function sectionPart(
   { query }: QueryView,
   words: Words,
 ): Html {
-  const condition = query.conditions.find((one) => one.field === field)
+  const condition = query.conditions.find((item) => item.field === field)
   return html`<details ${condition !== undefined && html` open`}>
     <summary>
       ${condition === undefined ? titleOf(field) : html`<strong>${describeCondition(condition, words)}</strong>`}
@@ -147,9 +147,9 @@ function searched({ table }: QueryView, words: Words): string {
  * Returns hidden inputs for parameters of the query that the form has no control for, so that submitting
  * keeps them.
  */
-export function hiddenInputs({ query }: Pick<QueryView, 'query'>, own: ReadonlySet<string>): Html[] {
+export function hiddenInputs({ query }: Pick<QueryView, 'query'>, ownNames: ReadonlySet<string>): Html[] {
   return [...query.parameters]
-    .filter(([name]) => !own.has(name))
+    .filter(([name]) => !ownNames.has(name))
     .map(([name, text]) => hiddenInput(name, text))
 }
 
@@ -206,7 +206,7 @@ export function choicesPart(
   words: Words,
 ): Html {
   const chosen = query.conditions.filter(
-    (one) => one.field === field && (one.operator === 'eq' || one.operator === 'in'),
+    (item) => item.field === field && (item.operator === 'eq' || item.operator === 'in'),
   )
   const values = new Set(chosen.flatMap((condition) => condition.values))
   const choices = (snapshot.choices.get(field.name) ?? []).flatMap((text) => readValue(field, text) ?? [])
@@ -258,8 +258,8 @@ function nullControl(field: Field, view: QueryView, words: Words): Control {
 export function optionPart(value: string, isChosen: boolean, text = value): Html {
   // Omit `value` where it is redundant: browsers then submit the text, with normalized white space.
   const isItsText = value === text.replaceAll(/\s+/g, ' ').trim()
-  const own = isItsText ? null : html` value="${value}"`
-  return html`<option${own}${isChosen ? ' selected' : ''}>${text}</option>`
+  const valueAttribute = isItsText ? null : html` value="${value}"`
+  return html`<option${valueAttribute}${isChosen ? ' selected' : ''}>${text}</option>`
 }
 
 /** Input for one end of a range. A date or time picker is used only if it can represent the whole value. */
@@ -279,6 +279,6 @@ function boundInput(words: Words, field: Field, id: string, name: string, value:
 
 /** Returns the first operand of the condition with this operator on a field; '' if there is none. */
 function valueOf({ query }: QueryView, { name }: Field, operator: string): string {
-  const found = query.conditions.find((one) => one.field.name === name && one.operator === operator)
-  return found?.values[0] ?? ''
+  const condition = query.conditions.find((item) => item.field.name === name && item.operator === operator)
+  return condition?.values[0] ?? ''
 }

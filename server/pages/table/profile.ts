@@ -18,21 +18,21 @@ const height = 28
 
 /** Shows the distribution of a column as a strip, which opens to bars or values that link to their rows. */
 export function profilePart(context: PageContext, view: TableView, field: Field): Html | null {
-  const found = view.snapshot.report?.fields.find(({ name }) => name === field.name)
-  if (found === undefined) return null
+  const statistics = view.snapshot.report?.fields.find(({ name }) => name === field.name)
+  if (statistics === undefined) return null
   const { words } = context
   const { count } = writtenIn(words)
   const hasBounds = isNumber(field) || isTime(field)
-  const [least, most] = [found.min, found.max].map((text) =>
+  const [least, most] = [statistics.min, statistics.max].map((text) =>
     text != null && hasBounds ? boundText(words, field, text) : null,
   )
   const parts = [
     least != null && most != null && html`<p class="facts">${words.between(least, most)}</p>`,
-    histogramPart(context, view, field, found) ?? topPart(context, view, field, found),
-    found.nulls > 0 && html`<span class="nulls">${words.nulls(count(found.nulls))}</span>`,
+    histogramPart(context, view, field, statistics) ?? topPart(context, view, field, statistics),
+    statistics.nulls > 0 && html`<span class="nulls">${words.nulls(count(statistics.nulls))}</span>`,
   ]
   return html`<details class="profile">
-    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(found)}</summary>
+    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(statistics)}</summary>
     <div>${parts}</div>
   </details>`
 }
@@ -40,7 +40,7 @@ export function profilePart(context: PageContext, view: TableView, field: Field)
 /** Bars of a histogram, or of the most frequent values; a line if all values are different. */
 export function stripPart({ histogram = [], top }: Profile): Html {
   const rows =
-    histogram.length > 1 ? merged(histogram).map((range) => range.rows) : (top ?? []).map((one) => one.rows)
+    histogram.length > 1 ? merged(histogram).map((range) => range.rows) : (top ?? []).map((item) => item.rows)
   const bars = rows.length === 0 ? [1] : rows
   return html`<svg
     class="bars"
@@ -118,12 +118,12 @@ function topPart({ words }: PageContext, view: TableView, field: Field, profile:
     return distinct === undefined || distinct === 0
       ? null
       : html`<span class="distinct">${distinctText(words, profile)}</span>`
-  const all = view.snapshot.manifest.rows
+  const totalRows = view.snapshot.manifest.rows
   const canFilter = view.table.filters.includes(field.name)
   const rest = withoutField(view, field)
   return html`<ul class="values" aria-label="${words.mostFrequent}">
     ${top.slice(0, topMax).map(({ value, rows }) => {
-      const share = rows * 100 < all ? `< ${percent(0.01)}` : percent(rows / Math.max(1, all))
+      const share = rows * 100 < totalRows ? `< ${percent(0.01)}` : percent(rows / Math.max(1, totalRows))
       const shown = valueText(words, field, value)
       const title = `${shown}: ${words.rows(count(rows))}`
       const isWhole = !value.endsWith('…')
@@ -149,8 +149,8 @@ export function boundText(words: Words, field: Field, text: string): string {
  * @returns null if the field cannot have such a value
  */
 function boundOf(field: Field, text: string): string | null {
-  const known = readValue(field, text)
-  if (known !== null || !isNumber(field)) return known
+  const value = readValue(field, text)
+  if (value !== null || !isNumber(field)) return value
   const [, sign = '', integer = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   if (integer === '') return null
   const scale = field.type === 'decimal' ? field.scale : 0
@@ -180,9 +180,9 @@ function merged(histogram: NonNullable<Profile['histogram']>): NonNullable<Profi
 /** Describes the number of distinct values, exactly or approximately; empty if unknown. */
 export function distinctText(
   words: Words,
-  { choices, distinct = choices?.length, distinct_estimate: about }: Profile,
+  { choices, distinct = choices?.length, distinct_estimate: estimate }: Profile,
 ): string {
   const { count } = writtenIn(words)
   if (distinct !== undefined) return words.distinctExactly(distinct, count(distinct))
-  return about === undefined ? '' : words.distinct(count(about))
+  return estimate === undefined ? '' : words.distinct(count(estimate))
 }

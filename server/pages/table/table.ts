@@ -85,7 +85,7 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
     title: `${dataset.name}: ${title}`,
     description: table.description ?? dataset.description,
     main,
-    inLanguage: (other) => addresses.table(other, table, query.parameters, range.page),
+    inLanguage: (target) => addresses.table(target, table, query.parameters, range.page),
     trail: trailTo(context, dataset),
     feed,
     links: oEmbedLink(service, addresses.table(language, table, query.parameters)),

@@ -72,16 +72,17 @@ export function rowParameters(view: Pick<QueryView, 'query'>): QueryParameters {
 
 /** Returns a link relative to the same page. */
 export function queryLink(parameters: QueryParameters, page = 1): string {
-  const all = new URLSearchParams([...parameters])
-  if (page > 1) all.set('page', String(page))
-  return `?${all.toString()}`
+  const entries = new URLSearchParams([...parameters])
+  if (page > 1) entries.set('page', String(page))
+  return `?${entries.toString()}`
 }
 
 /** Returns the parameters without the conditions of a field. */
 export function withoutField(view: QueryView, { name }: Field): QueryParameters {
-  const own = view.query.conditions.filter(({ field }) => field.name === name)
+  const fieldConditions = view.query.conditions.filter(({ field }) => field.name === name)
   const parameters = new Map(view.query.parameters)
-  for (const condition of own) parameters.delete(parameterOf(view, condition.field.name, condition.operator))
+  for (const condition of fieldConditions)
+    parameters.delete(parameterOf(view, condition.field.name, condition.operator))
   return parameters
 }
 

@@ -96,11 +96,11 @@ export class Metrics implements Meter {
   }
 
   /** Registers metrics that read these objects whenever metrics are collected. */
-  watch({ pools, caches, tables, isReady, levels: found }: Watched): void {
+  watch({ pools, caches, tables, isReady, levels: logLevels }: Watched): void {
     for (const [level, help] of Object.entries(levels)) {
       // Report 0 if any worker cannot reach the shared counts.
       const aggregator = level === 'rate_limit_store_up' ? 'min' : 'sum'
-      this.#gauge(`acervo_${level}`, help, (gauge) => gauge.set(found[level as Level]()), aggregator)
+      this.#gauge(`acervo_${level}`, help, (gauge) => gauge.set(logLevels[level as Level]()), aggregator)
     }
     this.#gauge(
       'acervo_ready',

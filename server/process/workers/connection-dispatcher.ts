@@ -44,7 +44,7 @@ export class ConnectionDispatcher {
 
   /** Removes a worker. If it is dead, connections that it has not accepted go to other workers. */
   remove(worker: Worker): void {
-    this.#workers = this.#workers.filter((other) => other !== worker)
+    this.#workers = this.#workers.filter((item) => item !== worker)
     if (!worker.isDead()) return
     for (const [id, { socket, worker: holder }] of this.#transfers) {
       if (holder !== worker) continue

@@ -12,7 +12,7 @@ const patienceMs = 1000
 /** Metrics of the primary and all workers together. */
 export class WorkersMetrics {
   readonly #serving: () => readonly Worker[]
-  readonly #own = new Registry()
+  readonly #registry = new Registry()
   readonly #deaths: Counter
   readonly #waiting = new Map<number, (metrics: AggregatedMetrics) => void>()
   #last = 0
@@ -20,13 +20,13 @@ export class WorkersMetrics {
   /** @param serving returns the workers to ask */
   constructor(workerCount: number, serving: () => readonly Worker[]) {
     this.#serving = serving
-    const registers = [this.#own]
+    const registers = [this.#registry]
     this.#deaths = new Counter({
       name: 'acervo_worker_deaths_total',
       help: 'Workers that died unexpectedly.',
       registers,
     })
-    this.#own.registerMetric(
+    this.#registry.registerMetric(
       new Gauge({
         name: 'acervo_workers',
         help: 'Workers that serve.',
@@ -46,11 +46,11 @@ export class WorkersMetrics {
 
   async listen(settings: Pick<Settings, 'metricsHost' | 'metricsPort'>): Promise<void> {
     const server = await listenForMetrics(settings, async () => {
-      const found = await Promise.all(this.#serving().map((worker) => this.#ask(worker)))
+      const reports = await Promise.all(this.#serving().map((worker) => this.#ask(worker)))
       const workers = AggregatorRegistry.aggregate(
-        found.flatMap((metrics) => (metrics === null ? [] : [metrics])),
+        reports.flatMap((metrics) => (metrics === null ? [] : [metrics])),
       )
-      const texts = await Promise.all([workers.metrics(), this.#own.metrics()])
+      const texts = await Promise.all([workers.metrics(), this.#registry.metrics()])
       return texts.join('\n')
     })
     // The server must not keep the process alive.
@@ -66,9 +66,9 @@ export class WorkersMetrics {
     if (worker.isConnected()) worker.send(message, () => undefined)
     const controller = new AbortController()
     const timeout = setTimeout(patienceMs, null, { signal: controller.signal, ref: false }).catch(() => null)
-    const found = await Promise.race([answered, timeout])
+    const answer = await Promise.race([answered, timeout])
     controller.abort()
     this.#waiting.delete(id)
-    return found
+    return answer
   }
 }

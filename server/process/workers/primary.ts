@@ -144,7 +144,7 @@ class Keeper {
     this.#keep(first, true)
     const others = Array.from({ length: this.#count - 1 }, () => this.#fork(true))
     for (const worker of others) this.#keep(worker)
-    await Promise.all(others.map((other) => Promise.race([serving(other), exitOf(other)])))
+    await Promise.all(others.map((worker) => Promise.race([serving(worker), exitOf(worker)])))
     return !this.#isStopping
   }
 

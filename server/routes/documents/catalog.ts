@@ -22,8 +22,8 @@ const turtle: Form = { ...offerOf('text/turtle; charset=utf-8'), name: 'turtle',
 export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   const offers: readonly [Form, ...Form[]] = [jsonLd, turtle]
-  const all = [...catalog.datasets.values()].filter(({ listedIn }) => listedIn.size > 0)
-  const pages = Math.max(1, Math.ceil(all.length / catalogPageSize))
+  const shownDatasets = [...catalog.datasets.values()].filter(({ listedIn }) => listedIn.size > 0)
+  const pages = Math.max(1, Math.ceil(shownDatasets.length / catalogPageSize))
   return {
     path: `/catalog${ending === null ? '' : `.${ending}`}`,
     name: 'DCAT-AP Catalog',
@@ -40,15 +40,15 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
           'The Accept header excludes the available types: JSON-LD and Turtle.',
         )
       }
-      const pageDatasets = all.slice((page - 1) * catalogPageSize, page * catalogPageSize)
-      const about = {
+      const pageDatasets = shownDatasets.slice((page - 1) * catalogPageSize, page * catalogPageSize)
+      const descriptor = {
         key: ['dcat', chosen, String(page)],
         tables: pageDatasets.flatMap(({ tables }) => [...tables.values()]),
       }
       const contentType = chosen === 'ttl' ? 'text/turtle; charset=utf-8' : 'application/ld+json'
-      return documentResponse(service, about, contentType, () => {
+      return documentResponse(service, descriptor, contentType, () => {
         const datasets = pageDatasets.map((dataset) => describeDataset(snapshots, dataset))
-        return catalogPage(writing, { page, pages, datasets, count: all.length, ending: chosen })
+        return catalogPage(writing, { page, pages, datasets, count: shownDatasets.length, ending: chosen })
       })
     },
   }
@@ -74,12 +74,12 @@ export function sitemap(service: DocumentService): Resource {
 
 /** One of several files of a sitemap that is too large for a single file. */
 export function sitemapFile(service: DocumentService): Resource {
-  let [version, known] = [-1, 0]
+  let [version, count] = [-1, 0]
   // Counted again only when snapshots change, since there may be many thousand pages.
   const files = (): number => {
-    if (version !== service.snapshots.version) known = sitemapFiles(service.writing, datasetViews(service))
+    if (version !== service.snapshots.version) count = sitemapFiles(service.writing, datasetViews(service))
     version = service.snapshots.version
-    return known
+    return count
   }
   return {
     path: '/sitemap-:number.xml',

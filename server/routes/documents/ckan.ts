@@ -40,24 +40,24 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
       const name = String(req.params['action'])
       const act = Object.hasOwn(actions, name) ? actions[name] : undefined
       const help = `${service.writing.base}/api/3/action/help_show?name=${encodeURIComponent(name)}`
-      const known = Object.keys(actions).join(', ')
+      const actionNames = Object.keys(actions).join(', ')
       try {
         if (act === undefined) {
-          throw new ActionError(400, 'Bad Request', `Unknown action: ${name}; known actions: ${known}`)
+          throw new ActionError(400, 'Bad Request', `Unknown action: ${name}; known actions: ${actionNames}`)
         }
         const parameters = readParameters(req)
-        const about = { key: ['ckan', name, keyOf(parameters)], tables: null }
-        const response = documentResponse(service, about, jsonType, () =>
+        const descriptor = { key: ['ckan', name, keyOf(parameters)], tables: null }
+        const response = documentResponse(service, descriptor, jsonType, () =>
           JSON.stringify({ help, success: true, result: act(ckan(), parameters) }),
         )
         await responder.send(req, res, response)
       } catch (error) {
         if (!(error instanceof ActionError)) throw error
-        const { status, type, message, more } = error
+        const { status, type, message, details } = error
         await accountFor(res).spend()
         res.statusCode = status
         res.setHeader('Cache-Control', 'no-store')
-        const errorDetails = { ...more, __type: type, message }
+        const errorDetails = { ...details, __type: type, message }
         sendBytes(res, jsonType, [JSON.stringify({ help, success: false, error: errorDetails })])
       }
     }
@@ -85,10 +85,14 @@ const allow: RequestHandler = (_req, res, next) => {
 }
 
 const describe: RequestHandler = (_req, res) => {
-  const about = { name: 'CKAN Action', description: "CKAN's action API, read-only.", renders: [jsonType] }
+  const descriptor = {
+    name: 'CKAN Action',
+    description: "CKAN's action API, read-only.",
+    renders: [jsonType],
+  }
   res.setHeader('Allow', methods)
   res.setHeader('Access-Control-Allow-Methods', methods)
-  sendBytes(res, jsonType, [JSON.stringify({ ...about, parses: [jsonType] })])
+  sendBytes(res, jsonType, [JSON.stringify({ ...descriptor, parses: [jsonType] })])
 }
 
 const refuse: RequestHandler = (req, _res, next) => {
@@ -148,11 +152,11 @@ function depthOf(bytes: Uint8Array): number {
 function queryOf(target: string): ActionParameters {
   const values = new Map<string, string[]>()
   for (const [name, value] of parametersOf(target)) {
-    const known = values.get(name)
-    if (known === undefined) values.set(name, [value])
-    else known.push(value)
+    const list = values.get(name)
+    if (list === undefined) values.set(name, [value])
+    else list.push(value)
   }
-  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? all[0] : all]))
+  return Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list]))
 }
 
 /** Returns a cache key. It contains the current minute if the request depends on the time. */

@@ -148,7 +148,7 @@ function requestedLanguage(
   target: string,
 ): { readonly language: Language; readonly catalog: CatalogTexts } {
   const name = parseQuery(target, ['lang']).get('lang') ?? 'en'
-  const language = languages.find((one) => one === name)
+  const language = languages.find((code) => code === name)
   if (language !== undefined) return { language, catalog: catalog.inLanguage.get(language) ?? catalog }
   const message = `The parameter "lang" must be one of ${languages.join(', ')}.`
   throw unacceptableParameters([{ parameter: 'lang', message }])

@@ -25,8 +25,8 @@ export function aboutDataset(document: DatasetDocument, service: DocumentService
       const dataset = findDataset(catalog, params)
       parseQuery(target, [])
       negotiate(headers, undefined, [offer])
-      const about = { key: ['metadata', file, dataset.slug], tables: [...dataset.tables.values()] }
-      return documentResponse(service, about, contentType, () =>
+      const descriptor = { key: ['metadata', file, dataset.slug], tables: [...dataset.tables.values()] }
+      return documentResponse(service, descriptor, contentType, () =>
         write(writing, describeDataset(snapshots, dataset)),
       )
     },
@@ -47,8 +47,8 @@ export function aboutTable(document: TableDocument, service: DocumentService): R
       const table = findTable(dataset, params)
       parseQuery(target, [])
       negotiate(headers, undefined, [offer])
-      const about = { key: ['metadata', file, tableId(table)], tables: [table] }
-      return documentResponse(service, about, contentType, async () => {
+      const descriptor = { key: ['metadata', file, tableId(table)], tables: [table] }
+      return documentResponse(service, descriptor, contentType, async () => {
         const view = await describeTable(snapshots, dataset, table)
         return () => write(writing, view)
       })
@@ -68,8 +68,8 @@ export function aboutService(document: WholeDocument, service: DocumentService):
     find: ({ target, headers }) => {
       parseQuery(target, [])
       negotiate(headers, undefined, [offer])
-      const about = { key: ['whole', file], tables: null }
-      return documentResponse(service, about, contentType, () =>
+      const descriptor = { key: ['whole', file], tables: null }
+      return documentResponse(service, descriptor, contentType, () =>
         write(service.writing, datasetViews(service)),
       )
     },

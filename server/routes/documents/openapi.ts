@@ -22,8 +22,8 @@ export function familyReference(family: Family, service: DocumentService): Resou
     offers: [openApiOffer],
     find: ({ target, headers }) => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [openApiOffer])
-      const about = { key: ['openapi', family.name], tables: null }
-      return documentResponse(service, about, jsonOffer.mediaTypes[0], async () => {
+      const descriptor = { key: ['openapi', family.name], tables: null }
+      return documentResponse(service, descriptor, jsonOffer.mediaTypes[0], async () => {
         const tables = [...catalog.datasets.values()].flatMap((dataset) =>
           [...dataset.tables.values()].map((table) => describeTable(snapshots, dataset, table)),
         )
@@ -46,8 +46,8 @@ export function tableReference(family: Family, service: DocumentService): Resour
       const dataset = findDataset(catalog, params)
       const table = findTable(dataset, params)
       negotiate(headers, parseQuery(target, ['format']).get('format'), [openApiOffer])
-      const about = { key: ['openapi', family.name, tableId(table)], tables: [table] }
-      return documentResponse(service, about, jsonOffer.mediaTypes[0], async () => {
+      const descriptor = { key: ['openapi', family.name, tableId(table)], tables: [table] }
+      return documentResponse(service, descriptor, jsonOffer.mediaTypes[0], async () => {
         const view = await describeTable(snapshots, dataset, table)
         return () => JSON.stringify(tableOpenApi(writing, view, optionsOf(family, service)))
       })

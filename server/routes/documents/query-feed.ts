@@ -60,15 +60,15 @@ export async function entriesOf(
   entries.set(manifest, byQuery)
   const key = JSON.stringify([...question.parameters])
   // A failure of another client, such as a used-up quota, is not one of this client.
-  const known = await byQuery.get(key)?.catch(() => undefined)
-  if (known !== undefined) return known
-  const found = answerChanges(service, dataset, table, question, requester).then((changes) =>
+  const feed = await byQuery.get(key)?.catch(() => undefined)
+  if (feed !== undefined) return feed
+  const changesFound = answerChanges(service, dataset, table, question, requester).then((changes) =>
     changes.map((change) => change.manifest.snapshot),
   )
   if (byQuery.size >= queriesMax) byQuery.clear()
-  byQuery.set(key, found)
-  found.catch(() => byQuery.delete(key))
-  return found
+  byQuery.set(key, changesFound)
+  changesFound.catch(() => byQuery.delete(key))
+  return changesFound
 }
 
 /** Returns the retained snapshots in which the answer differs from that before, the latest first. */

@@ -40,7 +40,7 @@ export function documentService(service: Runtime): DocumentService {
  */
 export function mainFamily({ families }: Pick<Catalog, 'families'>, publicUrl: URL): Family {
   const mixed = mixedFamilies(families, publicUrl)
-  const family = families.find((one) => !mixed.includes(one)) ?? families[0]
+  const family = families.find((candidate) => !mixed.includes(candidate)) ?? families[0]
   if (family === undefined) throw new Error('the catalog has no family')
   return family
 }
@@ -51,7 +51,7 @@ export function writingOf(catalog: Catalog, publicUrl: URL): Writing {
   const pagesOf: Writing['pagesOf'] = (language, dataset, table) => {
     const paths =
       dataset === undefined
-        ? [pages.home(language), pages.about(language), pages.limits(language), pages.reference(language)]
+        ? [pages.home(language), pages.aboutPage(language), pages.limits(language), pages.reference(language)]
         : table === undefined
           ? [pages.dataset(language, dataset), pages.files(language, dataset)]
           : [
@@ -88,9 +88,10 @@ function viewOf(
   retained: readonly Pick<Snapshot, 'manifest' | 'report'>[],
 ): TableDescription {
   const [current] = retained
-  const known = retained.map(({ report }) => report?.fields)
+  const statistics = retained.map(({ report }) => report?.fields)
   const mayBeNull = (name: string): boolean =>
-    known.length === 0 || known.some((fields) => fields?.find((field) => field.name === name)?.nulls !== 0)
+    statistics.length === 0 ||
+    statistics.some((fields) => fields?.find((field) => field.name === name)?.nulls !== 0)
   return {
     dataset,
     table,
@@ -137,15 +138,15 @@ type Awaitable<T> = T | Promise<T>
  */
 export function documentResponse(
   service: DocumentService,
-  about: About,
+  descriptor: About,
   mediaType: string,
   write: (signal: () => AbortSignal) => Awaitable<Text | (() => Awaitable<Text>)>,
   headers: Readonly<Record<string, string>> = {},
 ): NamedResponse {
   const { snapshots, freshness, writingName } = service
-  const state = about.tables === null ? stateOfAll(service) : stateOf(snapshots, about.tables)
+  const state = descriptor.tables === null ? stateOfAll(service) : stateOf(snapshots, descriptor.tables)
   return {
-    name: contentName(JSON.stringify([writingName, ...about.key, state])),
+    name: contentName(JSON.stringify([writingName, ...descriptor.key, state])),
     cacheControl: freshness.changing,
     mediaType,
     headers,
@@ -172,8 +173,8 @@ function stateOf(snapshots: Snapshots, tables: readonly Table[]): string {
 const states = new WeakMap<Snapshots, { readonly version: number; readonly state: string }>()
 
 function stateOfAll({ snapshots, catalog }: DocumentService): string {
-  const known = states.get(snapshots)
-  if (known?.version === snapshots.version) return known.state
+  const cached = states.get(snapshots)
+  if (cached?.version === snapshots.version) return cached.state
   const state = contentName(stateOf(snapshots, allTables(catalog)))
   states.set(snapshots, { version: snapshots.version, state })
   return state

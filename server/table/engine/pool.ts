@@ -161,7 +161,7 @@ export class Pool {
       const idle =
         this.#idle.pop() ??
         (await new Promise<Connection>((serve, refuse) =>
-          this.#queue.join(theEnd, { about: null, serve, refuse }),
+          this.#queue.join(theEnd, { demand: null, serve, refuse }),
         ))
       this.#running.delete(theEnd)
       idle.close()
@@ -177,9 +177,9 @@ export class Pool {
     }
     const { queueTimeoutMs, queueLengthMax } = this.#limits
     if (this.#queue.size >= queueLengthMax) {
-      const other = this.#queue.yieldTo(client)
-      if (other === undefined) throw full()
-      other.refuse(full())
+      const displaced = this.#queue.yieldTo(client)
+      if (displaced === undefined) throw full()
+      displaced.refuse(full())
     }
     return waitIn(this.#queue, client, null, { signal, timeoutMs: queueTimeoutMs, refusal: full })
   }

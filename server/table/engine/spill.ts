@@ -24,8 +24,8 @@ export async function openSpill(): Promise<string> {
 }
 
 async function sweep(home: string): Promise<void> {
-  for (const name of (await readdir(home)).filter((found) => isOurs.test(found))) {
-    const folder = path.join(home, name)
+  for (const entry of (await readdir(home)).filter((name) => isOurs.test(name))) {
+    const folder = path.join(home, entry)
     try {
       await access(path.join(folder, lockFile))
       await removeAbandoned(folder, lockFile)

@@ -75,17 +75,17 @@ export class CodedGrouping {
 
   #groupsFrom(counts: Uint32Array): Groups {
     const filled: number[] = []
-    let all = 0
+    let total = 0
     for (let group = 0; group < counts.length; group += 1) {
       const rows = counts[group] ?? 0
-      all += rows
+      total += rows
       if (rows > 0) filled.push(group)
     }
     const ofTerms = this.#terms.map(({ values, width }) =>
       filled.map((group) => values[Math.floor(group / width) % values.length] ?? null),
     )
     const rows = this.#grouping.measures.map(() => filled.map((group) => String(counts[group] ?? 0)))
-    return groupsOf(all, [...ofTerms, ...rows], filled.length)
+    return groupsOf(total, [...ofTerms, ...rows], filled.length)
   }
 }
 
@@ -103,19 +103,19 @@ function addCounts(places: Uint32Array, matching: Uint8Array | null, counts: Uin
 }
 
 function codedTerm(term: Term, dictionary: Dictionary, width: number): CodedTerm {
-  const found = valuesOfTerm(term, dictionary)
+  const termValues = valuesOfTerm(term, dictionary)
   const isPart = term.part !== undefined
-  const values = (isPart ? [...new Set(found)] : found).filter((value) => value !== null)
+  const values = (isPart ? [...new Set(termValues)] : termValues).filter((value) => value !== null)
   // Values of fields are sorted.
-  const known = isPart ? values.toSorted((a, b) => compareValues(term, a, b)) : values
-  const groups = new Uint32Array(dictionary.rows.length).fill(known.length * width)
-  const places = isPart ? new Map(known.map((value, place) => [value, place])) : null
-  for (const [code, value] of found.entries())
-    groups[code] = (places === null ? code : (places.get(value ?? '') ?? known.length)) * width
+  const sortedValues = isPart ? values.toSorted((a, b) => compareValues(term, a, b)) : values
+  const groups = new Uint32Array(dictionary.rows.length).fill(sortedValues.length * width)
+  const places = isPart ? new Map(sortedValues.map((value, place) => [value, place])) : null
+  for (const [code, value] of termValues.entries())
+    groups[code] = (places === null ? code : (places.get(value ?? '') ?? sortedValues.length)) * width
   return {
     field: baseOf(term).name,
     groups,
     width,
-    values: [...known.map((value) => canonicalText(term, value)), null],
+    values: [...sortedValues.map((value) => canonicalText(term, value)), null],
   }
 }

@@ -56,9 +56,12 @@ const significantBits = 53
 /** Groups the rows of a query by the keys, in their order, and packs the texts of each column. */
 function packedSql(grouping: Grouping, texts: readonly string[], rows: string): string {
   const keys = keysOf(grouping)
-  const all = [...grouping.terms.map((term, at) => typeRow(term.type).rendered(keys[at] ?? '')), ...texts]
-  const columns = all.map((text, at) => `${text} as text_${at}`)
-  const packed = all.flatMap((_, at) => [
+  const allTexts = [
+    ...grouping.terms.map((term, at) => typeRow(term.type).rendered(keys[at] ?? '')),
+    ...texts,
+  ]
+  const columns = allTexts.map((text, at) => `${text} as text_${at}`)
+  const packed = allTexts.flatMap((_, at) => [
     `encode(string_agg(coalesce(text_${at}, ''), ''))`,
     `list(strlen(text_${at})::uinteger)`,
   ])
@@ -113,14 +116,14 @@ export function readGroups(
     (columns[at] ?? []).map((text) => (text === null ? null : canonicalText(term, text))),
   )
   const ofMeasures = made.map(({ measure, sql }) => {
-    const found = sums.get(measure.field?.name ?? '')
-    if (found !== undefined && (measure.of === 'sum' || measure.of === 'avg')) {
-      const parts = textColumns(found)[terms.length] ?? []
+    const sum = sums.get(measure.field?.name ?? '')
+    if (sum !== undefined && (measure.of === 'sum' || measure.of === 'avg')) {
+      const parts = textColumns(sum)[terms.length] ?? []
       const numbers = named.get(sql.texts[0] ?? '') ?? []
       return numbers.map((count, group) => floatText(measure, sumOf(parts[group] ?? null), Number(count)))
     }
-    const own = sql.texts.map((text) => named.get(text) ?? [])
-    return counts.map((_, group) => sql.value(own.map((column) => column[group] ?? null)))
+    const ownColumns = sql.texts.map((text) => named.get(text) ?? [])
+    return counts.map((_, group) => sql.value(ownColumns.map((column) => column[group] ?? null)))
   })
   const rows = counts.reduce((sum, count) => sum + Number(count), 0)
   return groupsOf(rows, [...ofTerms, ...ofMeasures], counts.length)
@@ -165,8 +168,8 @@ function measureSql(measure: Measure): MeasureSql {
   const { rendered, isOrdered } = typeRow(field.type)
   const value = valueColumn(field.name)
   const count = `count(${value})::varchar`
-  const text = ([found = null]: readonly (string | null)[]): string | null =>
-    found === null ? null : canonicalText(column, found)
+  const text = ([input = null]: readonly (string | null)[]): string | null =>
+    input === null ? null : canonicalText(column, input)
   switch (of) {
     case 'count':
       return { texts: [count], value: text }

@@ -56,9 +56,9 @@ function nearestDouble(units: bigint, exponent: number, divisor: bigint): number
   const isUp = rest > half || (rest === half && dropped > 0 && (kept & 1n) === 1n)
   const rounded = Number(kept + BigInt(isUp))
   // Two factors, since one power of two may be too small or too great for a double.
-  const all = power + dropped
-  const first = Math.max(-1000, Math.min(900, all))
-  const result = rounded * 2 ** first * 2 ** (all - first)
+  const scaledPower = power + dropped
+  const first = Math.max(-1000, Math.min(900, scaledPower))
+  const result = rounded * 2 ** first * 2 ** (scaledPower - first)
   return units < 0n ? -result : result
 }
 

@@ -29,13 +29,13 @@ export function selectGroups(
     tests.every(({ values, holds }) => holds(values[group] ?? null)),
   )
   if (comparisons.length === 0) return selected
-  return selected.toSorted((one, other) => {
+  return selected.toSorted((a, b) => {
     for (const compare of comparisons) {
-      const order = compare(one, other)
+      const order = compare(a, b)
       if (order !== 0) return order
     }
     // Groups are sorted by their terms.
-    return one - other
+    return a - b
   })
 }
 
@@ -72,15 +72,15 @@ function comparison(
   { type }: Field,
   values: readonly (string | null)[],
   isDescending: boolean,
-): (one: number, other: number) => number {
+): (a: number, b: number) => number {
   const { compare, wire } = typeRow(type)
   // Doubles decide most comparisons of numbers; digits decide those of equal ones.
   const numbers = wire.kind === 'number' ? Float64Array.from(values, Number) : null
-  return (one, other) => {
-    const [a = null, b = null] = [values[one], values[other]]
+  return (left, right) => {
+    const [a = null, b = null] = [values[left], values[right]]
     if (a === b) return 0
     if (a === null || b === null) return Number(a === null) - Number(b === null)
-    const difference = numbers === null ? 0 : (numbers[one] ?? 0) - (numbers[other] ?? 0)
+    const difference = numbers === null ? 0 : (numbers[left] ?? 0) - (numbers[right] ?? 0)
     const order = Number.isNaN(difference) || difference === 0 ? compare(a, b) : difference
     return isDescending ? -order : order
   }

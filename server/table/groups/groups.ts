@@ -43,7 +43,7 @@ export function valueBytesOf(snapshot: Snapshot, { terms, measures }: Grouping):
 
 export function groupsOf(rows: number, columns: Groups['columns'], count: number): Groups {
   const bytes = columns.reduce(
-    (sum, values) => sum + values.reduce((all, value) => all + shortBytes + (value?.length ?? 0), 0),
+    (sum, values) => sum + values.reduce((total, value) => total + shortBytes + (value?.length ?? 0), 0),
     shortBytes,
   )
   return { rows, columns, count, bytes }
@@ -105,10 +105,10 @@ export function exactText({ of, field, column }: Measure, units: bigint, count: 
 export function medianText({ field, column }: Measure, low: string, high: string): string | null {
   if (field === null) return null
   if (field.type !== 'float') return quotientText(field, column, unscaled(low) + unscaled(high), 2)
-  const [one, other] = [Number(low), Number(high)]
+  const [lowNumber, highNumber] = [Number(low), Number(high)]
   // Half of the values first, since their sum may be infinite; halves of small values are not exact.
-  const sum = one + other
-  return doubleText(Number.isFinite(sum) ? sum / 2 : one / 2 + other / 2)
+  const sum = lowNumber + highNumber
+  return doubleText(Number.isFinite(sum) ? sum / 2 : lowNumber / 2 + highNumber / 2)
 }
 
 /** Returns a sum or an average of doubles: the double next to the exact one. */

@@ -22,28 +22,28 @@ const directories = new Cache<ChunkDirectory>(directoryBytesMax, ({ length }) =>
  */
 export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunks: number): ChunkFile {
   const { bytes, sha256, directory_sum: directorySum } = file
-  const damaged = (what: string): DamagedTable => {
+  const damaged = (problem: string): DamagedTable => {
     // The file may be replaced.
     closeFile(file)
-    snapshot.withdraw(new DamagedFile(`${file.file} is damaged: ${what}`))
+    snapshot.withdraw(new DamagedFile(`${file.file} is damaged: ${problem}`))
     return new DamagedTable(tableId(snapshot.table))
   }
   const read = (start: number, length: number): Buffer => {
-    let found: Buffer | null
+    let block: Buffer | null
     try {
-      found = readExactly(descriptorOf(file, path.join(snapshot.folder, file.file)), start, length)
+      block = readExactly(descriptorOf(file, path.join(snapshot.folder, file.file)), start, length)
     } catch (error) {
       closeFile(file)
       snapshot.recheck(messageOf(error))
       throw new DamagedTable(tableId(snapshot.table))
     }
-    if (found === null) throw damaged('it is truncated')
-    return found
+    if (block === null) throw damaged('it is truncated')
+    return block
   }
   const cached = <T extends ChunkDirectory>(name: string, make: () => T): T => {
     const key = `${sha256} ${name}`
-    const known = directories.get(key)
-    if (known !== undefined) return known as T
+    const directory = directories.get(key)
+    if (directory !== undefined) return directory as T
     const made = make()
     directories.set(key, made)
     return made

@@ -18,13 +18,13 @@ export class OrderedTable {
    * @throws DamagedTable
    */
   positions(places: Uint32Array): Uint32Array {
-    let known = -1
+    let chunkNumber = -1
     let chunk: Buffer = Buffer.alloc(0)
     return places.map((place) => {
       const number = Math.floor(place / chunkPositions)
-      if (number !== known) {
+      if (number !== chunkNumber) {
         chunk = this.#file.read(number)
-        known = number
+        chunkNumber = number
       }
       return positionIn(chunk, place)
     })

@@ -36,8 +36,8 @@ export class ByteBuilder {
     return this.#bytes.subarray(0, this.#length)
   }
 
-  #reserve(more: number): void {
-    const requiredLength = this.#length + more
+  #reserve(length: number): void {
+    const requiredLength = this.#length + length
     if (requiredLength <= this.#bytes.length) return
     const grown = Buffer.allocUnsafe(Math.max(requiredLength, 2 * this.#bytes.length))
     this.#bytes.copy(grown, 0, 0, this.#length)

@@ -40,8 +40,11 @@ export async function gather(
   for await (const texts of inWork) read.push(texts)
   const timings = read.map(({ timing }) => timing)
   // Most queries need the rows in the order of the table, in which they were read.
-  const found = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
-  if (found.length === positions.length && found.every((position, index) => position === positions[index])) {
+  const rowNumbers = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
+  if (
+    rowNumbers.length === positions.length &&
+    rowNumbers.every((position, index) => position === positions[index])
+  ) {
     return { pieces: read.map(({ bytes }) => bytes), timings }
   }
   const texts = new Map<number, Uint8Array>()
@@ -97,9 +100,9 @@ export async function readColumns(
   return { answer: columns.slice(0, -1), timing }
 }
 
-function requireOrder(found: Answer | undefined, positions: Uint32Array): void {
-  if (found === undefined || found instanceof Uint8Array) throw new TypeError('expected positions')
-  const { values } = found
+function requireOrder(answer: Answer | undefined, positions: Uint32Array): void {
+  if (answer === undefined || answer instanceof Uint8Array) throw new TypeError('expected positions')
+  const { values } = answer
   if (values.length !== positions.length || positions.some((position, index) => values[index] !== position))
     throw new Error('rows came out of order')
 }
@@ -122,8 +125,8 @@ function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
   const batchRows = Math.max(1, Math.floor(statementBytesMax / snapshot.rowBytes))
   return [...rowsByPart]
     .toSorted(([a], [b]) => a - b)
-    .flatMap(([part, found]) => {
-      const rows = Uint32Array.from(found).toSorted()
+    .flatMap(([part, numbers]) => {
+      const rows = Uint32Array.from(numbers).toSorted()
       const isRun = (rows.at(-1) ?? 0) - (rows[0] ?? 0) === rows.length - 1
       // Scattered rows stay together: a second statement would decode the same row groups again.
       const batchSize = isRun ? batchRows : rows.length

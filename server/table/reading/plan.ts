@@ -34,9 +34,11 @@ export function planColumns(
       manifest.parts[part],
     ]),
   )
-  const known = [...parts.values()].flatMap((part) => part ?? []).toSorted((a, b) => a.firstRow - b.firstRow)
-  const files = known.map(({ file }) => quotedText(path.join(folder, file)))
-  const starts = known.map(({ firstRow }) => firstRow).join(', ')
+  const readParts = [...parts.values()]
+    .flatMap((part) => part ?? [])
+    .toSorted((a, b) => a.firstRow - b.firstRow)
+  const files = readParts.map(({ file }) => quotedText(path.join(folder, file)))
+  const starts = readParts.map(({ firstRow }) => firstRow).join(', ')
   const parameters = new Parameters()
   const lists = form.format.aggregates(columnsOf(snapshot, form), (value) => parameters.add(value))
   const rows = Uint32Array.from(
@@ -46,15 +48,15 @@ export function planColumns(
   const order = [...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')
   // Row numbers identify the rows of a single part. A second condition would add a filter operator, which
   // delays small chunks and may change the order.
-  const inParts = known.length === 1 ? '' : ` and acervo_position ${oneOf(positions)}`
+  const inParts = readParts.length === 1 ? '' : ` and acervo_position ${oneOf(positions)}`
   return {
     sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
       select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position
       from read_parquet([${files.join(', ')}], file_row_number = true)
       where file_row_number ${oneOf(rows)}${inParts}
-      ${known.length === 1 && canSkipSort(rows) ? '' : `order by ${order}`}) as part`,
+      ${readParts.length === 1 && canSkipSort(rows) ? '' : `order by ${order}`}) as part`,
     parameters: parameters.values,
-    reads: { snapshot, files: known.map(({ file }) => file) },
+    reads: { snapshot, files: readParts.map(({ file }) => file) },
   }
 }
 

@@ -110,15 +110,15 @@ async function areFew(
   slices: readonly Slice[],
   yielder: EventLoopYielder,
 ): Promise<boolean> {
-  const known = new Set<string>()
+  const names = new Set<string>()
   let bytes = 0
   for (const slice of slices) {
     const name = `${slice.part} ${slice.chunk}`
-    if (known.has(name)) continue
-    known.add(name)
+    if (names.has(name)) continue
+    names.add(name)
     bytes += rows.chunkSize(slice)
     if (bytes > textBytesMax) return false
-    if (known.size % rowsOfTurn === 0) await yielder.next()
+    if (names.size % rowsOfTurn === 0) await yielder.next()
   }
   return true
 }
@@ -174,8 +174,8 @@ async function piecesOf(
   if (separator !== ',')
     for (const slice of slices) replaceCommas(rows.text(slice).bytes, rows.ends(slice), separator)
   const pieces = joined(slices.map((slice) => rows.text(slice)))
-  const some = bytes < pieces.length * pieceBytesMin ? [Buffer.concat(pieces)] : pieces
-  return some.map((piece) => piece.subarray(0, -1))
+  const merged = bytes < pieces.length * pieceBytesMin ? [Buffer.concat(pieces)] : pieces
+  return merged.map((piece) => piece.subarray(0, -1))
 }
 
 function requireSize(bytes: number, { pageBytesMax }: Requester): void {
@@ -220,11 +220,11 @@ async function writtenValues(
   requester: Requester,
   yielder: EventLoopYielder,
 ): Promise<Uint8Array[]> {
-  const all = inAlphabet(table.fields)
-  const values = new RowValues(all)
+  const sortedFields = inAlphabet(table.fields)
+  const values = new RowValues(sortedFields)
   const columns = fields.map((field): Column => {
     const before = stored.before(field)
-    const index = all.findIndex(({ name }) => name === field.name)
+    const index = sortedFields.findIndex(({ name }) => name === field.name)
     const nothing = Buffer.from(before + stored.null)
     return {
       field,

@@ -203,8 +203,8 @@ export class StoredRows {
     const number = Math.floor(chunk / indexedChunks)
     const key = keyOf({ part, chunk: number })
     const row = from - number * indexedRows
-    const known = this.#indexes.get(key)
-    if (known !== undefined) return [known, row]
+    const storedIndex = this.#indexes.get(key)
+    if (storedIndex !== undefined) return [storedIndex, row]
     const rows = this.#rows(part)
     const bytes = this.#file(part).read(textChunks(rows) + number)
     const index = new RowIndex(bytes, Math.min(indexedRows, rows - number * indexedRows))

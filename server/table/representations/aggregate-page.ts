@@ -75,9 +75,9 @@ export async function aggregate(
 ): Promise<Aggregate> {
   const began = performance.now()
   const groups = await selections.groups({ snapshot, filter: query.filter, requester }, query)
-  const found = performance.now()
+  const start = performance.now()
   const selected = selectGroups(groups, query)
-  return { groups, selected, queryMs: found - began, orderMs: performance.now() - found }
+  return { groups, selected, queryMs: start - began, orderMs: performance.now() - start }
 }
 
 interface AggregateBody {
@@ -134,11 +134,11 @@ export async function aggregateBody(
 function totalsHint(total: Total | null): { 'Acervo-Hint'?: string } {
   if (total === null) return {}
   const { field, value } = total
-  const [one, others] = (['eq', 'ne'] as const).map((operator) => {
+  const [equal, others] = (['eq', 'ne'] as const).map((operator) => {
     const condition = parameterFor({ field, operator, values: [value] }, isParameterName)
     return new URLSearchParams([condition]).toString()
   })
-  return { 'Acervo-Hint': `sums count rows and their totals; try ${others} or ${one}` }
+  return { 'Acervo-Hint': `sums count rows and their totals; try ${others} or ${equal}` }
 }
 
 interface Column {

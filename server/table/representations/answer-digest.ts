@@ -21,7 +21,7 @@ export type Question = RowQuery | AggregateQuery
 const digestsMax = 10_000
 
 /** Digests by snapshot, which never changes, and by query. */
-const known = new WeakMap<Snapshot['manifest'], Map<string, AnswerDigest>>()
+const digestsByManifest = new WeakMap<Snapshot['manifest'], Map<string, AnswerDigest>>()
 
 /** Returns the digest of an answer. Each query reads a snapshot once, however many clients follow it. */
 export async function answerDigest(
@@ -31,18 +31,18 @@ export async function answerDigest(
   requester: Requester,
 ): Promise<AnswerDigest> {
   const key = JSON.stringify([tableId(snapshot.table), [...question.parameters]])
-  const digests = known.get(snapshot.manifest) ?? new Map<string, AnswerDigest>()
-  known.set(snapshot.manifest, digests)
+  const digests = digestsByManifest.get(snapshot.manifest) ?? new Map<string, AnswerDigest>()
+  digestsByManifest.set(snapshot.manifest, digests)
   const before = digests.get(key)
   if (before !== undefined) return before
-  const found =
+  const answer =
     'terms' in question
       ? await groupsDigest(snapshot, question, engine, requester)
       : await rowsDigest(snapshot, question, engine, requester)
   const [oldest] = digests.keys()
   if (digests.size >= digestsMax && oldest !== undefined) digests.delete(oldest)
-  digests.set(key, found)
-  return found
+  digests.set(key, answer)
+  return answer
 }
 
 async function groupsDigest(

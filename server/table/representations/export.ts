@@ -113,8 +113,8 @@ async function* columnChunks(
   const { snapshot, query } = exported
   const writer = await form.format.writer(columnsOf(snapshot, form))
   const read = async (positions: Uint32Array, signal: AbortSignal) => {
-    const own = { ...requester, signal: () => signal }
-    const { answer } = await readColumns(snapshot, form, positions, query, engine.pool, own)
+    const exportRequester = { ...requester, signal: () => signal }
+    const { answer } = await readColumns(snapshot, form, positions, query, engine.pool, exportRequester)
     return { answer, rows: positions.length }
   }
   const batches = inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())
@@ -146,11 +146,11 @@ async function* batchesOf(
  */
 export function workOfExport({ snapshot, query, form, selection }: Export): RequestWork {
   const { count } = selection
-  const all = rowGroupCount(snapshot)
+  const groupTotal = rowGroupCount(snapshot)
   const batches = Math.ceil(count / batchRowsOf(snapshot, form))
   const groups = isInFileOrder(snapshot, query)
-    ? Math.min(count, all + batches)
-    : Math.min(count, batches * all)
+    ? Math.min(count, groupTotal + batches)
+    : Math.min(count, batches * groupTotal)
   return { values: valuesOfGroups(groups, form.fields.length), rowBytes: count * snapshot.rowBytes }
 }
 

@@ -47,9 +47,9 @@ export class FinishedExports {
 
   /** Returns a retained export; callers must release it. */
   find(name: string): Finished | null {
-    const found = this.#cache.get(name) ?? null
-    if (found !== null) found.readers += 1
-    return found
+    const file = this.#cache.get(name) ?? null
+    if (file !== null) file.readers += 1
+    return file
   }
 
   /**
@@ -63,8 +63,8 @@ export class FinishedExports {
     chunks: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
   ): Promise<Finished | null> {
     for (;;) {
-      const known = this.find(name)
-      if (known !== null) return known
+      const finishedFile = this.find(name)
+      if (finishedFile !== null) return finishedFile
       const write = async (stop: () => AbortSignal): Promise<boolean> => {
         const finished = await this.#write(await chunks(stop()))
         if (finished !== null) this.#cache.set(name, finished)

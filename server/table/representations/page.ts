@@ -219,7 +219,7 @@ function isEnveloped(format: RowFormat): boolean {
 }
 
 function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks): string {
-  const link = (other: number): string => JSON.stringify(to(other))
+  const link = (target: number): string => JSON.stringify(to(target))
   const next = page < lastPage ? link(page + 1) : 'null'
   const previous = page > 1 ? link(page - 1) : 'null'
   return `{"count":${count},"next":${next},"previous":${previous},"results":[`
@@ -243,7 +243,7 @@ export function linkToFile(address: string): string {
 
 /** Returns a Link header (RFC 8288); less important links are left out if it would become too long. */
 function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, downloadUrl }: PageLinks): string {
-  const all = [
+  const links = [
     linkToFile(downloadUrl),
     ...(page < lastPage ? [`<${to(page + 1)}>; rel="next"`] : []),
     ...(page > 1 ? [`<${to(page - 1)}>; rel="prev"`] : []),
@@ -252,7 +252,7 @@ function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, downloadU
     ...alternates(page).map(({ address, mediaType }) => `<${address}>; rel="alternate"; type="${mediaType}"`),
   ]
   // Two links always stay: the whole file, and the next page if there is one.
-  return joinedWithin(all, linkLengthMax, 2)
+  return joinedWithin(links, linkLengthMax, 2)
 }
 
 /** Joins the items of a header. Items that would make it longer than the maximum are left out, but for the first. */

@@ -16,7 +16,7 @@ export async function totalIn(
   const condition = { field: total.field, operator: 'eq', values: [total.value] } as const
   const { conditions, words } = search.filter
   const filter = filterOf([...conditions, condition], words, isParameterName)
-  const all = await selections.find(search)
+  const everything = await selections.find(search)
   const ofTotal = await selections.find({ ...search, filter })
-  return ofTotal.count > 0 && ofTotal.count < all.count ? total : null
+  return ofTotal.count > 0 && ofTotal.count < everything.count ? total : null
 }

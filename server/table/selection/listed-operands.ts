@@ -66,12 +66,12 @@ export class ListedOperands {
         if (hints.length === hintsMax) return hints
         if (isListed(missing)) continue
         const isCompared = hints.length < comparisonsMax
-        const found = isCompared ? await this.#nearest(listed, missing, requester) : null
+        const nearest = isCompared ? await this.#nearest(listed, missing, requester) : null
         hints.push({
           condition,
           missing,
-          nearest: found?.nearest ?? null,
-          isSameInAnyCase: found?.isSameInAnyCase === true,
+          nearest: nearest?.nearest ?? null,
+          isSameInAnyCase: nearest?.isSameInAnyCase === true,
         })
       }
     }
@@ -133,5 +133,5 @@ const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 function lookupIn({ field, values }: ListedValues): (value: string) => boolean {
   const listed = valueSets.get(values) ?? new Set(values)
   valueSets.set(values, listed)
-  return (value) => equalValues(field, [value]).some((one) => listed.has(one))
+  return (value) => equalValues(field, [value]).some((text) => listed.has(text))
 }

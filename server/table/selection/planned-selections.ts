@@ -82,10 +82,10 @@ export class PlannedSelections implements Selections {
           throw new TooCostly(
             `There may be ${most.toLocaleString('en')} groups, which need more memory than a query may use: add a condition, or group by fewer or coarser terms.`,
           )
-        const found = await this.#gate.during(most * valueBytes, client, signal, () =>
+        const rowSet = await this.#gate.during(most * valueBytes, client, signal, () =>
           this.#groups(withImplied(whole), counted),
         )
-        return isHiding ? withoutSmallGroups(found, table.minGroupSize) : found
+        return isHiding ? withoutSmallGroups(rowSet, table.minGroupSize) : rowSet
       })
     } catch (error) {
       if (error instanceof TooCostly) error.groups ??= most
@@ -124,17 +124,22 @@ export class PlannedSelections implements Selections {
         1 +
         (term.part === undefined ? dictionary.values.length : new Set(valuesOfTerm(term, dictionary)).size)
       )
-    const found = snapshot.report?.fields.find(({ name }) => name === base.name)
+    const statistics = snapshot.report?.fields.find(({ name }) => name === base.name)
     const values =
-      found?.distinct ?? Math.ceil((found?.distinct_estimate ?? snapshot.manifest.rows) * hyperLogLogError)
-    return Math.min(values, partsBetween(term, found?.min ?? null, found?.max ?? null)) + 1
+      statistics?.distinct ??
+      Math.ceil((statistics?.distinct_estimate ?? snapshot.manifest.rows) * hyperLogLogError)
+    return Math.min(values, partsBetween(term, statistics?.min ?? null, statistics?.max ?? null)) + 1
   }
 
   async #find(search: Search, paths: AccessPaths): Promise<Selection> {
     const plan = await planOf(search, paths)
-    const found = await this.#run(search, plan)
-    const { count } = found
-    return { plan: found.plan ?? describePlan(search, plan), count, slice: (...some) => found.slice(...some) }
+    const selection = await this.#run(search, plan)
+    const { count } = selection
+    return {
+      plan: selection.plan ?? describePlan(search, plan),
+      count,
+      slice: (...range) => selection.slice(...range),
+    }
   }
 
   #run(search: Search, plan: SelectionPlan): Selection | Promise<Selection> {
@@ -155,22 +160,25 @@ export class PlannedSelections implements Selections {
     search: Search,
     { scan, step }: Extract<SelectionPlan, { by: 'clickhouse' }>,
   ): Promise<Selection> {
-    const orElsewhere = async <T>(work: () => Promise<T>, other: (local: Selection) => T | Promise<T>) => {
+    const orElsewhere = async <T>(
+      work: () => Promise<T>,
+      alternative: (local: Selection) => T | Promise<T>,
+    ) => {
       try {
         return await work()
       } catch (error) {
         if (!(error instanceof NotInClickHouse)) throw error
-        return other(await this.#find(search, { ...this.#paths, clickHouse: null }))
+        return alternative(await this.#find(search, { ...this.#paths, clickHouse: null }))
       }
     }
     const find = async (): Promise<Selection> => {
-      const found = await scan.find(search, step)
+      const selection = await scan.find(search, step)
       return {
-        count: found.count,
-        slice: (...some) =>
+        count: selection.count,
+        slice: (...range) =>
           orElsewhere(
-            async () => found.slice(...some),
-            (local) => local.slice(...some),
+            async () => selection.slice(...range),
+            (local) => local.slice(...range),
           ),
       }
     }
@@ -186,4 +194,4 @@ function withImplied(search: Search): Search {
   return { ...search, filter: { ...filter, conditions: [...filter.conditions, ...implied] } }
 }
 
-const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name)
+const namesOf = (items: readonly { readonly name: string }[]): string[] => items.map(({ name }) => name)

@@ -34,14 +34,14 @@ export class RowSet {
 
   /** @param first index in the set, from 0 */
   slice(first: number, rows: number): Uint32Array {
-    const found = new Uint32Array(Math.max(0, Math.min(rows, this.count - first)))
+    const numbers = new Uint32Array(Math.max(0, Math.min(rows, this.count - first)))
     let filled = 0
-    for (let index = this.#partOf(first); filled < found.length; index += 1) {
+    for (let index = this.#partOf(first); filled < numbers.length; index += 1) {
       const part = this.#parts[index]
       if (part === undefined) throw new RangeError(`there is no position ${first + filled}`)
-      filled += copyRows(part, first + filled - (this.#before[index] ?? 0), found.subarray(filled))
+      filled += copyRows(part, first + filled - (this.#before[index] ?? 0), numbers.subarray(filled))
     }
-    return found
+    return numbers
   }
 
   /** @param numbers positions, ascending */
@@ -54,14 +54,14 @@ export class RowSet {
       parts.map(({ firstRow, rows }) => {
         const from = at
         while (at < numbers.length && (numbers[at] ?? 0) < firstRow + rows) at += 1
-        const found = numbers.subarray(from, at).map((position) => position - firstRow)
-        return { firstRow, count: found.length, rows: found }
+        const ownRows = numbers.subarray(from, at).map((position) => position - firstRow)
+        return { firstRow, count: ownRows.length, rows: ownRows }
       }),
     )
   }
 
-  and(other: RowSet): RowSet {
-    const otherParts = new Map(other.#parts.map((part) => [part.firstRow, part]))
+  and(second: RowSet): RowSet {
+    const otherParts = new Map(second.#parts.map((part) => [part.firstRow, part]))
     return new RowSet(
       this.#parts.flatMap((part) => {
         const match = otherParts.get(part.firstRow)
@@ -125,19 +125,19 @@ function copyRows({ firstRow, count, rows }: PartRows, skip: number, into: Uint3
   return copied
 }
 
-function intersection(one: PartRows, other: PartRows): PartRows {
-  const [few, many] = one.rows instanceof Uint32Array ? [one, other] : [other, one]
+function intersection(a: PartRows, b: PartRows): PartRows {
+  const [few, many] = a.rows instanceof Uint32Array ? [a, b] : [b, a]
   if (few.rows instanceof Uint32Array) {
     const rows = few.rows.filter((row) => holds(many.rows, row))
-    return { firstRow: one.firstRow, count: rows.length, rows }
+    return { firstRow: a.firstRow, count: rows.length, rows }
   }
   const rows = few.rows.map((bits, index) => bits & (many.rows[index] ?? 0))
-  return { firstRow: one.firstRow, count: rows.reduce((sum, bits) => sum + (bitCounts[bits] ?? 0), 0), rows }
+  return { firstRow: a.firstRow, count: rows.reduce((sum, bits) => sum + (bitCounts[bits] ?? 0), 0), rows }
 }
 
 function holds(rows: PartRows['rows'], row: number): boolean {
   if (rows instanceof Uint8Array) return ((rows[row >> 3] ?? 0) & (0x80 >> (row & 7))) !== 0
-  return rows[lastAtMax(rows, row, (other) => other)] === row
+  return rows[lastAtMax(rows, row, (item) => item)] === row
 }
 
 function lastAtMax<T>(items: ArrayLike<T>, limit: number, numberOf: (item: T) => number): number {

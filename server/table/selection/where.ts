@@ -47,7 +47,8 @@ function equals(column: string, values: readonly string[]): string {
 export function conditionSql({ field, operator, values }: Condition, dialect: SqlDialect): string {
   const column = dialect.column(field)
   const [first = ''] = values
-  const bound = (all: readonly string[]): string[] => all.map((value) => dialect.value(field, value))
+  const bound = (operands: readonly string[]): string[] =>
+    operands.map((value) => dialect.value(field, value))
   switch (operator) {
     case 'isnull':
       return first === 'true' ? dialect.isNull(column) : `not ${dialect.isNull(column)}`
@@ -66,13 +67,13 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Sq
     case 'startswith':
       return dialect.startsWith(dialect.folded(field), dialect.part(first))
     case 'has': {
-      const { has } = known(dialect.parts, operator)
+      const { has } = requiredParts(dialect.parts, operator)
       return `(${equalValues(field, values)
         .map((item) => has(column, item))
         .join(' or ')})`
     }
     case 'within':
-      return known(dialect.parts, operator).within(column, values)
+      return requiredParts(dialect.parts, operator).within(column, values)
     default: {
       const [min = 'null', greatest = 'null'] = bound(values)
       return comparisons[operator](column, min, greatest)
@@ -96,7 +97,7 @@ export function wordSql(texts: readonly string[], word: string, dialect: SqlDial
   return `(${texts.map((folded) => holds(folded, part)).join(' or ')})`
 }
 
-function known(parts: SqlDialect['parts'], operator: Operator): NonNullable<SqlDialect['parts']> {
+function requiredParts(parts: SqlDialect['parts'], operator: Operator): NonNullable<SqlDialect['parts']> {
   if (parts === null) throw new TypeError(`the engine does not know ${operator}`)
   return parts
 }

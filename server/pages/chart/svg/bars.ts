@@ -25,7 +25,7 @@ function nameWidth(name: string): number {
 export function bars(drawing: Sized): Drawn {
   const { groups, series, width } = drawing
   const textOf = ({ marks: [only, ...others] }: DrawnGroup): string => {
-    const sum = others.reduce((all, mark) => all + (mark?.value ?? 0), only?.value ?? 0)
+    const sum = others.reduce((total, mark) => total + (mark?.value ?? 0), only?.value ?? 0)
     const exact = series.length === 1 ? (only?.text ?? '') : ''
     return exact === '' || exact.length > valueMax ? drawing.short(sum) : exact
   }
@@ -46,8 +46,8 @@ export function bars(drawing: Sized): Drawn {
     const above = group.marks.reduce((sum, mark) => sum + Math.max(0, mark?.value ?? 0), 0)
     return [
       textAt(shortName(group.name, most), 0, y + 15),
-      stack(drawing, group, (from, to, one) =>
-        rect(x(Math.min(from, to)), bar + 4, Math.abs(x(to) - x(from)), 14, one),
+      stack(drawing, group, (from, to, mark) =>
+        rect(x(Math.min(from, to)), bar + 4, Math.abs(x(to) - x(from)), 14, mark),
       ),
       textAt(textOf(group), x(above) + 8, bar + 15),
     ].join('')

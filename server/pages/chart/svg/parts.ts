@@ -69,9 +69,9 @@ export function textAt(
   content: string,
   x: number,
   y: number,
-  more: Readonly<Record<string, string>> = {},
+  attributes: Readonly<Record<string, string>> = {},
 ): string {
-  return element('text', xmlText(content), { x: round(x), y: round(y), fill: ink, ...more })
+  return element('text', xmlText(content), { x: round(x), y: round(y), fill: ink, ...attributes })
 }
 
 export function round(number: number): string {

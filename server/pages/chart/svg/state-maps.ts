@@ -122,10 +122,10 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
   const [from, to] = [shown[0]?.at ?? 0, shown.at(-1)?.at ?? 0]
   // On phones, the number stands below the name.
   const [top, plotWidth, plotHeight] = isNarrow ? [30, wide - 10, tall - 42] : [22, wide - 10, tall - 34]
-  const body = series.flatMap((name, one) => {
+  const body = series.flatMap((name, place) => {
     const [row, column] = tilePlaces[name] ?? []
     if (row === undefined || column === undefined) return []
-    const points = shown.flatMap(({ at, marks }) => (marks[one] ? [{ at, mark: marks[one] }] : []))
+    const points = shown.flatMap(({ at, marks }) => (marks[place] ? [{ at, mark: marks[place] }] : []))
     const most = points.reduce((greatest, { mark }) => Math.max(greatest, mark.value), 0)
     const steps = points.map(({ at, mark }) => {
       const x = to === from ? 0 : ((at - from) / (to - from)) * plotWidth

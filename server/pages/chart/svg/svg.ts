@@ -96,13 +96,14 @@ const shapes: Readonly<Record<Drawing['shape'], (drawing: Sized) => Drawn>> = {
 const fileScale = 1.5
 
 function wrapped(content: string, max: number): string[] {
-  const found: string[] = []
+  const textLines: string[] = []
   for (const word of content.split(/\s+/)) {
-    const last = found.at(-1)
-    if (last !== undefined && last.length + word.length < max) found[found.length - 1] = `${last} ${word}`
-    else found.push(shortName(word, max))
+    const last = textLines.at(-1)
+    if (last !== undefined && last.length + word.length < max)
+      textLines[textLines.length - 1] = `${last} ${word}`
+    else textLines.push(shortName(word, max))
   }
-  return found
+  return textLines
 }
 
 /** Maximum number of characters of a name in a legend, and the width of a character in the widest of usual fonts. */

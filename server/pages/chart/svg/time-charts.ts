@@ -92,8 +92,8 @@ function axes(
     // Periods without rows take space too, so that some names would overlap.
     if (index % step > 0 || x(index) - labelWidth / 2 < end) return []
     end = x(index) + labelWidth / 2
-    const more = { 'text-anchor': 'middle', fill: soft, class: 'soft' }
-    return [textAt(shortName(name), Math.min(x(index), width - labelWidth / 2), plotHeight + 24, more)]
+    const attributes = { 'text-anchor': 'middle', fill: soft, class: 'soft' }
+    return [textAt(shortName(name), Math.min(x(index), width - labelWidth / 2), plotHeight + 24, attributes)]
   })
   return [...horizontal, ...vertical].join('')
 }
@@ -115,25 +115,25 @@ export function lines(drawing: Sized): Drawn {
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
   const x = placesOf(drawing)
   const isGap = gapsOf(groups)
-  const paths = series.map((_, one) => {
+  const paths = series.map((_, place) => {
     let isOpen = false
     const steps = groups.flatMap(({ marks }, index) => {
-      const mark = marks[one]
+      const mark = marks[place]
       const command = isOpen && !isGap(index) ? 'L' : 'M'
       isOpen = mark !== null && mark !== undefined
       return mark === null || mark === undefined
         ? []
         : [`${command}${round(x(index))} ${round(y(mark.value))}`]
     })
-    const line = (d: string, more: Readonly<Record<string, string>>): string =>
+    const line = (d: string, attributes: Readonly<Record<string, string>>): string =>
       element('path', '', {
         d,
         fill: 'none',
-        stroke: colours[one] ?? ink,
+        stroke: colours[place] ?? ink,
         'stroke-linejoin': 'round',
         'stroke-linecap': 'round',
-        class: `l${one}`,
-        ...more,
+        class: `l${place}`,
+        ...attributes,
       })
     if (steps.length === 1) return line(`${steps.join('')}h0.1`, { 'stroke-width': '6' })
     if (!drawing.isPartial) return line(steps.join(''), { 'stroke-width': '2' })
@@ -152,18 +152,18 @@ export function lines(drawing: Sized): Drawn {
 /** Names the lines at their ends, from the highest, at least a line of text apart. */
 function endLabels(drawing: Sized, y: (value: number) => number, x: (index: number) => number): string {
   if (!hasEndLabels(drawing)) return ''
-  const ends = drawing.series.flatMap((name, one) => {
-    const index = drawing.groups.findLastIndex(({ marks }) => marks[one] != null)
-    const mark = drawing.groups[index]?.marks[one]
-    return mark == null ? [] : [{ name, one, left: x(index), top: y(mark.value) }]
+  const ends = drawing.series.flatMap((name, place) => {
+    const index = drawing.groups.findLastIndex(({ marks }) => marks[place] != null)
+    const mark = drawing.groups[index]?.marks[place]
+    return mark == null ? [] : [{ name, place, left: x(index), top: y(mark.value) }]
   })
   let free = 0
   const labels = ends
     .toSorted((a, b) => a.top - b.top)
-    .map(({ name, one, left, top }) => {
+    .map(({ name, place, left, top }) => {
       const at = Math.max(top + 4, free)
       free = at + lineHeight - 2
-      return rect(left + 8, at - 9, 10, 10, one) + textAt(shortName(name), left + 22, at)
+      return rect(left + 8, at - 9, 10, 10, place) + textAt(shortName(name), left + 22, at)
     })
   return labels.join('')
 }
@@ -179,8 +179,8 @@ function reaches(drawing: Sized, x: (index: number) => number): string {
     (groups.length - 1 - index) % step === 0 ? [{ group, at: x(index) }] : [],
   )
   const areas = pointed.map(({ group, at }, index) => {
-    const values = group.marks.flatMap((mark, one) =>
-      mark === null ? [] : series.length === 1 ? mark.text : `${series[one] ?? ''}: ${mark.text}`,
+    const values = group.marks.flatMap((mark, place) =>
+      mark === null ? [] : series.length === 1 ? mark.text : `${series[place] ?? ''}: ${mark.text}`,
     )
     const [before, after] = [pointed[index - 1]?.at ?? at, pointed[index + 1]?.at ?? at]
     const area = {
@@ -203,7 +203,7 @@ export function columns(drawing: Sized): Drawn {
   const [min, max] = axisBounds(drawing, true)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
   const gaps = groups.slice(1).map(({ at }, index) => at - (groups[index]?.at ?? at))
-  const gap = gaps.reduce((least, one) => Math.min(least, one), Infinity)
+  const gap = gaps.reduce((least, width) => Math.min(least, width), Infinity)
   const span = (groups.at(-1)?.at ?? 0) - (groups[0]?.at ?? 0)
   const step = groups.length === 1 ? plotWidth / 2 : Math.max(1, (plotWidth * gap) / (span + gap))
   const x = placesOf(drawing, step / 2)

@@ -125,13 +125,13 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
           const window = windowOf(first + filled)
           const kind = { name: 'positions', order: filter.ordering, ...window } as const
           const bounds = { first: String(window.first), rows: String(window.limit) }
-          const found = await this.#numbers({ ...search, requester }, kind, sql, { ...values, ...bounds })
+          const numbers = await this.#numbers({ ...search, requester }, kind, sql, { ...values, ...bounds })
           const within = first + filled - window.first
-          const some = found.subarray(within, within + positions.length - filled)
-          if (some.length === 0)
+          const positionsHere = numbers.subarray(within, within + positions.length - filled)
+          if (positionsHere.length === 0)
             throw new Error(`ClickHouse returned fewer rows than the ${count} that it counted`)
-          positions.set(some, filled)
-          filled += some.length
+          positions.set(positionsHere, filled)
+          filled += positionsHere.length
         }
         return positions
       },

@@ -150,7 +150,7 @@ export class CodeScan implements AccessPath<CodesStep> {
     const kind = { name: 'section starts', order: order?.keys ?? null } as const
     return {
       count: choice.rows,
-      slice: (first, some, requester) =>
+      slice: (first, limit, requester) =>
         this.#reading(snapshot, codes, async (table) => {
           const starts = await this.#cache.numbers({ ...search, requester }, kind, async (signal) => {
             const counts = table.countsOf(choice.field)
@@ -158,19 +158,19 @@ export class CodeScan implements AccessPath<CodesStep> {
               await checkScanBudget(counts * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
             return sectionStarts(table, choice, new EventLoopYielder(signal))
           })
-          const slice = { first, rows: Math.max(0, Math.min(some, choice.rows - first)) }
+          const slice = { first, rows: Math.max(0, Math.min(limit, choice.rows - first)) }
           return sliceOf(table, choice, starts, slice, new EventLoopYielder(requester.signal))
         }),
     }
   }
 
   async #sorted(search: Search, { codes }: Sequence, clauses: readonly Clause[]): Promise<Selection> {
-    const found = await this.#rowSet(search, { order: null, codes, isInOrder: true }, clauses)
+    const rowSet = await this.#rowSet(search, { order: null, codes, isInOrder: true }, clauses)
     return {
-      count: found.count,
-      slice: async (first, some, requester) => {
-        const all = await this.#ordered({ ...search, requester }, codes, found)
-        return all.subarray(first, first + some)
+      count: rowSet.count,
+      slice: async (first, limit, requester) => {
+        const ordered = await this.#ordered({ ...search, requester }, codes, rowSet)
+        return ordered.subarray(first, first + limit)
       },
     }
   }
@@ -277,10 +277,10 @@ function inTable(snapshot: Snapshot, { order }: Sequence, ranks: Selection): Sel
   if (order === null) return ranks
   return {
     count: ranks.count,
-    slice: async (...some) => {
+    slice: async (...range) => {
       const release = await snapshot.pin([order.positions.file])
       try {
-        return new OrderedTable(snapshot, order).positions(await ranks.slice(...some))
+        return new OrderedTable(snapshot, order).positions(await ranks.slice(...range))
       } finally {
         release()
       }

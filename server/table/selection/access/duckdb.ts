@@ -92,14 +92,14 @@ export class DuckDbScan implements AccessPath<ScanStep> {
         ),
       )
     }
-    const found = await find()
-    if (isInFileOrder(snapshot, filter)) return found
-    const { count } = found
+    const selection = await find()
+    if (isInFileOrder(snapshot, filter)) return selection
+    const { count } = selection
     return {
       count,
-      slice: async (first, some, requester) => {
-        const slice = { first, rows: Math.min(some, count - first) }
-        return this.#orderedSlice({ ...search, requester }, found, slice)
+      slice: async (first, limit, requester) => {
+        const slice = { first, rows: Math.min(limit, count - first) }
+        return this.#orderedSlice({ ...search, requester }, selection, slice)
       },
     }
   }
@@ -123,20 +123,20 @@ export class DuckDbScan implements AccessPath<ScanStep> {
   }
 
   async #rowSet(search: Search, { orders, words, rest }: ScanStep): Promise<RowSet> {
-    const found: RowSet[] = []
+    const sets: RowSet[] = []
     const conditions = [...rest.conditions]
     for (const step of orders) {
       const rows = await orderBisection.find(search, step)
       // Scanning the parts is faster than very many rows of an order.
       if (rows === null) conditions.push(step.condition)
-      else found.push(rows)
+      else sets.push(rows)
     }
-    const candidates = intersectionOf(found)
+    const candidates = intersectionOf(sets)
     const isFew = candidates !== null && candidates.count <= candidatesMax
-    if (words !== null && !isFew) found.push(await this.#wordSearch.find(search, words))
+    if (words !== null && !isFew) sets.push(await this.#wordSearch.find(search, words))
     const remaining = { conditions, words: words !== null && isFew ? words.words : rest.words }
-    if (!isUnfiltered(remaining)) found.push(await this.#scan(search, remaining, isFew ? candidates : null))
-    return intersectionOf(found) ?? new RowSet([])
+    if (!isUnfiltered(remaining)) sets.push(await this.#scan(search, remaining, isFew ? candidates : null))
+    return intersectionOf(sets) ?? new RowSet([])
   }
 
   /** Scans the columns of a filter, in all parts or for some candidates. */
@@ -164,39 +164,39 @@ export class DuckDbScan implements AccessPath<ScanStep> {
       await this.#checkBudget(costOf(snapshot, scan, filter), search)
       const plan = planCounts(snapshot, scan, filter)
       const { rows } = await this.#pool.rows(plan, search.requester.client, signal())
-      const found = new Uint32Array(scan.parts.length)
-      for (const [index, count] of rows) found[Number(index)] = Number(count)
-      return found
+      const partCounts = new Uint32Array(scan.parts.length)
+      for (const [index, count] of rows) partCounts[Number(index)] = Number(count)
+      return partCounts
     })
     return {
       count: counts.reduce((sum, count) => sum + count, 0),
       slice: async (first, rows, requester) => {
         if (rows <= 0) return new Uint32Array()
         const { parts, before } = partsOf(scan, counts, first, rows)
-        const some = { ...scan, parts }
-        await this.#checkBudget(costOf(snapshot, some, filter), { snapshot, requester })
-        const plan = planBits(snapshot, some, filter)
+        const subscan = { ...scan, parts }
+        await this.#checkBudget(costOf(snapshot, subscan, filter), { snapshot, requester })
+        const plan = planBits(snapshot, subscan, filter)
         const answer = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
-        return new RowSet(readBits(some, answer.rows)).slice(first - before, rows)
+        return new RowSet(readBits(subscan, answer.rows)).slice(first - before, rows)
       },
     }
   }
 
-  /** @param found matching rows in the order of the table; a RowSet unless all match, or too many to cache */
+  /** @param selection matching rows in the order of the table; a RowSet unless all match, or too many to cache */
   async #orderedSlice(
     search: Search,
-    found: Selection,
+    selection: Selection,
     slice: { readonly first: number; readonly rows: number },
   ): Promise<Uint32Array> {
     if (slice.rows <= 0) return new Uint32Array()
     const { snapshot, filter, requester } = search
-    const { count } = found
-    const rowSet = found instanceof RowSet ? found : null
+    const { count } = selection
+    const rowSet = selection instanceof RowSet ? selection : null
     const { ordering: order } = filter
-    const all = { name: 'positions', order, first: 0, limit: null } as const
+    const allRows = { name: 'positions', order, first: 0, limit: null } as const
     const cut = (positions: Uint32Array, from: number): Uint32Array =>
       positions.subarray(from, from + slice.rows)
-    const allPositions = this.#cache.cachedNumbers(search, all)
+    const allPositions = this.#cache.cachedNumbers(search, allRows)
     if (allPositions !== undefined) return cut(allPositions, slice.first)
     const everything = scanOf(snapshot, await leadingSpan(search))
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
@@ -208,7 +208,7 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     // When `rowSet` filters the result, all rows that are read must be sorted first.
     const readMax = isAsFound || isFew ? count : rowsOf(scan)
     const read = (kind: { first: number; limit: number | null }): Promise<Uint32Array> =>
-      this.#numbers(search, { ...all, ...kind }, async (signal) => {
+      this.#numbers(search, { ...allRows, ...kind }, async (signal) => {
         await this.#checkBudget(cost, search)
         const plan = planOrdered(snapshot, scan, remainingFilter, kind)
         const { numbers } = await this.#pool.numbers(plan, requester.client, signal())
@@ -216,7 +216,7 @@ export class DuckDbScan implements AccessPath<ScanStep> {
       })
     const end = slice.first + slice.rows
     if (isAsFound && end <= prefixRows) return cut(await read({ first: 0, limit: prefixRows }), slice.first)
-    if (isFew || readMax * 4 <= this.#limits.selectionBytesMax) return cut(await read(all), slice.first)
+    if (isFew || readMax * 4 <= this.#limits.selectionBytesMax) return cut(await read(allRows), slice.first)
     if (isAsFound && end <= uncachedDepthMax) return read({ first: slice.first, limit: slice.rows })
     throw new TooCostly(
       `In this order, rows past the first ${uncachedDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
@@ -232,7 +232,7 @@ export class DuckDbScan implements AccessPath<ScanStep> {
 }
 
 function intersectionOf(sets: readonly RowSet[]): RowSet | null {
-  return sets.length === 0 ? null : sets.reduce((one, other) => one.and(other))
+  return sets.length === 0 ? null : sets.reduce((a, b) => a.and(b))
 }
 
 /** Replaces TooLarge by TooCostly: a selection needs the same memory for any page size. */

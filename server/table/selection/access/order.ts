@@ -42,8 +42,8 @@ export interface OrderStep {
 /** Finds the rows of a single condition by bisection in a stored order; null if they are too many. */
 export const orderBisection = {
   plan({ snapshot, filter: { conditions } }): OrderStep | null {
-    const [condition, other] = conditions
-    if (condition === undefined || other !== undefined) return null
+    const [condition, second] = conditions
+    if (condition === undefined || second !== undefined) return null
     const sorted = sortedFor(snapshot, condition)
     return sorted === null || sorted.order === null ? null : { condition, sorted }
   },
@@ -66,10 +66,10 @@ export async function leadingSpan({ snapshot, filter: { conditions }, requester 
     if (sorted === null || sorted.order !== null) continue
     const spans = await spansOf(snapshot, sorted, condition, requester)
     if (spans === null) continue
-    const some = spans.filter(({ from, to }) => from < to)
+    const filledSpans = spans.filter(({ from, to }) => from < to)
     span = {
-      from: Math.max(span.from, Math.min(...some.map(({ from }) => from))),
-      to: Math.min(span.to, Math.max(0, ...some.map(({ to }) => to))),
+      from: Math.max(span.from, Math.min(...filledSpans.map(({ from }) => from))),
+      to: Math.min(span.to, Math.max(0, ...filledSpans.map(({ to }) => to))),
     }
   }
   return span
@@ -126,20 +126,20 @@ async function spansOf(
       return low
     }
     const nulls = first(() => false)
-    /** Compares two values in the direction of the sequence: negative if `value` comes before `other`. */
-    const compare = (value: string, other: string): number =>
-      isDescending ? compareValues(field, other, value) : compareValues(field, value, other)
-    const lower = (other: string): number => first((value) => compare(value, other) >= 0)
-    const upper = (other: string): number => first((value) => compare(value, other) > 0)
-    const [one = '', last = one] = [values[0], values.at(-1)]
+    /** Compares two values in the direction of the sequence: negative if `value` comes before `operand`. */
+    const compare = (value: string, target: string): number =>
+      isDescending ? compareValues(field, target, value) : compareValues(field, value, target)
+    const lower = (operand: string): number => first((value) => compare(value, operand) >= 0)
+    const upper = (operand: string): number => first((value) => compare(value, operand) > 0)
+    const [least = '', last = least] = [values[0], values.at(-1)]
     const above = (from: (value: string) => number, to: (value: string) => number): Span =>
-      isDescending ? { from: 0, to: to(one) } : { from: from(one), to: nulls }
+      isDescending ? { from: 0, to: to(least) } : { from: from(least), to: nulls }
     const below = (from: (value: string) => number, to: (value: string) => number): Span =>
-      isDescending ? { from: from(one), to: nulls } : { from: 0, to: to(one) }
-    const spansOfValues = async (all: readonly string[]): Promise<Span[]> => {
+      isDescending ? { from: from(least), to: nulls } : { from: 0, to: to(least) }
+    const spansOfValues = async (operands: readonly string[]): Promise<Span[]> => {
       const yielder = new EventLoopYielder(requester.signal)
       const spans: Span[] = []
-      for (const value of all) {
+      for (const value of operands) {
         await yielder.next()
         spans.push({ from: lower(value), to: upper(value) })
       }
@@ -150,7 +150,9 @@ async function spansOf(
       case 'in':
         return spansOfValues(equalValues(field, values))
       case 'range':
-        return [isDescending ? { from: lower(last), to: upper(one) } : { from: lower(one), to: upper(last) }]
+        return [
+          isDescending ? { from: lower(last), to: upper(least) } : { from: lower(least), to: upper(last) },
+        ]
       case 'gte':
         return [above(lower, upper)]
       case 'gt':
@@ -228,12 +230,12 @@ async function reading<T>(
       return text
     }
     // Bisections for several values start with the same ranks, so their values are cached.
-    const known = new Map<number, string | null>()
+    const valuesAt = new Map<number, string | null>()
     return await work((at) => {
-      const cached = known.get(at)
+      const cached = valuesAt.get(at)
       if (cached !== undefined) return cached
       const value = readAt(at)
-      known.set(at, value)
+      valuesAt.set(at, value)
       return value
     })
   } catch (error) {

@@ -29,15 +29,17 @@ export class Clauses {
 
   /** Adds a condition: at least one of some fields has one of its selected values. */
   add(alternatives: readonly Pick<Choice, 'field' | 'chosen'>[]): void {
-    const [first, ...others] = alternatives.map((one) => this.#choice(one.field, one.chosen))
+    const [first, ...others] = alternatives.map((condition) =>
+      this.#choice(condition.field, condition.chosen),
+    )
     if (first === undefined) return
     if (others.length > 0) {
       this.#several.push([first, ...others])
       return
     }
-    const known = this.#chosenByField.get(first.field)
+    const earlier = this.#chosenByField.get(first.field)
     const intersection =
-      known === undefined ? first.chosen : first.chosen.map((is, code) => is & (known[code] ?? 0))
+      earlier === undefined ? first.chosen : first.chosen.map((is, code) => is & (earlier[code] ?? 0))
     this.#chosenByField.set(first.field, intersection)
   }
 
@@ -132,9 +134,9 @@ const partsByValues = new WeakMap<readonly string[], Map<string, readonly (strin
 /** Returns the values of a term by code; null for texts that are no dates. */
 export function valuesOfTerm(term: Term, { values }: Dictionary): readonly (string | null)[] {
   if (term.part === undefined) return values
-  const known = partsByValues.get(values) ?? new Map<string, readonly (string | null)[]>()
-  const parts = known.get(term.name) ?? partsOfValues(term, values)
-  partsByValues.set(values, known.set(term.name, parts))
+  const byPart = partsByValues.get(values) ?? new Map<string, readonly (string | null)[]>()
+  const parts = byPart.get(term.name) ?? partsOfValues(term, values)
+  partsByValues.set(values, byPart.set(term.name, parts))
   return parts
 }
 
@@ -150,8 +152,8 @@ function partsOfValues(field: Term, values: readonly string[]): (string | null)[
   const isMoment = baseOf(field).type === 'datetime'
   let [day, part]: [string, string | null] = ['', null]
   return values.map((value) => {
-    const own = isMoment ? value.slice(0, 10) : value
-    if (own !== day) [day, part] = [own, termValue(field, value)]
+    const text = isMoment ? value.slice(0, 10) : value
+    if (text !== day) [day, part] = [text, termValue(field, value)]
     return part
   })
 }

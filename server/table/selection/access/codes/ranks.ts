@@ -43,16 +43,16 @@ export async function sliceOf(
   yielder: EventLoopYielder,
 ): Promise<Uint32Array> {
   const { field, chosen, codes: codesChosen } = choice
-  const found = new Uint32Array(slice.rows)
-  if (slice.rows === 0) return found
+  const counts = new Uint32Array(slice.rows)
+  if (slice.rows === 0) return counts
   let section = starts.findLastIndex((start) => start <= slice.first)
   let [filled, skip] = [0, slice.first - (starts[section] ?? 0)]
   for (; section < sectionCount(table.rows) && filled < slice.rows; section += 1) {
     await yielder.next()
-    const known = countsIn(table, field, section, codesChosen)
+    const countsBefore = countsIn(table, field, section, codesChosen)
     const groups = groupsOf(table, section)
     for (let group = 0; group < groups && filled < slice.rows; group += 1) {
-      const inGroup = known.length === groups ? known[group] : undefined
+      const inGroup = countsBefore.length === groups ? countsBefore[group] : undefined
       if (inGroup !== undefined && inGroup <= skip) {
         skip -= inGroup
         continue
@@ -64,14 +64,14 @@ export async function sliceOf(
         if (chosen[codes[row] ?? 0] !== 1) continue
         if (skip > 0) skip -= 1
         else {
-          found[filled] = number * groupRows + row
+          counts[filled] = number * groupRows + row
           filled += 1
         }
       }
     }
   }
   if (filled < slice.rows) throw new RangeError(`only ${filled} of ${slice.rows} rows were found`)
-  return found
+  return counts
 }
 
 function groupsOf({ rows }: CodedTable, section: number): number {

@@ -158,10 +158,10 @@ function filtered(
     terms.push(`(${later.join(' and ')} or ${[isChanged, ...ofEarlier].join(' and ')})`)
   }
   if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
-  const [part, other] = parts
+  const [part, second] = parts
   // Row numbers restart in each part, so they can limit the rows of a single part only. In several parts,
   // DuckDB skips row groups by the statistics of the Parquet files.
-  if (part !== undefined && other === undefined) {
+  if (part !== undefined && second === undefined) {
     terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
   }
   return {
@@ -199,7 +199,7 @@ export function costOf(
 }
 
 function isText({ fields }: Table, name: string): boolean {
-  const field = fields.find((one) => one.name === name)
+  const field = fields.find((item) => item.name === name)
   return field !== undefined && typeRow(field.type).isText
 }
 
