@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { parse, stringify } from 'yaml'
-import { found } from './support/installed.ts'
+import { programPath } from './support/installed.ts'
 import { oneTable, startWorkers } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { temporaryFolder } from './support/workshop.ts'
@@ -157,7 +157,7 @@ const faults: readonly (readonly [alert: string, labels: Series, series: Series]
   ['AcervoIngestUnknown', {}, { acervo_ingest_last_run_timestamp_seconds: '_x120' }],
 ]
 
-const promtool = found('promtool')
+const promtool = programPath('promtool')
 const withPromtool = describeWith(promtool !== null, 'promtool (Debian: prometheus)')
 
 async function tool(...args: string[]): Promise<string> {
@@ -191,9 +191,9 @@ withPromtool('the alert rules', () => {
     '%s fires on its fault, and no other does',
     async (fault, labels, series) => {
       const home = await temporaryFolder()
-      const all = await rules()
+      const ruleList = await rules()
       const severityOf = (alert: string): string | undefined =>
-        all.find((rule) => rule.alert === alert)?.labels.severity
+        ruleList.find((rule) => rule.alert === alert)?.labels.severity
       const checks = {
         rule_files: [rulesFile],
         evaluation_interval: '1m',
@@ -204,7 +204,7 @@ withPromtool('the alert rules', () => {
               series: name,
               values,
             })),
-            alert_rule_test: all.map(({ alert, annotations }) => ({
+            alert_rule_test: ruleList.map(({ alert, annotations }) => ({
               eval_time: '2h',
               alertname: alert,
               exp_alerts:

@@ -106,16 +106,16 @@ describeWith(clients !== '', pythonClients)('the warehouse in the hands of analy
     /** Pages of 50 rows and exports, with a condition and without, as CSV; and how many rows each has. */
     async function readings(): Promise<{ addresses: string[]; rows: number[] }> {
       const page = `/api/v1/dataset/covid19/caso_full/data/?page_size=1`
-      const [{ count: all }, { count: some }] = [
+      const [{ count: total }, { count: matching }] = [
         await getPage(app, page),
         await getPage(app, `${page}&order_for_place__gt=5`),
       ]
       const queries: [query: string, rows: number][] = [
         ['data/?page_size=50', 50],
         ['data/?order_for_place__gt=5&page_size=50', 50],
-        ['export/?order_for_place__gt=5', some],
-        ['export/?order_for_place__gt=5&ordering=-date', some],
-        ['export/?', all],
+        ['export/?order_for_place__gt=5', matching],
+        ['export/?order_for_place__gt=5&ordering=-date', matching],
+        ['export/?', total],
       ]
       return {
         addresses: queries.map(([query]) => `${base}/${query}&format=csv`.replace('?&', '?')),
@@ -168,7 +168,7 @@ print(len(pandas.read_csv(sys.argv[1], storage_options=packed)),
     const home = await temporaryFolder()
     const extension = `import duckdb_extension_httpfs, glob, os
 print(glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 'extensions', '*', '*.duckdb_extension'))[0])`
-    const found = await run(path.join(clients, 'python'), ['-c', extension])
+    const answer = await run(path.join(clients, 'python'), ['-c', extension])
     const gate: { app: http.RequestListener } = { app: (_req, res) => res.end() }
     const server = http.createServer((req, res) => gate.app(req, res)).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -176,19 +176,19 @@ print(glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 
     const service = await serve(shop, { publicUrl: new URL(address) })
     gate.app = service.app
     await mkdir(path.join(home, 'x'))
-    const sql = `load '${found.stdout.trim()}'; attach '${address}/files/warehouse.duckdb' as acervo;
+    const sql = `load '${answer.stdout.trim()}'; attach '${address}/files/warehouse.duckdb' as acervo;
       select count(*) as rows, max(date) as last from acervo.covid19.caso_full`
     try {
       const { stdout } = await run(path.join(clients, 'duckdb'), ['-json', '-c', sql], {
         cwd: path.join(home, 'x'),
       })
       const local = 'select count(*) as rows, max(date) as last from covid19.caso_full'
-      const own = await run(
+      const printed = await run(
         path.join(clients, 'duckdb'),
         ['-readonly', '-json', 'warehouse/warehouse.duckdb', local],
         { cwd },
       )
-      expect(JSON.parse(stdout)).toEqual(JSON.parse(own.stdout))
+      expect(JSON.parse(stdout)).toEqual(JSON.parse(printed.stdout))
     } finally {
       server.closeAllConnections()
       server.close()

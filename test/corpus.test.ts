@@ -14,7 +14,7 @@ async function read(name: string) {
   const folder = path.join(corpus, name)
   const inside = await readdir(path.join(folder, 'files'), { recursive: true, withFileTypes: true })
   const files: Record<string, Buffer> = {}
-  for (const entry of inside.filter((one) => one.isFile())) {
+  for (const entry of inside.filter((item) => item.isFile())) {
     const place = path.join(entry.parentPath, entry.name)
     files[path.relative(path.join(folder, 'files'), place)] = await readFile(place)
   }
@@ -51,13 +51,13 @@ describe.each(names.map((name) => [name]))('%s', (name) => {
   test('is suggested right, or left as texts', async () => {
     const { folder, files, table, rows, open } = await read(name)
     const given = Object.keys(files).toSorted()
-    const some = await Promise.all(
+    const papers = await Promise.all(
       given.map(async (file) => {
         const place = path.join(folder, 'files', file)
         return placed(place, file, (await stat(place)).size)
       }),
     )
-    const suggestion = await suggest(some, {
+    const suggestion = await suggest(papers, {
       scratch: await temporaryFolder(),
       limits: { unpackedBytesMax: 1e9 },
       progress: silentProgress,

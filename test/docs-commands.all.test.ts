@@ -138,48 +138,48 @@ async function runPage(project: Project, page: string): Promise<Outcome & { page
   return { page, ...(await runInBash(project, script)) }
 }
 
-const own = (name: string): string => `docs/${name}.md`
+const docPage = (name: string): string => `docs/${name}.md`
 
 const rain = 'date,station,millimetres\n2026-01-01,Salvador,12.5\n'
 const longerSource = 'tail -n 1 sources/covid19/caso.csv >>sources/covid19/caso.csv'
 
 /** Pages about the datasets of the catalog, with the commands that must run first. */
 const pages: readonly (readonly [page: string, before?: string])[] = [
-  [own('reference/pages'), 'acervo sample && acervo ingest'],
-  [own('reference/settings')],
-  [own('reference/api')],
-  [own('reference/documents')],
-  [own('reference/monitoring')],
-  ...(clients === undefined ? [] : [[own('reference/format')] as const]),
-  [own('reference/ingest')],
-  [own('reference/commands')],
-  [own('explanation/decisions')],
-  [own('explanation/requests')],
-  [own('explanation/verification')],
-  [own('explanation/performance')],
-  [own('explanation/capacity')],
-  [own('how-to/totals')],
-  [own('how-to/refresh')],
-  [own('how-to/change-fields')],
-  [own('how-to/remove-data')],
-  [own('how-to/recover'), `${longerSource} && acervo ingest covid19/caso`],
-  [own('how-to/containers')],
-  [own('how-to/resources')],
-  [own('how-to/backup')],
-  [own('how-to/upgrade')],
-  [own('tutorials/production-server')],
+  [docPage('reference/pages'), 'acervo sample && acervo ingest'],
+  [docPage('reference/settings')],
+  [docPage('reference/api')],
+  [docPage('reference/documents')],
+  [docPage('reference/monitoring')],
+  ...(clients === undefined ? [] : [[docPage('reference/format')] as const]),
+  [docPage('reference/ingest')],
+  [docPage('reference/commands')],
+  [docPage('explanation/decisions')],
+  [docPage('explanation/requests')],
+  [docPage('explanation/verification')],
+  [docPage('explanation/performance')],
+  [docPage('explanation/capacity')],
+  [docPage('how-to/totals')],
+  [docPage('how-to/refresh')],
+  [docPage('how-to/change-fields')],
+  [docPage('how-to/remove-data')],
+  [docPage('how-to/recover'), `${longerSource} && acervo ingest covid19/caso`],
+  [docPage('how-to/containers')],
+  [docPage('how-to/resources')],
+  [docPage('how-to/backup')],
+  [docPage('how-to/upgrade')],
+  [docPage('tutorials/production-server')],
   ['CONTRIBUTING.md'],
   ['SECURITY.md'],
   ['README.md', `printf '${rain}' >rain.csv`],
 ]
 
 const otherPages = [
-  own('tutorials/first-dataset'),
-  own('tutorials/own-portal'),
-  own('how-to/messy-csv'),
-  own('how-to/object-store'),
-  own('reference/catalog'),
-  own('reference/format'),
+  docPage('tutorials/first-dataset'),
+  docPage('tutorials/own-portal'),
+  docPage('how-to/messy-csv'),
+  docPage('how-to/object-store'),
+  docPage('reference/catalog'),
+  docPage('reference/format'),
 ]
 
 test('all pages with commands are run here', async () => {
@@ -202,7 +202,7 @@ test('the commands of pages about the datasets of the catalog run', async () => 
     })
     for (const line of others) {
       const command = line.replace('elsewhere: ', '')
-      const [, file = '', pattern = /$^/] = elsewhere.find(([known]) => known.test(command)) ?? []
+      const [, file = '', pattern = /$^/] = elsewhere.find(([matcher]) => matcher.test(command)) ?? []
       expect({ page, command, file }).not.toMatchObject({ file: '' })
       expect(await readFile(file, 'utf8')).toMatch(pattern)
     }
@@ -218,17 +218,17 @@ async function writeExample(page: string, file: string, encoding: 'utf8' | 'lati
 test('the tutorial, the first commands of the README and the guide to messy files run', async () => {
   const project = await newProject()
   await rm(path.join(project.folder, 'sources'), { recursive: true })
-  const tutorial = await runPage(project, own('tutorials/first-dataset'))
+  const tutorial = await runPage(project, docPage('tutorials/first-dataset'))
   expect(tutorial).toMatchObject({ code: 0 })
   const answers = [...tutorial.output.matchAll(/"count":\d+.*/g)].map(([answer]) => answer)
   const [, shown = ''] =
-    /^```json\n(.*?)^```/ms.exec(await readFile(own('tutorials/first-dataset'), 'utf8')) ?? []
+    /^```json\n(.*?)^```/ms.exec(await readFile(docPage('tutorials/first-dataset'), 'utf8')) ?? []
   expect(JSON.parse(`{${answers[0] ?? ''}`)).toEqual(JSON.parse(shown))
   expect(answers[1]).toMatch(/^"count":3,/)
   // One row of each kind changed.
   expect(answers[2]).toMatch(/^"count":3,.*"_old_millimetres":12\.5/)
 
-  const guide = own('how-to/messy-csv')
+  const guide = docPage('how-to/messy-csv')
   await writeExample(guide, path.join(project.folder, 'sales.csv'), 'latin1')
   const [first = '', several = ''] = commandBlocks(await readFile(guide, 'utf8'))
   const { code, output } = await runInBash(project, first)
@@ -242,12 +242,12 @@ test('the tutorial, the first commands of the README and the guide to messy file
   expect(await runInBash(project, `${files}\n${several.split('\n')[0] ?? ''}`)).toMatchObject({ code: 0 })
 
   expect(await runInBash(project, `printf '${rain}' | gzip >daily.csv.gz`)).toMatchObject({ code: 0 })
-  expect(await runPage(project, own('reference/catalog'))).toMatchObject({ code: 0 })
+  expect(await runPage(project, docPage('reference/catalog'))).toMatchObject({ code: 0 })
 }, 600_000)
 
 test("the tutorial of a portal of one's own makes a portal with its look, and its entry is valid", async () => {
   const project = await newProject()
-  const page = own('tutorials/own-portal')
+  const page = docPage('tutorials/own-portal')
   const { code, output } = await runPage(project, page)
   expect({ code, output: code === 0 ? '' : output.slice(-2000) }).toEqual({ code: 0, output: '' })
   const home = await (await fetch(`http://localhost:${project.port}/en/`)).text()
@@ -273,7 +273,7 @@ describeWith(hasObjectStore, objectStore)('an object store', () => {
   test('the commands of the guide run', async () => {
     const store = await startObjectStore()
     const project = await newProject()
-    const [commands = ''] = commandBlocks(await readFile(own('how-to/object-store'), 'utf8'))
+    const [commands = ''] = commandBlocks(await readFile(docPage('how-to/object-store'), 'utf8'))
     const script = commands
       .replace('s3://acervo/warehouse', store.address())
       .replace('https://store.example.org', store.endpoint)

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { firstMember } from './support/gzip.ts'
-import { found } from './support/installed.ts'
+import { programPath } from './support/installed.ts'
 import { describeInBrowser, withBrowser } from './support/browser.ts'
 import { describeWith, pythonClients } from './support/needs.ts'
 import { numbered, oneTable } from './support/one-table.ts'
@@ -163,17 +163,17 @@ if (read != rows) stop(read, " rows instead of ", rows)`,
 ]
 
 for (const [name, program, args] of clients)
-  describeWith(found(program) !== null, `${program} (Debian)`)(name, () => {
+  describeWith(programPath(program) !== null, `${program} (Debian)`)(name, () => {
     test('reads every byte', async () => {
       await expectEveryByte([program, ...args])
       expect.assertions(Object.keys(targets).length)
     }, 60_000)
   })
 
-const varnish = found('varnishd')
+const varnish = programPath('varnishd')
 describeWith(varnish !== null, 'varnishd (Debian: varnish)')('through Varnish with its own settings', () => {
   test('curl reads every byte, twice', async () => {
-    const [own, home] = [await freePort(), path.join(await temporaryFolder(), 'varnish')]
+    const [ownPort, home] = [await freePort(), path.join(await temporaryFolder(), 'varnish')]
     await mkdir(home)
     const child = spawn(
       varnish ?? '',
@@ -184,7 +184,7 @@ describeWith(varnish !== null, 'varnishd (Debian: varnish)')('through Varnish wi
         '-n',
         home,
         '-a',
-        `127.0.0.1:${own}`,
+        `127.0.0.1:${ownPort}`,
         '-b',
         `127.0.0.1:${port}`,
         '-s',
@@ -193,7 +193,7 @@ describeWith(varnish !== null, 'varnishd (Debian: varnish)')('through Varnish wi
       { stdio: 'ignore' },
     )
     endWithFile(() => void child.kill('SIGKILL'))
-    const from = `http://127.0.0.1:${own}`
+    const from = `http://127.0.0.1:${ownPort}`
     await until(() =>
       fetch(`${from}/livez`).then(
         ({ ok }) => ok,

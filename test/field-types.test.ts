@@ -54,7 +54,7 @@ const numbersOf = (rows: readonly Record<string, unknown>[]): unknown[] => rows.
 describe.each(fieldTypeNames)('a field of type %s', (type) => {
   const row = typeRow(type)
   const v = fieldOfType(type)
-  const all = `${data}?page_size=10000&fields=n,${v}`
+  const target = `${data}?page_size=10000&fields=n,${v}`
   const values = (written.get(type) ?? []).map((text) =>
     text === '' ? null : row.parse(text.replace(' ', type === 'datetime' ? 'T' : ' '), digitsDefault),
   )
@@ -62,14 +62,14 @@ describe.each(fieldTypeNames)('a field of type %s', (type) => {
   test('is what a source wrote, in every format', async () => {
     const { app } = table
     expect(values.filter((value) => value === null)).toHaveLength(rowCount / 10)
-    const page = await getPage(app, all)
+    const page = await getPage(app, target)
     const texts = values.map((value) => (value === null ? null : row.wire.text(value)))
     const due = texts.map((text) =>
       text === null || row.wire.kind === 'text' ? text : (JSON.parse(text) as unknown),
     )
-    expect(page.results.map((found) => found[v])).toEqual(due)
+    expect(page.results.map((result) => result[v])).toEqual(due)
 
-    const { body: lines } = await rawGet(app, `${all}&format=ndjson`)
+    const { body: lines } = await rawGet(app, `${target}&format=ndjson`)
     expect(
       lines
         .toString()
@@ -78,12 +78,12 @@ describe.each(fieldTypeNames)('a field of type %s', (type) => {
         .map((line) => JSON.parse(line) as unknown),
     ).toEqual(page.results)
 
-    const { body: csv } = await rawGet(app, `${all}&format=csv`)
+    const { body: csv } = await rawGet(app, `${target}&format=csv`)
     const records = parse(csv, { columns: true }) as Record<string, string>[]
     const cells = records.map((record) => record[v] ?? '')
     expect(cells.map((text) => (text === '' ? null : row.parse(text, digitsDefault)))).toEqual(values)
 
-    const { body: arrow } = await rawGet(app, `${all}&format=arrow`)
+    const { body: arrow } = await rawGet(app, `${target}&format=arrow`)
     const column = tableFromIPC(arrow).getChild(v)
     expect(Array.from({ length: rowCount }, (_, n) => column?.get(n) === null)).toEqual(
       values.map((value) => value === null),
@@ -94,26 +94,26 @@ describe.each(fieldTypeNames)('a field of type %s', (type) => {
     const { app } = table
     const positions = new Map<string | null, number[]>()
     for (const [n, value] of values.entries()) positions.set(value, [...(positions.get(value) ?? []), n])
-    const found = new Map<string | null, unknown[]>()
+    const expected = new Map<string | null, unknown[]>()
     for (const value of [...positions.keys()].slice(0, valuesAsked)) {
       const condition = value === null ? `${v}__isnull=true` : `${v}=${encodeURIComponent(value)}`
-      found.set(value, numbersOf((await getPage(app, `${all}&${condition}`)).results))
+      expected.set(value, numbersOf((await getPage(app, `${target}&${condition}`)).results))
     }
-    expect(found).toEqual(new Map([...positions].slice(0, valuesAsked)))
+    expect(expected).toEqual(new Map([...positions].slice(0, valuesAsked)))
   })
 
   test('comes in its order, nulls last, and is compared by it', async () => {
     const { app } = table
     const numbers = values.map((_, n) => n)
     const before = (a: number, b: number): number => {
-      const [one, other] = [values[a] ?? null, values[b] ?? null]
-      if (one === null || other === null) return Number(one === null) - Number(other === null)
-      return row.compare(one, other)
+      const [left, right] = [values[a] ?? null, values[b] ?? null]
+      if (left === null || right === null) return Number(left === null) - Number(right === null)
+      return row.compare(left, right)
     }
-    const { results } = await getPage(app, `${all}&ordering=${v}`)
+    const { results } = await getPage(app, `${target}&ordering=${v}`)
     expect(numbersOf(results)).toEqual(numbers.toSorted((a, b) => before(a, b) || a - b))
     const [middle] = values.filter((value) => value !== null).slice(50)
-    const above = await rawGet(app, `${all}&${v}__gt=${encodeURIComponent(middle ?? '')}`)
+    const above = await rawGet(app, `${target}&${v}__gt=${encodeURIComponent(middle ?? '')}`)
     const due = numbers.filter((n) => values[n] !== null && row.compare(values[n] ?? '', middle ?? '') > 0)
     const answer = JSON.parse(above.body.toString()) as { results?: Record<string, unknown>[] }
     expect(row.isOrdered ? numbersOf(answer.results ?? []) : above.status).toEqual(row.isOrdered ? due : 400)
@@ -128,7 +128,7 @@ test('a table of all types is the same after its published CSV is ingested anew'
   const again = await workshop(shop.catalog, { 'd/t.csv': body })
   const [outcome] = await again.ingest()
   expect(outcome?.status).toBe('published')
-  const other = await serve(again)
+  const rebuilt = await serve(again)
   const page = `${data}?page_size=10000`
-  expect((await getPage(other.app, page)).results).toEqual((await getPage(app, page)).results)
+  expect((await getPage(rebuilt.app, page)).results).toEqual((await getPage(app, page)).results)
 })

@@ -22,7 +22,7 @@ const foreign = 'foreign-host.example'
 
 const random = randomFrom(seed)
 const upTo = (most: number): number => Math.floor(random() * most)
-const one = <T>(items: readonly T[]): T => items[upTo(items.length)] as T
+const pick = <T>(items: readonly T[]): T => items[upTo(items.length)] as T
 
 let server: ServerProgram
 let home: string
@@ -82,7 +82,7 @@ const junk = [
   '[]',
   '%C0%AF',
 ]
-const known = [
+const knownNames = [
   'd',
   't',
   'n',
@@ -104,20 +104,20 @@ const known = [
 ]
 
 function segment(): string {
-  return random() < 0.6 ? one(['d', 't']) : encodeURIComponent(one([...known, ...junk]))
+  return random() < 0.6 ? pick(['d', 't']) : encodeURIComponent(pick([...knownNames, ...junk]))
 }
 
 function address(): string {
-  const filled = one(paths).replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
+  const filled = pick(paths).replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
     name === 'dataset' && random() < 0.8 ? 'd' : name === 'table' && random() < 0.8 ? 't' : segment(),
   )
-  if (random() < 0.05) return `${filled}${one(junk).replaceAll(/[^!-~]/g, '')}`
+  if (random() < 0.05) return `${filled}${pick(junk).replaceAll(/[^!-~]/g, '')}`
   if (random() < 0.05) return filled.replace(/^\//, '//')
   return filled
 }
 
 function value(): string {
-  const text = one([...known, ...junk])
+  const text = pick([...knownNames, ...junk])
   return random() < 0.9 ? encodeURIComponent(text) : text.replaceAll(/[^!-~]/g, '')
 }
 
@@ -127,33 +127,33 @@ function query(): string {
   const names = [
     ...Object.keys(parameterRows),
     ...fields,
-    ...fields.map((field) => `${field}__${one(Object.keys(operators))}`),
+    ...fields.map((field) => `${field}__${pick(Object.keys(operators))}`),
     ...junk,
   ]
-  const pairs = Array.from({ length: count }, () => `${encodeURIComponent(one(names))}=${value()}`)
+  const pairs = Array.from({ length: count }, () => `${encodeURIComponent(pick(names))}=${value()}`)
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 
 function headers(): Record<string, string> {
-  const all: [string, string][] = [
+  const headerList: [string, string][] = [
     ['Host', random() < 0.3 ? foreign : 'localhost'],
     ['X-Forwarded-Host', foreign],
     ['Forwarded', `host=${foreign}`],
-    ['X-Forwarded-For', one(['192.0.2.1', 'junk', `${foreign}, ::1`])],
+    ['X-Forwarded-For', pick(['192.0.2.1', 'junk', `${foreign}, ::1`])],
     [
       'Accept',
-      one(['*/*', 'text/html', 'text/csv', 'application/json;q=0', 'image/png', ',;', 'a'.repeat(500)]),
+      pick(['*/*', 'text/html', 'text/csv', 'application/json;q=0', 'image/png', ',;', 'a'.repeat(500)]),
     ],
-    ['Accept-Encoding', one(['gzip', 'br', 'zstd', 'identity;q=0', '*;q=0', 'gzip;q=2,,'])],
-    ['Accept-Language', one(['en', 'pt-BR', '*', ';;', 'x'.repeat(200)])],
-    ['If-None-Match', one(['*', '"x"', 'W/"y"', '"', 'x,,"'])],
-    ['If-Range', one(['"x"', 'Sat, 01 Jan 2022 00:00:00 GMT'])],
-    ['Range', one(['bytes=0-', 'bytes=-1', 'bytes=9999999999-', 'bytes=0-1,3-4', 'lines=1', 'bytes=5-1'])],
+    ['Accept-Encoding', pick(['gzip', 'br', 'zstd', 'identity;q=0', '*;q=0', 'gzip;q=2,,'])],
+    ['Accept-Language', pick(['en', 'pt-BR', '*', ';;', 'x'.repeat(200)])],
+    ['If-None-Match', pick(['*', '"x"', 'W/"y"', '"', 'x,,"'])],
+    ['If-Range', pick(['"x"', 'Sat, 01 Jan 2022 00:00:00 GMT'])],
+    ['Range', pick(['bytes=0-', 'bytes=-1', 'bytes=9999999999-', 'bytes=0-1,3-4', 'lines=1', 'bytes=5-1'])],
     ['Expect', '100-continue'],
-    ['Connection', one(['keep-alive', 'close', 'upgrade'])],
+    ['Connection', pick(['keep-alive', 'close', 'upgrade'])],
     ['Origin', `http://${foreign}`],
   ]
-  return Object.fromEntries(all.filter(([name]) => name === 'Host' || random() < 0.25))
+  return Object.fromEntries(headerList.filter(([name]) => name === 'Host' || random() < 0.25))
 }
 
 interface Answer {
@@ -162,7 +162,8 @@ interface Answer {
 }
 
 async function ask(agent: http.Agent): Promise<[asked: string, answer: Answer]> {
-  const method = random() < 0.85 ? 'GET' : one(['HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'TRACE', 'PATCH'])
+  const method =
+    random() < 0.85 ? 'GET' : pick(['HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'TRACE', 'PATCH'])
   const target = address() + query()
   const asked = `${method} ${target}`
   const request = http.request({
@@ -173,12 +174,12 @@ async function ask(agent: http.Agent): Promise<[asked: string, answer: Answer]> 
     path: target,
     headers: headers(),
   })
-  if (method === 'POST' && random() < 0.5) request.write(one(['{}', '{"id":1}', '[', 'x'.repeat(2000)]))
+  if (method === 'POST' && random() < 0.5) request.write(pick(['{}', '{"id":1}', '[', 'x'.repeat(2000)]))
   request.end()
   const [response] = (await once(request, 'response')) as [http.IncomingMessage]
   const chunks: Buffer[] = []
   for await (const chunk of response) if (chunks.length < 50) chunks.push(chunk as Buffer)
-  const told = Object.entries(response.headers).map(([name, found]) => `${name}: ${String(found)}`)
+  const told = Object.entries(response.headers).map(([name, cell]) => `${name}: ${String(cell)}`)
   return [
     asked,
     {
@@ -190,8 +191,8 @@ async function ask(agent: http.Agent): Promise<[asked: string, answer: Answer]> 
 
 /** Bytes of our own, on a connection of their own; what comes back is read as it is. */
 async function askRaw(): Promise<[asked: string, answer: Answer]> {
-  const line = `${one(['GET', 'get', 'G\u0000T', 'HEAD', 'CONNECT', '', 'GET '])} ${one([address(), `http://${foreign}/api/v1/datasets/`, '*', '', '/\u0001'])} ${one(['HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', '', 'HTTP/1.1 x'])}`
-  const fields = one([
+  const line = `${pick(['GET', 'get', 'G\u0000T', 'HEAD', 'CONNECT', '', 'GET '])} ${pick([address(), `http://${foreign}/api/v1/datasets/`, '*', '', '/\u0001'])} ${pick(['HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', '', 'HTTP/1.1 x'])}`
+  const fields = pick([
     `Host: ${foreign}`,
     'Host: a\r\nHost: b',
     'Host : x',

@@ -81,10 +81,12 @@ beforeAll(async () => {
       const file = path.posix.join(folder, name.replaceAll('\\', '/'))
       if (!file.endsWith('.ts')) continue
       const text = await readFile(file, 'utf8')
-      const found = [...text.matchAll(/(?:from |import |import\()'([^']+)'/g)].map((match) => match[1] ?? '')
+      const targets = [...text.matchAll(/(?:from |import |import\()'([^']+)'/g)].map(
+        (match) => match[1] ?? '',
+      )
       imports.set(
         file,
-        found.map((target) =>
+        targets.map((target) =>
           target.startsWith('.') ? path.posix.join(path.posix.dirname(file), target) : target,
         ),
       )
@@ -99,13 +101,13 @@ const isOfHttp = (target: string): boolean =>
   target.startsWith('server/http/') || ['node:http', 'node:https', 'express'].includes(target)
 const isOurs = (target: string): boolean => target.endsWith('.ts')
 
-function all(): [string, string][] {
+function pairs(): [string, string][] {
   return [...imports].flatMap(([file, targets]) => targets.map((target): [string, string] => [file, target]))
 }
 
 test('the rule sees the whole source', () => {
   expect(imports.size).toBeGreaterThan(40)
-  expect(all().length).toBeGreaterThan(150)
+  expect(pairs().length).toBeGreaterThan(150)
 })
 
 test('every file is in a room', () => {
@@ -113,7 +115,7 @@ test('every file is in a room', () => {
 })
 
 test('imports go down, never up or across', () => {
-  const wrong = all().filter(([file, target]) => {
+  const wrong = pairs().filter(([file, target]) => {
     if (!isOurs(target) || roomOf(file) === roomOf(target)) return false
     const serverMeetsIngest =
       file.startsWith('ingest/') !== target.startsWith('ingest/') && !target.startsWith('core/')
@@ -125,9 +127,11 @@ test('imports go down, never up or across', () => {
 const folderOf = (file: string): string => file.split('/').slice(0, 2).join('/')
 
 test('the server has eleven rooms and at most forty arrows between them, one way each', () => {
-  const own = all().filter(([file, target]) => file.startsWith('server/') && target.startsWith('server/'))
+  const serverArrows = pairs().filter(
+    ([file, target]) => file.startsWith('server/') && target.startsWith('server/'),
+  )
   const arrows = new Set(
-    own.flatMap(([file, target]) =>
+    serverArrows.flatMap(([file, target]) =>
       folderOf(file) === folderOf(target) ? [] : [`${folderOf(file)} ${folderOf(target)}`],
     ),
   )
@@ -147,7 +151,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
 }
 
 test('the folders of a conversion are imported by their doors alone', () => {
-  const wrong = all().filter(([file, target]) => {
+  const wrong = pairs().filter(([file, target]) => {
     const [, folder = '', name = ''] = /^ingest\/convert\/(\w+)\/(.+)$/.exec(target) ?? []
     if (folder === '' || file.startsWith(`ingest/convert/${folder}/`)) return false
     return doors[folder]?.includes(name) !== true
@@ -164,7 +168,7 @@ test('HTTP is known to the edge alone', () => {
     'server/routes/',
     'server/process/',
   ]
-  const wrong = all().filter(
+  const wrong = pairs().filter(
     ([file, target]) =>
       file.startsWith('server/') && !edge.some((room) => file.startsWith(room)) && isOfHttp(target),
   )
@@ -172,13 +176,13 @@ test('HTTP is known to the edge alone', () => {
 })
 
 test('where a warehouse lies is known to its stores alone', () => {
-  const kinds = all().filter(
+  const kinds = pairs().filter(
     ([file, target]) =>
       /^core\/warehouse\/stores\/(?!store|open)/.test(target) && !file.startsWith('core/warehouse/stores/'),
   )
   expect(kinds).toEqual([])
   // The files of this machine that are looked at, and folders that are not in the warehouse yet.
-  const disk = all()
+  const disk = pairs()
     .filter(([file]) => !file.startsWith('core/warehouse/stores/'))
     .filter(([file, target]) => file.startsWith('core/warehouse/') && target.startsWith('node:fs'))
   expect(new Set(disk.map(([file]) => file))).toEqual(
@@ -210,7 +214,7 @@ test('there are no barrels and no drawers', () => {
 })
 
 test('each package is imported by the room that owns it alone', () => {
-  const wrong = all().filter(([file, target]) => {
+  const wrong = pairs().filter(([file, target]) => {
     if (isOurs(target) || target.startsWith('node:')) return false
     return !(owners[target] ?? []).some((room) => file === room || file.startsWith(`${room}/`))
   })
@@ -240,7 +244,9 @@ test('a name is exported only if another file uses it', async () => {
   const unused = [...texts].flatMap(([file, text]) =>
     [...text.matchAll(/^export (?:async )?(?:const|function\*?|class|interface|type) (\w+)/gm)].flatMap(
       ([, name = '']) =>
-        [name, '*'].some((one) => used.has(`${path.basename(file)} ${one}`)) ? [] : [`${file} ${name}`],
+        [name, '*'].some((exportedName) => used.has(`${path.basename(file)} ${exportedName}`))
+          ? []
+          : [`${file} ${name}`],
     ),
   )
   expect(unused.filter((name) => !/^(test|bench|deploy)\//.test(name))).toEqual([])

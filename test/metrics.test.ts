@@ -65,8 +65,8 @@ test.each(isQuick ? [2] : [1, 2])(
     // The third and the fourth are past the limit of rows: 2 in a minute.
     expect(statuses).toEqual([200, 200, 429, 429, 404, 404])
     const askedSeconds = (performance.now() - began) / 1000
-    const found = await scraped(metrics)
-    expect(Object.fromEntries(found)).toMatchObject({
+    const series = await scraped(metrics)
+    expect(Object.fromEntries(series)).toMatchObject({
       'acervo_requests_total{route="Table Rows",status="200",class="rows"}': 2,
       'acervo_requests_total{route="Table Rows",status="429",class="rows"}': 2,
       'acervo_requests_total{route="none",status="404",class="catalog"}': 2,
@@ -88,40 +88,40 @@ test.each(isQuick ? [2] : [1, 2])(
       ...(workers > 1 && { acervo_workers: 2, acervo_workers_wanted: 2, acervo_worker_deaths_total: 0 }),
     })
     // One after the other they took no longer than all of this.
-    const taken = found.get('acervo_request_seconds_sum{route="Table Rows"}') ?? Infinity
+    const taken = series.get('acervo_request_seconds_sum{route="Table Rows"}') ?? Infinity
     expect(taken).toBeGreaterThan(0)
     expect(taken).toBeLessThan(askedSeconds)
     // Reading the metrics increases no counter.
-    expect(counted(await scraped(metrics))).toEqual(counted(found))
+    expect(counted(await scraped(metrics))).toEqual(counted(series))
     // Each worker has two connections, so queries take no longer than that since the start.
-    const seconds = (name: string): number => found.get(`acervo_${name}_seconds_sum{pool="pages"}`) ?? NaN
+    const seconds = (name: string): number => series.get(`acervo_${name}_seconds_sum{pool="pages"}`) ?? NaN
     const most = (2 * workers * (performance.now() - started)) / 1000
     expect([seconds('query') > 0, seconds('query') < most, seconds('queue_wait') < most]).toEqual([
       true,
       true,
       true,
     ])
-    const age = found.get('acervo_snapshot_age_seconds{table="d/t"}') ?? -1
+    const age = series.get('acervo_snapshot_age_seconds{table="d/t"}') ?? -1
     expect(age).toBeGreaterThan(0)
     expect(age).toBeLessThan(600)
-    expect(found.get('acervo_event_loop_delay_seconds')).toBeGreaterThan(0)
-    expect(found.get('process_resident_memory_bytes')).toBeGreaterThan(5e7)
+    expect(series.get('acervo_event_loop_delay_seconds')).toBeGreaterThan(0)
+    expect(series.get('process_resident_memory_bytes')).toBeGreaterThan(5e7)
     expect((await fetch(`http://127.0.0.1:${metrics}/`)).status).toBe(404)
   },
   60_000,
 )
 
 describe('an ingest', () => {
-  let own: Record<string, string>
-  const file = (): string => path.join(own['SOURCES'] ?? '', 'd', 't.csv')
+  let environment: Record<string, string>
+  const file = (): string => path.join(environment['SOURCES'] ?? '', 'd', 't.csv')
   const left = async (): Promise<Record<string, number>> =>
-    Object.fromEntries(samplesOf(await readFile(own['METRICS_FILE'] ?? '', 'utf8')))
+    Object.fromEntries(samplesOf(await readFile(environment['METRICS_FILE'] ?? '', 'utf8')))
 
   beforeAll(async () => {
     const place = await temporaryFolder()
     await mkdir(path.join(place, 'sources', 'd'), { recursive: true })
     await mkdir(path.join(place, 'collector'))
-    own = {
+    environment = {
       ...settings,
       SOURCES: path.join(place, 'sources'),
       WAREHOUSE: path.join(place, 'warehouse'),
@@ -132,7 +132,7 @@ describe('an ingest', () => {
   test('leaves how all tables stand for a collector, whichever of them it was about', async () => {
     const began = Date.now() / 1000
     await writeFile(file(), 'n\n1\n2\n3\n')
-    expect((await run('ingest', [], own)).code).toBe(0)
+    expect((await run('ingest', [], environment)).code).toBe(0)
     const first = await left()
     expect(first).toMatchObject({
       'acervo_ingest_rows{table="d/t"}': 3,
@@ -147,7 +147,7 @@ describe('an ingest', () => {
     expect(first[success]).toBeGreaterThanOrEqual(Math.floor(began))
 
     await writeFile(file(), 'n\nnone\n')
-    expect((await run('ingest', [], own)).code).toBe(1)
+    expect((await run('ingest', [], environment)).code).toBe(1)
     const failed = await left()
     expect(failed).toMatchObject({
       'acervo_ingest_rows{table="d/t"}': 3,
@@ -157,12 +157,12 @@ describe('an ingest', () => {
     expect(failed[success]).toBe(first[success])
 
     // The collector is another user.
-    expect((await stat(own['METRICS_FILE'] ?? '')).mode & 0o777).toBe(0o644)
+    expect((await stat(environment['METRICS_FILE'] ?? '')).mode & 0o777).toBe(0o644)
     // No half-written file is left beside it.
-    expect(await readdir(path.dirname(own['METRICS_FILE'] ?? ''))).toEqual(['acervo.prom'])
+    expect(await readdir(path.dirname(environment['METRICS_FILE'] ?? ''))).toEqual(['acervo.prom'])
     if (isQuick) return
     await writeFile(file(), 'n\n1\n2\n3\n')
-    await run('ingest', [], own)
+    await run('ingest', [], environment)
     const again = await left()
     expect(again).toMatchObject({
       'acervo_ingest_failing{table="d/t"}': 0,
@@ -185,12 +185,12 @@ describe('an ingest', () => {
 testAll(
   'a table whose files are damaged is told as faulty',
   async () => {
-    const own = await oneTable('n\n1\n', ['n:integer'])
-    const place = path.join(own.settings['WAREHOUSE'] ?? '', 'd', 't')
+    const oneTableShop = await oneTable('n\n1\n', ['n:integer'])
+    const place = path.join(oneTableShop.settings['WAREHOUSE'] ?? '', 'd', 't')
     const snapshot = (await readdir(place)).find((name) => name !== 'current.json') ?? ''
     await writeFile(path.join(place, snapshot, 'part-00000.parquet'), 'not what was written')
     const metrics = String(await freePort())
-    await startServer({ ...own.settings, METRICS_PORT: metrics })
+    await startServer({ ...oneTableShop.settings, METRICS_PORT: metrics })
     expect(Object.fromEntries(await scraped(Number(metrics)))).toMatchObject({
       'acervo_table_faulty{table="d/t"}': 1,
       acervo_ready: 0,

@@ -89,7 +89,7 @@ test('the steps of the container make the same program, with the page for SQL', 
   const folder = await temporaryFolder()
   const [source, target] = [path.join(folder, 'source'), path.join(folder, 'acervo')]
   // Copies the files of `COPY . .`; the dependencies for the build are those of this checkout.
-  await Promise.all([source, target].map((one) => mkdir(one)))
+  await Promise.all([source, target].map((ownFolder) => mkdir(ownFolder)))
   for (const name of [
     'package.json',
     'package-lock.json',

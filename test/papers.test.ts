@@ -128,7 +128,7 @@ test('the parameters and operators are those of the code', () => {
 })
 
 test('the formats are those of the code, with their media types', () => {
-  const rows = rowFormats.map(({ name, mediaTypes: [own] }) => [name, own])
+  const rows = rowFormats.map(({ name, mediaTypes: [mediaType] }) => [name, mediaType])
   expect(tableUnder('format').map(([name, type]) => [name, type])).toEqual(rows)
   const [, choice = ''] = tableUnder('parameter').find(([name]) => name === 'format') ?? []
   expect(choice.split(';')[0]?.split(', ')).toEqual(rows.map(([name]) => name))

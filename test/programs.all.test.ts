@@ -8,7 +8,7 @@ import os from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { endWithFile } from './support/each-file.ts'
-import { found } from './support/installed.ts'
+import { programPath } from './support/installed.ts'
 import { freePort } from './support/ports.ts'
 import { run, start, startServer } from './support/programs.ts'
 import { catalogText, fieldOf, temporaryFolder } from './support/workshop.ts'
@@ -49,11 +49,11 @@ describe('the suggest program', () => {
         stdio: ['pipe', 'ignore', 'ignore'],
       })
       child.stdin.write('a,b\n')
-      const own = async (): Promise<string[]> =>
+      const folders = async (): Promise<string[]> =>
         (await readdir(temporary)).filter((name) => name !== 'acervo-suggest-young')
       await until(async () => {
-        const [name, other] = await own()
-        return name !== undefined && name !== 'acervo-suggest-old' && other === undefined
+        const [name, second] = await folders()
+        return name !== undefined && name !== 'acervo-suggest-old' && second === undefined
       })
       child.kill(signal)
       const [code] = (await once(child, 'exit')) as [number]
@@ -70,27 +70,27 @@ describe('the suggest program', () => {
     await mkdir(path.join(sources, 'two'), { recursive: true })
     await writeFile(path.join(sources, 'two', 'p1.csv'), fourths)
     await writeFile(path.join(sources, 'two', 'p2.csv'), fourths)
-    const all = path.join(sources, 'two')
-    expect(await suggest([path.join(all, 'p*.csv')])).toEqual({
+    const ownFolder = path.join(sources, 'two')
+    expect(await suggest([path.join(ownFolder, 'p*.csv')])).toEqual({
       code: 0,
       err: '',
       entry: suggested('p1', '  source:\n    files: "two/p*.csv"\n'),
     })
-    expect(await suggest([path.join(all, 'p2.csv'), path.join(all, 'p1.csv')])).toMatchObject({
+    expect(await suggest([path.join(ownFolder, 'p2.csv'), path.join(ownFolder, 'p1.csv')])).toMatchObject({
       entry: suggested('p2', '  source:\n    files: ["two/p2.csv","two/p1.csv"]\n'),
     })
     const twice = gzipSync(`${fourths}3,x\n4,y\n`)
     expect(await suggest(['-'], twice)).toMatchObject({ entry: suggested('standard-input', keyOfAllRows) })
-    const other = await temporaryFolder()
+    const secondFolder = await temporaryFolder()
     const zip = zipOf(
       { name: 'in/u.csv', content: `${fourths}3,x\n4,y\n` },
       { name: 't.csv', content: 'c\n' },
     )
-    await writeFile(path.join(other, 'z.csv.zip'), zip)
-    expect(await suggest([path.join(other, 'z.csv.zip'), '--member=u*'])).toMatchObject({
+    await writeFile(path.join(secondFolder, 'z.csv.zip'), zip)
+    expect(await suggest([path.join(secondFolder, 'z.csv.zip'), '--member=u*'])).toMatchObject({
       entry: suggested('z', `${keyOfAllRows}  source:\n    member: "u*"\n`),
     })
-    expect(await suggest([path.join(other, 'z.csv.zip')])).toMatchObject({
+    expect(await suggest([path.join(secondFolder, 'z.csv.zip')])).toMatchObject({
       code: 1,
       err: expect.stringContaining(
         'contains several files (in/u.csv, t.csv): declare the one to read, such as source.member: "in/u.csv", or name it for `acervo add` by --member',
@@ -98,7 +98,7 @@ describe('the suggest program', () => {
     })
   })
 
-  test.each<[what: string, args: string[], err: RegExp]>([
+  test.each<[title: string, args: string[], err: RegExp]>([
     ['a file that is not there', ['none.csv'], /^there is no file none\.csv\n/],
     ['a pattern of none', ['no*.csv'], /^there is no file no\*\.csv\n/],
     ['a folder', ['/tmp'], /^\/tmp is a folder: name a file, or those in it as '\/tmp\/\*\.csv'\n/],
@@ -111,24 +111,24 @@ describe('the suggest program', () => {
 
 describe('the ingest program', () => {
   test('with --quiet says only what is wrong, and goes on with the other tables', async () => {
-    const own = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
-    await mkdir(path.join(own.SOURCES, 'socios-brasil'), { recursive: true })
-    const file = path.join(own.SOURCES, 'socios-brasil', 'empresas.csv')
+    const ownSettings = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
+    await mkdir(path.join(ownSettings.SOURCES, 'socios-brasil'), { recursive: true })
+    const file = path.join(ownSettings.SOURCES, 'socios-brasil', 'empresas.csv')
     const tables = ['socios-brasil/empresas']
     const quiet = { code: 0, signal: null, out: '', err: '' }
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
-    expect(await run('ingest', ['--quiet', ...tables], own)).toEqual(quiet)
+    expect(await run('ingest', ['--quiet', ...tables], ownSettings)).toEqual(quiet)
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,SP\n')
-    expect(await run('ingest', ['--quiet', ...tables], own)).toEqual(quiet)
+    expect(await run('ingest', ['--quiet', ...tables], ownSettings)).toEqual(quiet)
     // A possibly truncated end is reported.
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF')
-    const warned = await run('ingest', ['--quiet', ...tables], own)
+    const warned = await run('ingest', ['--quiet', ...tables], ownSettings)
     expect([warned.code, warned.out.split('\n')[1]]).toEqual([
       0,
       '  warning: the last line of empresas.csv has no line ending: check that the file is complete',
     ])
     await writeFile(file, 'cnpj,razao_social\n1,x\n')
-    const third = await run('ingest', [], own)
+    const third = await run('ingest', [], ownSettings)
     expect([third.code, third.out]).toEqual([
       1,
       expect.stringContaining('0 published, 0 unchanged, 1 failed'),
@@ -136,19 +136,19 @@ describe('the ingest program', () => {
   })
 
   test('takes a dataset for all its tables, and names those without a source', async () => {
-    const own = { SOURCES: path.join(folder, 'one'), WAREHOUSE: path.join(folder, 'one-warehouse') }
-    await mkdir(path.join(own.SOURCES, 'genero-nomes'), { recursive: true })
+    const ownSettings = { SOURCES: path.join(folder, 'one'), WAREHOUSE: path.join(folder, 'one-warehouse') }
+    await mkdir(path.join(ownSettings.SOURCES, 'genero-nomes'), { recursive: true })
     const header = 'name,classification,frequency_female,frequency_male,frequency_total,ratio,names'
     await writeFile(
-      path.join(own.SOURCES, 'genero-nomes', 'grupos.csv'),
+      path.join(ownSettings.SOURCES, 'genero-nomes', 'grupos.csv'),
       `${header}\nANA,F,10,0,10,1.00,ANA\n`,
     )
-    const { code, out } = await run('ingest', ['genero-nomes'], own)
+    const { code, out } = await run('ingest', ['genero-nomes'], ownSettings)
     expect(code).toBe(1)
     expect(out).toContain(
-      `no source in ${own.SOURCES} for genero-nomes/nomes\n1 published, 0 unchanged, 0 failed\n`,
+      `no source in ${ownSettings.SOURCES} for genero-nomes/nomes\n1 published, 0 unchanged, 0 failed\n`,
     )
-    const again = await run('ingest', ['--unpublished'], own)
+    const again = await run('ingest', ['--unpublished'], ownSettings)
     expect(again.code).toBe(0)
     expect(again.out).toMatch(
       /^already published and not checked: 1; `acervo ingest` checks their sources for changes\nno source in /,
@@ -224,20 +224,20 @@ describe('the server program', () => {
   })
 
   test('a reader that closes its end early stops no command, and hides no exit code', async () => {
-    const own = path.join(folder, 'closed')
-    await mkdir(path.join(own, 'sources', 'socios-brasil'), { recursive: true })
-    const source = path.join(own, 'sources', 'socios-brasil', 'empresas.csv')
+    const closed = path.join(folder, 'closed')
+    await mkdir(path.join(closed, 'sources', 'socios-brasil'), { recursive: true })
+    const source = path.join(closed, 'sources', 'socios-brasil', 'empresas.csv')
     await writeFile(source, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
     const script = `acervo() { "$NODE" "$PROGRAM" "$@"; }
       acervo ingest socios-brasil/empresas | true; acervo verify; acervo check | true; echo "\${PIPESTATUS[*]}"`
     const env = {
       PATH: process.env['PATH'] ?? '',
-      HOME: own,
+      HOME: closed,
       CATALOG: path.resolve('catalog.yaml'),
       NODE: process.execPath,
       PROGRAM: path.resolve('dist/ingest/main.js'),
     }
-    const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: own, env, encoding: 'utf8' })
+    const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: closed, env, encoding: 'utf8' })
     expect([stdout, stderr]).toEqual([
       expect.stringMatching(/^1 snapshots read \(.* MB in total\), 0 damaged\n0 0\n$/),
       '',
@@ -245,7 +245,7 @@ describe('the server program', () => {
   })
 
   // The one of util-linux; others have different options.
-  const script = process.platform === 'linux' ? found('script') : null
+  const script = process.platform === 'linux' ? programPath('script') : null
   describeWith(script !== null, 'script(1) of util-linux')('on a terminal', () => {
     test('says in its last line where to look, below lines that people can read', async () => {
       const port = String(await freePort())
@@ -313,13 +313,13 @@ test.each<[command: string, args: readonly string[]]>([
     await writeFile(catalog, catalogText([{ name: 't', order: [], fields: [fieldOf('n:integer')] }]))
     await mkdir(path.join(home, 'sources', 'd'), { recursive: true })
     await writeFile(path.join(home, 'sources', 'd', 't.csv'), 'n\n1\n')
-    const own = {
+    const ownSettings = {
       CATALOG: catalog,
       SOURCES: path.join(home, 'sources'),
       WAREHOUSE: path.join(home, 'warehouse'),
     }
     const child = spawn(command, args, {
-      env: { ...process.env, ...own, PORT: String(port) },
+      env: { ...process.env, ...ownSettings, PORT: String(port) },
       stdio: 'ignore',
     })
     const ended = once(child, 'close')
@@ -336,18 +336,18 @@ test('a server removes what one that was killed has left, and nothing of one tha
   const home = await temporaryFolder()
   const catalog = path.join(home, 'catalog.json')
   await writeFile(catalog, catalogText([]))
-  const own = { CATALOG: catalog, WAREHOUSE: path.join(home, 'warehouse'), TMPDIR: home }
+  const ownSettings = { CATALOG: catalog, WAREHOUSE: path.join(home, 'warehouse'), TMPDIR: home }
   const left = async (): Promise<string[]> =>
     (await readdir(home)).filter((name) => /^acervo-\w{6}$/.test(name)).toSorted()
-  const first = await startServer(own)
+  const first = await startServer(ownSettings)
   const [killed] = await left()
   process.kill(first.pid, 'SIGKILL')
   await first.ended
   expect(await left()).toEqual([killed])
-  await startServer(own)
+  await startServer(ownSettings)
   const [running] = await left()
   expect(running).not.toBe(killed)
-  await startServer(own)
+  await startServer(ownSettings)
   expect(await left()).toHaveLength(2)
   expect(await left()).toContain(running)
   expect(os.tmpdir()).not.toBe(home)

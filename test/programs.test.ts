@@ -40,10 +40,13 @@ describe('the command line', () => {
 
 describe('the check program', () => {
   test('exits 0 if an ingest would succeed, else 1, in each format', async () => {
-    const own = { SOURCES: path.join(folder, 'checked'), WAREHOUSE: path.join(folder, 'checked-warehouse') }
-    const checkOwn = { ...own, LOCAL_FOLDER: path.join(folder, 'local') }
-    await mkdir(path.join(own.SOURCES, 'socios-brasil'), { recursive: true })
-    const file = path.join(own.SOURCES, 'socios-brasil', 'empresas.csv')
+    const ownSettings = {
+      SOURCES: path.join(folder, 'checked'),
+      WAREHOUSE: path.join(folder, 'checked-warehouse'),
+    }
+    const checkOwn = { ...ownSettings, LOCAL_FOLDER: path.join(folder, 'local') }
+    await mkdir(path.join(ownSettings.SOURCES, 'socios-brasil'), { recursive: true })
+    const file = path.join(ownSettings.SOURCES, 'socios-brasil', 'empresas.csv')
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
     const table = 'socios-brasil/empresas'
     expect(await run('check', [table], checkOwn)).toMatchObject({
@@ -87,19 +90,19 @@ describe('the ingest program', () => {
   })
 
   test('publishes, says unchanged the next time, and fails alone', async () => {
-    const own = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
-    await mkdir(path.join(own.SOURCES, 'socios-brasil'), { recursive: true })
-    const file = path.join(own.SOURCES, 'socios-brasil', 'empresas.csv')
+    const ownSettings = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
+    await mkdir(path.join(ownSettings.SOURCES, 'socios-brasil'), { recursive: true })
+    const file = path.join(ownSettings.SOURCES, 'socios-brasil', 'empresas.csv')
     await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
     const tables = ['socios-brasil/empresas']
-    const first = await run('ingest', tables, own)
+    const first = await run('ingest', tables, ownSettings)
     expect([first.code, first.out]).toEqual([
       0,
       expect.stringMatching(
         /^socios-brasil\/empresas: published 1 row .*\n1 published, 0 unchanged, 0 failed\n$/,
       ),
     ])
-    const second = await run('ingest', tables, own)
+    const second = await run('ingest', tables, ownSettings)
     expect([second.code, second.out]).toEqual([
       0,
       expect.stringMatching(
@@ -107,11 +110,11 @@ describe('the ingest program', () => {
       ),
     ])
     await writeFile(file, 'cnpj,razao_social\n1,x\n')
-    const failed = await run('ingest', ['--quiet', ...tables], own)
+    const failed = await run('ingest', ['--quiet', ...tables], ownSettings)
     expect([failed.code, failed.out]).toEqual([1, expect.stringMatching(/^socios-brasil\/empresas: FAILED/)])
   })
 
-  testSampled<[what: string, args: string[], extra: Record<string, string>, err: RegExp]>([
+  testSampled<[title: string, args: string[], extra: Record<string, string>, err: RegExp]>([
     [
       'an unknown table',
       ['covid19/casos'],
@@ -143,14 +146,14 @@ describe('the sample program', () => {
       CATALOG,
       catalogText([{ name: 't', order: ['n'], fields: [{ name: 'n', type: 'integer' }] }]),
     )
-    const own = { ...settings, CATALOG }
-    expect(await run('sample', [], own)).toMatchObject({
+    const environment = { ...settings, CATALOG }
+    expect(await run('sample', [], environment)).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringMatching(/^no sample for d\/t; samples: balneabilidade-bahia\/balneabilidade, .*\n$/),
     })
-    expect(await run('sample', ['--if-none'], own)).toMatchObject({ code: 0, out: '', err: '' })
-    expect(await run('ingest', [], own)).toMatchObject({
+    expect(await run('sample', ['--if-none'], environment)).toMatchObject({ code: 0, out: '', err: '' })
+    expect(await run('ingest', [], environment)).toMatchObject({
       code: 1,
       err: `there is nothing to ingest: put sources into ${settings['SOURCES'] ?? ''}, or set SOURCES\n`,
     })
@@ -192,7 +195,7 @@ describe('the server program', () => {
     })
   })
 
-  testSampled<[what: string, extra: Record<string, string>, err: RegExp]>([
+  testSampled<[title: string, extra: Record<string, string>, err: RegExp]>([
     ['a malformed setting', { PORT: 'http' }, /^PORT is "http", and must be a port number from 1 to 65535$/],
     ['a catalog that is none', { CATALOG: 'Makefile' }, /^Makefile has .* errors?:\nMakefile:\d+:\d+: /],
   ])('does not start with %s', async (_what, extra, err) => {
@@ -212,8 +215,12 @@ describe('the server program', () => {
       `setTimeout(() => process.emitWarning('odd'), 1500)
        setTimeout(() => { throw new TypeError('a bug') }, 2000)`,
     )
-    const own = { ...settings, PORT: String(await freePort()), NODE_OPTIONS: `--require=${preloaded}` }
-    const { code, out, err } = await start('server/process/main', [], own).ended
+    const environment = {
+      ...settings,
+      PORT: String(await freePort()),
+      NODE_OPTIONS: `--require=${preloaded}`,
+    }
+    const { code, out, err } = await start('server/process/main', [], environment).ended
     const lines = `${out}${err}`.trim().split('\n')
     expect(code).toBe(1)
     expect(lines.map((line) => JSON.parse(line) as { level: number; msg: string })).toEqual(

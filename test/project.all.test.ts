@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import path from 'node:path'
 import { parseDocument } from 'yaml'
 import { endWithFile } from './support/each-file.ts'
-import { found } from './support/installed.ts'
+import { programPath } from './support/installed.ts'
 import { describeWith } from './support/needs.ts'
 import { freePort } from './support/ports.ts'
 import { temporaryFolder } from './support/workshop.ts'
@@ -77,7 +77,7 @@ test('the CSV files of a folder are the tables of a dataset, without those that 
 
 const secret = 'root;x;0\n'
 
-test.each<[what: string, args: string[], make: (folder: string) => Promise<unknown>, err: string]>([
+test.each<[title: string, args: string[], make: (folder: string) => Promise<unknown>, err: string]>([
   [
     'a link out of a folder',
     ['in'],
@@ -184,15 +184,15 @@ test('init writes a project, which takes tables, and never over a file', async (
   })
 })
 
-const linter = found('actionlint') ?? process.env['ACERVO_ACTIONLINT'] ?? null
+const linter = programPath('actionlint') ?? process.env['ACERVO_ACTIONLINT'] ?? null
 
 describeWith(linter !== null, 'actionlint (ACERVO_ACTIONLINT or the path)')('workflows', () => {
   test('of the repository and of a new project have no fault', async () => {
     const folder = await temporaryFolder()
     runIn(folder, 'init', 'portal')
-    const own = await readdir('.github/workflows')
+    const workflows = await readdir('.github/workflows')
     const files = [
-      ...own.map((name) => `.github/workflows/${name}`),
+      ...workflows.map((name) => `.github/workflows/${name}`),
       path.join(folder, 'portal/.github/workflows/refresh.yaml'),
     ]
     const { status, stdout } = spawnSync(linter ?? '', files, { encoding: 'utf8' })

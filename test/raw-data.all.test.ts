@@ -122,8 +122,8 @@ async function independently(table: RawTable): Promise<string[]> {
 function catalogOf(tables: Readonly<Record<string, RawTable>>) {
   return tinyCatalog(
     ...Object.entries(tables).map(([name, { files, encoding, source, columns }]) => {
-      const all = Object.entries(columns)
-      const renamed = all
+      const entries = Object.entries(columns)
+      const renamed = entries
         .map(([column, [field]]) => [column, field.split(':')[0]])
         .filter(([a, b]) => a !== b)
       // The columns of the assets that nobody asks for.
@@ -140,7 +140,7 @@ function catalogOf(tables: Readonly<Record<string, RawTable>>) {
           : []
       return {
         name,
-        fields: all.map(([, [field]]) => field),
+        fields: entries.map(([, [field]]) => field),
         source: { ...source, files, encoding, ignore, rename: Object.fromEntries(renamed) as object },
       }
     }),
@@ -171,10 +171,10 @@ describeWithData('files as governments publish them', () => {
     async (name, table) => {
       const expected = await independently(table)
       const pages = await walk(service.app, `/api/v1/dataset/d/${name}/data/?page_size=10000`)
-      const found = pages.flatMap(({ results }) => results.map((row) => JSON.stringify(row)))
-      expect(found).toHaveLength(expected.length)
-      const different = found.findIndex((row, index) => row !== expected[index])
-      expect([different, found[different]]).toEqual([-1, expected[different]])
+      const rowTexts = pages.flatMap(({ results }) => results.map((row) => JSON.stringify(row)))
+      expect(rowTexts).toHaveLength(expected.length)
+      const different = rowTexts.findIndex((row, index) => row !== expected[index])
+      expect([different, rowTexts[different]]).toEqual([-1, expected[different]])
     },
     120_000,
   )

@@ -66,9 +66,9 @@ describeWithData('real data', () => {
     let table: Table
     let rows: readonly Row[] = []
     beforeAll(async () => {
-      const found = allTables(catalog).find((candidate) => tableId(candidate) === id)
-      if (found === undefined) throw new Error(`no table ${id}`)
-      table = found
+      const match = allTables(catalog).find((candidate) => tableId(candidate) === id)
+      if (match === undefined) throw new Error(`no table ${id}`)
+      table = match
       rows = await readRows(path.join(realData, 'sources', `${id}.csv.gz`), table)
     }, 120_000)
     afterAll(() => {

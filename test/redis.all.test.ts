@@ -40,20 +40,20 @@ async function ask({ port }: ServerProgram, client: string): Promise<Asked> {
 }
 
 async function askAll(servers: readonly ServerProgram[], times: number, client: string): Promise<Asked[]> {
-  const all: Asked[] = []
+  const answers: Asked[] = []
   for (let done = 0; done < times; done += 20) {
-    const some = Array.from({ length: Math.min(20, times - done) }, (_, index) => {
+    const batch = Array.from({ length: Math.min(20, times - done) }, (_, index) => {
       const server = servers[index % servers.length]
       if (server === undefined) throw new Error('no server')
       return ask(server, client)
     })
-    all.push(...(await Promise.all(some)))
+    answers.push(...(await Promise.all(batch)))
   }
-  return all
+  return answers
 }
 
 const count = (asked: readonly Asked[], status: number): number =>
-  asked.filter((one) => one.status === status).length
+  asked.filter((answer) => answer.status === status).length
 const slowest = (asked: readonly Asked[]): number => Math.max(...asked.map(({ ms }) => ms))
 
 withRedis('servers that share a Redis', () => {
@@ -98,7 +98,7 @@ withRedis('servers that share a Redis', () => {
   })
 
   /** Ways in which it fails, and how it recovers. */
-  const fates: [what: string, away: () => Promise<void>, back: () => Promise<void>][] = [
+  const fates: [title: string, away: () => Promise<void>, back: () => Promise<void>][] = [
     [
       'killed',
       async () => {
@@ -128,15 +128,15 @@ withRedis('servers that share a Redis', () => {
   ]
 
   test('count for themselves while it is away, keep nobody waiting, and share again when it is back', async () => {
-    for (const [index, [what, away, back]] of fates.entries()) {
+    for (const [index, [title, away, back]] of fates.entries()) {
       await until(() => isShared(`198.51.100.${index * 50 + Math.floor(Math.random() * 50)}`))
       const before = await askAll(servers, 100, `203.0.113.${100 + index}`)
       await away()
       const alone = await askAll(servers, 100, `203.0.113.${index}`)
       // As on a machine that does nothing else.
       const waited = slowest(alone) - slowest(before)
-      expect({ what, statuses: count(alone, 200), isQuick: waited < 500 }).toEqual({
-        what,
+      expect({ title, statuses: count(alone, 200), isQuick: waited < 500 }).toEqual({
+        title,
         statuses: 100,
         isQuick: true,
       })
@@ -144,8 +144,11 @@ withRedis('servers that share a Redis', () => {
       const began = performance.now()
       for (let tries = 0; ; tries += 1) {
         if (await isShared(`192.0.2.${100 + index * 50 + tries}`)) break
-        expect({ what, seconds: performance.now() - began }).toEqual({ what, seconds: expect.any(Number) })
-        if (performance.now() - began > 5000) throw new Error(`${what}: not shared again within 5 s`)
+        expect({ title, seconds: performance.now() - began }).toEqual({
+          title,
+          seconds: expect.any(Number),
+        })
+        if (performance.now() - began > 5000) throw new Error(`${title}: not shared again within 5 s`)
         await setTimeout(200)
       }
     }

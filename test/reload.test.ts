@@ -8,11 +8,11 @@ import { until } from './support/until.ts'
 import { workersOf } from './support/workers.ts'
 import { catalogAround, catalogText, fieldOf, workshop } from './support/workshop.ts'
 
-const table = (name: string, more: object = {}): object => ({
+const table = (name: string, tableKeys: object = {}): object => ({
   name,
   order: ['n asc'],
   fields: ['n:integer', 'city:string'].map(fieldOf),
-  ...more,
+  ...tableKeys,
 })
 
 /** A catalog, and a warehouse in which its tables are published. */
@@ -301,7 +301,10 @@ testAll(
       for (let request = 0; request < 8; request += 1)
         expect(await statusOf(server.port, data('t'))).toBe(200)
       const workers = await Promise.all(workersOf(server.pid).map(memoryOf))
-      used.push({ primary: await memoryOf(server.pid), workers: workers.reduce((sum, own) => sum + own, 0) })
+      used.push({
+        primary: await memoryOf(server.pid),
+        workers: workers.reduce((sum, bytes) => sum + bytes, 0),
+      })
     }
     const [early, late] = [used[2], used[12]]
     expect((late?.primary ?? Infinity) / (early?.primary ?? 0)).toBeLessThan(1.2)

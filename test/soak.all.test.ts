@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { found } from './support/installed.ts'
+import { programPath } from './support/installed.ts'
 import { numbered, oneTable, startWorkers, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import type { ServerProgram } from './support/programs.ts'
@@ -60,10 +60,10 @@ function look(target: string, status: number, body: Buffer): string | null {
   if (status === 503 && target.includes('/export/')) return null
   if (status !== 200) return `${target} answered ${status}: ${body.toString().slice(0, 200)}`
   const text = body.toString()
-  const versions = new Set([...text.matchAll(/"version":(\d+)/g)].map(([, one]) => Number(one)))
+  const versions = new Set([...text.matchAll(/"version":(\d+)/g)].map(([, digits]) => Number(digits)))
   if (versions.size > 1) return `${target} has rows of ${[...versions].join()}`
-  const [one = version] = versions
-  return one >= version - 2 ? null : `${target} has version ${one}, and ${version} is published`
+  const [seen = version] = versions
+  return seen >= version - 2 ? null : `${target} has version ${seen}, and ${version} is published`
 }
 
 /** Walks a snapshot from its first page to its last, again and again: it stays whole through every refresh. */
@@ -131,7 +131,7 @@ async function takenBy({ pid }: ServerProgram): Promise<Taken> {
   return { megabytes, descriptors }
 }
 
-const prometheus = found('prometheus')
+const prometheus = programPath('prometheus')
 if (prometheus === null)
   console.warn('prometheus is not installed: the alerts are not watched during the soak')
 
@@ -178,13 +178,13 @@ async function watching(metricsPort: number): Promise<() => Promise<string[]>> {
     ),
   )
   return async () => {
-    const all = await ask(`max_over_time(ALERTS{alertstate="firing"}[${seconds + 60}s])`)
+    const firing = await ask(`max_over_time(ALERTS{alertstate="firing"}[${seconds + 60}s])`)
     const seen = await ask(`count_over_time(acervo_ingest_rows[${seconds + 60}s])`)
     child.kill()
     collector.close()
     collector.closeAllConnections()
     if (seen.length === 0) throw new Error('Prometheus has seen nothing of the ingest')
-    return all.map(({ metric }) => metric['alertname'] ?? '')
+    return firing.map(({ metric }) => metric['alertname'] ?? '')
   }
 }
 
@@ -217,9 +217,9 @@ test(`${seconds} seconds of ${readersCount + walkersCount} readers and refreshes
   }
   await asking.stop()
   over.abort()
-  const walked = (await Promise.all(walks)).reduce((sum, one) => sum + one, 0)
+  const walked = (await Promise.all(walks)).reduce((sum, steps) => sum + steps, 0)
   const alerts = await raised()
-  const total = [...asking.answers.values()].reduce((sum, one) => sum + one, 0)
+  const total = [...asking.answers.values()].reduce((sum, count) => sum + count, 0)
   const [early, late] = [middleOf(took, 0.4, 0.6), middleOf(took, 0.8, 1)]
   console.log(
     `soak of ${seconds} s: ${total} answers, ${walked} walks, ${version} snapshots; ` +
@@ -228,12 +228,12 @@ test(`${seconds} seconds of ${readersCount + walkersCount} readers and refreshes
   )
   expect({
     failures: [...asking.failures],
-    found: asking.found.slice(0, 5),
+    problems: asking.problems.slice(0, 5),
     faults: faults.slice(0, 5),
     alerts,
   }).toEqual({
     failures: [],
-    found: [],
+    problems: [],
     faults: [],
     alerts: [],
   })
@@ -246,9 +246,9 @@ test(`${seconds} seconds of ${readersCount + walkersCount} readers and refreshes
 
 /** The median of a part of the time. */
 function middleOf(took: readonly Taken[], from: number, to: number): Taken {
-  const some = took.slice(Math.floor(took.length * from), Math.max(1, Math.ceil(took.length * to)))
+  const slice = took.slice(Math.floor(took.length * from), Math.max(1, Math.ceil(took.length * to)))
   const median = (of: (taken: Taken) => number): number =>
-    some.map(of).toSorted((a, b) => a - b)[Math.floor(some.length / 2)] ?? 0
+    slice.map(of).toSorted((a, b) => a - b)[Math.floor(slice.length / 2)] ?? 0
   return {
     megabytes: median(({ megabytes }) => megabytes),
     descriptors: median(({ descriptors }) => descriptors),

@@ -47,7 +47,7 @@ beforeAll(async () => {
 
 /** Returns the paragraphs, list items and table cells of Markdown, without code. */
 function paragraphsIn(markdown: string): Comment[] {
-  const found: { line: number; text: string }[] = []
+  const paragraphs: { line: number; text: string }[] = []
   let isCode = false
   let isOpen = false
   for (const [index, line] of markdown.split('\n').entries()) {
@@ -55,14 +55,14 @@ function paragraphsIn(markdown: string): Comment[] {
     const text = line.replaceAll(/`[^`]+`/g, '`').trim()
     const isText = !isCode && text !== '' && !/^(```|#)/.test(line)
     if (isText && text.startsWith('|')) {
-      for (const cell of text.split('|')) found.push({ line: index + 1, text: cell.trim() })
+      for (const cell of text.split('|')) paragraphs.push({ line: index + 1, text: cell.trim() })
     } else if (isText && isOpen && !/^([-*]|\d+\.) /.test(text)) {
-      const last = found.at(-1)
+      const last = paragraphs.at(-1)
       if (last !== undefined) last.text += ` ${text}`
-    } else if (isText) found.push({ line: index + 1, text })
+    } else if (isText) paragraphs.push({ line: index + 1, text })
     isOpen = isText && !text.startsWith('|')
   }
-  return found
+  return paragraphs
 }
 
 /** Returns the texts in quotes of a file, without the code in templates. */
@@ -100,8 +100,8 @@ function commentsIn(text: string): Comment[] {
 function faultsOf(fault: (text: string) => string | null): string[] {
   return [...texts].flatMap(([file, text]) =>
     commentsIn(text).flatMap((comment) => {
-      const found = fault(comment.text)
-      return found === null ? [] : [`${file}:${comment.line}: ${found}`]
+      const message = fault(comment.text)
+      return message === null ? [] : [`${file}:${comment.line}: ${message}`]
     }),
   )
 }
@@ -113,8 +113,8 @@ test('comments begin with a verb, or a noun phrase that stands alone', () => {
 test('comments contain no word that makes a reader guess', () => {
   expect(
     faultsOf((text) => {
-      const found = unclear.exec(text)
-      return found === null ? null : `replace "${found[0]}": ${text}`
+      const match = unclear.exec(text)
+      return match === null ? null : `replace "${match[0]}": ${text}`
     }),
   ).toEqual([])
 })
@@ -129,19 +129,19 @@ test('sentences of comments are short', () => {
 })
 
 test('messages contain no word that makes a reader guess', () => {
-  const found = [...texts].flatMap(([file, text]) =>
+  const faults = [...texts].flatMap(([file, text]) =>
     rooms.includes(file.split('/')[0] ?? '')
       ? messagesIn(text)
           .filter((message) => message.text.includes(' ') && unclear.test(message.text))
           .map((message) => `${file}:${message.line}: ${message.text}`)
       : [],
   )
-  expect(found).toEqual([])
+  expect(faults).toEqual([])
 })
 
 test('docs have short sentences and cells, and no word that makes a reader guess', () => {
   const cellMax = 200
-  const found = [...papers].flatMap(([file, text]) => {
+  const faults = [...papers].flatMap(([file, text]) => {
     const fromCells = text
       .split('\n')
       .filter((line) => line.startsWith('|'))
@@ -159,7 +159,7 @@ test('docs have short sentences and cells, and no word that makes a reader guess
     })
     return [...fromCells, ...fromTexts]
   })
-  expect(found).toEqual([])
+  expect(faults).toEqual([])
 })
 
 test('an exported name is defined once', () => {
@@ -180,10 +180,10 @@ test('files are named after their content', () => {
 })
 
 test('faults of comments are found', () => {
-  const found = commentsIn(
+  const comments = commentsIn(
     '/** Of a field. */\nconst a = 1\n  // What is\n  // told\n/**\n * Returns it.\n * @param b c\n */\n',
   )
-  expect(found).toEqual([
+  expect(comments).toEqual([
     { line: 1, text: 'Of a field.' },
     { line: 3, text: 'What is told' },
     { line: 5, text: 'Returns it.\n@param b c' },

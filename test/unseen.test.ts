@@ -81,8 +81,8 @@ function sorted({ order, rows }: Case): readonly (readonly Cell[])[] {
       const [a = null, b = null] = [left[index], right[index]]
       if (a === null && b === null) continue
       if (a === null || b === null) return a === null ? 1 : -1
-      const found = compare(a, b) * (direction === 'asc' ? 1 : -1)
-      if (found !== 0) return found
+      const difference = compare(a, b) * (direction === 'asc' ? 1 : -1)
+      if (difference !== 0) return difference
     }
     return 0
   })

@@ -49,11 +49,11 @@ testAll(
       NODE_OPTIONS: `--import=${moduleAt('test/support/stuck-on-signal.js')}`,
     }
     const [several, alone] = await Promise.all([startWorkers(settings, 2), startServer(settings)])
-    const [stuck = 0, other] = workersOf(several.pid)
+    const [stuck = 0, sibling] = workersOf(several.pid)
     process.kill(stuck, 'SIGUSR2')
     process.kill(alone.pid, 'SIGUSR2')
     await until(() => workersOf(several.pid).length === 2 && !workersOf(several.pid).includes(stuck))
-    expect(workersOf(several.pid)).toContain(other)
+    expect(workersOf(several.pid)).toContain(sibling)
     await several.says('"worker died; starting another"')
     for (let times = 0; times < 4; times += 1)
       expect((await fetch(`http://127.0.0.1:${several.port}${rows}`)).status).toBe(200)

@@ -40,7 +40,7 @@ test('workers are replaced one after the other, and no request of 200 readers fa
   await setTimeout(500)
   await asking.stop()
   expect([...asking.failures]).toEqual([])
-  expect(asking.found).toEqual([])
+  expect(asking.problems).toEqual([])
   await until(() => !workersOf(server.pid).some((pid) => before.includes(pid)))
 }, 60_000)
 
@@ -60,7 +60,7 @@ test.each([1, 3])(
     expect((await server.ended).code).toBe(0)
     await asking.stop()
     expect([...asking.failures]).toEqual([])
-    expect(asking.found).toEqual([])
+    expect(asking.problems).toEqual([])
     expect(asking.answers.get(200)).toBeGreaterThan(200)
   },
   60_000,
@@ -122,12 +122,12 @@ test.each([200, 700, 1200, 2500])(
     await server.ended
     expect(workersOf(server.child.pid ?? 0)).toEqual([])
     // Its own lines are in their order; those of its workers come in between.
-    const own = server
+    const lines = server
       .out()
       .split('\n')
       .filter((line) => !line.includes('"worker":'))
-    const stopping = own.findIndex((line) => line.includes('"stopping"'))
-    expect(own.slice(Math.max(0, stopping)).join('\n')).not.toContain('all workers started')
+    const stopping = lines.findIndex((line) => line.includes('"stopping"'))
+    expect(lines.slice(Math.max(0, stopping)).join('\n')).not.toContain('all workers started')
   },
   60_000,
 )

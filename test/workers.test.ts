@@ -40,12 +40,14 @@ testAll(
         return response.status
       }),
     )
-    const count = (status: number): number => statuses.filter((one) => one === status).length
+    const count = (status: number): number => statuses.filter((code) => code === status).length
     expect([count(200), count(429)]).toEqual([100, 200])
     // One that is started in the place of another knows what was counted before; the next test replaces a worker, too.
     const workers = workersOf(pid)
     for (const worker of workers) process.kill(worker, 'SIGKILL')
-    await until(() => workersOf(pid).length === 2 && !workersOf(pid).some((one) => workers.includes(one)))
+    await until(
+      () => workersOf(pid).length === 2 && !workersOf(pid).some((worker) => workers.includes(worker)),
+    )
     expect((await fetch(`http://127.0.0.1:${port}${rows}`)).status).toBe(429)
   },
   60_000,
@@ -79,19 +81,19 @@ test('a worker that is killed is replaced, and the others answer meanwhile', asy
   const server = await startWorkers(table.settings, 2)
   const asking = readers({ port: server.port, readers: 20, target: () => rows, look: isWhole })
   const answered = (): number => asking.answers.get(200) ?? 0
-  const more = async (): Promise<void> => {
+  const answersGrow = async (): Promise<void> => {
     const before = answered()
     await until(() => answered() > before + 25)
   }
   for (let kill = 0; kill < kills; kill += 1) {
-    await more()
+    await answersGrow()
     const [victim = 0] = workersOf(server.pid)
     process.kill(victim, 'SIGKILL')
     await until(() => workersOf(server.pid).length === 2 && !workersOf(server.pid).includes(victim))
   }
-  await more()
+  await answersGrow()
   await asking.stop()
-  expect(asking.found).toEqual([])
+  expect(asking.problems).toEqual([])
   // Readers with a connection to the killed worker failed once, and continued.
   const failed = [...asking.failures.values()].reduce((sum, times) => sum + times, 0)
   expect(failed).toBeLessThanOrEqual(20 * kills)

@@ -62,8 +62,8 @@ afterAll(async () => {
 
 describeWithClickHouse('tables that are given to ClickHouse', () => {
   let sampled: Workshop
-  let own: Service
-  let other: Service
+  let service: Service
+  let plainService: Service
 
   beforeAll(async () => {
     const catalog = given(await loadCatalog('catalog.yaml'))
@@ -72,8 +72,8 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
     const outcomes = await sampled.ingest({ partRows: 128, codedDistinctMax: 40, clickHouse: link })
     if (outcomes.some(({ status }) => status !== 'published'))
       throw new Error(JSON.stringify(outcomes.map(({ status }) => status)))
-    own = await serve(sampled, { clickHouse: link })
-    other = await serve(sampled, {})
+    service = await serve(sampled, { clickHouse: link })
+    plainService = await serve(sampled, {})
   }, 240_000)
 
   test('random queries have the bytes that DuckDB gives them, and the rows that a second reading finds', async () => {
@@ -88,16 +88,16 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
       const rows = table === undefined ? undefined : sources.get(table)
       if (table === undefined || rows === undefined) continue
       if (ask % 10 === 0) {
-        const difference = await compareOne(own, table, rows, random)
+        const difference = await compareOne(service, table, rows, random)
         if (difference !== null) differences.push(difference)
         continue
       }
       const { query } = randomQuery(random, table, rows)
       const asked = `/api/v1/dataset/${tableId(table)}/data/?${query.toString()}`
-      const one = await rawGet(own.app, asked)
-      const two = await rawGet(other.app, asked)
-      const counts = [one, two].map(({ headers }) => headers['acervo-count'])
-      const isSame = one.status === two.status && one.body.equals(two.body) && counts[0] === counts[1]
+      const first = await rawGet(service.app, asked)
+      const two = await rawGet(plainService.app, asked)
+      const counts = [first, two].map(({ headers }) => headers['acervo-count'])
+      const isSame = first.status === two.status && first.body.equals(two.body) && counts[0] === counts[1]
       if (!isSame) differences.push(asked)
     }
     expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
@@ -106,13 +106,13 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
   test('are asked of it, not of DuckDB', async () => {
     const table = allTables(sampled.catalog).find(({ name }) => name === 'caso_full')
     if (table === undefined) throw new Error('expected caso_full')
-    const snapshot = own.snapshots.current(table)
+    const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw new Error('expected a snapshot')
-    const before = own.scans.statements
+    const before = service.scans.statements
     const filter = parseRowQuery(table, '?city__contains=a&state=SP&ordering=-date', ['page'])
-    const selection = await own.engine.selections.find({ snapshot, filter, requester: asking })
+    const selection = await service.engine.selections.find({ snapshot, filter, requester: asking })
     await selection.slice(0, 10, asking)
-    expect(own.scans.statements).toBe(before)
+    expect(service.scans.statements).toBe(before)
   })
 })
 
@@ -234,15 +234,15 @@ describeWithClickHouse('a snapshot', () => {
 
 describeWithClickHouse('a ClickHouse that hangs', () => {
   test('keeps nobody waiting, and answers when it goes on', async () => {
-    const own = await startClickHouse()
-    const hanging = await ClickHouse.open(own.address)
+    const hungServer = await startClickHouse()
+    const hanging = await ClickHouse.open(hungServer.address)
     if (hanging === null) throw new Error('expected a link')
     const shop = await workshop(catalogAround([{ ...small, name: 'hung' }]), { 'd/hung.csv': smallCsv })
     await shop.ingest({ clickHouse: hanging })
     const { app } = await serve(shop, { clickHouse: hanging, queryTimeoutMs: 500 })
-    process.kill(own.pid, 'SIGSTOP')
+    process.kill(hungServer.pid, 'SIGSTOP')
     const refused = await rawGet(app, '/api/v1/dataset/d/hung/data/?is=true')
-    process.kill(own.pid, 'SIGCONT')
+    process.kill(hungServer.pid, 'SIGCONT')
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)])
     expect((await getPage(app, '/api/v1/dataset/d/hung/data/?is=true')).count).toBe(1)
     await hanging.close()
@@ -262,18 +262,18 @@ describeWithClickHouse('a walk', () => {
   test('asks for many positions at once, and gets each page of them', async () => {
     const shop = await workshop(catalogAround([table]), { 'd/long.csv': `n,price,day,at,is\n${numbers}` })
     await shop.ingest({ clickHouse: link })
-    const [one, other] = [await serve(shop, { clickHouse: link }), await serve(shop, {})]
+    const [withLink, withoutLink] = [await serve(shop, { clickHouse: link }), await serve(shop, {})]
     const [long] = allTables(shop.catalog)
     if (long === undefined) throw new Error('expected a table')
     const filter = parseRowQuery(long, '?n__gte=10&ordering=-price', ['page'])
     const statements = jest.spyOn(link, 'numbers')
     const slices = await Promise.all(
-      [one, other].map(async ({ engine, snapshots }) => {
+      [withLink, withoutLink].map(async ({ engine, snapshots }) => {
         const snapshot = snapshots.current(long)
         if (snapshot === null) throw new Error('expected a snapshot')
         const selection = await engine.selections.find({ snapshot, filter, requester: asking })
-        const found: number[][] = []
-        for (const [first, some] of [
+        const positions: number[][] = []
+        for (const [first, size] of [
           [0, 20],
           [4090, 20],
           [65_530, 20],
@@ -283,8 +283,8 @@ describeWithClickHouse('a walk', () => {
           [200_000, 5],
           [0, rows],
         ] as const)
-          found.push(Array.from(await selection.slice(first, some, asking)))
-        return found
+          positions.push(Array.from(await selection.slice(first, size, asking)))
+        return positions
       }),
     )
     expect(slices[0]).toEqual(slices[1])
@@ -317,7 +317,7 @@ describeWithClickHouse('what a ClickHouse says instead of an answer', () => {
     shop = await workshop(catalogAround([{ ...small, name: 'ill' }]), { 'd/ill.csv': smallCsv })
     await shop.ingest({ clickHouse: link })
   })
-  test.each<[what: string, answer: http.RequestListener, status: number]>([
+  test.each<[title: string, answer: http.RequestListener, status: number]>([
     ['too many ask at the same time', said(202), 503],
     ['a server of the cluster hangs', said(209), 503],
     ['a server of the cluster has gone', said(210), 503],

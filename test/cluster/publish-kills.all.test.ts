@@ -17,14 +17,14 @@ const ofVersion = (version: number): string => numbered(count, 'n,version', () =
 
 const isOneVersion = (target: string, status: number, body: Buffer): string | null => {
   if (status !== 200) return `${target} answered ${status}: ${body.toString().slice(0, 300)}`
-  const { count: all, results } = JSON.parse(body.toString()) as {
+  const { count: total, results } = JSON.parse(body.toString()) as {
     count: number
     results: { version: number }[]
   }
   const versions = new Set(results.map(({ version }) => version))
-  return all === count && results.length > 0 && versions.size === 1
+  return total === count && results.length > 0 && versions.size === 1
     ? null
-    : `${target} has ${all} rows, and versions ${[...versions].join()}`
+    : `${target} has ${total} rows, and versions ${[...versions].join()}`
 }
 
 describeWithStore('a publish into an object store', () => {
@@ -89,15 +89,15 @@ describeWithStore('a publish into an object store', () => {
       await dying.ended
       between.fate = () => ({})
       if (dying.child.exitCode === 0) finished += 1
-      const found = await published()
-      expect([last, version]).toContain(found)
+      const current = await published()
+      expect([last, version]).toContain(current)
       // The next job is not held up for long, and takes what was meant.
       const { code, out, err } = await run('ingest', [], job)
       expect([code, out + err]).toEqual([0, expect.stringMatching(/1 published|1 unchanged/)])
       await until(async () => (await published()) === version)
     }
     await asking.stop()
-    expect(asking.found).toEqual([])
+    expect(asking.problems).toEqual([])
     expect([...asking.failures]).toEqual([])
     // A few requests are the views', after the publish.
     expect(finished).toBeLessThanOrEqual(Math.ceil(kills / 4))
@@ -114,9 +114,9 @@ describeWithStore('a publish into an object store', () => {
     )
     // One that comes a little later finds it done.
     const isDone = ({ out }: (typeof jobs)[number]): boolean => out.includes('1 published')
-    const [done, other] = jobs.toSorted((a, b) => Number(isDone(b)) - Number(isDone(a)))
+    const [done, refused] = jobs.toSorted((a, b) => Number(isDone(b)) - Number(isDone(a)))
     expect([done?.code, done?.out]).toEqual([0, expect.stringContaining('1 published')])
-    expect(other?.out).toMatch(/is already working on d\/t:|1 unchanged/)
+    expect(refused?.out).toMatch(/is already working on d\/t:|1 unchanged/)
     await until(async () => (await published()) === -1)
   }, 60_000)
 
@@ -135,11 +135,11 @@ describeWithStore('a publish into an object store', () => {
     }
     await until(() => stopped > 0)
     writeFileSync(path.join(table.folder, 'sources/d/t.csv'), ofVersion(-3))
-    const other = await run('ingest', [], {
+    const result = await run('ingest', [], {
       ...table.settings,
       LOCAL_FOLDER: path.join(table.folder, 'other'),
     })
-    expect([other.code, other.out]).toEqual([0, expect.stringContaining('1 published')])
+    expect([result.code, result.out]).toEqual([0, expect.stringContaining('1 published')])
     slow.child.kill('SIGCONT')
     const { code, out, err } = await slow.ended
     between.fate = () => ({})

@@ -97,15 +97,15 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
       '/api/v1/dataset/d/t/',
       '/api/v1/datasets/',
     ]) {
-      const [one, other] = await Promise.all(
+      const [first, second] = await Promise.all(
         ports.map(async (port) => {
           const answer = await fetch(`http://127.0.0.1:${port}${address}`)
           const bytes = Buffer.from(await answer.arrayBuffer())
           return [address, answer.status, answer.headers.get('etag'), bytes.toString('base64')]
         }),
       )
-      expect(one).toEqual(other)
-      expect(one?.slice(1, 3)).toEqual([200, expect.any(String)])
+      expect(first).toEqual(second)
+      expect(first?.slice(1, 3)).toEqual([200, expect.any(String)])
     }
   })
 
@@ -114,13 +114,13 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
 
   /** Reads all pages of the snapshot that is current when it begins; null, or what was wrong. */
   async function walk(number: number, versions: Set<number>): Promise<string | null> {
-    const own = `127.0.${1 + Math.floor(number / 200)}.${1 + (number % 200)}`
+    const localAddress = `127.0.${1 + Math.floor(number / 200)}.${1 + (number % 200)}`
     // Accepts what nobody else does, so that nginx has none of its pages from another walk.
     const accept = { Accept: `application/json, application/x-${(begun += 1)}` }
     let address: string | null = `${rows}?snapshot=current&page_size=${pageSize}`
     let [version, at] = [-1, 0]
     while (address !== null) {
-      const answer = await proxy.get(address, accept, own)
+      const answer = await proxy.get(address, accept, localAddress)
       if (answer.status !== 200) return `${address}: ${answer.status} ${answer.body.slice(0, 200)}`
       const page = JSON.parse(answer.body) as {
         next: string | null
@@ -228,8 +228,8 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
 
   test('limits are counted over both', async () => {
     // The headers of either server show the counts of both.
-    const all: number[] = []
-    for (let time = 0; time < 6; time += 1) all.push(await left(ports[time % 2]))
-    expect(all.map((remaining) => (all[0] ?? 0) - remaining)).toEqual([0, 1, 2, 3, 4, 5])
+    const remainingOf: number[] = []
+    for (let time = 0; time < 6; time += 1) remainingOf.push(await left(ports[time % 2]))
+    expect(remainingOf.map((remaining) => (remainingOf[0] ?? 0) - remaining)).toEqual([0, 1, 2, 3, 4, 5])
   })
 })

@@ -94,8 +94,8 @@ describeWithStore('a server, while its object store', () => {
       return [answer.status, (await answer.arrayBuffer()).byteLength]
     }
     expect(await get('/files/d/t.csv.gz')).toEqual([200, expect.any(Number)])
-    const { port: other } = await serve(() => ({}))
-    const exported = await fetch(`http://127.0.0.1:${other}/api/v1/dataset/d/t/export/?format=csv`)
+    const { port: secondPort } = await serve(() => ({}))
+    const exported = await fetch(`http://127.0.0.1:${secondPort}/api/v1/dataset/d/t/export/?format=csv`)
     expect([exported.status, (await exported.text()).split('\n')]).toEqual([
       200,
       expect.arrayContaining(['4999,text 4999']),
@@ -132,12 +132,12 @@ describeWithStore('a server, while its object store', () => {
       const body = (await answer.json()) as { fields: { nulls: unknown; distinct_estimate: unknown }[] }
       return body.fields.map((field) => [field.nulls, field.distinct_estimate])
     }
-    const [unknown, known] = [
+    const [unknown, knownTag] = [
       [null, null],
       [0, 5000],
     ]
     expect(await fields()).toEqual([unknown, unknown])
     between.fate = () => ({})
-    await until(async () => JSON.stringify(await fields()) === JSON.stringify([known, known]))
+    await until(async () => JSON.stringify(await fields()) === JSON.stringify([knownTag, knownTag]))
   }, 60_000)
 })

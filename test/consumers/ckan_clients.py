@@ -28,7 +28,7 @@ def client(get_only):
                 "-praias", "+type:dataset +covid", "*:*", "tags:saude"]
     return {
         "names": names,
-        "some": action.package_list(limit=2, offset=1),
+        "page": action.package_list(limit=2, offset=1),
         "shown": [action.package_show(id=name)["name"] for name in names],
         "by_id": action.package_show(id=action.package_show(id=names[0])["id"])["name"],
         "searches": {query: action.package_search(q=query, rows=100)["count"] for query in searches},

@@ -127,15 +127,15 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     expect(dcat.violations).toEqual(hasShapes ? [] : null)
     expect(dcat.files).toBeGreaterThan(2 * rows.size)
     for (const slug of slugs) {
-      const found = datasets[slug] as OfDataset
+      const metadata = datasets[slug] as OfDataset
       const due = tablesOf(slug)
-      expect([slug, found.package]).toEqual([slug, { errors: [], rows: due }])
-      expect([slug, found.croissant.errors, summed(found.croissant.rows)]).toEqual([slug, [], due])
-      expect([slug, ...found.csvw]).toEqual([
+      expect([slug, metadata.package]).toEqual([slug, { errors: [], rows: due }])
+      expect([slug, metadata.croissant.errors, summed(metadata.croissant.rows)]).toEqual([slug, [], due])
+      expect([slug, ...metadata.csvw]).toEqual([
         slug,
         ...Object.entries(due).map(([name, count]) => ({ errors: [], rows: { [name]: count } })),
       ])
-      expect([slug, found.schema_org.errors]).toEqual([
+      expect([slug, metadata.schema_org.errors]).toEqual([
         slug,
         Object.keys(due).length === 0 ? ['distribution'] : [],
       ])
@@ -152,20 +152,20 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       ),
       ...[...rows.keys()].flatMap((table) => tableDocuments.map(({ file }) => `/metadata/${table}/${file}`)),
     ]
-    const found = new Set<string>()
+    const types = new Set<string>()
     for (const target of documents) {
       const text = await (await fetch(base + target)).text()
       for (const [address] of text.matchAll(/https?:\/\/127\.0\.0\.1:\d+[^\s"'<>)}\\]*/g)) {
-        found.add(address.replaceAll('&amp;', '&').replace(/#.*$/, ''))
+        types.add(address.replaceAll('&amp;', '&').replace(/#.*$/, ''))
       }
     }
-    expect(found.size).toBeGreaterThan(200)
-    expect(await broken([...found])).toEqual([])
+    expect(types.size).toBeGreaterThan(200)
+    expect(await broken([...types])).toEqual([])
   }, 300_000)
 
   test('what a site tells crawlers, readers of feeds and agents', async () => {
-    const found = await python<Site>('site.py')
-    expect(found.robots).toEqual({
+    const site = await python<Site>('site.py')
+    expect(site.robots).toEqual({
       allowed: [
         '/pt/dataset/covid19/',
         '/en/dataset/covid19/caso/',
@@ -177,7 +177,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       delay: 1,
       sitemaps: [`${base}/sitemap.xml`],
     })
-    const { addresses, most } = found.sitemap
+    const { addresses, most } = site.sitemap
     expect(new Set(addresses).size).toBe(addresses.length)
     expect(most).toBeLessThanOrEqual(50_000)
     for (const table of rows.keys()) {
@@ -185,33 +185,33 @@ describeWithConsumers('documents in the hands of their consumers', () => {
         expect(addresses).toContain(`${base}/${language}/dataset/${table}/`)
     }
     expect(await broken(addresses)).toEqual([])
-    for (const [target, feed] of Object.entries(found.feeds)) {
+    for (const [target, feed] of Object.entries(site.feeds)) {
       const due = target === '/feeds/atom.xml' ? rows.size : target.includes('caso') ? 1 : 4
       expect([target, feed.fault, feed.version, new Set(feed.ids).size]).toEqual([target, '', 'atom10', due])
       expect(await broken(feed.links)).toEqual([])
     }
-    expect(found.opensearch.short).toBe('Acervo')
-    const searches = found.opensearch.templates.map((template) => template.replace('{searchTerms}', 'covid'))
+    expect(site.opensearch.short).toBe('Acervo')
+    const searches = site.opensearch.templates.map((template) => template.replace('{searchTerms}', 'covid'))
     expect([searches.length, await broken(searches)]).toEqual([2, []])
-    expect(found.llms).toMatchObject({
+    expect(site.llms).toMatchObject({
       title: '# Acervo',
       sections: ['## Datasets', '## Tables', '## Reference', '## Optional'],
     })
-    expect(found.llms.links.length).toBeGreaterThan(3 * rows.size)
-    expect(await broken(found.llms.links)).toEqual([])
-    expect(found.api_catalog.type).toBe(
+    expect(site.llms.links.length).toBeGreaterThan(3 * rows.size)
+    expect(await broken(site.llms.links)).toEqual([])
+    expect(site.api_catalog.type).toBe(
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     )
-    expect(found.api_catalog.described).toEqual([`${base}/api/v1/openapi.json`, `${base}/api/openapi.json`])
-    expect(await broken(found.api_catalog.links)).toEqual([])
+    expect(site.api_catalog.described).toEqual([`${base}/api/v1/openapi.json`, `${base}/api/openapi.json`])
+    expect(await broken(site.api_catalog.links)).toEqual([])
   }, 300_000)
 
   test("CKAN's client and its harvester", async () => {
-    const found = await python<Ckan>('ckan_clients.py')
+    const answers = await python<Ckan>('ckan_clients.py')
     const names = [...catalog.datasets.keys()].toSorted()
     const shown = {
       names,
-      some: names.slice(1, 3),
+      page: names.slice(1, 3),
       shown: names,
       by_id: names[0],
       searches: {
@@ -228,13 +228,13 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       },
       refused: ['NotFound', 'ValidationError', 'SearchQueryError'],
     }
-    expect(found.get).toMatchObject(shown)
-    expect(found.post).toMatchObject(shown)
-    expect([found.harvested, found.ids]).toEqual([names, names.length])
-    expect(found.since['the start']).toBe(names.length)
-    expect(found.since.after).toBe(0)
-    expect(found.since['the last'].length).toBeGreaterThan(0)
-    expect(await broken(found.resources)).toEqual([])
+    expect(answers.get).toMatchObject(shown)
+    expect(answers.post).toMatchObject(shown)
+    expect([answers.harvested, answers.ids]).toEqual([names, names.length])
+    expect(answers.since['the start']).toBe(names.length)
+    expect(answers.since.after).toBe(0)
+    expect(answers.since['the last'].length).toBeGreaterThan(0)
+    expect(await broken(answers.resources)).toEqual([])
   }, 120_000)
 
   describe('OpenAPI', () => {
@@ -393,7 +393,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       let generated = 0
       for (const [index, target] of documents.entries()) {
         // Parameters of tables are tested on two of them, whose fields have most types.
-        const some = index === 0 ? ['--exclude-path-regex', '/(data|export)/$'] : []
+        const exclusions = index === 0 ? ['--exclude-path-regex', '/(data|export)/$'] : []
         const { stdout } = await run(
           inPath('schemathesis'),
           [
@@ -407,7 +407,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
             `--seed=${Math.abs(seed)}`,
             `--max-examples=${Math.max(1, Math.round(cases / (index === 0 ? 200 : 10)))}`,
             '--warnings=off',
-            ...some,
+            ...exclusions,
           ],
           {
             ...options,

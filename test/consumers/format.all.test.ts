@@ -33,13 +33,13 @@ describeWith(clients !== '' && existsSync(clients), pythonClients)('format.py', 
       ['test/consumers/format.py', path.join(shop.warehouse, 'd', 't')],
       { maxBuffer: 1e9 },
     )
-    const found = stdout.trimEnd().split('\n')
+    const outputLines = stdout.trimEnd().split('\n')
     const { app } = await serve(shop)
     const due = (await walk(app, '/api/v1/dataset/d/t/data/?page_size=10000')).flatMap(
       ({ results }) => results,
     )
-    expect(found.length).toBe(due.length)
-    const different = found.flatMap((line, row) => {
+    expect(outputLines.length).toBe(due.length)
+    const different = outputLines.flatMap((line, row) => {
       return isDeepStrictEqual(JSON.parse(line), due[row]) ? [] : [[line, due[row]]]
     })
     expect(different.slice(0, 3)).toEqual([])

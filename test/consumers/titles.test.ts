@@ -47,19 +47,22 @@ const fields = async (target: string, pick: (document: never) => unknown): Promi
 test('documents name fields by their titles', async () => {
   type Field = Record<string, unknown>
   const documents = {
-    csvw: await fields('/metadata/d/t/csv-metadata.json', (one: { tableSchema: { columns: Field[] } }) =>
-      one.tableSchema.columns.map((column) => [column['name'], column['titles'], column['dc:title']]),
+    csvw: await fields('/metadata/d/t/csv-metadata.json', (document: { tableSchema: { columns: Field[] } }) =>
+      document.tableSchema.columns.map((column) => [column['name'], column['titles'], column['dc:title']]),
     ),
-    croissant: await fields('/metadata/d/croissant.json', (one: { recordSet: { field: Field[] }[] }) =>
-      one.recordSet[0]?.field.map(({ description }) => description),
+    croissant: await fields('/metadata/d/croissant.json', (document: { recordSet: { field: Field[] }[] }) =>
+      document.recordSet[0]?.field.map(({ description }) => description),
     ),
-    schema: await fields('/metadata/d/t/schema.json', (one: { properties: Record<string, Field> }) =>
-      Object.values(one.properties).map(({ title, description }) => [title, description]),
+    schema: await fields('/metadata/d/t/schema.json', (document: { properties: Record<string, Field> }) =>
+      Object.values(document.properties).map(({ title, description }) => [title, description]),
     ),
     package: await fields(
       '/metadata/d/datapackage.json',
-      (one: { resources: { title: string; schema: { fields: Field[] } }[] }) =>
-        one.resources.map(({ title, schema }) => [title, ...schema.fields.map((field) => field['title'])]),
+      (document: { resources: { title: string; schema: { fields: Field[] } }[] }) =>
+        document.resources.map(({ title, schema }) => [
+          title,
+          ...schema.fields.map((field) => field['title']),
+        ]),
     ),
     sql: [...(await textAt(service.app, '/metadata/d/t/schema.sql')).matchAll(/^comment on (.*)$/gm)].map(
       ([, comment]) => comment,

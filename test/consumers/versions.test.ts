@@ -109,9 +109,9 @@ test.each<[version: string, snapshot: number | string]>([
     'Invalid Input Error: not the id of a version, nor a time in UTC such as 2026-01-31: 2026-01-03T03:04:05-03:00: t_versions() lists the versions',
   ],
 ])('t_at(%s)', async (version, due) => {
-  const found = await answered(numbers(version), views())
+  const answers = await answered(numbers(version), views())
   const rows = typeof due === 'number' ? [[(await pinned(snapshots[due] ?? '')).map(String)]] : due
-  expect(found).toEqual(rows)
+  expect(answers).toEqual(rows)
 })
 
 test('a version is read by its id, and all are listed', async () => {

@@ -6,7 +6,7 @@ import { messageOf } from '../../core/errors.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
 const party = "{ name: A, url: 'https://a.example/' }"
-const dataset = (slug: string, more = ''): string => `slug: ${slug}
+const dataset = (slug: string, tablesText = ''): string => `slug: ${slug}
 name: ${slug}
 description: of ${slug}
 author: ${party}
@@ -18,13 +18,13 @@ collected_at: 2020-01-01
 links: []
 tables:
   - { name: t, order: [], fields: [{ name: x, type: integer }] }
-${more}`
+${tablesText}`
 const item = (text: string): string => `- ${text.trimEnd().replaceAll('\n', '\n  ')}\n`
 
-const main = (more: string): string => `title: T
+const main = (furtherKeys: string): string => `title: T
 limits: { rows: [], catalog: [] }
 families: { api: { prefix: /api/v1, scheme: public, trailing_slash: true } }
-${more}`
+${furtherKeys}`
 
 /** Says what comes of files, by their names. */
 async function loaded(files: Readonly<Record<string, string>>): Promise<string[] | string> {
@@ -65,7 +65,7 @@ test('a catalog may have no dataset of its own; a pattern for none is a fault', 
   )
 })
 
-test.each<[what: string, files: Record<string, string>, told: string]>([
+test.each<[title: string, files: Record<string, string>, told: string]>([
   [
     'each fault with the file, the line and the column where it stands',
     {
@@ -125,20 +125,20 @@ test('a file that is not UTF-8 is refused with its line', async () => {
 test('any change of any file of a catalog is another version, and nothing else is', async () => {
   const folder = await temporaryFolder()
   const file = path.join(folder, 'catalog.yaml')
-  const [one, two] = [path.join(folder, 'one.data.yaml'), path.join(folder, 'two.data.yaml')]
+  const [first, two] = [path.join(folder, 'one.data.yaml'), path.join(folder, 'two.data.yaml')]
   await writeFile(file, main(`include: ['*.data.yaml']\ndatasets: []\n`))
-  await writeFile(one, dataset('one'))
+  await writeFile(first, dataset('one'))
   const versions = [await catalogVersion(file)]
   expect(await catalogVersion(file)).toBe(versions[0])
   const changes = [
     () => writeFile(file, main(`include: ['*.data.yaml']\ndatasets:  []`)),
     async () => {
-      await writeFile(one, dataset('eno'))
-      await utimes(one, new Date(0), new Date(0))
+      await writeFile(first, dataset('eno'))
+      await utimes(first, new Date(0), new Date(0))
     },
-    () => utimes(one, new Date(1000), new Date(1000)),
+    () => utimes(first, new Date(1000), new Date(1000)),
     () => writeFile(two, dataset('two')),
-    () => rm(one),
+    () => rm(first),
   ]
   for (const change of changes) {
     await change()

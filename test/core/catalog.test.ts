@@ -91,7 +91,7 @@ describe('the loader', () => {
   })
 
   test('tells all faults at once, in the order of the file', () => {
-    const other =
+    const secondTable =
       '{ name: u, order: [day], fields: [{ name: x, type: text, expect: { references: d/v.y } }] }'
     const bad = good
       .replace('title: T', 'title: 1')
@@ -99,7 +99,7 @@ describe('the loader', () => {
       .replace('slug: d', 'slug: d d')
       .replace('listed_in: [v1]', 'listed_in: [v2]')
       .replace('type: string', 'type: str')
-      .replace('      - name: t', `      - ${other}\n      - name: t`)
+      .replace('      - name: t', `      - ${secondTable}\n      - name: t`)
     // The rules of a part wait until its shape is right, such as `listed_in` of the dataset.
     expect(faultsOf(bad).map((line) => line.split(': ')[0])).toEqual([
       'c.yaml:1:8',

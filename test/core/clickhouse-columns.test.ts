@@ -31,8 +31,10 @@ test.each<[field: string, sql: string, values: string[]]>([
   const db = await database.connect()
   const written = await Promise.all(
     values.map(async (value) => {
-      const [[one] = []] = await db.rows(`select (${column?.written(`'${value}'::${sql}`) ?? ''})::varchar`)
-      return one
+      const [[writtenText] = []] = await db.rows(
+        `select (${column?.written(`'${value}'::${sql}`) ?? ''})::varchar`,
+      )
+      return writtenText
     }),
   )
   db.close()

@@ -28,7 +28,7 @@ test('a database reads its folders', async () => {
   await expect(connection.rows(`select count(*) from read_csv('${folder}/in.csv')`)).resolves.toEqual([[1n]])
 })
 
-test.each<[what: string, sql: string, refusal: RegExp]>([
+test.each<[title: string, sql: string, refusal: RegExp]>([
   ['another file', "select * from read_text('/etc/hostname')", /Permission Error/],
   ['a file by a detour', "select * from read_text('FOLDER/../../etc/hostname')", /Permission Error/],
   ['a listing of other folders', "select * from glob('/*')", /Permission Error/],

@@ -19,7 +19,7 @@ test.each([0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7])(
   },
 )
 
-test.each<[what: string, onThread: string]>([
+test.each<[title: string, onThread: string]>([
   ['large files are hashed in threads, which let the program end', ''],
   ['where no thread begins, they are hashed all the same', "thread.emit('error', new Error('none'))"],
 ])('as it is built, %s', async (_what, onThread) => {
@@ -34,14 +34,14 @@ test.each<[what: string, onThread: string]>([
       threads += 1
       ${onThread}
     })
-    const found = await Promise.all([hashOf(file), sumsOf(file), sumsOf(file)])
+    const sums = await Promise.all([hashOf(file), sumsOf(file), sumsOf(file)])
     const none = await hashOf(file + '-none').catch(({ code }) => code)
-    console.log(JSON.stringify({ found, threads, none }))`
+    console.log(JSON.stringify({ sums, threads, none }))`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, file])
   const [sha256, sha512] = ['sha256', 'sha512'].map((kind) => createHash(kind).update(content).digest('hex'))
   const sums = { bytes: content.length, sha256, sha512 }
   const told = JSON.parse(stdout) as { threads: number }
-  expect(told).toEqual({ found: [sha256, sums, sums], threads: expect.any(Number), none: 'ENOENT' })
+  expect(told).toEqual({ sums: [sha256, sums, sums], threads: expect.any(Number), none: 'ENOENT' })
   expect(told.threads).toBeGreaterThan(0)
 })
 

@@ -10,7 +10,7 @@ test('what comes of items is told in their order, so many at a time, whichever e
       fc.integer({ min: 1, max: 5 }),
       async (delays, max) => {
         let [running, seen] = [0, 0]
-        const found: number[] = []
+        const results: number[] = []
         const work = async (delay: number): Promise<number> => {
           running += 1
           seen = Math.max(seen, running)
@@ -18,8 +18,8 @@ test('what comes of items is told in their order, so many at a time, whichever e
           running -= 1
           return delay
         }
-        for await (const delay of inOrder(delays, max, work)) found.push(delay)
-        expect(found).toEqual(delays)
+        for await (const delay of inOrder(delays, max, work)) results.push(delay)
+        expect(results).toEqual(delays)
         expect(seen).toBeLessThanOrEqual(max)
       },
     ),
@@ -42,15 +42,15 @@ function endless(ended: number[]): (item: number, signal: AbortSignal) => Promis
 
 test('the first error stops the others, and is thrown when they have ended', async () => {
   const ended: number[] = []
-  const all = inOrder([1, 2, -3, 4, 5], 3, endless(ended))
-  await expect(all.next()).rejects.toThrow('broken')
+  const results = inOrder([1, 2, -3, 4, 5], 3, endless(ended))
+  await expect(results.next()).rejects.toThrow('broken')
   expect(ended.toSorted((a, b) => a - b)).toEqual([-3, 1, 2])
 })
 
 test('its signal stops all', async () => {
   const ended: number[] = []
-  const all = inOrder([1, 2, 3], 2, endless(ended), AbortSignal.timeout(10))
-  await expect(all.next()).rejects.toThrow('aborted')
+  const results = inOrder([1, 2, 3], 2, endless(ended), AbortSignal.timeout(10))
+  await expect(results.next()).rejects.toThrow('aborted')
   expect(ended.toSorted((a, b) => a - b)).toEqual([1, 2])
 })
 

@@ -99,7 +99,7 @@ test('a store that fails is told, and asked anew by the next', async () => {
   expect(await text(local, 'd/t/1/a')).toBe('aaaa')
 })
 
-test.each<[what: string, change: (place: string, local: LocalFiles) => Promise<void>]>([
+test.each<[title: string, change: (place: string, local: LocalFiles) => Promise<void>]>([
   ['changed by others', (place) => writeFile(place, 'xxxx')],
   ['cut', (place) => writeFile(place, 'aa')],
   [

@@ -30,43 +30,46 @@ test('a manifest is read back as it was written', () => {
 })
 
 test('keys of a later version are left alone, wherever they are', () => {
-  const own = JSON.parse(written) as Record<string, unknown>
-  const more = fc.dictionary(fc.stringMatching(/^later_\w{1,8}$/), fc.jsonValue(), {
+  const manifest = JSON.parse(written) as Record<string, unknown>
+  const laterKeys = fc.dictionary(fc.stringMatching(/^later_\w{1,8}$/), fc.jsonValue(), {
     minKeys: 1,
     noNullPrototype: true,
   })
-  const known = parseManifest(written, 'd/t/current.json')
+  const parsed = parseManifest(written, 'd/t/current.json')
   fc.assert(
-    fc.property(more, (keys) => {
-      const parts = (own['parts'] as object[]).map((part) => ({ ...part, ...keys }))
-      const fields = (own['fields'] as object[]).map((field) => ({ ...keys, ...field }))
-      const text = sealed({ ...keys, ...own, parts, fields, ...keys })
-      expect(parseManifest(text, 'd/t/current.json')).toEqual(known)
+    fc.property(laterKeys, (keys) => {
+      const parts = (manifest['parts'] as object[]).map((part) => ({ ...part, ...keys }))
+      const fields = (manifest['fields'] as object[]).map((field) => ({ ...keys, ...field }))
+      const text = sealed({ ...keys, ...manifest, parts, fields, ...keys })
+      expect(parseManifest(text, 'd/t/current.json')).toEqual(parsed)
     }),
   )
 })
 
 test('files of a former version are ignored, and all else of its manifest is read', () => {
-  const own = JSON.parse(written) as Record<string, object>
+  const manifest = JSON.parse(written) as Record<string, object>
   const {
     orders: _orders,
     row_stores: _rowStores,
     indexes: _indexes,
-    ...known
+    ...rest
   } = parseManifest(written, 'd/t/current.json')
   const former = {
-    ...own,
-    row_stores: (own['row_stores'] as unknown as object[]).map((file) => ({ ...file, chunk_rows: 32 })),
+    ...manifest,
+    row_stores: (manifest['row_stores'] as unknown as object[]).map((file) => ({ ...file, chunk_rows: 32 })),
     orders: [{ keys: [], positions: {} }],
     indexes: [{ kind: 'values', field: 's' }],
   }
-  expect(parseManifest(sealed(former), 'd/t/current.json')).toEqual(known)
+  expect(parseManifest(sealed(former), 'd/t/current.json')).toEqual(rest)
 })
 
-test.each<[what: string, change: (own: Record<string, unknown>) => string]>([
-  ['without its parts', ({ parts: _parts, ...own }) => sealed(own)],
-  ['whose parts do not add up', (own) => sealed({ ...own, rows: 4 })],
-  ['without the hash of itself', ({ manifest_sha256: _own, ...own }) => `${JSON.stringify(own, null, 2)}\n`],
+test.each<[title: string, change: (manifest: Record<string, unknown>) => string]>([
+  ['without its parts', ({ parts: _parts, ...keys }) => sealed(keys)],
+  ['whose parts do not add up', (manifest) => sealed({ ...manifest, rows: 4 })],
+  [
+    'without the hash of itself',
+    ({ manifest_sha256: _own, ...keys }) => `${JSON.stringify(keys, null, 2)}\n`,
+  ],
   ['that is no JSON', () => '{'],
   ['that is no object', () => 'null\n'],
 ])('a manifest %s is told by its key', (_what, change) => {

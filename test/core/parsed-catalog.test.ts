@@ -43,9 +43,9 @@ describe('a catalog that was parsed before', () => {
     expect(first).toEqual({ catalog: await loadCatalog(file), isParsed: true })
     expect(await load()).toEqual({ ...first, isParsed: false })
     await writeFile(file, (await readFile(file, 'utf8')).replace(/^title: .*$/m, 'title: Another'))
-    const other = await load()
-    expect([other.isParsed, other.catalog.title]).toEqual([true, 'Another'])
-    expect(await load()).toEqual({ ...other, isParsed: false })
+    const reloaded = await load()
+    expect([reloaded.isParsed, reloaded.catalog.title]).toEqual([true, 'Another'])
+    expect(await load()).toEqual({ ...reloaded, isParsed: false })
   })
 
   testAll('is parsed again where what was kept is damaged', async () => {

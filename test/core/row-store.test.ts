@@ -33,17 +33,21 @@ const value = fc.oneof(
 const runs = { seed, numRuns: isQuick ? 200 : 3000 }
 
 test('values are found in the text of a row', () => {
-  const row = fc.uniqueArray(fc.tuple(name, value), { minLength: 1, maxLength: 8, selector: ([own]) => own })
+  const row = fc.uniqueArray(fc.tuple(name, value), {
+    minLength: 1,
+    maxLength: 8,
+    selector: ([memberName]) => memberName,
+  })
   fc.assert(
     fc.property(row, fc.nat(3), (members, before) => {
-      const text = `{${members.map(([own, json]) => `${JSON.stringify(own)}:${json}`).join()}}`
+      const text = `{${members.map(([memberName, json]) => `${JSON.stringify(memberName)}:${json}`).join()}}`
       const bytes = Buffer.from(`${'x'.repeat(before)}${text},{"other":1},`)
-      const values = new RowValues(members.map(([own]) => ({ name: own })))
+      const values = new RowValues(members.map(([memberName]) => ({ name: memberName })))
       values.find(bytes, before)
-      const found = members.map((_, index) =>
+      const readTexts = members.map((_, index) =>
         bytes.toString('utf8', values.starts[index], values.ends[index]),
       )
-      expect(found).toEqual(members.map(([, json]) => json))
+      expect(readTexts).toEqual(members.map(([, json]) => json))
     }),
     runs,
   )
@@ -53,10 +57,10 @@ test('texts are inflated one by one and together, and an index says where each r
   const counts = [chunkRows, chunkRows, 5]
   let row = 0
   const rows = counts.map((count) => Array.from({ length: count }, () => `{"n":${(row += 1)},"é":"ç"},`))
-  const texts = rows.map((some) => Buffer.from(some.join('')))
-  const ends = rows.map((some) => {
+  const texts = rows.map((cells) => Buffer.from(cells.join('')))
+  const ends = rows.map((cells) => {
     let end = 0
-    return some.map((text) => (end += Buffer.byteLength(text)))
+    return cells.map((text) => (end += Buffer.byteLength(text)))
   })
   const chunks = texts.map(encodeText)
   for (const [index, chunk] of chunks.entries()) {
@@ -71,7 +75,7 @@ test('texts are inflated one by one and together, and an index says where each r
   expect(counts.map((_, chunk) => index.size(chunk))).toEqual(texts.map(({ length }) => length))
   expect(Array.from({ length: row }, (_, place) => index.end(place))).toEqual(ends.flat())
   expect(Array.from({ length: row }, (_, place) => index.start(place))).toEqual(
-    ends.flatMap((own) => [0, ...own.slice(0, -1)]),
+    ends.flatMap((endLists) => [0, ...endLists.slice(0, -1)]),
   )
 })
 
@@ -82,8 +86,8 @@ test.each([
   [chunkRows + 1, 2, 3],
   [indexedRows, indexedChunks, indexedChunks + 1],
   [indexedRows + 1, indexedChunks + 1, indexedChunks + 3],
-])('%d rows have %d text chunks of %d chunks', (rows, texts, all) => {
-  expect([textChunks(rows), storeChunks(rows)]).toEqual([texts, all])
+])('%d rows have %d text chunks of %d chunks', (rows, texts, chunks) => {
+  expect([textChunks(rows), storeChunks(rows)]).toEqual([texts, chunks])
 })
 
 test('any pieces in any order are one gzip file', async () => {
@@ -114,7 +118,7 @@ test.each([1, 2, sectionChunks, sectionChunks + 1, 2 * sectionChunks + 3])(
         chunks: count,
         directorySum: end.readUInt32LE(end.length - 4),
         read: (from, length) => directory.subarray(from - before, from - before + length),
-        damaged: (what) => new Error(what),
+        damaged: (problem) => new Error(problem),
         cached: (_, make) => make(),
       })
     const file = fileOf(end)

@@ -81,7 +81,7 @@ describe('settings', () => {
     expect(readSettings({ TRUST_PROXY: text }).trustProxy).toEqual(value)
   })
 
-  test.each<[what: string, environment: Record<string, string>, machine: [number, number], due: object]>([
+  test.each<[title: string, environment: Record<string, string>, machine: [number, number], due: object]>([
     [
       'a small container',
       {},
@@ -104,13 +104,13 @@ describe('settings', () => {
     ['the memory that is set', { MEMORY: '16GB' }, [1, 1e9], { queryBytes: 2e9, selectionBytesMax: 500e6 }],
     ['no cache', { CACHE_MB: '0' }, [1, 1e9], { cachedBytesMax: 0, selectionBytesMax: 0 }],
   ])('fit %s', (_what, environment, [processors, memory], due) => {
-    const own = { processors, memory }
-    expect(workerShare(readSettings(environment, own), own)).toMatchObject(due)
+    const machineFacts = { processors, memory }
+    expect(workerShare(readSettings(environment, machineFacts), machineFacts)).toMatchObject(due)
   })
 
   test('are shared by workers, so that together they have no more than was said', () => {
-    const all = readSettings({ WORKERS: '4', MEMORY: '8GB', CACHE_MB: '12', MAX_DOWNLOADS: '100' })
-    expect(workerShare(all)).toMatchObject({
+    const settings = readSettings({ WORKERS: '4', MEMORY: '8GB', CACHE_MB: '12', MAX_DOWNLOADS: '100' })
+    expect(workerShare(settings)).toMatchObject({
       queryBytes: 250e6,
       cachedBytesMax: 1_000_000,
       selectionBytesMax: 2_000_000,
@@ -118,8 +118,8 @@ describe('settings', () => {
       filesMax: 25,
       connectionsMax: 1250,
     })
-    const one = readSettings({})
-    expect(workerShare(one)).toMatchObject(one)
+    const alone = readSettings({})
+    expect(workerShare(alone)).toMatchObject(alone)
   })
 
   test('a removed setting is refused with what to do instead', () => {

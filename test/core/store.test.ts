@@ -36,9 +36,9 @@ const text = async (store: Store, key: string): Promise<string | null> =>
   (await store.get(key))?.toString() ?? null
 
 async function bytesOf(parts: AsyncIterable<Uint8Array>): Promise<string> {
-  const all: Uint8Array[] = []
-  for await (const part of parts) all.push(part)
-  return Buffer.concat(all).toString()
+  const chunks: Uint8Array[] = []
+  for await (const part of parts) chunks.push(part)
+  return Buffer.concat(chunks).toString()
 }
 
 /** A finished file or folder of this machine, in the scratch folder. */
@@ -105,26 +105,27 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
         const model = new Map<string, string>()
         const left: string[] = []
         const removeBelow = (name: string): void => {
-          for (const one of model.keys()) if (one === name || one.startsWith(`${name}/`)) model.delete(one)
+          for (const entry of model.keys())
+            if (entry === name || entry.startsWith(`${name}/`)) model.delete(entry)
         }
-        for (const one of steps) {
-          if ('put' in one) {
-            await store.put(one.put, one.content)
-            model.set(one.put, one.content)
-          } else if ('take' in one) {
-            const from = await finished(store, one.content)
-            await store.moveIn(from, one.take)
+        for (const action of steps) {
+          if ('put' in action) {
+            await store.put(action.put, action.content)
+            model.set(action.put, action.content)
+          } else if ('take' in action) {
+            const from = await finished(store, action.content)
+            await store.moveIn(from, action.take)
             left.push(...readdirSync(path.dirname(from)))
-            model.set(one.take, one.content)
-          } else if ('folder' in one) {
+            model.set(action.take, action.content)
+          } else if ('folder' in action) {
             // A folder is new, as a snapshot is.
-            if ((await store.list(one.folder)).length > 0) continue
-            await store.moveIn(await finished(store, one.files), one.folder)
-            for (const [name, written] of Object.entries(one.files))
-              model.set(`${one.folder}/${name}`, written)
-          } else if ('remove' in one) {
-            await store.remove(one.remove)
-            removeBelow(one.remove)
+            if ((await store.list(action.folder)).length > 0) continue
+            await store.moveIn(await finished(store, action.files), action.folder)
+            for (const [name, written] of Object.entries(action.files))
+              model.set(`${action.folder}/${name}`, written)
+          } else if ('remove' in action) {
+            await store.remove(action.remove)
+            removeBelow(action.remove)
           }
           expect([await contentOf(store), left]).toEqual([Object.fromEntries(model), []])
         }
@@ -180,8 +181,8 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     const store = await fresh()
     const release = await store.lock('d/t')
     await expect(store.lock('d/t')).rejects.toThrow(LockHeld)
-    const other = await store.lock('d/u')
-    await other()
+    const secondRelease = await store.lock('d/u')
+    await secondRelease()
     await release()
     const again = await store.lock('d/t')
     // The file of a lock is no file of the warehouse.

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { found } from '../support/installed.ts'
+import { programPath } from '../support/installed.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 import { describeWith, pythonClients } from '../support/needs.ts'
 
@@ -21,7 +21,7 @@ async function ran(program: string, ...args: string[]): Promise<{ code: number; 
   }
 }
 
-const analyze = found('systemd-analyze')
+const analyze = programPath('systemd-analyze')
 const withSystemd = describeWith(analyze !== null, 'systemd-analyze (Debian: systemd)')
 const withLinters = describeWith(clients !== '', pythonClients)
 withSystemd('the units of systemd', () => {

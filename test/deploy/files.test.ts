@@ -6,7 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { settingRows } from '../../core/settings/rows.ts'
-import { found } from '../support/installed.ts'
+import { programPath } from '../support/installed.ts'
 import { oneTable } from '../support/one-table.ts'
 import { freePort } from '../support/ports.ts'
 import { until } from '../support/until.ts'
@@ -28,7 +28,7 @@ async function ran(program: string, ...args: string[]): Promise<{ code: number; 
   }
 }
 
-const setpriv = found('setpriv')
+const setpriv = programPath('setpriv')
 const nobody = ['--reuid=65534', '--regid=65534', '--clear-groups', '--no-new-privs', '--bounding-set=-all']
 
 /** Returns whether another user may run a command here; false if no other user is available. */
@@ -59,15 +59,17 @@ describe('the units of systemd', () => {
 
 describe('the manifests for Kubernetes', () => {
   test('have settings that there are, and each name that is named', async () => {
-    const all = parseAllDocuments(await readFile('deploy/kubernetes/acervo.yaml', 'utf8')).map(
+    const documents = parseAllDocuments(await readFile('deploy/kubernetes/acervo.yaml', 'utf8')).map(
       (document) => document.toJS() as Record<string, unknown>,
     )
-    const text = JSON.stringify(all)
+    const text = JSON.stringify(documents)
     const names = [...text.matchAll(/"name":"([A-Z][A-Z_]+)"/g)].map(([, name]) => name)
-    const known = new Set<string | undefined>(Object.values(settingRows).map(({ name }) => name))
-    expect(names.filter((name) => !known.has(name))).toEqual([])
+    const settingNames = new Set<string | undefined>(Object.values(settingRows).map(({ name }) => name))
+    expect(names.filter((name) => !settingNames.has(name))).toEqual([])
     expect(names.length).toBeGreaterThan(5)
-    const given = all.map(({ kind, metadata }) => `${String(kind)} ${(metadata as { name: string }).name}`)
+    const given = documents.map(
+      ({ kind, metadata }) => `${String(kind)} ${(metadata as { name: string }).name}`,
+    )
     expect(given.toSorted()).toEqual([
       'ConfigMap acervo-settings',
       'CronJob acervo-ingest',
@@ -108,7 +110,7 @@ describe('the command of', () => {
       'kubernetes/acervo.yaml',
     ]) {
       const text = await readFile(`deploy/${file}`, 'utf8')
-      const named = [...text.matchAll(/acervo:(\d[\w.]*)/g)].map(([, one]) => one)
+      const named = [...text.matchAll(/acervo:(\d[\w.]*)/g)].map(([, tag]) => tag)
       expect([file, named.length > 1, new Set(named)]).toEqual([file, true, new Set([version])])
     }
   })
@@ -116,7 +118,7 @@ describe('the command of', () => {
 
 async function statuses(port: number): Promise<number[]> {
   const base = '/api/v1/dataset/d/t'
-  const all: number[] = []
+  const ports: number[] = []
   for (const address of [
     `${base}/data/`,
     `${base}/data/?n=2`,
@@ -128,9 +130,9 @@ async function statuses(port: number): Promise<number[]> {
       headers: { Accept: 'text/html, */*' },
     })
     await answer.arrayBuffer()
-    all.push(answer.status)
+    ports.push(answer.status)
   }
-  return all
+  return ports
 }
 
 const allWell = [200, 200, 200, 200, 200]
@@ -179,12 +181,12 @@ describe('the server', () => {
         const [checkout, copied] = [path.resolve('.'), path.join(home, 'program')]
         const isOpen = await mayNobody('test', '-r', `${checkout}/node_modules/express/package.json`)
         // Others may not enter a checkout below root's home, so they run a copy.
-        const own = isOpen ? checkout : copied
+        const folder = isOpen ? checkout : copied
         if (!isOpen)
           for (const name of ['dist', 'package.json', 'node_modules'])
-            await cp(name, path.join(own, name), { recursive: true })
-        const program = [process.execPath, path.join(own, 'dist/server/process/main.js')]
-        expect(await served(setpriv ?? '', [...nobody, ...program], {}, own)).toEqual(allWell)
+            await cp(name, path.join(folder, name), { recursive: true })
+        const program = [process.execPath, path.join(folder, 'dist/server/process/main.js')]
+        expect(await served(setpriv ?? '', [...nobody, ...program], {}, folder)).toEqual(allWell)
       },
       60_000,
     )
@@ -193,15 +195,15 @@ describe('the server', () => {
   testAll(
     "holds under Node's own permissions, with files and addons alone",
     async () => {
-      const { allowedNodeEnvironmentFlags: known } = process
-      const flag = known.has('--permission') ? '--permission' : '--experimental-permission'
+      const { allowedNodeEnvironmentFlags: flags } = process
+      const flag = flags.has('--permission') ? '--permission' : '--experimental-permission'
       const read = [path.resolve('.'), home].map((folder) => `--allow-fs-read=${folder}/*`)
       const args = [
         flag,
         ...read,
         `--allow-fs-write=${home}/scratch/*`,
         '--allow-addons',
-        ...(known.has('--allow-net') ? ['--allow-net'] : []),
+        ...(flags.has('--allow-net') ? ['--allow-net'] : []),
         'dist/server/process/main.js',
       ]
       expect(await served(process.execPath, args)).toEqual(allWell)

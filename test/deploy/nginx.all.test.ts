@@ -74,13 +74,13 @@ withNginx('nginx in front', () => {
   })
 
   const get: Proxy['get'] = (...asking) => proxy.get(...asking)
-  const asked = (address: string): number => through.filter((one) => one === `GET ${address}`).length
+  const asked = (address: string): number => through.filter((line) => line === `GET ${address}`).length
 
   test('brings one of a hundred that ask for a page at the same time', async () => {
     const address = `${rows}?page_size=17`
-    const all = await Promise.all(Array.from({ length: 100 }, () => get(address)))
-    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]))
-    expect(new Set(all.map(({ body }) => body)).size).toBe(1)
+    const answers = await Promise.all(Array.from({ length: 100 }, () => get(address)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
     expect(asked(address)).toBe(1)
   }, 30_000)
 
@@ -96,14 +96,14 @@ withNginx('nginx in front', () => {
       { Accept: 'image/png' },
     ]
     const types = async (): Promise<string[]> => {
-      const all: string[] = []
+      const seen: string[] = []
       for (const form of forms) {
         const { status, headers } = await get(address, form)
-        all.push(`${status} ${String(headers['content-type'])}`)
+        seen.push(`${status} ${String(headers['content-type'])}`)
         expect([headers['ratelimit'], headers['ratelimit-policy']]).toEqual([undefined, undefined])
         expect(headers['vary']).toContain('Accept')
       }
-      return all
+      return seen
     }
     const first = await types()
     expect(first).toEqual([
@@ -144,8 +144,8 @@ withNginx('nginx in front', () => {
     const stale = await get(address)
     expect([stale.status, stale.headers['x-cache-status'], stale.body]).toEqual([200, 'STALE', first.body])
     await until(async () => (await get(address)).headers['x-cache-status'] === 'HIT')
-    const known = await get(address, { 'If-None-Match': String(first.headers['etag']) })
-    expect([known.status, known.body]).toEqual([304, ''])
+    const unchanged = await get(address, { 'If-None-Match': String(first.headers['etag']) })
+    expect([unchanged.status, unchanged.body]).toEqual([304, ''])
   }, 30_000)
 
   test('sends kept pages while the server is started again', async () => {
@@ -221,10 +221,10 @@ withNginx('nginx in front', () => {
   test('answers questions of any length as the server does', async () => {
     const html = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
     for (const length of [200, 340, 700, 1500, 3000, 5000, 6400, 7400, 9000]) {
-      const all = `${rows}?page_size=20&page=2&n__in=${Array.from({ length: 500 }, (_, n) => n + 1000).join()}`
-      const last = all.lastIndexOf(',', length)
+      const longQuery = `${rows}?page_size=20&page=2&n__in=${Array.from({ length: 500 }, (_, n) => n + 1000).join()}`
+      const last = longQuery.lastIndexOf(',', length)
       for (const address of [
-        all.slice(0, last),
+        longQuery.slice(0, last),
         `${rows}?m__gte=1&page=3&page_size=9&snapshot=${'x'.repeat(length)}`,
       ]) {
         for (const accept of ['*/*', 'text/csv', html]) {

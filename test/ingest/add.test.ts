@@ -21,7 +21,7 @@ const entry = '- name: t\n  order: [] # as it lies\n  fields:\n    - { name: a, 
 const inSix = entry.replaceAll(/^(?=.)/gm, '      ')
 
 describe('an entry is put into a catalog, all else stays as it was', () => {
-  test.each<[what: string, before: string, after: string]>([
+  test.each<[title: string, before: string, after: string]>([
     [
       'below the last table of its dataset',
       'title: "T" # said\n\ndatasets:\n  - slug: b\n    tables:\n      - { name: s,   fields: [] } # one\n\n  # another\n  - slug: c\n    tables: []\n',
@@ -43,23 +43,23 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
     expect(b?.tables.at(-1)?.name).toBe('t')
   })
 
-  test.each<[what: string, before: string]>([
+  test.each<[title: string, before: string]>([
     ['none', 'title: T\ndatasets: []\nfamilies: {}\n'],
     ['others', 'datasets:\n  - slug: a\n    tables: []\nfamilies: {}\n'],
     ['others, and nothing after them', 'families: {}\ndatasets:\n    - slug: a\n      tables: []'],
   ])('with a dataset of its own where there are %s', (_what, before) => {
     const after = addTable(before, entry, place)
-    const found = parse(after) as { datasets: { slug: string; listed_in: string[]; tables: object[] }[] }
-    const own = found.datasets.at(-1)
-    expect([own?.slug, own?.listed_in, own?.tables]).toEqual([
+    const catalog = parse(after) as { datasets: { slug: string; listed_in: string[]; tables: object[] }[] }
+    const dataset = catalog.datasets.at(-1)
+    expect([dataset?.slug, dataset?.listed_in, dataset?.tables]).toEqual([
       'b',
       ['v1', 'v2'],
       [{ name: 't', order: [], fields: [{ name: 'a', type: 'string' }] }],
     ])
-    expect({ ...found, datasets: found.datasets.slice(0, -1) }).toEqual(parse(before))
+    expect({ ...catalog, datasets: catalog.datasets.slice(0, -1) }).toEqual(parse(before))
   })
 
-  test.each<[what: string, before: string, after: string]>([
+  test.each<[title: string, before: string, after: string]>([
     [
       'a list on one line',
       'datasets:\n  - slug: b\n    tables: [{ name: s } ] # two\n',
@@ -95,14 +95,14 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
     expect(() => parse(added) as unknown).not.toThrow()
   })
 
-  test.each<[what: string, before: string]>([
+  test.each<[title: string, before: string]>([
     ['no dataset', '{"title":"T","datasets":[]}'],
     ['others', '{"title":"T","datasets":[{"slug":"a","tables":[]}]}\n'],
     ['others on lines', '{\n"title": "T",\n"datasets": [\n{ "slug": "a", "tables": [] }\n]\n}\n'],
   ])('as JSON with a dataset of its own where there is %s', (_what, before) => {
-    const found = JSON.parse(addTable(before, entry, place)) as { datasets: { slug: string }[] }
-    expect(found.datasets.at(-1)).toMatchObject({ slug: 'b', tables: [{ name: 't' }] })
-    expect({ ...found, datasets: found.datasets.slice(0, -1) }).toEqual(JSON.parse(before))
+    const catalog = JSON.parse(addTable(before, entry, place)) as { datasets: { slug: string }[] }
+    expect(catalog.datasets.at(-1)).toMatchObject({ slug: 'b', tables: [{ name: 't' }] })
+    expect({ ...catalog, datasets: catalog.datasets.slice(0, -1) }).toEqual(JSON.parse(before))
   })
 
   test.each<[before: string, message: RegExp]>([
@@ -142,7 +142,7 @@ test.each([1, 3])('none of %d files is put where something is already', async (c
   expect(placingOf(files, names, sources).copies).toEqual(copies)
 })
 
-test.each<[what: string, content: string, changes: readonly string[]]>([
+test.each<[title: string, content: string, changes: readonly string[]]>([
   ['the same columns', 'Dia,n,x\n2020-12-31,1,0.5\n', []],
   ['columns in another order, narrower values and none', 'x,n,Dia\n2,,2020-12-31\n', []],
   [
@@ -170,8 +170,8 @@ test.each<[what: string, content: string, changes: readonly string[]]>([
   ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  remove the field without a column in this file: n']],
 ])('a file for a known table, with %s, is told with what to change', async (_what, content, changes) => {
   const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
-  const known = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
-  const table = allTables(catalogAround([known]))[0] as Table
+  const declared = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
+  const table = allTables(catalogAround([declared]))[0] as Table
   const misfits = await misfitsIn(table, content)
   const told = changesFor(table, await suggestion('t.csv', content), misfits, '/sources/d/t.csv')
   const next = 'put the file at /sources/d/t.csv, and `acervo ingest d/t` publishes it'
@@ -329,9 +329,9 @@ describe('the programs', () => {
         expect([refused.code, told === '' ? refused.err : told]).toEqual([1, expect.stringMatching(message)])
       }
       // A program that is stopped removes what it has done.
-      const other = path.join(folder, 'stopped.csv')
-      await writeFile(other, 'a,b\n1,2\n')
-      const stopped = start('add', [other], settings)
+      const secondFile = path.join(folder, 'stopped.csv')
+      await writeFile(secondFile, 'a,b\n1,2\n')
+      const stopped = start('add', [secondFile], settings)
       await until(() => stopped.out().includes(' is copied to '))
       stopped.child.kill('SIGTERM')
       const { code: ended, err: said } = await stopped.ended

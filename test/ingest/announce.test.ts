@@ -101,7 +101,7 @@ test('a webhook gets a message with a signature', async () => {
   expect(Math.abs(Number(time) - Date.now() / 1000)).toBeLessThan(60)
 })
 
-test.each<[what: string, statuses: number[], requests: number, outcome: RegExp]>([
+test.each<[title: string, statuses: number[], requests: number, outcome: RegExp]>([
   ['fails twice', [500, 503], 3, /^announced$/],
   ['fails always', [500, 500, 500, 500], 4, /^http:\/\/127\.0\.0\.1:\d+ answered 500, in 4 tries$/],
   ['is gone', [410], 1, /is gone \(410\): remove its address from the settings$/],

@@ -119,16 +119,16 @@ function applied(
     if (counts.get(text) === 0) counts.delete(text)
   }
   for (const row of rows) {
-    const own = fields.map((name) => row[name] ?? null)
-    if (row['_change'] === 'added') add(own, 1)
-    else if (row['_change'] === 'removed') add(own, -1)
+    const values = fields.map((name) => row[name] ?? null)
+    if (row['_change'] === 'added') add(values, 1)
+    else if (row['_change'] === 'removed') add(values, -1)
     else {
       const changed = JSON.parse(row['_changed'] ?? '[]') as string[]
       if (changed.some((name) => key?.includes(name) !== false || row[`_old_${name}`] === row[name]))
         throw new Error(`${JSON.stringify(row)} is no change of its fields`)
       const old = fields.map((name) => (changed.includes(name) ? row[`_old_${name}`] : row[name]) ?? null)
       add(old, -1)
-      add(own, 1)
+      add(values, 1)
     }
   }
   return counts
@@ -190,9 +190,9 @@ test('rows with a key are added, removed and changed', async () => {
 })
 
 test('a row that changes and changes back is no change since the first snapshot', async () => {
-  const one = { ...keyed, rows: [['2024-03-01', 'Belém', '1']] }
-  const other = { ...keyed, rows: [['2024-03-01', 'Belém', '2']] }
-  const { manifests } = await publishAll([one, other, one])
+  const before = { ...keyed, rows: [['2024-03-01', 'Belém', '1']] }
+  const after = { ...keyed, rows: [['2024-03-01', 'Belém', '2']] }
+  const { manifests } = await publishAll([before, after, before])
   expect(manifests[2]?.changes?.map(({ since, changed }) => [since, changed])).toEqual([
     [manifests[1]?.snapshot, 1],
     [manifests[0]?.snapshot, 0],
@@ -294,7 +294,7 @@ test('a key that rows lack or repeat fails the table, with both lines and the va
   ])
 })
 
-test.each<[what: string, later: readonly string[], kind: string, phrases: readonly string[]]>([
+test.each<[title: string, later: readonly string[], kind: string, phrases: readonly string[]]>([
   ['no field', ['a:integer', 'b:decimal:9:2', 'c:string'], 'none', []],
   ['a new field', ['a:integer', 'b:decimal:9:2', 'c:string', 'd:date'], 'additive', ['"d" is new']],
   [
@@ -388,14 +388,14 @@ const versionOf = fc
     order: fc.constantFrom('id desc', 'id'),
   })
   .map(({ rows, hasKey, scale, columns, order }): Version => {
-    const all = ['id:integer', 'name:string', `amount:decimal:10:${scale}`, 'day:date', 'note:text']
+    const specs = ['id:integer', 'name:string', `amount:decimal:10:${scale}`, 'day:date', 'note:text']
     const kept = [0, ...columns]
-    const own = hasKey ? [...new Map(rows.map((row) => [row[0], row])).values()] : rows
+    const unique = hasKey ? [...new Map(rows.map((row) => [row[0], row])).values()] : rows
     return {
-      fields: kept.map((index) => all[index] ?? ''),
+      fields: kept.map((index) => specs[index] ?? ''),
       ...(hasKey && { key: ['id'] }),
       order: [order],
-      rows: own.map((row) => kept.map((index) => row[index] ?? null)),
+      rows: unique.map((row) => kept.map((index) => row[index] ?? null)),
     }
   })
 
@@ -404,10 +404,10 @@ test('earlier rows and their changes are the later rows, since every retained sn
   await fc.assert(
     fc.asyncProperty(fc.array(versionOf, { minLength: 2, maxLength: 4 }), async (versions) => {
       const { manifests, warehouse } = await publishAll(versions)
-      const all = new Map<string, Row[]>()
+      const rowsById = new Map<string, Row[]>()
       for (const manifest of manifests) {
         const files = manifest.parts.map(({ file }) => fileIn(warehouse, manifest, file))
-        all.set(manifest.snapshot, files.length === 0 ? [] : await parquetRows(files))
+        rowsById.set(manifest.snapshot, files.length === 0 ? [] : await parquetRows(files))
       }
       for (const manifest of manifests.slice(1)) {
         for (const changes of manifest.changes ?? []) {
@@ -416,7 +416,7 @@ test('earlier rows and their changes are the later rows, since every retained sn
           const rows = await parquetRows([fileIn(warehouse, manifest, file)])
           expect(rows).toHaveLength(added + removed + changed)
           const [earlier = [], later = []] = [since, manifest.snapshot].map((id) =>
-            all.get(id)?.map(withShortAmounts),
+            rowsById.get(id)?.map(withShortAmounts),
           )
           const result = applied(counted(earlier, fields), rows.map(withShortAmounts), changes)
           expect(Object.fromEntries(result)).toEqual(Object.fromEntries(counted(later, fields)))

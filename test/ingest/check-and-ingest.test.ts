@@ -2,7 +2,7 @@ import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 
 /** A check and an ingest of the same source end alike, since one function decides both. */
 
-type Case = [what: string, fields: string, csv: string | Buffer, table?: object]
+type Case = [title: string, fields: string, csv: string | Buffer, table?: object]
 
 const broken: Case[] = [
   ['a day that does not exist', 'a:date', 'a\n2020-02-30\n'],

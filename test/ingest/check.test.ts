@@ -46,7 +46,7 @@ const rowFault = (problem: string, line: number, reason: string): string[] => [
   problem === mismatch ? remedy : structureRemedy,
 ]
 
-test.each<[what: string, type: string, csv: string | Buffer, lines: readonly string[]]>([
+test.each<[title: string, type: string, csv: string | Buffer, lines: readonly string[]]>([
   [
     'a day that is none',
     'date',
@@ -404,9 +404,9 @@ test('a report of many faults fits into a comment', async () => {
   const shop = await workshop(tinyCatalog({ name: 'one', fields: ['a:integer'] }), {
     'd/one.csv': `a\n${'"wrong, and long enough to fill its column of the report"\n'.repeat(30)}`,
   })
-  const [one] = await shop.check()
-  if (one === undefined) throw new Error('no result')
-  const tables = names.map((table) => ({ ...one, table }))
+  const [result] = await shop.check()
+  if (result === undefined) throw new Error('no result')
+  const tables = names.map((table) => ({ ...result, table }))
   const text = markdownOf({ ok: false, catalog_faults: [], tables })
   expect(text.length).toBeLessThan(65_536)
   expect(text).toMatch(/\n\nThe findings of \d+ tables are too long for a comment: run `acervo check`\.\n$/)

@@ -5,13 +5,13 @@ import { catalogText, fieldOf } from '../support/workshop.ts'
 
 const [table] = [{ order: [], fields: [fieldOf('n:integer')] }]
 const definition = JSON.parse(catalogText([{ ...table, name: 't' }])) as { datasets: { slug: string }[] }
-const [own] = definition.datasets
+const [dataset] = definition.datasets
 const catalog = parseCatalog(
   JSON.stringify({
     ...definition,
     datasets: [
-      { ...own, tables: ['t', 'u'].map((name) => ({ ...table, name })) },
-      { ...own, slug: 'e', tables: [{ ...table, name: 't' }] },
+      { ...dataset, tables: ['t', 'u'].map((name) => ({ ...table, name })) },
+      { ...dataset, slug: 'e', tables: [{ ...table, name: 't' }] },
     ],
   }),
   'c.yaml',

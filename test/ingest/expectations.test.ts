@@ -6,14 +6,14 @@ import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 /** Rules of the catalog for values and rows: an ingest publishes nothing while one is broken. */
 
 const expecting = (type: string, expect: object): object => ({ ...fieldOf(`a:${type}`), expect })
-const tableWith = (field: object, more: object = {}): object => ({
+const tableWith = (field: object, tableKeys: object = {}): object => ({
   name: 't',
   order: [],
   fields: [field, fieldOf('b:string')],
-  ...more,
+  ...tableKeys,
 })
 
-test.each<[what: string, field: object, csv: string, lines: readonly string[]]>([
+test.each<[title: string, field: object, csv: string, lines: readonly string[]]>([
   [
     'a missing value',
     expecting('integer', { not_null: true }),
@@ -67,9 +67,9 @@ test.each<[what: string, field: object, csv: string, lines: readonly string[]]>(
 ])('%s fails the table, with each line', async (_what, field, csv, lines) => {
   const shop = await workshop(catalogAround([tableWith(field)]), { 'd/t.csv': csv })
   const [outcome] = await shop.ingest()
-  const what = lines.length === 1 ? 'a value breaks' : `${lines.length} values break`
+  const summary = lines.length === 1 ? 'a value breaks' : `${lines.length} values break`
   expect(faultLines(outcome)).toEqual([
-    `d/t: FAILED, ${what} an expectation of the catalog; nothing was published`,
+    `d/t: FAILED, ${summary} an expectation of the catalog; nothing was published`,
     ...lines.map((line) => `  ${line}`),
   ])
 })
@@ -260,11 +260,11 @@ test('random values break the rules that they break by our own reckoning', async
         ]
       })
       const [outcome] = await shop.ingest()
-      const found =
+      const summaryText =
         outcome?.status === 'failed'
           ? outcome.failure.rejects.map(({ line, reason }) => `${line} ${reason.replace(/, although.*/, '')}`)
           : []
-      expect(found).toEqual(broken)
+      expect(summaryText).toEqual(broken)
     }),
     { seed, numRuns: runsOf('EXPECTATIONS') },
   )

@@ -60,24 +60,24 @@ async function publishedRows(shop: Workshop, outcome: Outcome | undefined): Prom
   const folder = path.join(shop.warehouse, layout.snapshot(table, manifest.snapshot))
   // A mark of byte order at the start of a text would be lost on its way to JavaScript.
   const columns = table.fields.map(({ name }) => `'=' || ${name}`).join(', ')
-  const found: Row[] = []
+  const rowsRead: Row[] = []
   for (const { file } of manifest.parts) {
     const part = quotedText(path.join(folder, file))
     const rows = await db.rows(
       `select ${columns} from read_parquet(${part}, file_row_number = true) order by file_row_number`,
     )
-    found.push(...rows.map((row) => row.map((text) => (text === null ? null : String(text).slice(1)))))
+    rowsRead.push(...rows.map((row) => row.map((text) => (text === null ? null : String(text).slice(1)))))
   }
-  return found
+  return rowsRead
 }
 
 const meant = (values: readonly string[]): Row => values.map((text) => (text === '' ? null : text))
 
 /** Long lists compare fast, and show only the first row that differs, with the file that it is of. */
-function expectSameRows(found: readonly Row[], wanted: readonly { row: Row; file: string }[]): void {
-  const at = wanted.findIndex(({ row }, index) => JSON.stringify(row) !== JSON.stringify(found[index]))
+function expectSameRows(actual: readonly Row[], wanted: readonly { row: Row; file: string }[]): void {
+  const at = wanted.findIndex(({ row }, index) => JSON.stringify(row) !== JSON.stringify(actual[index]))
   const shown = at === -1 ? wanted.length - 1 : at
-  expect({ row: found[shown], file: wanted[shown]?.file, count: found.length }).toEqual({
+  expect({ row: actual[shown], file: wanted[shown]?.file, count: actual.length }).toEqual({
     row: wanted[shown]?.row,
     file: wanted[shown]?.file,
     count: wanted.length,
@@ -124,9 +124,9 @@ test(
           await shop.write(`d/${names[index]}`, isPacked === 0 ? gzipSync(bytes, { level: 1 }) : bytes)
         }
         const [outcome] = await shop.ingest()
-        const found = await publishedRows(shop, outcome)
+        const actual = await publishedRows(shop, outcome)
         expectSameRows(
-          found,
+          actual,
           written.flatMap(({ file }) => file.rows.map((row) => ({ row: meant(row), file: file.text }))),
         )
         if (outcome?.status !== 'published') throw new Error('it was published')
@@ -211,10 +211,10 @@ const damagedBatch = dialect.chain((form) =>
       fc
         .tuple(fileOf(form), damages, fc.nat({ max: 9 }))
         // One in ten only has its columns in another order, in the header and in some of the rows or none.
-        .map(([file, all, kind]) =>
+        .map(([file, damageList, kind]) =>
           kind === 0
             ? Buffer.from(file.text.replace(/^"?c0"?(.)"?c1"?/, 'c1$1c0'))
-            : damaged(file.text, form, all),
+            : damaged(file.text, form, damageList),
         ),
       { minLength: batchFiles, maxLength: batchFiles },
     ),
@@ -248,8 +248,8 @@ test(
           counts.taken += 1
           if (header === undefined || !isHeaderGood) throw new Error(`${file} is taken, and is not good`)
           const places = namesOf(form).map((column) => header.indexOf(column))
-          const own = { name, file, rows: rows.map((row) => places.map((place) => row[place] ?? null)) }
-          groups.set(header.join(), [...(groups.get(header.join()) ?? []), own])
+          const reordered = { name, file, rows: rows.map((row) => places.map((place) => row[place] ?? null)) }
+          groups.set(header.join(), [...(groups.get(header.join()) ?? []), reordered])
         }
         // Files with the same header are those of one table.
         const tables = [...groups.values()]
@@ -334,7 +334,9 @@ const cutFile = dialect.chain((form) =>
     form: fc.constant(form),
     content: fc
       .tuple(fileOf(form), damages, fc.boolean())
-      .map(([file, all, isWhole]) => (isWhole ? Buffer.from(file.text) : damaged(file.text, form, all))),
+      .map(([file, damageList, isWhole]) =>
+        isWhole ? Buffer.from(file.text) : damaged(file.text, form, damageList),
+      ),
     cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
     isInBytes: fc.boolean(),
     skipLast: fc.integer({ min: 0, max: 3 }),

@@ -46,7 +46,7 @@ test('what is noted is what was published, and is believed', async () => {
   expect(await sumsIn(shop)).toEqual(sums)
 })
 
-testSampled<[what: string, change: (shop: Workshop) => Promise<void>]>([
+testSampled<[title: string, change: (shop: Workshop) => Promise<void>]>([
   [
     'other bytes of the same number, with the times of before',
     async (shop) => {

@@ -120,7 +120,7 @@ describe('a job', () => {
   })
 })
 
-testSampled<[what: string, often: number]>([
+testSampled<[title: string, often: number]>([
   ['a hundred and more occur often', 120],
   ['next to all occur as often as the hundredth', 20],
 ])(

@@ -18,8 +18,8 @@ const two = tinyCatalog({ name: 'good', fields: ['n:integer'] }, { name: 'bad', 
 const later = () => new Date('2027-01-01T00:00:00Z')
 
 /** A table with another field `cpf`. */
-const cpf = (more: object) => ({
-  fields: [fieldOf('n:integer'), { name: 'cpf', type: 'string', ...more }, fieldOf('day:date')],
+const cpf = (fieldKeys: object) => ({
+  fields: [fieldOf('n:integer'), { name: 'cpf', type: 'string', ...fieldKeys }, fieldOf('day:date')],
 })
 
 const base = { name: 't', order: ['n asc'], ...cpf({}) }
@@ -27,7 +27,7 @@ const definition = (table: object): string | undefined =>
   definitionsUntil(allTables(catalogAround([{ ...base, ...table }]))[0] as Table, 1000, 1)[0]
 
 describe('an unchanged source', () => {
-  test.each<[what: string, table: object]>([
+  test.each<[title: string, table: object]>([
     ['hides a field', cpf({ mask: 'cpf' })],
     ['reads a field otherwise', cpf({ trim: true })],
     ['takes another word for null', { source: { nulls: ['', 'NA'] } }],
@@ -42,7 +42,7 @@ describe('an unchanged source', () => {
     expect(definition(table)).not.toBe(definition({}))
   })
 
-  test.each<[what: string, table: object]>([
+  test.each<[title: string, table: object]>([
     ['a table', { description: 'of all' }],
     ['a field', cpf({ description: 'of a person' })],
     ['how often it comes', { refreshed: 'daily' }],
@@ -231,6 +231,7 @@ test('the manifest and the report tell what was published, and an independent re
     rejected_rows: 0,
     first_rejects: [],
     lines: {
+      // oxlint-disable-next-line id-denylist -- Key of report.json.
       all: 7,
       skipped: 0,
       header: 1,
@@ -342,9 +343,9 @@ test('estimates stand where exact numbers of different values take too much memo
   jest.spyOn(Connection.prototype, 'rows').mockImplementation(async function (
     this: Connection,
     sql,
-    ...more
+    ...details
   ) {
-    if (!sql.includes('select distinct place')) return read.call(this, sql, ...more)
+    if (!sql.includes('select distinct place')) return read.call(this, sql, ...details)
     refused.push(sql)
     throw new OutOfMemory(new Error('Out of Memory Error'))
   })
@@ -356,8 +357,8 @@ test('estimates stand where exact numbers of different values take too much memo
   if (outcome?.status !== 'published') throw new Error('it was not published')
   expect(refused).toHaveLength(1)
   const report = await readReport(shop.store, outcome.table, outcome.manifest)
-  const { distinct_estimate: about = 0, distinct } = report?.fields[0] ?? {}
-  expect([distinct, about > 0.8 * rows, about <= rows]).toEqual([undefined, true, true])
+  const { distinct_estimate: estimate = 0, distinct } = report?.fields[0] ?? {}
+  expect([distinct, estimate > 0.8 * rows, estimate <= rows]).toEqual([undefined, true, true])
 })
 
 testAll('the number of different values is never above that of the rows', async () => {
@@ -369,16 +370,16 @@ testAll('the number of different values is never above that of the rows', async 
   const [outcome] = await shop.ingest()
   if (outcome?.status !== 'published') throw new Error('it was not published')
   const report = await readReport(shop.store, outcome.table, outcome.manifest)
-  for (const { distinct_estimate: about = 0, distinct } of report?.fields ?? []) {
+  for (const { distinct_estimate: estimate = 0, distinct } of report?.fields ?? []) {
     expect(distinct).toBeUndefined()
-    expect(about).toBeGreaterThan(0.8 * rows)
-    expect(about).toBeLessThanOrEqual(rows)
+    expect(estimate).toBeGreaterThan(0.8 * rows)
+    expect(estimate).toBeLessThanOrEqual(rows)
   }
 })
 
 function written(isTTY: boolean): string {
   let [text, clock] = ['', 0]
-  const screen = { isTTY, columns: 60, write: (more: string) => (text += more) }
+  const screen = { isTTY, columns: 60, write: (chunk: string) => (text += chunk) }
   const progress = new Board(screen, () => clock).progress('d/t')
   progress.step('reading')
   for (const seconds of [1, 2, 6]) {

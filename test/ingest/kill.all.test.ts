@@ -10,9 +10,9 @@ import { program, table, versions, type Versions } from '../support/versions.ts'
 
 /** The built ingest, stopped at each of its system calls, and on a disk that is full. */
 
-let own: Versions
+let versionsOf: Versions
 beforeAll(async () => {
-  own = await versions()
+  versionsOf = await versions()
 })
 
 const hasStrace = spawnSync('strace', ['-V']).status === 0
@@ -23,7 +23,7 @@ function ingestUnder(
   fault: string,
   when: number,
 ): { code: number | null; out: string; hit: boolean } {
-  const log = path.join(own.folder, 'strace.log')
+  const log = path.join(versionsOf.folder, 'strace.log')
   const { status, signal, stdout, stderr } = spawnSync(
     'strace',
     [
@@ -40,7 +40,7 @@ function ingestUnder(
       process.execPath,
       ...program,
     ],
-    { env: own.environment(), encoding: 'utf8' },
+    { env: versionsOf.environment(), encoding: 'utf8' },
   )
   return {
     code: status,
@@ -62,23 +62,23 @@ describeWith(hasStrace, strace)('by system calls', () => {
   test.each(['fsync', 'rename', 'mkdir', 'unlink', 'rmdir'])(
     'killed at each %s, an ingest leaves the old snapshot or the new one',
     async (call) => {
-      await own.write(1)
-      expect(own.ingest().code).toBe(0)
-      let [before, version, when, hits] = [await own.published(), 1000, 1, 0]
+      await versionsOf.write(1)
+      expect(versionsOf.ingest().code).toBe(0)
+      let [before, version, when, hits] = [await versionsOf.published(), 1000, 1, 0]
       for (; ; when += stepFrom(when)) {
         version += 1
-        await own.write(version)
+        await versionsOf.write(version)
         const { hit } = ingestUnder(call, 'signal=KILL', when)
-        const now = await own.published()
+        const now = await versionsOf.published()
         expect([before, version]).toContain(now)
         before = now
         if (!hit || when >= 60) break
         hits += 1
       }
       expect(hits).toBeGreaterThan(0)
-      await own.write(version + 1)
-      expect(own.ingest().code).toBe(0)
-      expect([await own.published(), await own.leftovers()]).toEqual([version + 1, []])
+      await versionsOf.write(version + 1)
+      expect(versionsOf.ingest().code).toBe(0)
+      expect([await versionsOf.published(), await versionsOf.leftovers()]).toEqual([version + 1, []])
     },
     300_000,
   )
@@ -92,16 +92,16 @@ describeWith(hasStrace, strace)('by system calls', () => {
   ])(
     '%s that fails with %s is told, and the old snapshot stays',
     async (call, fault) => {
-      await own.write(1)
-      expect(own.ingest().code).toBe(0)
+      await versionsOf.write(1)
+      expect(versionsOf.ingest().code).toBe(0)
       let [version, failed] = [2000, 0]
-      const before = await own.published()
+      const before = await versionsOf.published()
       // The calls at the start are Node's own; each of the rest is met at random places.
       for (const when of call === 'openat' ? [20, 60, 120, 200] : [1, 2, 3, 5]) {
         version += 1
-        await own.write(version)
+        await versionsOf.write(version)
         const { code, out } = ingestUnder(call, fault, when)
-        const now = await own.published()
+        const now = await versionsOf.published()
         if (code !== 0) failed += 1
         // A run that only fails to clean up, or to note which files it hashed, warns and succeeds.
         const failures = out
@@ -115,7 +115,7 @@ describeWith(hasStrace, strace)('by system calls', () => {
         expect([isReported, out]).toEqual([code !== 0, out])
         // A failure after the pointer was moved leaves the table published, and is reported.
         expect([before, version]).toContain(now)
-        await rm(path.join(own.warehouse, table.dataset, table.name, 'failure.json'), { force: true })
+        await rm(path.join(versionsOf.warehouse, table.dataset, table.name, 'failure.json'), { force: true })
         if (now !== before) break
       }
       expect(failed).toBeGreaterThan(0)

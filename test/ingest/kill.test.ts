@@ -9,32 +9,32 @@ import { program, versions } from '../support/versions.ts'
 const kills = runsOf('KILLS')
 
 test(`${kills} jobs killed at random leave the old snapshot or the new one, and nothing that a next job does not remove`, async () => {
-  const own = await versions()
-  await own.write(1)
+  const state = await versions()
+  await state.write(1)
   const began = performance.now()
-  expect(own.ingest().code).toBe(0)
+  expect(state.ingest().code).toBe(0)
   const wholeMs = performance.now() - began
   let [before, reads] = [1, 0]
   for (let version = 2; version < 2 + kills; version += 1) {
-    await own.write(version)
-    const child = spawn(process.execPath, program, { env: own.environment(), stdio: 'ignore' })
+    await state.write(version)
+    const child = spawn(process.execPath, program, { env: state.environment(), stdio: 'ignore' })
     const ended = once(child, 'exit')
     const until = performance.now() + Math.random() * 1.1 * wholeMs
     while (performance.now() < until && child.exitCode === null) {
-      expect([before, version]).toContain(await own.published())
+      expect([before, version]).toContain(await state.published())
       reads += 1
       await wait(1)
     }
     child.kill('SIGKILL')
     await ended
-    const now = await own.published()
+    const now = await state.published()
     expect([before, version]).toContain(now)
     before = now
   }
   // The first kill may come before the first read.
   expect(reads > kills || kills < 10).toBe(true)
   const last = 2 + kills
-  await own.write(last)
-  expect(own.ingest()).toMatchObject({ code: 0 })
-  expect([await own.published(), await own.leftovers()]).toEqual([last, []])
+  await state.write(last)
+  expect(state.ingest()).toMatchObject({ code: 0 })
+  expect([await state.published(), await state.leftovers()]).toEqual([last, []])
 }, 7_200_000)

@@ -335,13 +335,13 @@ async function expectedOf(file: string, fields: readonly string[], reading: Read
   const cell = (name: string, text: string): unknown =>
     text === '' ? null : typed.includes(name) ? Number(text) : text
   const content = await readFile(path.join(folder, file))
-  const found =
+  const output =
     reading === 'json'
       ? (JSON.parse(
           await readFile(path.join(folder, file.replace('csvs', 'json').replace(/csv$/, 'json')), 'utf8'),
         ) as Texts[])
       : parse<Texts>(content, { ...reading.parsed, columns: true, record_delimiter: ['\r\n', '\n'] })
-  const cells = found.map((row) => names.map((name) => cell(name, row[name] ?? 'MISSING')))
+  const cells = output.map((row) => names.map((name) => cell(name, row[name] ?? 'MISSING')))
   return content.at(-1) === 0x0a ? rows(...cells) : unended(path.basename(file), ...cells)
 }
 

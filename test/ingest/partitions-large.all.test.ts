@@ -13,19 +13,19 @@ test('row groups of a partition do not depend on how many rows are before it', a
   const write = async (shop: Workshop): Promise<void> => {
     for (const [index, content] of files.entries()) await shop.write(`d/t-${index}.csv`, content)
   }
-  const [shop, other] = [await workshop(plain), await workshop(plain)]
+  const [shop, twin] = [await workshop(plain), await workshop(plain)]
   await write(shop)
   await publishedBy(shop, { partRows: 262_144 })
   files[0] = numbered(1, 77_001)
   await write(shop)
-  await write(other)
-  const own = await publishedBy(shop, { partRows: 262_144 })
-  expect(own.report.taken_over).toEqual(['2', '3'])
-  expect(essence(own)).toEqual(essence(await publishedBy(other, { partRows: 262_144 })))
+  await write(twin)
+  const refreshed = await publishedBy(shop, { partRows: 262_144 })
+  expect(refreshed.report.taken_over).toEqual(['2', '3'])
+  expect(essence(refreshed)).toEqual(essence(await publishedBy(twin, { partRows: 262_144 })))
 }, 120_000)
 
 // Sections of codes have 262,144 rows, and two are written at once.
-test.each<[what: string, changed: number, rows: number]>([
+test.each<[title: string, changed: number, rows: number]>([
   ['the last month', 2, 80_000],
   ['the first month, by less than a section', 0, 300_001],
   ['the first month, by a section', 0, 300_000 - 262_144],
@@ -35,16 +35,18 @@ test.each<[what: string, changed: number, rows: number]>([
     const plain = byMonths('n:integer', ['month', 'n'])
     const counts = [300_000, 1_100_000, 90_000]
     const few = { partRows: 262_144, codedDistinctMax: 1000 }
-    const [shop, other] = [await workshop(plain), await workshop(plain)]
+    const [shop, twin] = [await workshop(plain), await workshop(plain)]
     const write = (shops: readonly Workshop[], month: number): Promise<unknown> =>
-      Promise.all(shops.map((one) => one.write(`d/t-${month}.csv`, numbered(month, counts[month] ?? 0, 300))))
-    for (const month of counts.keys()) await write([shop, other], month)
+      Promise.all(
+        shops.map((ownShop) => ownShop.write(`d/t-${month}.csv`, numbered(month, counts[month] ?? 0, 300))),
+      )
+    for (const month of counts.keys()) await write([shop, twin], month)
     await publishedBy(shop, few)
     counts[changed] = rows
-    await write([shop, other], changed)
+    await write([shop, twin], changed)
     const published = await publishedBy(shop, few)
     expect(published.report.taken_over).toHaveLength(2)
-    expect(essence(published)).toEqual(essence(await publishedBy(other, few)))
+    expect(essence(published)).toEqual(essence(await publishedBy(twin, few)))
   },
   120_000,
 )

@@ -45,7 +45,7 @@ function csvOf({ month, rows, header = usualHeader }: NonNullable<ReturnType<Fil
 }
 
 function rowsOf(random: () => number, most = isQuick ? 50 : 120): Row[] {
-  const pick = (all: readonly string[]): string => all[Math.floor(random() * all.length)] ?? ''
+  const pick = (items: readonly string[]): string => items[Math.floor(random() * items.length)] ?? ''
   return Array.from({ length: 1 + Math.floor(random() * most) }, () => ({
     city: pick(['Água Boa', 'Belém', 'Caçador', 'Jaú', `Vila ${Math.floor(random() * 40)}`]),
     state: pick(['SP', 'MG', 'PA', '']),
@@ -56,14 +56,14 @@ function rowsOf(random: () => number, most = isQuick ? 50 : 120): Row[] {
 }
 
 /** Publishes files by an ingest with earlier ones, and by one without. */
-async function both(shop: Workshop, files: Files): Promise<{ own: Published; fresh: Published }> {
-  const other = await workshop(catalog)
+async function both(shop: Workshop, files: Files): Promise<{ refreshed: Published; fresh: Published }> {
+  const twin = await workshop(catalog)
   await rm(path.join(shop.sources, 'd'), { recursive: true, force: true })
   for (const [name, file] of files) {
     await shop.write(`d/t-${name}.csv`, csvOf(file))
-    await other.write(`d/t-${name}.csv`, csvOf(file))
+    await twin.write(`d/t-${name}.csv`, csvOf(file))
   }
-  return { own: await publishedBy(shop), fresh: await publishedBy(other) }
+  return { refreshed: await publishedBy(shop), fresh: await publishedBy(twin) }
 }
 
 const changes = runsOf('PARTITION_CHANGES')
@@ -83,26 +83,26 @@ test(
       const names = [...files.keys()]
       const name = names[Math.floor(random() * names.length)] ?? ''
       const month = months[Math.floor(random() * months.length)] ?? ''
-      const known = files.get(name)
+      const content = files.get(name)
       const change = Math.floor(random() * 5)
       if (change === 0 && files.size > 3 && round > 0) files.delete(name)
       else if (change === 1) files.set(`${round}x`, { month, rows: rowsOf(random) })
       else if (change === 2) files.set(name, { month, rows: rowsOf(random) })
-      else files.set(name, { month: known?.month ?? month, rows: rowsOf(random) })
-      const found = await both(shop, files).catch((error: unknown) => {
+      else files.set(name, { month: content?.month ?? month, rows: rowsOf(random) })
+      const results = await both(shop, files).catch((error: unknown) => {
         // A source that shrinks much, or loses a file, is refused unasked; what is refused changes nothing.
         if (!/is missing|there are .* rows instead|are null, but/.test(String(error))) throw error
         return null
       })
-      if (found === null) {
+      if (results === null) {
         const [accepted] = await shop.ingest({ ...options, acceptsDrift: true })
         if (accepted?.status === 'failed') throw accepted.failure
         continue
       }
-      const { own, fresh } = found
-      takenOver += own.report.taken_over.length
-      if (JSON.stringify(essence(own)) !== JSON.stringify(essence(fresh)))
-        differences.push({ round, own: essence(own), fresh: essence(fresh) })
+      const { refreshed, fresh } = results
+      takenOver += refreshed.report.taken_over.length
+      if (JSON.stringify(essence(refreshed)) !== JSON.stringify(essence(fresh)))
+        differences.push({ round, refreshed: essence(refreshed), fresh: essence(fresh) })
     }
     expect({ seed, differences: differences.slice(0, 1) }).toEqual({ seed, differences: [] })
     // A few changes may all be of the kind that leaves nothing to reuse.
@@ -122,9 +122,9 @@ test('what changed alone is read, and served beside what did not', async () => {
   const files = quarter()
   await both(shop, files)
   files.set('202002', { month: '202002', rows: rowsOf(randomFrom(9)) })
-  const { own, fresh } = await both(shop, files)
-  expect(own.report.taken_over).toEqual(['202003', '202001'])
-  expect(essence(own)).toEqual(essence(fresh))
+  const { refreshed, fresh } = await both(shop, files)
+  expect(refreshed.report.taken_over).toEqual(['202003', '202001'])
+  expect(essence(refreshed)).toEqual(essence(fresh))
   const { app } = await serve(shop)
   const pages = await walk(app, '/api/v1/dataset/d/t/data/?page_size=50')
   const due = ['202003', '202002', '202001'].flatMap((month) =>
@@ -150,7 +150,7 @@ const namesOf = (month: number, count: number, extra: Readonly<Record<string, nu
   return `month,name\n${names.map((name) => `${month},${name}\n`).join('')}`
 }
 
-testSampled<[what: string, changed: string]>([
+testSampled<[title: string, changed: string]>([
   ['of which one is more frequent', namesOf(3, 300, { 'name 0': 1 })],
   ['of which two change places', namesOf(3, 300, { 'name 9': 20, 'name 10': 26 })],
   ['of which one that was rare is more frequent', namesOf(3, 300, { 'name 250': 82 })],
@@ -158,18 +158,18 @@ testSampled<[what: string, changed: string]>([
   ['that are few', namesOf(3, 30)],
 ])('the most frequent names are the same after others: %s', async (_what, changed) => {
   const plain = byMonths('name:string')
-  const [shop, other] = [await workshop(plain), await workshop(plain)]
+  const [shop, twin] = [await workshop(plain), await workshop(plain)]
   for (const month of [1, 2, 3]) await shop.write(`d/t-${month}.csv`, namesOf(month, 300))
   const large = { partRows: 262_144 }
   await publishedBy(shop, large)
-  for (const one of [shop, other]) await one.write('d/t-3.csv', changed)
-  for (const month of [1, 2]) await other.write(`d/t-${month}.csv`, namesOf(month, 300))
-  const [own, fresh] = [await publishedBy(shop, large), await publishedBy(other, large)]
-  expect(own.report.taken_over).toEqual(['1', '2'])
-  expect(essence(own)).toEqual(essence(fresh))
+  for (const target of [shop, twin]) await target.write('d/t-3.csv', changed)
+  for (const month of [1, 2]) await twin.write(`d/t-${month}.csv`, namesOf(month, 300))
+  const [refreshed, fresh] = [await publishedBy(shop, large), await publishedBy(twin, large)]
+  expect(refreshed.report.taken_over).toEqual(['1', '2'])
+  expect(essence(refreshed)).toEqual(essence(fresh))
 })
 
-testAll.each<[what: string, change: (files: Files) => void, taken: string[]]>([
+testAll.each<[title: string, change: (files: Files) => void, taken: string[]]>([
   [
     'a month more',
     (files) => files.set('202004', { month: '202004', rows: rowsOf(randomFrom(1)) }),
@@ -198,12 +198,12 @@ testAll.each<[what: string, change: (files: Files) => void, taken: string[]]>([
   const files = quarter()
   await both(shop, files)
   change(files)
-  const { own, fresh } = await both(shop, files)
-  expect(own.report.taken_over).toEqual(taken)
-  expect(essence(own)).toEqual(essence(fresh))
+  const { refreshed, fresh } = await both(shop, files)
+  expect(refreshed.report.taken_over).toEqual(taken)
+  expect(essence(refreshed)).toEqual(essence(fresh))
 })
 
-test.each<[what: string, change: (files: Files) => void, says: RegExp]>([
+test.each<[title: string, change: (files: Files) => void, says: RegExp]>([
   [
     'columns of one file in another place',
     (files) =>
@@ -213,17 +213,17 @@ test.each<[what: string, change: (files: Files) => void, says: RegExp]>([
 ])('is refused as ever, and the old snapshot stays: %s', async (_what, change, says) => {
   const shop = await workshop(catalog)
   const files = quarter()
-  const { own } = await both(shop, files)
+  const { refreshed } = await both(shop, files)
   change(files)
   await expect(both(shop, files)).rejects.toThrow(says)
   const current = JSON.parse(String(await shop.store.get('d/t/current.json'))) as Manifest
-  expect(current.snapshot).toBe(own.manifest.snapshot)
+  expect(current.snapshot).toBe(refreshed.manifest.snapshot)
 })
 
 /** Two rows of a month, whose last values are given. */
-const file = (month: number, one: number | string, two: number | string = one): string =>
-  `month,name,n\n${month},a,${one}\n${month},b,${two}\n`
-const keyed = (more: object = {}) =>
+const file = (month: number, first: number | string, two: number | string = first): string =>
+  `month,name,n\n${month},a,${first}\n${month},b,${two}\n`
+const keyed = (tableKeys: object = {}) =>
   catalogAround([
     {
       name: 't',
@@ -231,12 +231,12 @@ const keyed = (more: object = {}) =>
       partition: 'month',
       source: { files: 'd/t-*.csv' },
       fields: ['month:integer', 'name:string', 'n:integer'].map(fieldOf),
-      ...more,
+      ...tableKeys,
     },
   ])
 
 testAll('rows that tie are in the order of their files as it is now', async () => {
-  const [shop, other] = [await workshop(keyed()), await workshop(keyed())]
+  const [shop, twin] = [await workshop(keyed()), await workshop(keyed())]
   for (const [name, text] of [
     ['1', file(1, 1)],
     ['2', file(1, 2)],
@@ -245,14 +245,14 @@ testAll('rows that tie are in the order of their files as it is now', async () =
     await shop.write(`d/t-${name}.csv`, text)
   await publishedBy(shop)
   // The two of a month change places.
-  for (const one of [shop, other]) {
-    await one.write('d/t-1.csv', file(1, 2))
-    await one.write('d/t-2.csv', file(1, 1))
-    await one.write('d/t-3.csv', file(2, 3))
+  for (const target of [shop, twin]) {
+    await target.write('d/t-1.csv', file(1, 2))
+    await target.write('d/t-2.csv', file(1, 1))
+    await target.write('d/t-3.csv', file(2, 3))
   }
-  const [own, fresh] = [await publishedBy(shop), await publishedBy(other)]
-  expect(own.report.taken_over).toEqual(['2'])
-  expect(essence(own)).toEqual(essence(fresh))
+  const [refreshed, fresh] = [await publishedBy(shop), await publishedBy(twin)]
+  expect(refreshed.report.taken_over).toEqual(['2'])
+  expect(essence(refreshed)).toEqual(essence(fresh))
   const { results } = await getPage((await serve(shop)).app, '/api/v1/dataset/d/t/data/')
   expect(results.map(({ name, n }) => `${String(name)}${String(n)}`)).toEqual([
     'a2',
@@ -273,9 +273,9 @@ testAll('rows that tie are in the order in which the catalog names their files',
   for (const [index, text] of files.entries()) await shop.write(`d/t-${index + 1}.csv`, text)
   await publishedBy(shop)
   const { sources, store } = shop
-  const other = await workshop(keyedOf('2', '1', '3'))
+  const third = await workshop(keyedOf('2', '1', '3'))
   await shop.write('d/t-3.csv', file(2, 4))
-  const { report } = await publishedBy(other, { sources, store })
+  const { report } = await publishedBy(third, { sources, store })
   expect(report.taken_over).toEqual([])
   const { results } = await getPage((await serve(shop)).app, '/api/v1/dataset/d/t/data/')
   expect(results.map(({ n }) => n)).toEqual([2, 1, 2, 1, 4, 4])

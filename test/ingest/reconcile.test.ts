@@ -85,7 +85,7 @@ test('what was not spoilt is proved', async () => {
   await expect(reconcilePublished(work, work.scratch, parts, staged)).resolves.toBeUndefined()
 })
 
-test.each<[what: string, spoil: (plain: string) => string, failure: string]>([
+test.each<[title: string, spoil: (plain: string) => string, failure: string]>([
   ['a row lost', (plain) => plain.replace('2,bb,\n', ''), 'rows failed (source 4, read back 3)'],
   ['a row doubled', (plain) => `${plain}4,dd,4.25\n`, 'rows failed (source 4, read back 5)'],
   ['a value lost', (plain) => plain.replace('aa', ''), 'values of "s" failed (source 4, read back 3)'],
@@ -146,7 +146,7 @@ function changesOf(filled: fc.Arbitrary<number>, bytes: fc.Arbitrary<number>) {
 const firstPart = '"part-00000.parquet"'
 
 // Each spoils the first part, which holds the rows 1 to 3.
-test.each<[what: string, spoilt: string, failure: string]>([
+test.each<[title: string, spoilt: string, failure: string]>([
   [
     'a value changed',
     `select n, case n when 2 then 'bx' else s end as s, v from ${firstPart}`,

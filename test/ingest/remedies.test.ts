@@ -31,8 +31,11 @@ const keysIn = (text: string): Keys[] => {
 
 /** Splits `type: date, format: a or b` into one text for each format. */
 function alternatives(text: string): string[] {
-  const [, before, one, other, after = ''] = /^(.*format: )([^ ,]+) or ([^ ,;]+)(.*)$/s.exec(text) ?? []
-  return before === undefined ? [text] : [`${before}${one ?? ''}${after}`, `${before}${other ?? ''}${after}`]
+  const [, before, firstFormat, secondFormat, after = ''] =
+    /^(.*format: )([^ ,]+) or ([^ ,;]+)(.*)$/s.exec(text) ?? []
+  return before === undefined
+    ? [text]
+    : [`${before}${firstFormat ?? ''}${after}`, `${before}${secondFormat ?? ''}${after}`]
 }
 
 /** Returns the keys of a field that a question or notice offers. */
@@ -53,18 +56,18 @@ function sourceRemedies(text: string): Keys[] {
       [key]: value,
     }),
   )
-  return [...offers, ...named].filter((keys, at, all) => !isWithin(keys, all.slice(0, at)))
+  return [...offers, ...named].filter((keys, at, list) => !isWithin(keys, list.slice(0, at)))
 }
 
 /** Returns whether a remedy is a part of another one, as the second key of several is. */
 const isWithin = (keys: Keys, others: readonly Keys[]): boolean =>
-  others.some((other) =>
-    Object.keys(keys).every((key) => JSON.stringify(other[key]) === JSON.stringify(keys[key])),
+  others.some((remedy) =>
+    Object.keys(keys).every((key) => JSON.stringify(remedy[key]) === JSON.stringify(keys[key])),
   )
 
 type Remedy = readonly [keys: Keys, rows: readonly (readonly unknown[])[]]
 
-testSampled<[what: string, content: string | Buffer, remedies: readonly Remedy[]]>([
+testSampled<[title: string, content: string | Buffer, remedies: readonly Remedy[]]>([
   [
     'a number of two readings',
     'n;v\n1;1.234\n2;5.678\n',
@@ -388,16 +391,16 @@ testSampled<[what: string, content: string | Buffer, remedies: readonly Remedy[]
     fieldRemedies(evidence).map((keys) => ({ name, keys })),
   )
   const ofSource = sourceRemedies([...remarks.map(({ text }) => text), refusal ?? ''].join('\n'))
-  const found: Remedy[] = []
+  const allRemedies: Remedy[] = []
   for (const field of ofFields) {
     const came = await cameWith(entry, content, {}, field)
-    found.push([field.keys, 'rows' in came ? came.rows : [came.refused]])
+    allRemedies.push([field.keys, 'rows' in came ? came.rows : [came.refused]])
   }
   for (const source of ofSource) {
     const came = await cameWith(entry, content, source)
-    found.push([source, 'rows' in came ? came.rows : [came.refused]])
+    allRemedies.push([source, 'rows' in came ? came.rows : [came.refused]])
   }
-  expect(found).toEqual(remedies)
+  expect(allRemedies).toEqual(remedies)
 })
 
 type Entry = Awaited<ReturnType<typeof entryOf>>['entry']
@@ -409,9 +412,9 @@ function cameWith(
   source: Keys,
   field?: { name: string; keys: Keys },
 ) {
-  const fields = entry.fields.map((one) => {
-    if (one.name !== field?.name) return one
-    return 'type' in field.keys ? { name: one.name, ...field.keys } : { ...one, ...field.keys }
+  const fields = entry.fields.map((entryField) => {
+    if (entryField.name !== field?.name) return entryField
+    return 'type' in field.keys ? { name: entryField.name, ...field.keys } : { ...entryField, ...field.keys }
   })
   const declaration = {
     ...entry,
@@ -422,7 +425,7 @@ function cameWith(
   return whatCame(declaration, { 'd/x.csv': content })
 }
 
-test.each<[what: string, source: Keys, content: string | Buffer, keys: Keys]>([
+test.each<[title: string, source: Keys, content: string | Buffer, keys: Keys]>([
   ['a repeated header', {}, 'n,v\n1,a\nn,v\n2,b\n', { skip_repeated_headers: true }],
   ['empty cells beyond the header', {}, 'n,v\n1,a,,\n2,b\n', { drop_empty_extra_cells: true }],
   ['another delimiter', {}, 'n;v\n1;a\n2;b\n', { delimiter: ';' }],

@@ -32,11 +32,11 @@ function byPlace(rows: readonly Row[]): Row[][] {
 }
 
 test('each table of the catalog has a sample that an ingest publishes without a reject', async () => {
-  const all = allTables(catalog)
-  expect(await sampleIds()).toEqual(all.map(tableId).toSorted())
-  const tables = all.filter((_, index) => !isQuick || index % 10 === 0)
+  const catalogTables = allTables(catalog)
+  expect(await sampleIds()).toEqual(catalogTables.map(tableId).toSorted())
+  const tables = catalogTables.filter((_, index) => !isQuick || index % 10 === 0)
   const shop = await workshop(catalog)
-  await copySamples(shop.sources, all)
+  await copySamples(shop.sources, catalogTables)
   const outcomes = await shop.ingest({ tables: tables.map(({ name }) => name) })
   expect(outcomes.map((outcome) => `${tableId(outcome.table)} ${outcome.status}`)).toEqual(
     tables.map((table) => `${tableId(table)} published`),
@@ -167,6 +167,6 @@ test('a table whose files the catalog names has no sample', async () => {
   const [table] = allTables(catalog)
   if (table === undefined) throw new Error('no table')
   const files = [{ path: 'mine.csv', constants: new Map() }]
-  const other = { ...table, source: { ...table.source, files } }
-  expect(await sampledTables([table, other])).toEqual([table])
+  const renamed = { ...table, source: { ...table.source, files } }
+  expect(await sampledTables([table, renamed])).toEqual([table])
 })

@@ -44,7 +44,7 @@ test('folders come and go while other processes sweep', async () => {
   expect(await readdir(store.scratchFolder)).toEqual([])
 }, 60_000)
 
-test.each<[what: string, name: string, ageSeconds: number, isSwept: boolean]>([
+test.each<[title: string, name: string, ageSeconds: number, isSwept: boolean]>([
   ['of a job of this machine that ended', `${pidOfNone}-${host}-a`, 0, true],
   ['of a job of this machine that runs', `${process.pid}-${host}-a`, 3600, false],
   ['of another machine, just made', `${process.pid}-00000000-a`, 0, false],

@@ -167,7 +167,7 @@ describe('every plain form of CSV loads the same rows', () => {
 })
 
 describe('what cannot be read without guessing is refused with line and reason', () => {
-  testSampled<[what: string, content: string | Uint8Array, lines: string[]]>([
+  testSampled<[title: string, content: string | Uint8Array, lines: string[]]>([
     ['an empty file', '', ['d/t: FAILED, t.csv is empty: it needs at least a header']],
     [
       'a short row',
@@ -278,7 +278,7 @@ describe('what cannot be read without guessing is refused with line and reason',
   })
 
   const packed = gzipSync('a,b\nx,1\n'.repeat(5000))
-  testSampled<[what: string, content: Uint8Array, line: RegExp]>([
+  testSampled<[title: string, content: Uint8Array, line: RegExp]>([
     [
       'cut off',
       packed.subarray(0, packed.length - 5),
@@ -354,7 +354,7 @@ describe('links in SOURCES', () => {
   const listed = { files: ['d/t.csv'], checksums: 'SHA256SUMS' }
 
   /** Links by path under SOURCES, with relative targets. */
-  testSampled<[what: string, source: object, links: Record<string, string>, came: string]>([
+  testSampled<[title: string, source: object, links: Record<string, string>, came: string]>([
     ['a file to one inside', {}, { 'd/t.csv': '../kept/good.csv' }, 'published'],
     ['a file to one inside, by two links', {}, { 'd/t.csv': 'y', 'd/y': '../kept/good.csv' }, 'published'],
     ['a folder to one inside', { files: 'l/good.csv' }, { l: 'kept' }, 'published'],

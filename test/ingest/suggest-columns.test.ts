@@ -9,7 +9,7 @@ const contentOf = (texts: readonly string[]): string => {
 }
 
 describe('what is suggested of a column', () => {
-  type Case = [what: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]
+  type Case = [title: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]
   const cases: Case[] = [
     ['groups of digits', ['1,234', '12,345,678', '5'], { type: 'integer', groups: ',' }, [1234, 12345678, 5]],
     [
@@ -424,9 +424,9 @@ describe('what is suggested of a column', () => {
     const { entry, told } = await entryOf(contentOf(texts))
     const [, field] = entry.fields
     // The unit is tested with the titles.
-    const { name: _name, unit: _unit, ...own } = (field ?? {}) as Record<string, unknown>
+    const { name: _name, unit: _unit, ...fieldKeys } = (field ?? {}) as Record<string, unknown>
     const ofTable = (entry.source ?? {}) as Record<string, unknown>
-    const type = String(own['type'])
+    const type = String(fieldKeys['type'])
     const hoisted = Object.entries({
       decimal: ofTable['decimal'],
       nulls: ofTable['nulls'],
@@ -434,7 +434,7 @@ describe('what is suggested of a column', () => {
       trim: ofTable['trim'],
       format: ['date', 'datetime', 'time'].includes(type) ? ofTable[type] : undefined,
     }).filter(([, declared]) => declared !== undefined)
-    expect({ ...own, ...Object.fromEntries(hoisted) }).toEqual(keys)
+    expect({ ...fieldKeys, ...Object.fromEntries(hoisted) }).toEqual(keys)
     expect(told).toMatch(said)
   })
 
@@ -456,6 +456,6 @@ describe('what is suggested of a column', () => {
 
   test.each(sampled(cases))('%s is ingested as it was suggested', async (_what, texts, _keys, values) => {
     const due = values ?? texts
-    await expect(ingested(contentOf(texts))).resolves.toEqual(cameAs(...due.map((one, n) => [n, one])))
+    await expect(ingested(contentOf(texts))).resolves.toEqual(cameAs(...due.map((value, n) => [n, value])))
   })
 })

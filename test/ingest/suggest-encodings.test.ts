@@ -48,9 +48,9 @@ test.each<Case>([
   ['Ukrainian', 'windows-1251', true],
   ['Japanese', 'shift-jis', true],
   ['Chinese', 'gb18030', true],
-])('%s in %s is read as it is, and asked about if another reading is usual', async (...one) => {
-  const [language, encoding, isAsked] = one
-  const content = contentOf(one)
+])('%s in %s is read as it is, and asked about if another reading is usual', async (...example) => {
+  const [language, encoding, isAsked] = example
+  const content = contentOf(example)
   const { told } = await entryOf(content)
   expect(told.includes(`declare it as source.encoding: ${encoding} ("`)).toBe(isAsked)
   await expect(ingested(content)).resolves.toMatchObject({

@@ -8,12 +8,12 @@ import { placed, temporaryFolder } from '../support/workshop.ts'
 /** Returns the suggestion for several files together. */
 async function suggested(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await temporaryFolder()
-  const all = []
+  const answers = []
   for (const [name, text] of Object.entries(files)) {
     await writeFile(path.join(folder, name), text)
-    all.push(placed(path.join(folder, name), name, Buffer.byteLength(text)))
+    answers.push(placed(path.join(folder, name), name, Buffer.byteLength(text)))
   }
-  const suggestion = await suggest(all, {
+  const suggestion = await suggest(answers, {
     scratch: await temporaryFolder(),
     limits: { unpackedBytesMax: 1e9 },
     progress: silentProgress,
@@ -58,6 +58,6 @@ test.each<[names: string[], told: string | null]>([
   [['one.csv', 'two.csv'], null],
 ])('what the names of files tell is told: %j', async (names, told) => {
   const text = await suggested(Object.fromEntries(names.map((name) => [name, 'n,m\n1,2\n'])))
-  const found = /source\.from_name: .*(?= add it to each row)/.exec(text)?.[0] ?? null
-  expect(found).toBe(told)
+  const advice = /source\.from_name: .*(?= add it to each row)/.exec(text)?.[0] ?? null
+  expect(advice).toBe(told)
 })

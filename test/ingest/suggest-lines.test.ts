@@ -87,9 +87,9 @@ async function silenceIn(sort: string, file: File): Promise<string | null> {
   const { told, lines, refusal } = await intake(content)
   const isNamed = new RegExp(String.raw`\bline ${line}\b`).test(refusal ?? told)
   if (lines === null) return isNamed ? null : `is refused without line ${line}: ${refusal}`
-  const { all, ...counts } = lines
-  const sum = Object.values(counts).reduce((total, count) => total + count, 0)
-  if (all !== content.split('\n').length - 1 || sum !== all) return `counts ${JSON.stringify(lines)}`
+  const { all: total, ...counts } = lines
+  const sum = Object.values(counts).reduce((sumSoFar, count) => sumSoFar + count, 0)
+  if (total !== content.split('\n').length - 1 || sum !== total) return `counts ${JSON.stringify(lines)}`
   // Nothing but the deviating line may be something else than a row.
   const { header: headerLines, rows: published, breaks, blank } = counts
   if (sum - headerLines - published - breaks - blank > 1 || headerLines !== 1)
@@ -218,7 +218,7 @@ test('random files with several deviating lines lose no line in silence', async 
 
 const pair = (...rows: readonly string[]): string => linesOf('day,amount', ...rows)
 
-testSampled<[what: string, content: string | Buffer, source: object, told: RegExp]>([
+testSampled<[title: string, content: string | Buffer, source: object, told: RegExp]>([
   [
     'a header that is repeated, once after a mark',
     pair('day,amount', '2024-01-01,1', '\ufeffday,amount', '2024-02-01,2'),
@@ -249,7 +249,7 @@ testSampled<[what: string, content: string | Buffer, source: object, told: RegEx
   await expect(ingested(content)).resolves.toEqual(came(['2024-01-01', 1], ['2024-02-01', 2]))
 })
 
-testSampled<[what: string, content: string, types: string[]]>([
+testSampled<[title: string, content: string, types: string[]]>([
   ['parentheses for a minus in the first row', 'profit,loss\n(5),(3)\n4,2\n6,7\n', ['integer', 'integer']],
   ['a word for nothing in the first row', 'name,note\n(Anon),\nb,5\nc,6\n', ['string', 'integer']],
   ['lists', 'tags,n\n[],5\n"[""a""]",6\n', ['list', 'integer']],
@@ -271,7 +271,7 @@ testSampled<[what: string, content: string, types: string[]]>([
   )
 })
 
-test.each<[what: string, content: string | Buffer, refusal: RegExp]>([
+test.each<[title: string, content: string | Buffer, refusal: RegExp]>([
   [
     'a second table',
     linesOf('device,seen,signal', 'D1,2024-01-01,-40', ',,', 'Node,Joined,Quality', 'N1,2024-01-03,80'),
@@ -337,16 +337,16 @@ test('what is noticed of a file comes in lines, and questions are numbered', asy
   ])
 })
 
-test.each<[values: readonly string[], what: string]>([
+test.each<[values: readonly string[], title: string]>([
   [['1', '2', '-3', 'x'], 'whole numbers'],
   [['1.234.567', '7.654.321', '2.000.000', 'x'], 'whole numbers'],
   [['€ 1', '€ 25', '€ 3', 'x'], 'whole numbers'],
   [['1.5', '2', '-3.25', 'x'], 'numbers with a decimal point'],
   [['R$ 1.234,50', 'R$ 2,00', 'R$ 10,05', 'x'], 'numbers with a decimal comma'],
   [['2024-01-02', '2024-01-03', '2024-02-04', 'x'], 'written yyyy-mm-dd'],
-])('the odd one of %p is named', async (values, what) => {
+])('the odd one of %p is named', async (values, note) => {
   const { told } = await entryOf(linesOf('n|note', ...values.map((value) => `${value}|a`)))
-  expect(told).toContain(`all but 1 of 4 are ${what}; the others: "x" (line 5)`)
+  expect(told).toContain(`all but 1 of 4 are ${note}; the others: "x" (line 5)`)
 })
 
 test.each([
@@ -359,7 +359,7 @@ test.each([
   const lines = noticeLines(
     await suggestion('x.csv', linesOf('month|n', ...values.map((text) => `${text}|a`))),
   )
-  expect(lines.find((one) => one.includes('field "month"')) ?? null).toBe(line)
+  expect(lines.find((warning) => warning.includes('field "month"')) ?? null).toBe(line)
 })
 
 /** Rows of a report with blocks, each with its sum. */
@@ -374,7 +374,7 @@ const blocks = (...totals: readonly string[]): string =>
     ...totals.slice(1),
   )
 
-test.each<[what: string, content: string, drop: object | undefined, said: string]>([
+test.each<[title: string, content: string, drop: object | undefined, said: string]>([
   [
     'sums of blocks and of all rows',
     blocks('Subtotal North;;8;1.250,50', 'Subtotal South;;0;-9', 'Total geral;;8;1.241,5'),
@@ -443,7 +443,7 @@ test.each<[what: string, content: string, drop: object | undefined, said: string
   ])
 })
 
-test.each<[what: string, content: string, isHeader: boolean]>([
+test.each<[title: string, content: string, isHeader: boolean]>([
   ['years padded with spaces', 'geo\t2019 \t2020 \nAC\t4.5 \t5 \nAM\t4 \t: \n', true],
   ['years as decimals', 'geo,2019.0,2020.0\nAC,4,5\nAM,4,9\n', true],
   ['years with gaps above other numbers', '2000;2010;2020\n105;110;123\n99;102;100\n', true],
@@ -479,7 +479,7 @@ test.each<[what: string, content: string, isHeader: boolean]>([
   )
 })
 
-test.each<[what: string, content: string, loaded: unknown[][], said: string]>([
+test.each<[title: string, content: string, loaded: unknown[][], said: string]>([
   [
     'blanks before quotes',
     'n, name\n1, "a, b"\n2, c\n',
@@ -584,6 +584,7 @@ test('lines of every sort are counted where a table is declared with all of them
     status: 'published',
     report: {
       lines: {
+        // oxlint-disable-next-line id-denylist -- Key of report.json.
         all: 12,
         skipped: 1,
         header: 1,

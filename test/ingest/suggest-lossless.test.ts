@@ -101,14 +101,14 @@ const numbers = fc
       digits: fc.constantFrom(...spellings),
       around: fc.uniqueArray(around, { minLength: 1, maxLength: 2 }),
     }),
-    other: fc.record({ digits: fc.constantFrom(...spellings), around }),
-    otherAt: fc.uniqueArray(fc.nat({ max: rowCount - 1 }), { maxLength: 2 }),
+    odd: fc.record({ digits: fc.constantFrom(...spellings), around }),
+    oddAt: fc.uniqueArray(fc.nat({ max: rowCount - 1 }), { maxLength: 2 }),
   })
-  .chain(({ usual, other, otherAt }) =>
+  .chain(({ usual, odd, oddAt }) =>
     fc.tuple(
       ...Array.from({ length: rowCount }, (_, row) => {
-        const way = otherAt.includes(row)
-          ? { digits: other.digits, around: fc.constant(other.around) }
+        const way = oddAt.includes(row)
+          ? { digits: odd.digits, around: fc.constant(odd.around) }
           : { digits: usual.digits, around: fc.constantFrom(...usual.around) }
         return fc.tuple(way.digits, way.around).map(([text, form]) => form.replace('#', text))
       }),
@@ -198,19 +198,19 @@ function lossIn(texts: readonly string[], values: readonly unknown[], keys: Keys
 }
 
 const keysOf = (entry: Awaited<ReturnType<typeof entryOf>>['entry']): Keys[] =>
-  entry.fields.map(({ name: _name, ...own }) => ({ ...entry.source, ...own }))
+  entry.fields.map(({ name: _name, ...keys }) => ({ ...entry.source, ...keys }))
 
 /** Returns losses of columns that are ingested as suggested. */
-async function lossesIn(all: readonly (readonly string[])[]): Promise<unknown[]> {
+async function lossesIn(columnTexts: readonly (readonly string[])[]): Promise<unknown[]> {
   const content = linesOf(
-    all.map((_, index) => `c${index}`).join(';'),
-    ...Array.from({ length: rowCount }, (_, row) => all.map((texts) => texts[row]).join(';')),
+    columnTexts.map((_, index) => `c${index}`).join(';'),
+    ...Array.from({ length: rowCount }, (_, row) => columnTexts.map((texts) => texts[row]).join(';')),
   )
   const { entry } = await entryOf(content)
   const came = await ingested(content)
   if ('refused' in came) throw new Error(came.refused.join('\n'))
   const keys = keysOf(entry)
-  return all.flatMap((texts, index) => {
+  return columnTexts.flatMap((texts, index) => {
     const values = came.rows.map((row) => row[index])
     const loss = lossIn(texts, values, keys[index] ?? { type: '' })
     return loss === null ? [] : [loss]
@@ -221,8 +221,8 @@ test.each(isQuick ? [10] : [10, 2000])(
   '%d random columns lose nothing by the types that are suggested',
   async (count) => {
     await fc.assert(
-      fc.asyncProperty(columns(count), async (all) => {
-        expect(await lossesIn(all)).toEqual([])
+      fc.asyncProperty(columns(count), async (lists) => {
+        expect(await lossesIn(lists)).toEqual([])
       }),
       // Shrinking would ingest hundreds of files.
       { seed, numRuns: count > 10 ? 1 : runsOf('LOSSLESS'), endOnFailure: true },
@@ -234,7 +234,7 @@ test.each(isQuick ? [10] : [10, 2000])(
 /** Rows with different texts. The sample of a column keeps 3,000 texts, and the last row is not among them. */
 const many = 3200
 
-testSampled<[what: string, usual: (row: number) => string, last: string]>([
+testSampled<[title: string, usual: (row: number) => string, last: string]>([
   ['a leading zero', (row) => String(row + 1), '007'],
   ['a leading zero before a fraction', (row) => `${row}.5`, '04.5'],
   ['a percent sign less', (row) => `${row}%`, '58'],

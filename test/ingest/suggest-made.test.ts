@@ -86,16 +86,16 @@ test('whatever is suggested gives what was written, or asks', async () => {
           ? `"${text.replaceAll('"', '""')}"`
           : text
       const made = columns.map(({ cells, nulls, nullAt }) =>
-        cells.map((one, index) => (nullAt.includes(index) ? { text: nulls, value: null } : one)),
+        cells.map((shifted, index) => (nullAt.includes(index) ? { text: nulls, value: null } : shifted)),
       )
       const records = Array.from({ length: rowsMade }, (_, n) =>
         made.map((cells) => cell(cells[n]?.text ?? '')).join(delimiter),
       )
       // There is nothing else to end a line within a value with.
       fc.pre(lineEnd !== '\r' || !records.some((record) => /[\r\n]/.test(record)))
-      const all = [columns.map(({ header }) => cell(header)).join(delimiter), ...records]
-      if (blankAt !== null) all.splice(blankAt + 1, 0, '')
-      const text = `${all.join(lineEnd)}${lineEnd}`
+      const lines = [columns.map(({ header }) => cell(header)).join(delimiter), ...records]
+      if (blankAt !== null) lines.splice(blankAt + 1, 0, '')
+      const text = `${lines.join(lineEnd)}${lineEnd}`
       const bytes = encoding === 'utf8' ? Buffer.from(text) : iconv.encode(text, encoding)
       // Excludes characters missing in the encoding, and lines of a single null.
       fc.pre(encoding === 'utf8' || iconv.decode(bytes, encoding) === text)
@@ -103,12 +103,12 @@ test('whatever is suggested gives what was written, or asks', async () => {
       const came = await ingested(bytes)
       const due = Array.from({ length: rowsMade }, (_, n) =>
         made.map((cells, column) => {
-          const { text: raw = '', value: own = null } = cells[n] ?? {}
+          const { text: raw = '', value: dueCells = null } = cells[n] ?? {}
           const { type = '', nulls = entry.source?.nulls ?? [''] } = entry.fields[column] ?? {}
           const { trim = false } = { ...entry.source, ...entry.fields[column] } as { trim?: boolean }
           const read = trim ? raw.trim() : raw
           typed += Number(!['string', 'text'].includes(type))
-          if (!['string', 'text'].includes(type)) return own
+          if (!['string', 'text'].includes(type)) return dueCells
           return nulls.includes(read) ? null : read
         }),
       ).filter((_, n) => !isNoRow(made.map((cells) => cells[n]?.text ?? '')))

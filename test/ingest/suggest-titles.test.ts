@@ -52,7 +52,7 @@ const paired = [
   '2024-01-01;Ita;3.5;',
 ]
 
-test.each<[what: string, lines: readonly string[], key: string | null]>([
+test.each<[title: string, lines: readonly string[], key: string | null]>([
   ['the first column that differs', ['id;name', '1;a', '2;a'], '[id]'],
   ['a pair of columns', paired, '[day, city]'],
   ['a name that YAML would read as a truth value', ['yes;b', 'x;1', 'y;1'], '["yes"]'],

@@ -57,10 +57,10 @@ const meant = ({ delimiter, columns, file }: Case, quote: string): object => ({
 
 test('whatever is enclosed in ", or nothing is: the dialect is the one of the writer', async () => {
   await fc.assert(
-    fc.asyncProperty(written('"'), async (one) => {
+    fc.asyncProperty(written('"'), async (example) => {
       // Without a necessary ", a ' at both ends of a value may be a quote.
-      fc.pre(one.file.text.includes('"') || !one.file.text.includes("'"))
-      expect(await dialectSuggested(one.file.text)).toEqual(meant(one, '"'))
+      fc.pre(example.file.text.includes('"') || !example.file.text.includes("'"))
+      expect(await dialectSuggested(example.file.text)).toEqual(meant(example, '"'))
     }),
     { seed, numRuns: runsOf('DIALECTS') },
   )
@@ -68,8 +68,8 @@ test('whatever is enclosed in ", or nothing is: the dialect is the one of the wr
 
 test("what is enclosed in ' is suggested with it, whatever the values hold", async () => {
   await fc.assert(
-    fc.asyncProperty(written("'", 'always'), async (one) => {
-      expect(await dialectSuggested(one.file.text)).toEqual(meant(one, "'"))
+    fc.asyncProperty(written("'", 'always'), async (example) => {
+      expect(await dialectSuggested(example.file.text)).toEqual(meant(example, "'"))
     }),
     { seed, numRuns: Math.ceil(runsOf('DIALECTS') / 2) },
   )
@@ -78,7 +78,7 @@ test("what is enclosed in ' is suggested with it, whatever the values hold", asy
 const times = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => `${line(n)}\n`).join('')
 
-testSampled<[what: string, text: string, dialect: object]>([
+testSampled<[title: string, text: string, dialect: object]>([
   [
     'JSON in every row',
     `id,data\n${times(60, (n) => `${n},"{""a"": ${n}, ""b"": 'x', ""c"": ""y, z""}"`)}`,
@@ -315,7 +315,7 @@ test.each(['error\n5\n', 'id,error\n1,not found\n'])('%j is a table, although of
 })
 
 describe('what lies beside the rows, or late in a file', () => {
-  testSampled<[what: string, content: string, source: object, names: string[]]>([
+  testSampled<[title: string, content: string, source: object, names: string[]]>([
     [
       'twice',
       'a,a,b\n1,2,3\n',

@@ -24,7 +24,7 @@ const address = '/api/v1/dataset/d/t/data/'
 const csv = (rows: number, text = 'x'): string =>
   `n,s\n${Array.from({ length: rows }, (_, n) => `${n},${text}\n`).join('')}`
 const onDay = (day: number) => ({ now: () => new Date(Date.UTC(2026, 0, day)) })
-const tableOf = ({ catalog: all }: Workshop): Table => allTables(all)[0] as Table
+const tableOf = ({ catalog: otherCatalog }: Workshop): Table => allTables(otherCatalog)[0] as Table
 
 async function shopWith(...texts: readonly string[]): Promise<Workshop> {
   const shop = await workshop(catalog)
@@ -45,7 +45,7 @@ const mayBeEmpty = 'if the table may be empty, declare may_be_empty: true for it
 const anyway = '`acervo ingest --accept-drift d/t` publishes it anyway'
 
 describe('a source unlike the one before', () => {
-  testSampled<[what: string, text: string, told: string, always: string]>([
+  testSampled<[title: string, text: string, told: string, always: string]>([
     ['with far fewer rows', csv(4), 'there are 4 rows instead of 10', ''],
     ['with a header alone', 'n,s\n', 'there are 0 rows instead of 10; there is no row in t.csv', mayBeEmpty],
     ['whose field is empty', csv(10, ''), 'all values of "s" are null, but 10 rows had one before', ''],
@@ -61,7 +61,7 @@ describe('a source unlike the one before', () => {
     expect(await rowsOf(shop)).toBe(text.split('\n').length - 2)
   })
 
-  testSampled<[what: string, text: string, told: string, row: object]>([
+  testSampled<[title: string, text: string, told: string, row: object]>([
     [
       'a column gone',
       'n\n0\n1\n2\n3\n4\n5\n',
@@ -128,15 +128,16 @@ describe('a source unlike the one before', () => {
 
 describe('a source without any row', () => {
   const fields = ['n:integer', 's:string']
-  const empty: [what: string, source: object, files: Record<string, string | Uint8Array>, where: string][] = [
-    ['a header alone', {}, { 'd/t.csv': 'n,s\n' }, 't.csv'],
-    ['a header that is not ended', {}, { 'd/t.csv': 'n,s' }, 't.csv'],
-    ['a header and blank lines', {}, { 'd/t.csv': 'n,s\n\n\r\n' }, 't.csv'],
-    ['a header after skipped lines', { skip_lines: 2 }, { 'd/t.csv': 'of\n2026\nn,s\n' }, 't.csv'],
-    ['blank lines, the header being declared', { header: ['n', 's'] }, { 'd/t.csv': '\n\n' }, 't.csv'],
-    ['a packed header', {}, { 'd/t.csv.gz': gzipSync('n,s\n') }, 't.csv.gz'],
-    ['headers', { files: 'd/*.csv' }, { 'd/1.csv': 'n,s\n', 'd/2.csv': 'n,s\n' }, 'any of its 2 files'],
-  ]
+  const empty: [title: string, source: object, files: Record<string, string | Uint8Array>, where: string][] =
+    [
+      ['a header alone', {}, { 'd/t.csv': 'n,s\n' }, 't.csv'],
+      ['a header that is not ended', {}, { 'd/t.csv': 'n,s' }, 't.csv'],
+      ['a header and blank lines', {}, { 'd/t.csv': 'n,s\n\n\r\n' }, 't.csv'],
+      ['a header after skipped lines', { skip_lines: 2 }, { 'd/t.csv': 'of\n2026\nn,s\n' }, 't.csv'],
+      ['blank lines, the header being declared', { header: ['n', 's'] }, { 'd/t.csv': '\n\n' }, 't.csv'],
+      ['a packed header', {}, { 'd/t.csv.gz': gzipSync('n,s\n') }, 't.csv.gz'],
+      ['headers', { files: 'd/*.csv' }, { 'd/1.csv': 'n,s\n', 'd/2.csv': 'n,s\n' }, 'any of its 2 files'],
+    ]
 
   test.each(sampled(empty))(
     '%s is refused, the first time too, until it is accepted',
@@ -246,10 +247,10 @@ describe('a rollback', () => {
 })
 
 /** The same sources and warehouse as another catalog has them. */
-async function under(other: Catalog, shop: Workshop): Promise<Workshop> {
-  const { ingest } = await workshop(other)
+async function under(newCatalog: Catalog, shop: Workshop): Promise<Workshop> {
+  const { ingest } = await workshop(newCatalog)
   const { sources, store } = shop
-  return { ...shop, catalog: other, ingest: (options) => ingest({ sources, store, ...options }) }
+  return { ...shop, catalog: newCatalog, ingest: (options) => ingest({ sources, store, ...options }) }
 }
 
 describe('a rollback across a change of the catalog', () => {
@@ -273,7 +274,7 @@ describe('a rollback across a change of the catalog', () => {
     expect((await rollback(shop.store, tableOf(narrow), new Date())).rows).toBe(10)
   })
 
-  testSampled<[what: string, isSourceGone: boolean, told: (withdrawn: string) => string]>([
+  testSampled<[title: string, isSourceGone: boolean, told: (withdrawn: string) => string]>([
     [
       'what is held back',
       false,
@@ -315,14 +316,14 @@ const flip = async (file: string): Promise<void> => {
 /** A file of a snapshot of a day (`08`), or of the table. */
 const placeOf = async (shop: Workshop, name: string): Promise<string> => {
   const [day = '', file] = name.split('/')
-  const id = (await snapshotsOf(shop)).find((one) => one.slice(6, 8) === day)
+  const id = (await snapshotsOf(shop)).find((snapshotName) => snapshotName.slice(6, 8) === day)
   const home = path.join(shop.warehouse, 'd', 't')
   return file === undefined ? path.join(home, name) : path.join(home, String(id), file)
 }
 
 describe('what is damaged', () => {
   testSampled<
-    [what: string, flipped: string[], gone: string[], came: string, whole: string[], before: number | string]
+    [title: string, flipped: string[], gone: string[], came: string, whole: string[], before: number | string]
   >([
     ['a part', ['03/part-00000.parquet'], [], 'published', ['01', '02'], 11],
     ['a download that is gone', [], ['03/t.csv.gz'], 'published', ['01', '02'], 11],
@@ -344,8 +345,8 @@ describe('what is damaged', () => {
       const retention = { count: 10, graceMs: 24 * 3_600_000 }
       const [outcome] = await shop.ingest({ ...onDay(4), retention })
       expect([outcome?.status, await faultsOf(shop), await rowsOf(shop)]).toEqual([came, [], 12])
-      const all = came === 'published' ? ['04', '03', '02', '01'] : ['03', '02', '01']
-      expect(days(await snapshotsOf(shop))).toEqual(all)
+      const retainedDays = came === 'published' ? ['04', '03', '02', '01'] : ['03', '02', '01']
+      expect(days(await snapshotsOf(shop))).toEqual(retainedDays)
 
       await shop.ingest({ ...onDay(6), retention })
       const left = [...(came === 'published' ? ['04'] : []), ...whole.toReversed()]
@@ -425,7 +426,7 @@ test('a job that works on a table keeps another out until it ends', async () => 
   const progress = (): Progress => ({ ...silentProgress, step })
   const [first] = await shop.ingest({ ...onDay(2), progress })
   expect([first?.status, others.length > 3]).toEqual(['published', true])
-  const lines = (await Promise.all(others)).map(([one]) => outcomeLines(one as Outcome)[0])
+  const lines = (await Promise.all(others)).map(([outcome]) => outcomeLines(outcome as Outcome)[0])
   expect(new Set(lines)).toEqual(
     new Set([
       `d/t: FAILED, process ${process.pid} is already working on d/t: nothing was done; run this again when it has finished`,
@@ -464,16 +465,16 @@ test('two jobs at once: the second says who works on the table, and does nothing
 
 /** Each file of the warehouse that a job published, locks, scratch and what it noted for itself aside. */
 async function publishedFiles(shop: Workshop): Promise<string[]> {
-  const found = await readdir(path.join(shop.warehouse, 'd'), { recursive: true, withFileTypes: true })
-  return found
+  const entries = await readdir(path.join(shop.warehouse, 'd'), { recursive: true, withFileTypes: true })
+  return entries
     .filter((entry) => entry.isFile() && !['verified.json', 'hashed.json'].includes(entry.name))
     .map((entry) => path.join(entry.parentPath, entry.name))
 }
 
 const faultsOf = async (shop: Workshop): Promise<Verified[]> => {
-  const all: Verified[] = []
-  for await (const one of verify(shop.store, [tableOf(shop)])) all.push(one)
-  return all.filter(({ fault }) => fault !== null)
+  const checks: Verified[] = []
+  for await (const check of verify(shop.store, [tableOf(shop)])) checks.push(check)
+  return checks.filter(({ fault }) => fault !== null)
 }
 
 /** A text with another character at each of its places in turn. */

@@ -39,9 +39,9 @@ describe('the ingest program, its sources on the web', () => {
     const settings = { SOURCES: `${web.origin}/base/`, WAREHOUSE }
     const ended: Ended[] = []
     const runOnce = async (): Promise<unknown[]> => {
-      const one = await run([table], settings)
-      ended.push(one)
-      return [one.code, one.out, one.err]
+      const result = await run([table], settings)
+      ended.push(result)
+      return [result.code, result.out, result.err]
     }
     await expect(runOnce()).resolves.toEqual([
       0,

@@ -5,7 +5,7 @@ import { testAll, testSampled } from '../support/runs.ts'
 const csv = 'a,b\nx,1\ny,2\n'
 const at = '/base/d/t.csv'
 const address = 'http://web/base/d/t.csv'
-const one = { etag: '"1"' }
+const headers = { etag: '"1"' }
 const later = { now: () => new Date('2027-01-01T00:00:00Z') }
 const to = (location: string, code = 302): Act => status(code, { location }, 'elsewhere')
 const refusal = (host: string): string =>
@@ -19,14 +19,14 @@ describe('a server that leads elsewhere on itself', () => {
     [307, '/moved.csv'],
     [308, '/moved.csv'],
   ])('is followed: %d to %s', async (code, location) => {
-    const web = await startWeb({ [at]: to(location, code), '/moved.csv': file(csv, one) })
+    const web = await startWeb({ [at]: to(location, code), '/moved.csv': file(csv, headers) })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.run(later)).resolves.toBe('unchanged')
     const condition = ' if-none-match: "1"'
     expect(web.asked).toEqual([at, '/moved.csv', at + condition, `/moved.csv${condition}`])
     const facts = { name: 't.csv', bytes: csv.length, sha256: expect.any(String) }
-    expect(shop.published()).toEqual([{ ...facts, address, ...one }])
+    expect(shop.published()).toEqual([{ ...facts, address, ...headers }])
   })
 
   test('is followed five times, and no more', async () => {
@@ -42,7 +42,7 @@ describe('a server that leads elsewhere on itself', () => {
   })
 
   testAll('is followed by its whole address too, and with what is to be resumed', async () => {
-    const web = await startWeb({ '/moved.csv': [cut(csv, 7, one), file(csv, one)] })
+    const web = await startWeb({ '/moved.csv': [cut(csv, 7, headers), file(csv, headers)] })
     web.at(at, to(`${web.origin}/moved.csv`))
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
@@ -83,8 +83,8 @@ describe('a server that leads elsewhere on itself', () => {
 /** A place that only this machine reaches: a server that counts who connects, also by IPv6 where the machine has it. */
 async function hiddenWeb(): Promise<{ port: number; connections: () => number }> {
   const { port, connections } = await startWeb({ '/t.csv': file(csv) })
-  const other = await startWeb({ '/t.csv': file(csv) }, port, '::1').catch(() => null)
-  return { port, connections: () => connections() + (other?.connections() ?? 0) }
+  const secondWeb = await startWeb({ '/t.csv': file(csv) }, port, '::1').catch(() => null)
+  return { port, connections: () => connections() + (secondWeb?.connections() ?? 0) }
 }
 
 describe('a server that leads to a place that only this machine reaches', () => {
@@ -163,7 +163,7 @@ describe('a server whose name becomes a private address', () => {
     const answers = [first]
     jest
       .spyOn(dns, 'lookup')
-      .mockImplementation(((_name: string, _options: object, callback: (...found: unknown[]) => void) =>
+      .mockImplementation(((_name: string, _options: object, callback: (...args: unknown[]) => void) =>
         callback(null, answers.shift() ?? [inside])) as unknown as typeof dns.lookup)
     const shop = await webShop(web, { files: `http://data.test:${web.port}${at}` })
     expect((await shop.run()).replace(`data.test:${web.port}`, 'web')).toBe(outcome)

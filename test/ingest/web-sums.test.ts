@@ -78,7 +78,7 @@ describe('a digest that the server states', () => {
 describe('a packing on the way', () => {
   const etag = { etag: '"1"' }
   const packed = { ...etag, 'content-encoding': 'gzip' }
-  testSampled<[what: string, name: string, acts: Act[]]>([
+  testSampled<[title: string, name: string, acts: Act[]]>([
     ['gzip, unasked', 't.csv', [file(gzip, packed)]],
     [
       'gzip, with a digest',
@@ -123,7 +123,7 @@ describe('a list of check sums', () => {
   const [sha256, sha512] = [sum('sha256', csv, 'hex'), sum('sha512', csv, 'hex')]
   const wrong = sum('sha512', 'x', 'hex')
   const none = 'failed: SUMS has no SHA-256 or SHA-512 sum of t.csv: add it, or remove source.checksums'
-  const cases: [what: string, list: string | null, outcome: string][] = [
+  const cases: [title: string, list: string | null, outcome: string][] = [
     ['has its SHA-512', `${sum('sha512', 'x', 'hex')}  u.csv\n${sha512}  t.csv\n`, 'published'],
     ['has its SHA-256 as of a binary file', `${sha256} *t.csv\n`, 'published'],
     ['has it in capitals with CRLF', `${sha512.toUpperCase()}  ./t.csv\r\n`, 'published'],

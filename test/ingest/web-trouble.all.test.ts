@@ -8,12 +8,12 @@ const rowsOf = (text: string): unknown[][] => Array.from({ length: 300 }, (_, n)
 const csv = `a,b\n${lines('x')}`
 const modified = 'Wed, 21 Oct 2026 07:28:00 GMT'
 const now = 'Fri, 23 Oct 2026 07:28:00 GMT'
-const one = { etag: '"1"' }
+const validators = { etag: '"1"' }
 const at = '/base/d/t.csv'
 const resumed = `${at} range: bytes=1000- if-range: "1"`
 
 describe('a line that is cut', () => {
-  testSampled<[what: string, headers: Record<string, string>]>([
+  testSampled<[title: string, headers: Record<string, string>]>([
     ['nothing', {}],
     ['a weak ETag', { etag: 'W/"1"' }],
     // RFC 9110, 13.1.5: the date is for those who have no ETag, and only where it is a strong validator.
@@ -29,7 +29,7 @@ describe('a line that is cut', () => {
 
   const size = csv.length
   const part = csv.slice(1000)
-  testSampled<[what: string, act: Act]>([
+  testSampled<[title: string, act: Act]>([
     ['416', status(416, { 'content-range': `bytes */${size}` })],
     ['206 of an earlier range', status(206, { 'content-range': `bytes 900-${size - 1}/${size}` }, part)],
     ['206 of a later range', status(206, { 'content-range': `bytes 1001-${size - 1}/${size}` }, part)],
@@ -40,7 +40,7 @@ describe('a line that is cut', () => {
     ['206 without the ETag', rest(csv)],
     ['206 of the whole', status(206, { 'content-range': `bytes 0-${size - 1}/${size}` }, csv)],
   ])('is begun anew after a %s', async (_what, act) => {
-    const web = await startWeb({ [at]: [cut(csv, 1000, one), act, file(csv, one)] })
+    const web = await startWeb({ [at]: [cut(csv, 1000, validators), act, file(csv, validators)] })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.rows()).resolves.toEqual(rowsOf('x'))
@@ -48,8 +48,8 @@ describe('a line that is cut', () => {
   })
 
   test('is begun anew where nothing but its end was cut off', async () => {
-    const whole = cut(csv, csv.length, { ...one, 'transfer-encoding': 'chunked' })
-    const web = await startWeb({ [at]: [whole, file(csv, one)] })
+    const whole = cut(csv, csv.length, { ...validators, 'transfer-encoding': 'chunked' })
+    const web = await startWeb({ [at]: [whole, file(csv, validators)] })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.rows()).resolves.toEqual(rowsOf('x'))
@@ -116,7 +116,7 @@ describe('a server in trouble', () => {
     const long = Array.from({ length: 11 }, (_, n) => `${'x'.repeat(1_000_000)},${n}\n`).join('')
     const breaking: Act = (request, response) => {
       const from = Number(/\d+/.exec(request.headers.range ?? '')?.[0] ?? 0)
-      return cut(`a,b\n${long}`, from + 1_300_000, one)(request, response)
+      return cut(`a,b\n${long}`, from + 1_300_000, validators)(request, response)
     }
     const web = await startWeb({ [at]: breaking })
     const shop = await webShop(web)
@@ -170,7 +170,7 @@ describe('what is no source', () => {
     await expect((await webShop(web)).run()).resolves.toMatch(message)
   })
 
-  testSampled<[what: string, act: Act]>([
+  testSampled<[title: string, act: Act]>([
     ['with a length', file(csv)],
     ['in chunks', status(200, {}, csv)],
   ])('is refused: more than may be unpacked, %s', async (_what, act) => {

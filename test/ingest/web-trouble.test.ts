@@ -8,7 +8,7 @@ const csv = `a,b\n${lines('x')}`
 const changed = `a,b\n${lines('y')}`
 const modified = 'Wed, 21 Oct 2026 07:28:00 GMT'
 const now = 'Fri, 23 Oct 2026 07:28:00 GMT'
-const one = { etag: '"1"' }
+const firstTag = { etag: '"1"' }
 const two = { etag: '"2"' }
 const at = '/base/d/t.csv'
 const resumed = `${at} range: bytes=1000- if-range: "1"`
@@ -16,8 +16,8 @@ const resumed = `${at} range: bytes=1000- if-range: "1"`
 describe('a line that is cut', () => {
   const broken = 'http://web/base/d/t.csv: other side closed; next try in 0.0 s'
 
-  testSampled<[what: string, acts: Act[], asked: string[]]>([
-    ['an ETag', [cut(csv, 1000, one), file(csv, one)], [at, resumed]],
+  testSampled<[title: string, acts: Act[], asked: string[]]>([
+    ['an ETag', [cut(csv, 1000, firstTag), file(csv, firstTag)], [at, resumed]],
     [
       'a Last-Modified of long ago',
       [cut(csv, 1000, { 'last-modified': modified, date: now }), file(csv, { 'last-modified': modified })],
@@ -25,12 +25,12 @@ describe('a line that is cut', () => {
     ],
     [
       'an ETag, in chunks',
-      [cut(csv, 1000, { ...one, 'transfer-encoding': 'chunked' }), file(csv, one)],
+      [cut(csv, 1000, { ...firstTag, 'transfer-encoding': 'chunked' }), file(csv, firstTag)],
       [at, resumed],
     ],
     [
       'an ETag, and cut again',
-      [cut(csv, 1000, one), cut(csv, 1007, one), cut(csv, 2000, one), file(csv, one)],
+      [cut(csv, 1000, firstTag), cut(csv, 1007, firstTag), cut(csv, 2000, firstTag), file(csv, firstTag)],
       [at, resumed, resumed.replace('1000', '1007'), resumed.replace('1000', '2000')],
     ],
   ])('is taken up where it broke off by %s', async (_what, acts, asked) => {
@@ -43,8 +43,8 @@ describe('a line that is cut', () => {
     expect(shop.said.slice(0, asked.length + 1)).toEqual(['fetching', ...broke, 'reading'])
   })
 
-  const other = changed.slice(0, -9)
-  testSampled<[what: string, acts: Act[], asked: string[]]>([
+  const shorter = changed.slice(0, -9)
+  testSampled<[title: string, acts: Act[], asked: string[]]>([
     ['a good server', [file(changed, two)], [at, resumed]],
     ['a server without ranges', [status(200, two, changed)], [at, resumed]],
     ['a server without If-Range', [rest(changed, two), file(changed, two)], [at, resumed, at]],
@@ -53,14 +53,14 @@ describe('a line that is cut', () => {
       [rest(changed, { 'last-modified': now }), file(changed)],
       [at, resumed, at],
     ],
-    ['one without If-Range, by its length', [rest(other, one), file(changed)], [at, resumed, at]],
-    ['a server that changes its mind', [cut(changed, 2000, two), file(csv, one)], [at, resumed, at]],
-  ])('never mixes two versions: %s', async (what, acts, asked) => {
-    const first = cut(csv, 1000, { ...one, 'last-modified': modified, date: now })
+    ['one without If-Range, by its length', [rest(shorter, firstTag), file(changed)], [at, resumed, at]],
+    ['a server that changes its mind', [cut(changed, 2000, two), file(csv, firstTag)], [at, resumed, at]],
+  ])('never mixes two versions: %s', async (title, acts, asked) => {
+    const first = cut(csv, 1000, { ...firstTag, 'last-modified': modified, date: now })
     const web = await startWeb({ [at]: [first, ...acts] })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
-    await expect(shop.rows()).resolves.toEqual(rowsOf(what.endsWith('mind') ? 'x' : 'y'))
+    await expect(shop.rows()).resolves.toEqual(rowsOf(title.endsWith('mind') ? 'x' : 'y'))
     expect(web.asked).toEqual(asked)
   })
 })
@@ -78,7 +78,7 @@ describe('a line that is ended right after the header', () => {
   const troubles = Array.from({ length: 5 }, () => 'other side closed')
   const broken = `failed: http://web/base/d/t.csv could not be fetched in 5 tries: ${troubles.join('; ')}`
 
-  testSampled<[what: string, act: Act, told: string]>([
+  testSampled<[title: string, act: Act, told: string]>([
     ['its length', status(200, { 'content-length': header.length }, header), noRow],
     [
       'a length that is shorter than what comes',
@@ -102,7 +102,7 @@ describe('a line that is ended right after the header', () => {
 })
 
 describe('a server in trouble', () => {
-  testSampled<[what: string, after: () => string, seconds: RegExp, least: number]>([
+  testSampled<[title: string, after: () => string, seconds: RegExp, least: number]>([
     ['in seconds', () => '1', /^1\.0$/, 950],
     ['as a date', () => new Date(Date.now() + 2000).toUTCString(), /^(0\.[5-9]|[12]\.\d)$/, 450],
     ['as a date that is over', () => modified, /^0\.0$/, 0],

@@ -82,8 +82,8 @@ describe('a source that was fetched before', () => {
     await expect(shop.run(later)).resolves.toBe('unchanged')
     web.at('/base/d/t.csv', file(changed, { etag: '"2"', 'last-modified': 'Thu, 22 Oct 2026 07:28:00 GMT' }))
     await expect(shop.run(later)).resolves.toBe('published')
-    const known = `/base/d/t.csv${condition}`
-    expect(web.asked).toEqual(['/base/d/t.csv', known, known])
+    const conditional = `/base/d/t.csv${condition}`
+    expect(web.asked).toEqual(['/base/d/t.csv', conditional, conditional])
     await expect(shop.rows()).resolves.toEqual([['z', 3]])
   })
 
@@ -135,12 +135,12 @@ describe('a source that was fetched before', () => {
 })
 
 describe('a source of several files', () => {
-  const one = file('a,b\nx,1\n', { etag: '"one"' })
+  const first = file('a,b\nx,1\n', { etag: '"one"' })
   const two = file('a,b\ny,2\n', { etag: '"two"' })
   const files = ['http://web/1.csv', 'http://web/2.csv']
 
   test('is fetched whole where one of them changed, and not at all where none did', async () => {
-    const web = await startWeb({ '/1.csv': one, '/2.csv': two })
+    const web = await startWeb({ '/1.csv': first, '/2.csv': two })
     const shop = await webShop(web, { files })
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.rows()).resolves.toEqual(rows)
@@ -159,23 +159,23 @@ describe('a source of several files', () => {
     ])
   })
 
-  testSampled<[what: string, acts: Record<string, Act>, gone: string]>([
+  testSampled<[title: string, acts: Record<string, Act>, gone: string]>([
     ['the first is', { '/2.csv': two }, 'http://web/1.csv'],
-    ['the second is', { '/1.csv': one }, 'http://web/2.csv'],
+    ['the second is', { '/1.csv': first }, 'http://web/2.csv'],
   ])('fails where %s missing, naming it', async (_what, acts, gone) => {
     const shop = await webShop(await startWeb(acts), { files })
     await expect(shop.run()).resolves.toBe(`failed: a file of the source is missing: ${gone}`)
   })
 
   test('fails where one of them went while the others did not change', async () => {
-    const web = await startWeb({ '/1.csv': one, '/2.csv': [two, status(404)] })
+    const web = await startWeb({ '/1.csv': first, '/2.csv': [two, status(404)] })
     const shop = await webShop(web, { files })
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.run()).resolves.toBe('failed: a file of the source is missing: http://web/2.csv')
   })
 
   test('takes those of a folder and those of the web together, and leaves out neither', async () => {
-    const web = await startWeb({ '/1.csv': one })
+    const web = await startWeb({ '/1.csv': first })
     const shop = await webShop(web, { files: ['http://web/1.csv', 'd/2.csv'] }, { 'd/2.csv': 'a,b\ny,2\n' })
     const { sources } = shop
     await expect(shop.run({ sources })).resolves.toBe('published')

@@ -41,17 +41,21 @@ test('the kinds of fields have all types', () => {
 
 /** Fields and rows of some columns, each of the kind of its number, whose texts begin at another row. */
 function tableOf(columns: readonly number[], isGood: boolean) {
-  const own = columns.map((column) => ({ name: `c${column}`, kind: kinds[column % kinds.length], column }))
+  const columnFacts = columns.map((column) => ({
+    name: `c${column}`,
+    kind: kinds[column % kinds.length],
+    column,
+  }))
   const textOf = (texts: readonly string[], column: number, row: number): string =>
     texts[(row + Math.floor(column / kinds.length)) % (rowCount - (isGood ? 1 : 0))] ?? ''
   const rows = Array.from({ length: rowCount }, (_, row) =>
-    own
+    columnFacts
       .map(({ kind, column }) => `"${textOf(kind?.[1] ?? [], column, row).replaceAll('"', '""')}"`)
       .join(','),
   )
   return {
-    fields: own.map(({ name, kind }) => ({ name, ...kind?.[0] })),
-    text: linesOf(own.map(({ name }) => name).join(','), ...rows),
+    fields: columnFacts.map(({ name, kind }) => ({ name, ...kind?.[0] })),
+    text: linesOf(columnFacts.map(({ name }) => name).join(','), ...rows),
   }
 }
 
@@ -69,7 +73,7 @@ test('a wide table has the values that each part of its columns has', async () =
   if ('refused' in whole) throw new Error(whole.refused.join('\n'))
   const rows = narrow.flatMap((came) => ('rows' in came ? [came.rows] : []))
   expect(whole.rows).toEqual(
-    Array.from({ length: rowCount }, (_, row) => rows.flatMap((own) => own[row] ?? [])),
+    Array.from({ length: rowCount }, (_, row) => rows.flatMap((cells) => cells[row] ?? [])),
   )
 })
 
@@ -121,7 +125,7 @@ test('more columns than a table can have are refused', async () => {
   })
 })
 
-testAll.each<[what: string, text: (long: string) => string, cell: string, rows: number]>([
+testAll.each<[title: string, text: (long: string) => string, cell: string, rows: number]>([
   ['in a later row', (long) => linesOf('n,note', '1,x', `2,"${long}"`, '3,y'), `${'abc, '.repeat(20)}\n`, 1],
   ['of quotes', (long) => linesOf('n,note', `1,"${long}"`, '2,x'), '""', 0],
 ])(

@@ -43,14 +43,14 @@ export function evaluateGroups(
     groups.set(name, group)
   }
   return [...groups.values()]
-    .map(({ keys, rows: own }) => ({
-      cells: [...keys, ...measures.map((measure) => measured(table, own, measure))],
-      rows: own,
+    .map(({ keys, rows: groupRows }) => ({
+      cells: [...keys, ...measures.map((measure) => measured(table, groupRows, measure))],
+      rows: groupRows,
     }))
-    .toSorted((one, other) => {
+    .toSorted((a, b) => {
       for (const at of terms.keys()) {
-        const found = nullsLast(one.cells[at] ?? null, other.cells[at] ?? null, false)
-        if (found !== 0) return found
+        const order = nullsLast(a.cells[at] ?? null, b.cells[at] ?? null, false)
+        if (order !== 0) return order
       }
       return 0
     })
@@ -72,12 +72,12 @@ function measured(table: Table, rows: readonly Row[], { of, field, column }: Mea
       return BigInt(new Set(values).size)
     case 'min':
       return values.reduce<Cell>(
-        (best, one) => (best === null || compareCells(one, best) < 0 ? one : best),
+        (best, cell) => (best === null || compareCells(cell, best) < 0 ? cell : best),
         null,
       )
     case 'max':
       return values.reduce<Cell>(
-        (best, one) => (best === null || compareCells(one, best) > 0 ? one : best),
+        (best, cell) => (best === null || compareCells(cell, best) > 0 ? cell : best),
         null,
       )
     case 'sum':
@@ -99,7 +99,7 @@ function mean(values: readonly Cell[], divisor: bigint, field: Field, column: Fi
     const units = values.reduce<bigint>((sum, value) => sum + unitsOf(Number(value)), 0n)
     return nearestDouble(units, divisor)
   }
-  const sum = values.reduce<bigint>((all, value) => all + BigInt(value ?? 0), 0n)
+  const sum = values.reduce<bigint>((total, value) => total + BigInt(value ?? 0), 0n)
   const scaled = sum * 10n ** BigInt(column.scale - (field.type === 'decimal' ? field.scale : 0))
   const [quotient, rest] = [scaled / divisor, scaled % divisor]
   const isFar = 2n * (rest < 0n ? -rest : rest) >= divisor
@@ -131,8 +131,8 @@ export function nearestDouble(units: bigint, divisor: bigint): number {
     bigint,
   ]
   const isUp = below > -above || (below === -above && low % 2n === 1n)
-  const found = new Float64Array(BigUint64Array.of(isUp ? low + 1n : low).buffer)[0] ?? 0
-  return units < 0n ? -found : found
+  const nearest = new Float64Array(BigUint64Array.of(isUp ? low + 1n : low).buffer)[0] ?? 0
+  return units < 0n ? -nearest : nearest
 }
 
 /** A double as the API writes it. */
@@ -183,8 +183,8 @@ export function randomAggregate(random: Random, table: Table, rows: readonly Row
   const { query, ...asked } = randomQuery(random, table, rows)
   for (const name of ['fields', 'ordering', 'order-by']) query.delete(name)
   const rowQuery = new URLSearchParams(query)
-  const all = termsOf(table)
-  const terms = someOf(random, all, pick(random, [0, 1, 1, 1, 2, 2, 3]))
+  const termList = termsOf(table)
+  const terms = someOf(random, termList, pick(random, [0, 1, 1, 1, 2, 2, 3]))
   const names = [
     rowsName(table),
     rowsName(table),
@@ -197,9 +197,9 @@ export function randomAggregate(random: Random, table: Table, rows: readonly Row
   query.set('group', terms.map(({ name }) => name).join())
   if (measures.length > 1 || measures[0]?.of !== 'rows' || random() < 0.5)
     query.set('measure', measures.map(({ name }) => name).join())
-  const found = evaluate(table, rows, { ...asked, ordering: [] })
-  const covered = found.length
-  let groups = evaluateGroups(table, found, terms, measures)
+  const evaluated = evaluate(table, rows, { ...asked, ordering: [] })
+  const covered = evaluated.length
+  let groups = evaluateGroups(table, evaluated, terms, measures)
   for (let left = pick(random, [0, 0, 1, 2]); left > 0 && groups.length > 0; left -= 1) {
     const at = Math.floor(random() * measures.length)
     const measure = measures[at]
@@ -208,7 +208,7 @@ export function randomAggregate(random: Random, table: Table, rows: readonly Row
     const possible = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const
     const operator = pick(
       random,
-      possible.filter((one) => operatorsOf(measure.column).includes(one)),
+      possible.filter((candidate) => operatorsOf(measure.column).includes(candidate)),
     )
     const { column } = measure
     const text = operand === null ? 'None' : (canonicalCell(column, operand) ?? '')
@@ -216,7 +216,7 @@ export function randomAggregate(random: Random, table: Table, rows: readonly Row
     const name = operator === 'eq' && random() < 0.5 ? column.name : `${column.name}__${operator}`
     if (operand === null && name !== column.name) continue
     if (text === 'None' && operand !== null) continue
-    if ([column.name, `${column.name}__${operator}`].some((one) => query.has(one))) continue
+    if ([column.name, `${column.name}__${operator}`].some((key) => query.has(key))) continue
     query.set(name, text)
     groups = groups.filter(({ cells }) => {
       const cell = cells[terms.length + at] ?? null
@@ -233,9 +233,9 @@ export function randomAggregate(random: Random, table: Table, rows: readonly Row
   }))
   if (ordering.length > 0)
     query.set('ordering', ordering.map(({ name, isDescending }) => (isDescending ? '-' : '') + name).join())
-  const sorted = groups.toSorted((one, other) => {
+  const sorted = groups.toSorted((a, b) => {
     for (const { at, isDescending } of ordering) {
-      const order = nullsLast(one.cells[at] ?? null, other.cells[at] ?? null, isDescending)
+      const order = nullsLast(a.cells[at] ?? null, b.cells[at] ?? null, isDescending)
       if (order !== 0) return order
     }
     return 0
@@ -315,7 +315,7 @@ export async function compareAggregate(
   }
   if (group === null) return null
   const rowsOf = `${base}/data/?${group.query.toString()}&page_size=1`
-  const found = await request(service.app).get(rowsOf)
-  const count: unknown = (found.body as { readonly count?: unknown }).count
+  const answer = await request(service.app).get(rowsOf)
+  const count: unknown = (answer.body as { readonly count?: unknown }).count
   return count === group.rows ? null : `${rowsOf}: count ${String(count)}, expected ${group.rows}`
 }

@@ -169,14 +169,17 @@ class References {
     this.#version = snapshots.version
     const writing = writingOf(catalog, publicUrl)
     const family = familyOf(catalog, path)
-    const options = (one: Family) => ({ addresses: addressesOf(one, publicUrl), tableDocument: () => '' })
+    const options = (item: Family) => ({
+      addresses: addressesOf(item, publicUrl),
+      tableDocument: () => '',
+    })
     const [, slug, name] = /\/dataset\/([^/]+)\/([^/]+)(?!.*openapi\.json)/.exec(path) ?? []
     const dataset = catalog.datasets.get(slug ?? '')
     const table = dataset?.tables.get(name ?? '')
     const of = dataset !== undefined && table !== undefined ? { dataset, table } : null
     const key = `${family.name} ${of === null ? '' : `${slug}/${name}`}`
-    const known = this.#documents.get(key)
-    if (known !== undefined) return known
+    const document = this.#documents.get(key)
+    if (document !== undefined) return document
     const made = (async () =>
       documentOf(
         of === null
@@ -198,11 +201,11 @@ function decodedPath(path: string): string | null {
 
 /** The family whose prefix is the longest that the path has. */
 function familyOf({ families }: Catalog, path: string): Family {
-  const [found = families[0]] = families
+  const [family = families[0]] = families
     .filter(({ prefix }) => path.startsWith(`${prefix}/`))
     .toSorted((a, b) => b.prefix.length - a.prefix.length)
-  if (found === undefined) throw new Error('a catalog has a family')
-  return found
+  if (family === undefined) throw new Error('a catalog has a family')
+  return family
 }
 
 /** One validator for all documents: a new one compiles the meta-schema first, which takes longer than most tests. */
@@ -231,12 +234,12 @@ function newDocument(root: Json): Document {
 
 /** Returns the description of a path, with or without its final slash. */
 function itemAt({ paths }: Document, path: string): [path: string, item: Json | undefined] {
-  const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`
-  for (const candidate of [path, other]) {
+  const alternative = path.endsWith('/') ? path.slice(0, -1) : `${path}/`
+  for (const candidate of [path, alternative]) {
     const exact = paths[candidate]
     if (exact !== undefined) return [candidate, exact]
-    const found = Object.entries(paths).find(([pattern]) => matches(pattern, candidate))
-    if (found !== undefined) return found
+    const match = Object.entries(paths).find(([pattern]) => matches(pattern, candidate))
+    if (match !== undefined) return match
   }
   return [path, undefined]
 }
@@ -268,13 +271,13 @@ function answerFaults(document: Document, path: string, operation: Json, answer:
   if (status === 301) return []
   const response = resolved(document, responses[String(status)])
   if (response === null) return [`the status is not described at ${path}`]
-  const known = new Set(Object.keys((response['headers'] ?? {}) as Json).map((name) => name.toLowerCase()))
-  const strange = Object.keys(headers).filter((name) => !known.has(name) && !anyHeaders.has(name))
+  const names = new Set(Object.keys((response['headers'] ?? {}) as Json).map((name) => name.toLowerCase()))
+  const strange = Object.keys(headers).filter((name) => !names.has(name) && !anyHeaders.has(name))
   const faults = strange.map((name) => `the header ${name} is not described`)
   const content = (response['content'] ?? {}) as Readonly<Record<string, Json>>
   const type = mediaTypeOf(answer)
   if (method === 'HEAD' || type === '' || answer.body.length === 0) return faults
-  const described = Object.keys(content).find((one) => one.split(';')[0] === type)
+  const described = Object.keys(content).find((name) => name.split(';')[0] === type)
   if (described === undefined) return [...faults, `the media type ${type} is not described`]
   if (!type.endsWith('json') || type.includes('x-ndjson')) return faults
   const name = `${path} ${String(operation['operationId'])} ${status} ${type}`
@@ -284,9 +287,9 @@ function answerFaults(document: Document, path: string, operation: Json, answer:
 function resolved({ root }: Document, value: Json | undefined): Json | null {
   const reference = value?.['$ref']
   if (typeof reference !== 'string') return value ?? null
-  let found: unknown = root
-  for (const step of reference.slice(2).split('/')) found = (found as Json)[step]
-  return found as Json
+  let part: unknown = root
+  for (const step of reference.slice(2).split('/')) part = (part as Json)[step]
+  return part as Json
 }
 
 function textOf(header: unknown): string {

@@ -78,9 +78,9 @@ export async function startBetween(target: string): Promise<Between> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
-  const own = typeof address === 'object' && address !== null ? address.port : 0
+  const ownPort = typeof address === 'object' && address !== null ? address.port : 0
   const between: Between = {
-    address: `http://127.0.0.1:${own}`,
+    address: `http://127.0.0.1:${ownPort}`,
     fate: () => ({}),
     isCut: false,
     count: () => number,

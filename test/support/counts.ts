@@ -16,10 +16,10 @@ export async function countsAsDescribed(counts: Counts): Promise<void> {
   )
   let clients = 0
   await fc.assert(
-    fc.asyncProperty(amounts, async (all) => {
+    fc.asyncProperty(amounts, async (numbers) => {
       clients += 1
       let used = 0
-      for (const [amount, isCapped] of all) {
+      for (const [amount, isCapped] of numbers) {
         const { totalHits } = await counts.add(`192.0.2.${clients}`, amount, isCapped)
         const wanted = Math.max(0, used + amount)
         const isRefused = wanted > countedPolicy.quota && !isCapped

@@ -92,7 +92,7 @@ export function fileOf(form: Dialect, texts = value, quotes?: Style['quotes']): 
   return fc
     .tuple(
       fc.array(
-        row.filter((own) => form.columns === 1 || !isNoRow(own.map(possible(form)))),
+        row.filter((cells) => form.columns === 1 || !isNoRow(cells.map(possible(form)))),
         { maxLength: 6 },
       ),
       style,
@@ -131,7 +131,7 @@ function write(form: Dialect, rows: readonly (readonly string[])[], how: Style):
     blankLines += 1
   }
   const lines = [namesOf(form), ...rows].map((values) =>
-    values.map((one) => cell(one, form, how.quotes === 'always' || (how.quotes === 'some' && choose()))),
+    values.map((item) => cell(item, form, how.quotes === 'always' || (how.quotes === 'some' && choose()))),
   )
   // Nothing at the end would be no row.
   const isEnded = how.isEnded || lines.at(-1)?.join('') === ''
@@ -154,7 +154,7 @@ function cell(text: string, { delimiter, quote }: Dialect, always: boolean): str
 export type Damage = readonly [
   at: number,
   kind: 'flip' | 'cut' | 'remove' | 'repeat' | 'insert' | 'swap',
-  more: number,
+  length: number,
 ]
 
 export const damages: fc.Arbitrary<readonly Damage[]> = fc.array(
@@ -166,7 +166,7 @@ export const damages: fc.Arbitrary<readonly Damage[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 )
 
-export function damaged(text: string, { delimiter, quote }: Dialect, all: readonly Damage[]): Buffer {
+export function damaged(text: string, { delimiter, quote }: Dialect, damageList: readonly Damage[]): Buffer {
   const inserts = [
     quote,
     delimiter,
@@ -189,23 +189,23 @@ export function damaged(text: string, { delimiter, quote }: Dialect, all: readon
     Buffer.from([0xed, 0xa0]),
   ]
   let bytes = Buffer.from(text)
-  for (const [share, kind, more] of all) {
+  for (const [share, kind, inserted] of damageList) {
     const at = Math.floor(share * bytes.length)
-    const length = 1 + (more % 5)
+    const length = 1 + (inserted % 5)
     const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)]
     const piece = after.subarray(0, length)
     const rest = after.subarray(length)
     if (kind === 'flip')
       bytes = Buffer.concat([
         before,
-        piece.map((byte, index) => (index === 0 ? byte ^ (1 << (more % 8)) : byte)),
+        piece.map((byte, index) => (index === 0 ? byte ^ (1 << (inserted % 8)) : byte)),
         rest,
       ])
     else if (kind === 'cut') bytes = Buffer.from(before)
     else if (kind === 'remove') bytes = Buffer.concat([before, rest])
     else if (kind === 'repeat') bytes = Buffer.concat([before, piece, after])
     else if (kind === 'insert')
-      bytes = Buffer.concat([before, bytesInserted[more % bytesInserted.length] ?? piece, after])
+      bytes = Buffer.concat([before, bytesInserted[inserted % bytesInserted.length] ?? piece, after])
     else bytes = Buffer.concat([before, piece.toReversed(), rest])
   }
   return bytes

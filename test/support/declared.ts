@@ -67,7 +67,7 @@ function withoutTable([first = '', ...rest]: readonly string[]): string[] {
 }
 
 /** Rows that came without a word about them. */
-export const rows = (...found: readonly unknown[][]): Came => ({ rows: found, told: [] })
+export const rows = (...records: readonly unknown[][]): Came => ({ rows: records, told: [] })
 
 /** A reason for the source as a whole. */
 export const refused = (...lines: readonly string[]): Came => ({ refused: lines })
@@ -95,7 +95,7 @@ export const misfit = (problems: string, delimiter?: string): Came =>
   )
 
 /** Rows of which the last is not terminated, which is reported. */
-export const unended = (file: string, ...found: readonly unknown[][]): Came => ({
-  rows: found,
+export const unended = (file: string, ...records: readonly unknown[][]): Came => ({
+  rows: records,
   told: [`  warning: the last line of ${file} has no line ending: check that the file is complete`],
 })

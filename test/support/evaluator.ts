@@ -89,7 +89,7 @@ export function evaluate(
     condition,
     at: indexOf(table, condition.field.part?.base.name ?? condition.field.name),
   }))
-  const found = rows.filter(
+  const matching = rows.filter(
     (row) =>
       placed.every(({ condition, at }) => holds(termCell(condition.field, row[at] ?? null), condition)) &&
       terms.every((term) =>
@@ -99,7 +99,7 @@ export function evaluate(
         }),
       ),
   )
-  return ordering.length === 0 ? found : ordered(table, found, ordering)
+  return ordering.length === 0 ? matching : ordered(table, matching, ordering)
 }
 
 /** The value of a part of a date, counted from the first of January. */
@@ -205,10 +205,8 @@ function holds(cell: Cell, { operator, values }: Asked): boolean {
 }
 
 /** Returns whether two texts look the same: they may be in any normal form. */
-export function isSame(one: Cell, other: Cell): boolean {
-  return typeof one === 'string' && typeof other === 'string'
-    ? one.normalize('NFC') === other.normalize('NFC')
-    : one === other
+export function isSame(a: Cell, b: Cell): boolean {
+  return typeof a === 'string' && typeof b === 'string' ? a.normalize('NFC') === b.normalize('NFC') : a === b
 }
 
 /** A text without the blanks at its ends. */
@@ -247,14 +245,14 @@ export function indexOf(table: Table, name: string): number {
 
 function ordered(table: Table, rows: readonly Row[], by: AskedRows['ordering']): Row[] {
   const keys = by.map(({ field, direction }) => ({ at: indexOf(table, field), direction }))
-  return rows.toSorted((one, other) => {
+  return rows.toSorted((left, right) => {
     for (const { at, direction } of keys) {
-      const a = one[at] ?? null
-      const b = other[at] ?? null
+      const a = left[at] ?? null
+      const b = right[at] ?? null
       if (a === b) continue
       if (a === null || b === null) return a === null ? 1 : -1
-      const found = compareCells(a, b)
-      if (found !== 0) return direction === 'asc' ? found : -found
+      const difference = compareCells(a, b)
+      if (difference !== 0) return direction === 'asc' ? difference : -difference
     }
     return 0
   })
@@ -283,23 +281,26 @@ export function randomQuery(random: Random, table: Table, rows: readonly Row[]):
     if (field === undefined) continue
     const made = randomCondition(random, table, field, rows)
     if (made === null || query.has(made.name)) continue
-    if (conditions.some((other) => other.field === field && other.operator === made.asked.operator)) continue
+    if (
+      conditions.some((condition) => condition.field === field && condition.operator === made.asked.operator)
+    )
+      continue
     query.set(made.name, made.text)
     conditions.push(made.asked)
   }
   const words: string[] = []
   if (table.search.length > 0 && random() < 0.2) {
     const text = pick(random, rows)[indexOf(table, pick(random, table.search))]
-    const found =
+    const rowsFound =
       typeof text === 'string'
         ? [
             ...text.split(/[\s/\\|_+&=\u2010-\u2015\uff01-\uff5e-]+/),
             ...(text.match(/[\p{L}\p{N}]+ [\p{L}\p{N}]+/gu) ?? []),
           ].filter(isWord)
         : []
-    if (found.length > 0) {
+    if (rowsFound.length > 0) {
       for (let left = pick(random, [1, 1, 2]); left > 0; left -= 1)
-        words.push(searchedFor(random, pick(random, found)) + pick(random, ['', '', '*']))
+        words.push(searchedFor(random, pick(random, rowsFound)) + pick(random, ['', '', '*']))
       query.set(
         'search',
         words
@@ -371,12 +372,12 @@ export function randomPartCondition(
 function randomCondition(
   random: Random,
   table: Table,
-  own: Term,
+  term: Term,
   rows: readonly Row[],
 ): RandomCondition | null {
-  const parts = own.part === undefined ? partsOf(table, own) : []
-  const derived = parts.length > 0 && random() < 0.4 ? partTerm(own, pick(random, parts)) : undefined
-  const field: Term = derived ?? own
+  const parts = term.part === undefined ? partsOf(table, term) : []
+  const derived = parts.length > 0 && random() < 0.4 ? partTerm(term, pick(random, parts)) : undefined
+  const field: Term = derived ?? term
   const at = indexOf(table, field.part?.base.name ?? field.name)
   const value = (): Cell => termCell(field, pick(random, rows)[at] ?? null)
   // Only names of operators come from the service; their meaning is implemented again here.
@@ -421,13 +422,13 @@ function randomCondition(
   if (operator === 'in' || operator === 'range') {
     const count = operator === 'range' ? 2 : pick(random, [1, 2, 5])
     const values = [first, ...Array.from({ length: count - 1 }, value)].filter(
-      (other) => other !== null && String(other).length <= 200,
+      (cell) => cell !== null && String(cell).length <= 200,
     )
     if (operator === 'range') {
       if (values.length !== 2) return null
       values.sort(compareCells)
     }
-    const spelled = values.map((other) => quoted(written(random, field, other, operator === 'in')))
+    const spelled = values.map((operand) => quoted(written(random, field, operand, operator === 'in')))
     const text = spelled.join(pick(random, [',', ', ', ' ,']))
     return { name, text, asked: { field, operator, values } }
   }

@@ -58,13 +58,13 @@ const plain = [
 const few = ['\uFEFF', '\uFEFFxyz', 'xyz', '\uFFFFx', 'plain']
 const longBytes = 1_000_000
 
-const one = <T>(random: Random, items: readonly [T, ...T[]] | readonly T[]): T =>
+const pick = <T>(random: Random, items: readonly [T, ...T[]] | readonly T[]): T =>
   items[Math.floor(random() * items.length)] as T
 
 function text(random: Random): string {
   const length = Math.floor(random() * 4)
-  const rest = Array.from({ length }, () => one(random, random() < 0.3 ? marks : plain)).join('')
-  return random() < 0.4 ? `${one(random, marks)}${rest}` : rest
+  const rest = Array.from({ length }, () => pick(random, random() < 0.3 ? marks : plain)).join('')
+  return random() < 0.4 ? `${pick(random, marks)}${rest}` : rest
 }
 
 function digits(random: Random, most: number): string {
@@ -81,8 +81,8 @@ export function hostileCsv(random: Random, rows: number, longTexts = 0): string 
     `${1900 + Math.floor(random() * 200)}-${two(1 + Math.floor(random() * 12))}-${two(1 + Math.floor(random() * 28))}`
   const cells = (index: number): string[] => [
     text(random),
-    index < longTexts ? one(random, marks) + 'y'.repeat(longBytes) : text(random),
-    one(random, few),
+    index < longTexts ? pick(random, marks) + 'y'.repeat(longBytes) : text(random),
+    pick(random, few),
     `${sign()}${digits(random, 18)}`,
     `${sign()}${digits(random, 6)}.${digits(random, 3)}e-3`,
     `${sign()}${digits(random, 30)}.${digits(random, 2)}`,

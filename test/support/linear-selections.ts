@@ -13,9 +13,9 @@ export class LinearSelections implements Selections {
   readonly #rows = new WeakMap<Snapshot, Promise<Row[]>>()
 
   async find({ snapshot, filter }: Omit<Search, 'requester'>): Promise<Selection> {
-    const { rows, found } = await this.#found(snapshot, filter)
+    const { rows, matching } = await this.#matching(snapshot, filter)
     const places = new Map(rows.map((row, position) => [row, position]))
-    const positions = Uint32Array.from(found, (row) => places.get(row) ?? 0)
+    const positions = Uint32Array.from(matching, (row) => places.get(row) ?? 0)
     return {
       count: positions.length,
       slice: async (first, count) => positions.slice(first, first + count),
@@ -26,24 +26,24 @@ export class LinearSelections implements Selections {
     { snapshot, filter }: Omit<Search, 'requester'>,
     { terms, measures }: Grouping,
   ): Promise<Groups> {
-    const { found } = await this.#found(snapshot, filter)
-    const groups = evaluateGroups(snapshot.table, found, terms, measures)
+    const { matching } = await this.#matching(snapshot, filter)
+    const groups = evaluateGroups(snapshot.table, matching, terms, measures)
     const fields = [...terms, ...measures.map(({ column }) => column)]
     const columns = fields.map((field, at) =>
       groups.map(({ cells }) => canonicalCell(field, cells[at] ?? null)),
     )
-    return { rows: found.length, count: groups.length, columns, bytes: 0 }
+    return { rows: matching.length, count: groups.length, columns, bytes: 0 }
   }
 
-  async #found(
+  async #matching(
     snapshot: Snapshot,
     { conditions, words, ordering }: RowFilter,
-  ): Promise<{ rows: Row[]; found: Row[] }> {
+  ): Promise<{ rows: Row[]; matching: Row[] }> {
     const { table, folder } = snapshot
     const reading = this.#rows.get(snapshot) ?? readRows(path.join(folder, fileNames.download(table)), table)
     this.#rows.set(snapshot, reading)
     const rows = await reading
-    return { rows, found: evaluate(table, rows, { conditions: conditions.map(asked), words, ordering }) }
+    return { rows, matching: evaluate(table, rows, { conditions: conditions.map(asked), words, ordering }) }
   }
 }
 

@@ -9,7 +9,7 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 export function unescaped(text: string): string {
-  return text.replaceAll(/&(?:quot|#39|lt|gt|amp);/g, (found) => entities[found] ?? found)
+  return text.replaceAll(/&(?:quot|#39|lt|gt|amp);/g, (entity) => entities[entity] ?? entity)
 }
 
 /** The text of some markup, with its white space as it is. */
@@ -56,18 +56,18 @@ export function formsIn(page: string): Form[] {
     .filter(([, head = '']) => /\saction=/.test(head) && !head.includes('class="seek"'))
     .map(([, head = '', body = '']) => ({
       action: attribute(head, 'action') ?? '',
-      controls: [...body.matchAll(/<(input|select)\b([^>]*)>/g)].flatMap((found) => {
-        const [, element = '', own = ''] = found
-        const name = attribute(own, 'name')
+      controls: [...body.matchAll(/<(input|select)\b([^>]*)>/g)].flatMap((match) => {
+        const [, element = '', attributes = ''] = match
+        const name = attribute(attributes, 'name')
         if (name === null) return []
-        const type = attribute(own, 'type')
-        const rest = body.slice(found.index)
+        const type = attribute(attributes, 'type')
+        const rest = body.slice(match.index)
         const list = element === 'select' ? rest.slice(0, rest.indexOf('</select>')) : ''
         return {
           name,
           kind: element === 'select' ? 'choice' : (type ?? 'text'),
-          value: attribute(own, 'value') ?? '',
-          isChecked: /\schecked\b/.test(own),
+          value: attribute(attributes, 'value') ?? '',
+          isChecked: /\schecked\b/.test(attributes),
           chosen: chosenOf(list),
           choices: [...list.matchAll(/<option\b([^>]*)>([^<]*)</g)].map(([, option = '', text = '']) =>
             unescaped(attribute(option, 'value') ?? text),
@@ -80,12 +80,12 @@ export function formsIn(page: string): Form[] {
 /** Returns the selected option of a list, or else the first. */
 function chosenOf(list: string): string {
   const options = [...list.matchAll(/<option\b([^>]*)>([^<]*)</g)]
-  const [, own = '', text = ''] =
+  const [, attributes = '', text = ''] =
     options.find(([, head = '']) => /\sselected\b/.test(head)) ?? options[0] ?? []
-  return unescaped(attribute(own, 'value') ?? text)
+  return unescaped(attribute(attributes, 'value') ?? text)
 }
 
 function attribute(text: string, name: string): string | null {
-  const found = new RegExp(`\\s${name}="([^"]*)"`).exec(text)
-  return found === null ? null : unescaped(found[1] ?? '')
+  const match = new RegExp(`\\s${name}="([^"]*)"`).exec(text)
+  return match === null ? null : unescaped(match[1] ?? '')
 }

@@ -4,14 +4,14 @@ import { access, readFile, writeFile } from 'node:fs/promises'
 import type http from 'node:http'
 import https from 'node:https'
 import path from 'node:path'
-import { found } from './installed.ts'
+import { programPath } from './installed.ts'
 import { freePort } from './ports.ts'
 import { until } from './until.ts'
 
 /** The configuration that operators are given, in a real nginx. */
 
-const nginx = found('nginx')
-const openssl = found('openssl')
+const nginx = programPath('nginx')
+const openssl = programPath('openssl')
 export const hasNginx = nginx !== null && openssl !== null
 
 export interface Answer {
@@ -62,7 +62,7 @@ export async function startNginx(home: string, port: number, upstreams: readonly
     await access(path.dirname(place))
   }
   const plain = await freePort()
-  const own = given
+  const configuration = given
     .replaceAll('listen [::]', '# listen [::]')
     .replace('listen 443', `listen 127.0.0.1:${port}`)
     .replace('listen 80;', `listen 127.0.0.1:${plain};`)
@@ -73,7 +73,7 @@ export async function startNginx(home: string, port: number, upstreams: readonly
     .replace('/var/log/nginx/acervo.log', `${home}/access.log`)
     .replace('/etc/ssl/acervo/fullchain.pem', `${home}/cert.pem`)
     .replace('/etc/ssl/acervo/privkey.pem', `${home}/key.pem`)
-  await writeFile(path.join(home, 'acervo.conf'), own)
+  await writeFile(path.join(home, 'acervo.conf'), configuration)
   await writeFile(
     path.join(home, 'nginx.conf'),
     `daemon off; pid ${home}/nginx.pid; error_log ${home}/error.log warn; user root;

@@ -20,12 +20,12 @@ export const rows = '/api/v1/dataset/d/t/data/'
 /**
  * @param csv the first source, with a header; it is published
  * @param fields such as `n:integer`; the first orders the table
- * @param more keys of the table and of the catalog, and settings, with which the ingest program publishes
+ * @param options keys of the table and of the catalog, and settings, with which the ingest program publishes
  */
 export async function oneTable(
   csv: string,
   fields: readonly string[],
-  more: {
+  options: {
     readonly table?: object
     readonly catalog?: object
     readonly settings?: (folder: string) => Record<string, string>
@@ -33,9 +33,9 @@ export async function oneTable(
 ): Promise<OneTable> {
   const [first = ''] = fields
   const order = [first.slice(0, first.indexOf(':'))]
-  const table = { name: 't', order, fields: fields.map(fieldOf), ...more.table }
+  const table = { name: 't', order, fields: fields.map(fieldOf), ...options.table }
   const catalog = JSON.parse(catalogText([table])) as Record<string, unknown>
-  const text = JSON.stringify({ ...catalog, ...more.catalog })
+  const text = JSON.stringify({ ...catalog, ...options.catalog })
   const { sources, warehouse, write, ingest } = await workshop(parseCatalog(text, 'catalog.json'))
   const folder = path.dirname(warehouse)
   await writeFile(path.join(folder, 'catalog.json'), text)
@@ -43,11 +43,11 @@ export async function oneTable(
     CATALOG: path.join(folder, 'catalog.json'),
     SOURCES: sources,
     WAREHOUSE: warehouse,
-    ...more.settings?.(folder),
+    ...options.settings?.(folder),
   }
   const publish = async (source: string): Promise<void> => {
     await write('d/t.csv', source)
-    if (more.settings === undefined) {
+    if (options.settings === undefined) {
       // Starting the program costs a second, and most tests are not about it.
       const [outcome] = await ingest({ now: () => new Date() })
       if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))

@@ -16,7 +16,7 @@ export interface Readers {
   /** Requests that got none: what went wrong, and how often. */
   readonly failures: ReadonlyMap<string, number>
   /** Faults that `look` has found. */
-  readonly found: readonly string[]
+  readonly problems: readonly string[]
   /** Returns the number of readers with an answer. */
   readonly begun: () => number
   /** The longest that a request took, in ms. */
@@ -48,7 +48,7 @@ export function readers({
   thinkMs,
 }: Load): Readers {
   const [answers, failures] = [new Map<number, number>(), new Map<string, number>()]
-  const found: string[] = []
+  const problems: string[] = []
   const over = new AbortController()
   let [tick, lateAt] = [performance.now(), -Infinity]
   const ticks = setInterval(() => {
@@ -68,7 +68,7 @@ export function readers({
         plus(answers, status)
         served.add(reader)
         const fault = look?.(path, status, body) ?? null
-        if (fault !== null) found.push(fault)
+        if (fault !== null) problems.push(fault)
       } catch (error) {
         const code = String((error as NodeJS.ErrnoException).code ?? error)
         if (code === 'ECONNREFUSED' && !mustBeThere) break
@@ -84,16 +84,16 @@ export function readers({
     agent.destroy()
   }
   const served = new Set<number>()
-  const all = Array.from({ length: count }, (_, reader) => read(reader))
+  const running = Array.from({ length: count }, (_, reader) => read(reader))
   return {
     answers,
     failures,
-    found,
+    problems,
     begun: () => served.size,
     longest: () => longest,
     stop: async () => {
       over.abort()
-      await Promise.all(all)
+      await Promise.all(running)
       clearInterval(ticks)
     },
   }

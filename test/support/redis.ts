@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import net from 'node:net'
 import { endWithTests } from './ending.ts'
-import { found } from './installed.ts'
+import { programPath } from './installed.ts'
 import { until } from './until.ts'
 
-const redis = found('redis-server')
+const redis = programPath('redis-server')
 export const hasRedis = redis !== null
 
 /** A Redis of the tests' own, ended with their file. */

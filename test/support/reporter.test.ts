@@ -1,12 +1,12 @@
 import path from 'node:path'
 import Reporter from './reporter.ts'
 
-const file = (name: string, seconds: number, more: object = {}) => ({
+const file = (name: string, seconds: number, settings: object = {}) => ({
   testFilePath: path.resolve('test', name),
   numFailingTests: 0,
   perfStats: { start: 1000, end: 1000 + 1000 * seconds },
   testResults: [],
-  ...more,
+  ...settings,
 })
 const pending = (...ancestorTitles: string[]) => ({ status: 'pending', ancestorTitles })
 
@@ -26,7 +26,9 @@ test('a run ends with what was skipped and why, its slowest files, and how to ru
     'Skipped 1 tests that only `make test-all` runs',
     'Skipped 2 tests that need redis',
     'Slowest files:',
-    ...[10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((one) => `${`${one}.0`.padStart(8)} s  test/${one}.test.ts`),
+    ...[10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map(
+      (seconds) => `${`${seconds}.0`.padStart(8)} s  test/${seconds}.test.ts`,
+    ),
     "One file: npm run jest -- test/core/catalog   One test: add -t 'part of its name'",
     '',
   ])

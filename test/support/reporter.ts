@@ -42,7 +42,7 @@ export default class Reporter {
     const settings = `${level === undefined ? '' : `LEVEL=${level} `}SEED=${this.#seed}`
     return [
       'Repeat with the same random input:',
-      ...failed.map((one) => `  ${settings} npm run jest -- ${name(one)}`),
+      ...failed.map((item) => `  ${settings} npm run jest -- ${name(item)}`),
     ]
   }
 }
@@ -70,6 +70,6 @@ function slowest(results: readonly FileResult[]): string[] {
   const ordered = results.toSorted((a, b) => secondsOf(b) - secondsOf(a)).slice(0, slowestShown)
   return [
     'Slowest files:',
-    ...ordered.map((one) => `${secondsOf(one).toFixed(1).padStart(8)} s  ${name(one)}`),
+    ...ordered.map((item) => `${secondsOf(item).toFixed(1).padStart(8)} s  ${name(item)}`),
   ]
 }

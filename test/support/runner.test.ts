@@ -16,20 +16,20 @@ test('the runner tells what passes, what fails and where, and takes nothing from
   const jest = ['node_modules/jest/bin/jest.js', '--runInBand', '--json', '--reporters=default']
   const args = ['--enable-source-maps', ...jest, '--testMatch=**/test/support/runner-cases/*.case.ts']
   const { stdout, code } = await promisify(execFile)(process.execPath, args).then(
-    (all) => ({ ...all, code: 0 }),
+    (output) => ({ ...output, code: 0 }),
     (error: unknown) => error as { stdout: string; code: number },
   )
   const { success, testResults } = JSON.parse(stdout) as Result
-  const found = testResults.map(({ name, status, assertionResults }): [string, unknown] => [
+  const results = testResults.map(({ name, status, assertionResults }): [string, unknown] => [
     path.basename(name, '.case.ts'),
-    [status, ...assertionResults.map((one) => `${one.title}: ${one.status}`).toSorted()],
+    [status, ...assertionResults.map((assertion) => `${assertion.title}: ${assertion.status}`).toSorted()],
   ])
   const passed = [
     'the hooks for each file have run once in each file before: passed',
     'there is no spy: passed',
     'what began last ended first in each file before: passed',
   ]
-  expect([code, success, Object.fromEntries(found)]).toEqual([
+  expect([code, success, Object.fromEntries(results)]).toEqual([
     1,
     false,
     {

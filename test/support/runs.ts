@@ -1,76 +1,77 @@
 /**
- * Repetitions of each test with random input, by level: `make test` is quick, `make test-all` thorough, `make
+ * Repetitions of each test with random input, at the levels quick, all and long: `make test` is quick, `make test-all` thorough, `make
  * test-long` takes hours. Each can be set by its own name: `LIVES=5000 npm run jest -- test/server/lives`.
  */
 const runs = {
   /** SIGKILLs of an ingest, at random moments. */
-  KILLS: { quick: 1, all: 4, long: 300 },
+  KILLS: [1, 4, 300],
   /** Rounds of 48 ingests that start at once. */
-  PARALLEL_INGESTS: { quick: 1, all: 1, long: 10 },
+  PARALLEL_INGESTS: [1, 1, 10],
   /** Flipped bits in published files. */
-  FLIPS: { quick: 12, all: 25, long: 5000 },
+  FLIPS: [12, 25, 5000],
   /** Sources, valid and damaged. */
-  FUZZ_RUNS: { quick: 80, all: 120, long: 30_000 },
+  FUZZ_RUNS: [80, 120, 30_000],
   /** Changes to the files of a partitioned table. */
-  PARTITION_CHANGES: { quick: 1, all: 3, long: 300 },
+  PARTITION_CHANGES: [1, 3, 300],
   /** Series of two to four snapshots, compared with the changes between them. */
-  CHANGES: { quick: 4, all: 20, long: 400 },
+  CHANGES: [4, 20, 400],
   /** Feeds of queries that clients poll, and refreshes of their table. */
-  FEEDS: { quick: 24, all: 100, long: 1000 },
-  FEED_REFRESHES: { quick: 3, all: 6, long: 20 },
+  FEEDS: [24, 100, 1000],
+  FEED_REFRESHES: [3, 6, 20],
   /** Sources of a table with expectations. */
-  EXPECTATIONS: { quick: 5, all: 25, long: 1000 },
+  EXPECTATIONS: [5, 25, 1000],
   /** CSV files of every dialect whose catalog entries are suggested. */
-  SUGGESTED: { quick: 2, all: 6, long: 2000 },
+  SUGGESTED: [2, 6, 2000],
   /** Files of two columns, as RFC 4180 has them. */
-  WRITTEN: { quick: 2, all: 8, long: 1000 },
+  WRITTEN: [2, 8, 1000],
   /** Files of ten columns with random spellings of numbers. */
-  LOSSLESS: { quick: 1, all: 5, long: 200 },
+  LOSSLESS: [1, 5, 200],
   /** Files in which one line is unlike the others. */
-  DEVIATIONS: { quick: 3, all: 8, long: 1000 },
+  DEVIATIONS: [3, 8, 1000],
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
-  DIALECTS: { quick: 8, all: 20, long: 2000 },
+  DIALECTS: [8, 20, 2000],
   /** Catalogs and sources made up by a generator. */
-  UNSEEN: { quick: 4, all: 12, long: 2000 },
+  UNSEEN: [4, 12, 2000],
   /** Queries of each real table. */
-  QUERIES: { quick: 10, all: 12, long: 10_000 },
+  QUERIES: [10, 12, 10_000],
   /** Queries of one table with codes, for each way to select rows. */
-  CODED_QUERIES: { quick: 6, all: 8, long: 2000 },
+  CODED_QUERIES: [6, 8, 2000],
   /** Queries of each sample table, for each way to select rows. */
-  TABLE_QUERIES: { quick: 3, all: 6, long: 1000 },
+  TABLE_QUERIES: [3, 6, 1000],
   /** Queries of a packed table. */
-  ROW_STORE_QUERIES: { quick: 8, all: 12, long: 5000 },
+  ROW_STORE_QUERIES: [8, 12, 5000],
   /** Dates, lists and texts in any of their spellings. */
-  SPELLINGS: { quick: 60, all: 300, long: 5000 },
+  SPELLINGS: [60, 300, 5000],
   /** Queries of texts with unusual characters. */
-  HOSTILE_QUERIES: { quick: 8, all: 30, long: 20_000 },
+  HOSTILE_QUERIES: [8, 30, 20_000],
   /** Arrow answers of two processes, compared byte by byte. */
-  ARROW_QUERIES: { quick: 25, all: 40, long: 10_000 },
+  ARROW_QUERIES: [25, 40, 10_000],
   /** Connections that end at any moment. */
-  LIVES: { quick: 40, all: 80, long: 10_000 },
+  LIVES: [40, 80, 10_000],
   /** Pages whose code examples are run. */
-  CODES: { quick: 4, all: 6, long: 100 },
+  CODES: [4, 6, 100],
   /** Requests that schemathesis makes from the OpenAPI document. */
-  FUZZED: { quick: 40, all: 40, long: 20_000 },
+  FUZZED: [40, 40, 20_000],
   /** Requests of every kind to the server program. */
-  REQUESTS: { quick: 400, all: 2000, long: 1_000_000 },
+  REQUESTS: [400, 2000, 1_000_000],
   /** SIGKILLs of the server, and of one of its workers, under load. */
-  SERVER_KILLS: { quick: 1, all: 2, long: 500 },
+  SERVER_KILLS: [1, 2, 500],
   /** SIGKILLs of an ingest into an object store, at one of its requests. */
-  PUBLISH_KILLS: { quick: 1, all: 2, long: 200 },
+  PUBLISH_KILLS: [1, 2, 200],
   /** Queries compared between ClickHouse and DuckDB. */
-  CLICKHOUSE_QUERIES: { quick: 50, all: 100, long: 10_000 },
+  CLICKHOUSE_QUERIES: [50, 100, 10_000],
   /** Files damaged while they are served. */
-  DAMAGES: { quick: 2, all: 5, long: 1000 },
+  DAMAGES: [2, 5, 1000],
   /** Files damaged before they are served. */
-  UNREAD_DAMAGES: { quick: 2, all: 5, long: 750 },
+  UNREAD_DAMAGES: [2, 5, 750],
 } as const
 
-type Level = 'quick' | 'all' | 'long'
+const levels = ['quick', 'all', 'long'] as const
 
-function levelOf(text = 'quick'): Level {
-  if (text === 'quick' || text === 'all' || text === 'long') return text
-  throw new Error(`LEVEL is "${text}", and must be quick, all or long`)
+function levelOf(text = 'quick'): (typeof levels)[number] {
+  const level = levels.find((name) => name === text)
+  if (level === undefined) throw new Error(`LEVEL is "${text}", and must be ${levels.join(' or ')}`)
+  return level
 }
 
 const level = levelOf(process.env['LEVEL'])
@@ -80,10 +81,11 @@ export const isQuick = level === 'quick'
 
 /** Number of repetitions at the level of this run; `SHARE` scales those of `long`. */
 export function runsOf(name: keyof typeof runs): number {
-  const counts = runs[name]
-  const { [name]: own, SHARE: share = '1' } = process.env
-  if (own !== undefined) return Number(own)
-  return level === 'long' ? Math.max(counts.all, Math.round(Number(share) * counts.long)) : counts[level]
+  const [quick, thorough, long] = runs[name]
+  const { [name]: setting, SHARE: share = '1' } = process.env
+  if (setting !== undefined) return Number(setting)
+  if (level !== 'long') return isQuick ? quick : thorough
+  return Math.max(thorough, Math.round(Number(share) * long))
 }
 
 /** True if every case is tried. `make test` tries a part of the cases, chosen by the seed. */

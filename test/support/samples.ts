@@ -30,10 +30,10 @@ export async function publishSamples(
 /** Returns the text of a catalog with these tables only, and without the datasets that then have none. */
 function withTables([main, ...included]: readonly CatalogFile[], ids: readonly string[]): string {
   const { include: _, ...catalog } = parse(main?.text ?? '') as Record<string, unknown>
-  const all = included.map(({ text }) => parse(text) as { slug: string; tables?: { name: string }[] })
-  const datasets = all.flatMap(({ slug, tables = [], ...dataset }) => {
-    const own = tables.filter(({ name }) => ids.includes(`${slug}/${name}`))
-    return own.length === 0 ? [] : [{ slug, ...dataset, tables: own }]
+  const definitions = included.map(({ text }) => parse(text) as { slug: string; tables?: { name: string }[] })
+  const datasets = definitions.flatMap(({ slug, tables = [], ...dataset }) => {
+    const chosen = tables.filter(({ name }) => ids.includes(`${slug}/${name}`))
+    return chosen.length === 0 ? [] : [{ slug, ...dataset, tables: chosen }]
   })
   return JSON.stringify({ ...catalog, datasets })
 }

@@ -43,8 +43,8 @@ async function openDatabase(use: DatabaseUse, memory: string): Promise<Database>
 }
 
 function sharedDatabase(use: DatabaseUse, memory: string): Promise<Database> {
-  const known = shared.get(use)
-  if (known !== undefined) return known
+  const service = shared.get(use)
+  if (service !== undefined) return service
   const database = openDatabase(use, memory)
   shared.set(use, database)
   endWithFile(async () => {

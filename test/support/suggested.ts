@@ -38,7 +38,7 @@ export async function suggestion(name: string, content: string | Buffer): Promis
   })
 }
 
-export const linesOf = (...all: string[]): string => `${all.join('\n')}\n`
+export const linesOf = (...lines: string[]): string => `${lines.join('\n')}\n`
 
 /** The entry as YAML has it, and all that is said beside it. */
 export async function entryOf(content: string | Buffer, name = 'x.csv') {

@@ -237,8 +237,8 @@ export async function webShop(
     published: () => {
       if (last?.status !== 'published' && last?.status !== 'unchanged')
         throw new Error('nothing is published')
-      return last.manifest.sources.map((one) =>
-        one.address === undefined ? one : { ...one, address: withoutPort(one.address) },
+      return last.manifest.sources.map((noted) =>
+        noted.address === undefined ? noted : { ...noted, address: withoutPort(noted.address) },
       )
     },
   }

@@ -16,12 +16,12 @@ export async function partsOf(workbook: Buffer): Promise<Readonly<Record<string,
   })
   const parts: Record<string, string> = {}
   const entries: Entry[] = await new Promise((resolve, reject) => {
-    const found: Entry[] = []
+    const zipEntries: Entry[] = []
     zip.on('entry', (entry: Entry) => {
-      found.push(entry)
+      zipEntries.push(entry)
       zip.readEntry()
     })
-    zip.once('end', () => resolve(found))
+    zip.once('end', () => resolve(zipEntries))
     zip.once('error', reject)
     zip.readEntry()
   })

@@ -5,7 +5,7 @@ export function workersOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((other) => parentOf(other) === pid)
+    .filter((child) => parentOf(child) === pid)
 }
 
 function parentOf(pid: number): number | null {

@@ -106,8 +106,8 @@ async function expectKnownFiles(warehouse: string, table: Table, manifest: Manif
   const folder = path.join(warehouse, layout.snapshot(table, manifest.snapshot))
   const names = await readdir(folder).catch(() => null)
   if (names === null) return
-  const known = new Set([fileNames.manifest, ...filesOf(manifest).map(({ file }) => file)])
-  const unknown = names.filter((name) => !known.has(name))
+  const published = new Set([fileNames.manifest, ...filesOf(manifest).map(({ file }) => file)])
+  const unknown = names.filter((name) => !published.has(name))
   if (unknown.length > 0) throw new Error(`no list of the snapshot has ${unknown.join(', ')}`)
 }
 

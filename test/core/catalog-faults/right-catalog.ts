@@ -46,7 +46,7 @@ export function catalogErrorOf(text: string): CatalogError | null {
 export const faultsOf = (text: string): string[] => catalogErrorOf(text)?.message.split('\n').slice(1) ?? []
 
 /** One place of the right catalog, what stands there instead, and the faults that this has. */
-export type Fault = [what: string, from: string, to: string, faults: unknown[]]
+export type Fault = [title: string, from: string, to: string, faults: unknown[]]
 
 /** Checks that each change of the right catalog gives its faults, each with its place. */
 export function testFaults(changes: Fault[]): void {

@@ -29,7 +29,7 @@ const cutOff = refused('t.csv ends within a UTF-16 character, so it is cut off: 
 const long = `\uFEFFa,b\n${'😀'.repeat(300_000)},1\n`
 
 describe('encodings', () => {
-  testSampled<[what: string, encoding: string, content: string | Uint8Array, came: Came]>([
+  testSampled<[title: string, encoding: string, content: string | Uint8Array, came: Came]>([
     ['UTF-8 with its mark', 'utf-8', '\uFEFFa,b\né😀,1\n', rows(['é😀', 1])],
     ['a mark that begins a value', 'utf-8', 'a,b\n\uFEFFx,1\n', rows(['\uFEFFx', 1])],
     ['a mark that begins a quoted value', 'utf-8', 'a,b\n"\uFEFFx",1\n', rows(['\uFEFFx', 1])],

@@ -19,7 +19,7 @@ const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 
 const named = (from_name: string, files: string | object[]) => ({ files, from_name })
 
 describe('what files tell by their names, and for themselves', () => {
-  testSampled<[what: string, source: object, contents: Record<string, string | Buffer>, came: Came]>([
+  testSampled<[title: string, source: object, contents: Record<string, string | Buffer>, came: Came]>([
     [
       'a field from the name',
       named('x{b}.csv', 'd/*'),
@@ -116,8 +116,8 @@ describe('what files tell by their names, and for themselves', () => {
       bad(`2.csv, line 2, field "b": "z" ${notInteger}`, `2.csv, line 4, field "b": "y" ${notInteger}`),
     ],
   ])('%s', async (_what, source, contents, came) => {
-    const own = Object.values(contents).some((text) => String(text).startsWith('c\n'))
-    const declaration = { fields: ab, source: { ...source, ...(own && { ignore: ['c'] }) } }
+    const hasHeader = Object.values(contents).some((text) => String(text).startsWith('c\n'))
+    const declaration = { fields: ab, source: { ...source, ...(hasHeader && { ignore: ['c'] }) } }
     await expect(whatCame(declaration, contents)).resolves.toEqual(came)
   })
 
@@ -158,7 +158,7 @@ describe('what files tell by their names, and for themselves', () => {
 })
 
 describe('several files', () => {
-  testSampled<[what: string, files: string | string[], contents: Record<string, string>, came: Came]>([
+  testSampled<[title: string, files: string | string[], contents: Record<string, string>, came: Came]>([
     [
       'by a pattern, in the order of their names',
       'd/*.csv',
@@ -332,7 +332,7 @@ describe('several files', () => {
     expect(results.map(({ b }) => b)).toEqual(expected)
   })
 
-  testSampled<[what: string, files: string[]]>([
+  testSampled<[title: string, files: string[]]>([
     ['the last one named', ['d/1.csv', 'd/2.csv']],
     ['the first one named', ['d/2.csv', 'd/1.csv']],
     ['all of a pattern', ['d/1.csv', 'd/x*.csv']],
@@ -354,13 +354,13 @@ describe('several files', () => {
   })
 })
 
-const one = { name: 't.csv', content: 'a,b\nx,1\n' }
+const first = { name: 't.csv', content: 'a,b\nx,1\n' }
 const two = { name: 'in/u.csv', content: 'a,b\ny,2\n' }
 const text = Buffer.from('a,b\nx,1\n')
 const damaged = (name: string, why: string): Came =>
   refused(`${name} is damaged or cut off (${why}): fetch it again`)
 
-type PackedCase = [what: string, name: string, content: Uint8Array, source: object, came: Came]
+type PackedCase = [title: string, name: string, content: Uint8Array, source: object, came: Came]
 
 /** As its end tells: it is on the second disk. */
 function lastOfSeveral(zip: Buffer): Buffer {
@@ -421,56 +421,56 @@ describe('packings', () => {
       {},
       refused('t.csv.gz is not a gzip file, although its name says so: it is empty'),
     ],
-    ['zip with one file', 'd/t.csv.zip', zipOf(one), {}, rows(['x', 1])],
+    ['zip with one file', 'd/t.csv.zip', zipOf(first), {}, rows(['x', 1])],
     [
       'zip with one CSV and a note',
       'd/t.csv.zip',
-      zipOf(one, { name: 'leia-me.pdf', content: '%PDF' }),
+      zipOf(first, { name: 'leia-me.pdf', content: '%PDF' }),
       {},
       rows(['x', 1]),
     ],
     [
       'zip with one CSV and a text about it',
       'd/t.csv.zip',
-      zipOf(one, { name: 'doc/LEIAME.txt', content: 'Leia.' }),
+      zipOf(first, { name: 'doc/LEIAME.txt', content: 'Leia.' }),
       {},
       rows(['x', 1]),
     ],
     [
       'zip with several',
       'd/t.csv.zip',
-      zipOf(two, one),
+      zipOf(two, first),
       {},
       refused(
         't.csv.zip contains several files (in/u.csv, t.csv): declare the one to read, such as source.member: "in/u.csv", or name it for `acervo add` by --member',
       ),
     ],
-    ['zip with several, one named', 'd/t.csv.zip', zipOf(two, one), { member: 't.csv' }, rows(['x', 1])],
+    ['zip with several, one named', 'd/t.csv.zip', zipOf(two, first), { member: 't.csv' }, rows(['x', 1])],
     [
       'zip with several, one named in its folder',
       'd/t.csv.zip',
-      zipOf(two, one),
+      zipOf(two, first),
       { member: 'in/u.csv' },
       rows(['y', 2]),
     ],
     [
       'zip with several, by a pattern',
       'd/t.csv.zip',
-      zipOf(one, two),
+      zipOf(first, two),
       { member: '*.csv' },
       rows(['y', 2], ['x', 1]),
     ],
     [
       'zip without the one named',
       'd/t.csv.zip',
-      zipOf(one, two),
+      zipOf(first, two),
       { member: 'v*.csv' },
       refused('t.csv.zip contains no v*.csv, only: in/u.csv, t.csv'),
     ],
     [
       'zip with another header in one',
       'd/t.csv.zip',
-      zipOf(one, { ...two, content: 'b,a\n1,x\n' }),
+      zipOf(first, { ...two, content: 'b,a\n1,x\n' }),
       { member: '*.csv' },
       refused(
         'the header of t.csv.zip/t.csv differs from that of t.csv.zip/in/u.csv: column 1 is "a" instead of "b"',
@@ -479,21 +479,21 @@ describe('packings', () => {
     [
       'zip with a wrong check sum',
       'd/t.csv.zip',
-      zipOf({ ...one, crc: 1 }),
+      zipOf({ ...first, crc: 1 }),
       {},
       damaged('t.csv.zip', 't.csv does not match its checksum'),
     ],
     [
       'zip with a wrong check sum of what is not packed',
       'd/t.csv.zip',
-      zipOf({ ...one, crc: 1, method: 0 }),
+      zipOf({ ...first, crc: 1, method: 0 }),
       {},
       damaged('t.csv.zip', 't.csv does not match its checksum'),
     ],
     [
       'zip that is encrypted',
       'd/t.csv.zip',
-      zipOf({ ...one, isEncrypted: true }),
+      zipOf({ ...first, isEncrypted: true }),
       {},
       refused('t.csv.zip/t.csv is encrypted: unpack it'),
     ],
@@ -512,46 +512,46 @@ describe('packings', () => {
     ].map(([method, how]): PackedCase => [
       `zip packed ${how}`,
       'd/t.csv.zip',
-      zipOf({ ...one, method: Number(method) }),
+      zipOf({ ...first, method: Number(method) }),
       {},
       refused(
         `t.csv.zip/t.csv is compressed ${how}, which is not supported: compress it again with deflate, the default of zip ` +
           'programs, or as .csv.gz or .csv.zst',
       ),
     ]),
-    ['zip that is not packed', 'd/t.csv.zip', zipOf({ ...one, method: 0 }), {}, rows(['x', 1])],
+    ['zip that is not packed', 'd/t.csv.zip', zipOf({ ...first, method: 0 }), {}, rows(['x', 1])],
     [
       'zip with a file packed otherwise that is not read',
       'd/t.csv.zip',
-      zipOf(one, { ...two, method: 12 }),
+      zipOf(first, { ...two, method: 12 }),
       { member: 't.csv' },
       rows(['x', 1]),
     ],
     [
       'zip encrypted by AES',
       'd/t.csv.zip',
-      zipOf({ ...one, method: 99, isEncrypted: true }),
+      zipOf({ ...first, method: 99, isEncrypted: true }),
       {},
       refused('t.csv.zip/t.csv is encrypted: unpack it'),
     ],
     [
       'zip encrypted strongly',
       'd/t.csv.zip',
-      zipOf({ ...one, isEncrypted: true, flags: 0x40 }),
+      zipOf({ ...first, isEncrypted: true, flags: 0x40 }),
       {},
       refused('t.csv.zip is encrypted: unpack it'),
     ],
     [
       'zip in several parts',
       'd/t.csv.zip',
-      lastOfSeveral(zipOf(one)),
+      lastOfSeveral(zipOf(first)),
       {},
       refused('t.csv.zip is one part of a split zip file: join the parts, or unpack them'),
     ],
     [
       'zip cut off',
       'd/t.csv.zip',
-      zipOf(one).subarray(0, -30),
+      zipOf(first).subarray(0, -30),
       {},
       damaged(
         't.csv.zip',
@@ -568,7 +568,7 @@ describe('packings', () => {
     [
       'zip that climbs out of its folder',
       'd/t.csv.zip',
-      zipOf({ ...one, name: '../t.csv' }),
+      zipOf({ ...first, name: '../t.csv' }),
       {},
       damaged('t.csv.zip', 'invalid relative path: ../t.csv'),
     ],

@@ -60,7 +60,7 @@ describe('masks', () => {
   })
 
   const secret = '9876543210'
-  testSampled<[what: string, name: string, content: string, told: string[], also?: Partial<Declaration>]>([
+  testSampled<[title: string, name: string, content: string, told: string[], also?: Partial<Declaration>]>([
     [
       '10 digits',
       'd/t.csv',
@@ -113,13 +113,13 @@ describe('masks', () => {
     if (outcome?.status !== 'failed') throw new Error('expected a failure')
     const lines = faultLines(outcome)
     expect(lines).toEqual([`d/t: FAILED, ${told[0] ?? ''}`, ...told.slice(1)])
-    const found = await everythingIn(shop.warehouse)
-    expect(found).toContain('"problem"')
-    expect(found).not.toContain(secret)
+    const text = await everythingIn(shop.warehouse)
+    expect(text).toContain('"problem"')
+    expect(text).not.toContain(secret)
   })
 
   // Here the text of rows gets into the sentence that tells what is wrong.
-  testSampled<[what: string, contents: Record<string, string>, source?: object]>([
+  testSampled<[title: string, contents: Record<string, string>, source?: object]>([
     ['no header line', { 'd/t.csv': `${secret}9,x\n` }],
     ['no header line, and one column', { 'd/t.csv': `x;${secret}9\n` }],
     [
@@ -153,9 +153,9 @@ describe('masks', () => {
       rejected_rows: 1,
       first_rejects: [{ line: 3, field: null, text: null, reason: `the value of "cpf" is not ${notCpf}` }],
     })
-    const found = await everythingIn(shop.warehouse)
-    expect(found).toContain('***654321**')
-    expect(found).not.toContain(secret)
+    const text = await everythingIn(shop.warehouse)
+    expect(text).toContain('***654321**')
+    expect(text).not.toContain(secret)
   })
 
   test('nor where the masked column itself is missing, or there twice', async () => {
@@ -177,7 +177,7 @@ describe('masks', () => {
 })
 
 describe('a column that the source leaves out', () => {
-  test.each<[what: string, line: string, source?: object]>([
+  test.each<[title: string, line: string, source?: object]>([
     ['is in the last line, which is left out', 'Total,,SECRET', { skip_last: 1 }],
     ['is in the first line after the rows', 'Total,,SECRET\nmore,,SECRET', { stop_at: 'Total' }],
     ['is in a row with a cell too many', 'x,1,a,SECRET'],
@@ -194,16 +194,16 @@ describe('a column that the source leaves out', () => {
     ['is shifted to the left', 'x,SECRET,'],
     ['is in a total without the cells before it', 'Total,SECRET,9'],
     ['is in a row of several lines', '"x\ny",SECRET,SECRET'],
-  ])('%s, and is shown nowhere', async (_what, line, more = {}) => {
+  ])('%s, and is shown nowhere', async (_what, line, settings = {}) => {
     const content = Buffer.from(`k,n,note\na,1,SECRET\nb,2,SECRET\n${line}\n`, 'latin1')
     for (const most of [0, 9]) {
       const fields = ['k:string', 'n:integer']
-      const table = { fields, max_rejects: most, source: { ignore: ['note'], ...more } }
+      const table = { fields, max_rejects: most, source: { ignore: ['note'], ...settings } }
       const shop = await workshop(declared(table), { 'd/t.csv': content })
       const [checked] = await shop.check()
       const [outcome] = await shop.ingest()
       expect(outcome?.status).toBe(
-        most === 9 || 'skip_last' in more || 'stop_at' in more ? 'published' : 'failed',
+        most === 9 || 'skip_last' in settings || 'stop_at' in settings ? 'published' : 'failed',
       )
       expect(JSON.stringify(checked)).not.toContain('SECRET')
       expect(outcome === undefined ? [] : outcomeLines(outcome).join('\n')).not.toContain('SECRET')
@@ -212,7 +212,7 @@ describe('a column that the source leaves out', () => {
   })
 })
 
-test.each<[what: string, files: Record<string, string>, table?: object]>([
+test.each<[title: string, files: Record<string, string>, table?: object]>([
   ['a quote is not closed', { 'd/1.csv': 'k,n,note\na,1,SECRET\nx,"1,SECRET\n' }],
   ['a value is too long', { 'd/1.csv': `k,n,note\nx,"${'SECRET'.repeat(6_000_000)}",1\n` }],
   [
@@ -228,9 +228,9 @@ test.each<[what: string, files: Record<string, string>, table?: object]>([
   ['there is no header line', { 'd/1.csv': 'SECRETA,1,SECRET\n' }],
   ['the first line has a name of a field as a value', { 'd/1.csv': 'k,SECRET,note\na,1,x\n' }],
   ['the second file has no header line', { 'd/1.csv': 'note,k,n\n,a,1\n', 'd/2.csv': 'SECRET,a,1\n' }],
-])('a column that the source leaves out is not quoted where %s', async (_what, files, more = {}) => {
+])('a column that the source leaves out is not quoted where %s', async (_what, files, settings = {}) => {
   const source = { ignore: ['note'], files: 'd/*.csv' }
-  const shop = await workshop(declared({ fields: ['k:string', 'n:integer'], source, ...more }), files)
+  const shop = await workshop(declared({ fields: ['k:string', 'n:integer'], source, ...settings }), files)
   const [checked] = await shop.check()
   const [outcome] = await shop.ingest()
   expect(JSON.stringify(checked)).not.toContain('SECRET')

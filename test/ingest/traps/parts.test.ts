@@ -8,7 +8,7 @@ const lines = (texts: readonly string[]): string =>
   `n,x\n${texts.map((text, index) => `${index},${cell(text)}\n`).join('')}`
 
 describe('values made of parts', () => {
-  testSampled<[what: string, field: object, texts: string[], values: unknown[]]>([
+  testSampled<[title: string, field: object, texts: string[], values: unknown[]]>([
     [
       'JSON',
       { type: 'json' },

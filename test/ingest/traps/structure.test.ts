@@ -21,7 +21,7 @@ const quoteInside = 'a quote is inside a value that does not start with one'
 
 describe('structure', () => {
   testSampled<
-    [what: string, source: object, content: string | Uint8Array, came: Came, fields?: Declaration['fields']]
+    [title: string, source: object, content: string | Uint8Array, came: Came, fields?: Declaration['fields']]
   >([
     ['a header in another order', {}, 'b,a\n1,x\n', rows(['x', 1])],
     ['no header line', { header: ['b', 'a'] }, '1,x\n2,y\n', rows(['x', 1], ['y', 2])],

@@ -14,7 +14,7 @@ const expects = {
 const comma = ' (with a decimal comma, without separators between groups of digits)'
 
 describe('values that are what the catalog declares', () => {
-  type Case = [what: string, type: string | object, source: object, texts: string[], values: unknown[]]
+  type Case = [title: string, type: string | object, source: object, texts: string[], values: unknown[]]
   const cases: Case[] = [
     ['leading zeros in a text', 'string', {}, ['00123', '0', '000'], ['00123', '0', '000']],
     ['20 digits in a text', 'string', {}, ['12345678901234567890'], ['12345678901234567890']],
@@ -279,22 +279,24 @@ describe('values that are what the catalog declares', () => {
   // Cases with the same source settings are the columns of one table; a shorter column begins again.
   const kinds = [...new Set(cases.map(([, , source]) => JSON.stringify(source)))]
   test.each(sampled(kinds, 3))('with %s', async (kind) => {
-    const own = cases.filter(([, , source]) => JSON.stringify(source) === kind)
-    const fields = own.map(([, type], at) =>
+    const sameSource = cases.filter(([, , source]) => JSON.stringify(source) === kind)
+    const fields = sameSource.map(([, type], at) =>
       typeof type === 'object' ? { name: `x${at}`, ...type } : `x${at}:${type}`,
     )
-    const length = Math.max(...own.map(([, , , texts]) => texts.length))
+    const length = Math.max(...sameSource.map(([, , , texts]) => texts.length))
     const lines = Array.from({ length }, (_, row) =>
-      [row, ...own.map(([, , , texts]) => texts[row % texts.length])].join(),
+      [row, ...sameSource.map(([, , , texts]) => texts[row % texts.length])].join(),
     )
-    const content = `n,${own.map((_, at) => `x${at}`).join()}\n${lines.join('\n')}\n`
+    const content = `n,${sameSource.map((_, at) => `x${at}`).join()}\n${lines.join('\n')}\n`
     const source = JSON.parse(kind) as object
     const came = await whatCame({ fields: ['n:integer', ...fields], source }, content)
     const byCase =
-      'refused' in came ? came : own.map(([what], at) => [what, came.rows.map((row) => row[at + 1])])
+      'refused' in came
+        ? came
+        : sameSource.map(([description], at) => [description, came.rows.map((row) => row[at + 1])])
     expect(byCase).toEqual(
-      own.map(([what, , , , values]) => [
-        what,
+      sameSource.map(([description, , , , values]) => [
+        description,
         Array.from({ length }, (_, row) => values[row % values.length]),
       ]),
     )
@@ -303,7 +305,7 @@ describe('values that are what the catalog declares', () => {
 })
 
 describe('values that are not', () => {
-  test.each<[what: string, type: string | object, source: object, texts: string[], expected: string]>([
+  test.each<[title: string, type: string | object, source: object, texts: string[], expected: string]>([
     [
       'integer',
       'integer',

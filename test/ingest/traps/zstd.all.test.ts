@@ -29,7 +29,7 @@ describeWith(zstdCompressSync !== undefined, 'zstd of Node 22.15 or newer')('a z
   const checked = { params: { [constants['ZSTD_c_checksumFlag'] ?? 201]: 1 } }
   const whole = zstdCompressSync?.(text, checked) ?? Buffer.alloc(0)
   const cutOff = refused('t.csv.zst is damaged or cut off: fetch it again')
-  const more = refused('t.csv.zst has data after its first zstd frame: compress it again as one')
+  const refusal = refused('t.csv.zst has data after its first zstd frame: compress it again as one')
 
   test('that is whole loads', async () => {
     const expected = rows(
@@ -38,11 +38,11 @@ describeWith(zstdCompressSync !== undefined, 'zstd of Node 22.15 or newer')('a z
     await expect(came(whole)).resolves.toEqual(expected)
   })
 
-  test.each<[what: string, content: Uint8Array, told: Came]>([
+  test.each<[title: string, content: Uint8Array, told: Came]>([
     ['cut in half', whole.subarray(0, whole.length / 2), cutOff],
     ['without its last byte', whole.subarray(0, -1), cutOff],
-    ['with something after it', Buffer.concat([whole, Buffer.from('x')]), more],
-    ['of two frames', Buffer.concat([whole, whole]), more],
+    ['with something after it', Buffer.concat([whole, Buffer.from('x')]), refusal],
+    ['of two frames', Buffer.concat([whole, whole]), refusal],
     [
       'without a check sum',
       zstdCompressSync?.(text) ?? whole,

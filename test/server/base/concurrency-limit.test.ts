@@ -14,17 +14,17 @@ interface Begun {
 /** Starts work that ends when `release` is called. */
 function begun(limit: ConcurrencyLimit, client: string, stop = signal): Begun {
   const end = new EventEmitter()
-  let own: Slot | null = null
+  let ownSlot: Slot | null = null
   const over = limit
     .during(client, stop, async (slot) => {
-      own = slot
+      ownSlot = slot
       await once(end, 'over')
     })
     .then(
       () => 'done',
       (error: unknown) => String(error),
     )
-  return { over, release: () => void end.emit('over'), slot: () => own }
+  return { over, release: () => void end.emit('over'), slot: () => ownSlot }
 }
 
 const settled = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -37,7 +37,7 @@ test.each([
   [5, 3],
 ])('of %d slots one client has %d at most, and others the rest', async (max, half) => {
   const limit = new ConcurrencyLimit({ ...limits, max }, 'exports')
-  const own = Array.from({ length: half + 1 }, () => begun(limit, 'a'))
+  const slots = Array.from({ length: half + 1 }, () => begun(limit, 'a'))
   await settled()
   expect([limit.running, limit.waiting]).toEqual([half, 1])
   const others = Array.from({ length: max - half }, (_, n) => begun(limit, `b${n}`))
@@ -45,16 +45,16 @@ test.each([
   await settled()
   expect([limit.running, limit.waiting]).toEqual([max, 2])
   // A free slot goes to the next in the queue.
-  own[0]?.release()
-  await own[0]?.over
+  slots[0]?.release()
+  await slots[0]?.over
   await settled()
   expect([limit.running, limit.waiting]).toEqual([max, 1])
-  for (const { release } of [...own, ...others]) release()
-  for (const next of [...own, last]) {
+  for (const { release } of [...slots, ...others]) release()
+  for (const next of [...slots, last]) {
     await settled()
     next.release()
   }
-  await expect(Promise.all([...own, ...others, last].map(({ over }) => over))).resolves.toEqual(
+  await expect(Promise.all([...slots, ...others, last].map(({ over }) => over))).resolves.toEqual(
     Array.from({ length: max + 2 }, () => 'done'),
   )
   expect([limit.running, limit.waiting]).toEqual([0, 0])
@@ -66,9 +66,9 @@ test('work waits no longer than the timeout, and no more of it than fits into th
   const waiting = [begun(limit, 'a'), begun(limit, 'a')]
   await expect(begun(limit, 'a').over).resolves.toBe('QueueFull: Too many exports are running.')
   // A client who fills the queue does not keep others out of it.
-  const other = begun(limit, 'b')
+  const secondClient = begun(limit, 'b')
   await expect(waiting[1]?.over).resolves.toBe('QueueFull: Too many exports are running.')
-  await expect(other.over).resolves.toBe('QueueFull: Too many exports are running.')
+  await expect(secondClient.over).resolves.toBe('QueueFull: Too many exports are running.')
   await expect(waiting[0]?.over).resolves.toBe('QueueFull: Too many exports are running.')
   first.release()
   await expect(first.over).resolves.toBe('done')
@@ -126,28 +126,33 @@ test('whatever pauses, resumes and leaves: never too many run, and all end', asy
     { minLength: 1, maxLength: 20 },
   )
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), steps, fc.scheduler(), async (max, all, scheduler) => {
-      const limit = new ConcurrencyLimit({ ...limits, max }, 'exports')
-      const working = all.map(({ client, acts, leaves }) => {
-        const stop = new AbortController()
-        const work = limit.during(client, stop.signal, async (slot) => {
-          for (const act of acts) {
-            if (act === 'pause') slot.pause()
-            else if (act === 'resume') await slot.resume()
-            // Without waiting for the turn.
-            else if (act === 'wander') slot.resume().catch(() => undefined)
-            await scheduler.schedule(Promise.resolve())
-            expect(limit.running).toBeLessThanOrEqual(max)
-          }
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      steps,
+      fc.scheduler(),
+      async (max, amounts, scheduler) => {
+        const limit = new ConcurrencyLimit({ ...limits, max }, 'exports')
+        const working = amounts.map(({ client, acts, leaves }) => {
+          const stop = new AbortController()
+          const work = limit.during(client, stop.signal, async (slot) => {
+            for (const act of acts) {
+              if (act === 'pause') slot.pause()
+              else if (act === 'resume') await slot.resume()
+              // Without waiting for the turn.
+              else if (act === 'wander') slot.resume().catch(() => undefined)
+              await scheduler.schedule(Promise.resolve())
+              expect(limit.running).toBeLessThanOrEqual(max)
+            }
+          })
+          if (leaves) void scheduler.schedule(Promise.resolve()).then(() => stop.abort())
+          return work.catch((error: unknown) => {
+            if (!leaves) throw error
+          })
         })
-        if (leaves) void scheduler.schedule(Promise.resolve()).then(() => stop.abort())
-        return work.catch((error: unknown) => {
-          if (!leaves) throw error
-        })
-      })
-      await scheduler.waitFor(Promise.all(working))
-      await settled()
-      expect([limit.running, limit.waiting]).toEqual([0, 0])
-    }),
+        await scheduler.waitFor(Promise.all(working))
+        await settled()
+        expect([limit.running, limit.waiting]).toEqual([0, 0])
+      },
+    ),
   )
 })

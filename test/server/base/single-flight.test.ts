@@ -16,10 +16,10 @@ const unstopped = (): AbortSignal => new AbortController().signal
 
 test('requests for one key at the same time run the work once, and all get its result', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
-  const all = [1, 2, 3].map(() => flights.join('key', unstopped, work))
+  const results = [1, 2, 3].map(() => flights.join('key', unstopped, work))
   expect([begun.length, flights.has('key')]).toEqual([1, true])
   begun[0]?.end('rows')
-  await expect(Promise.all(all)).resolves.toEqual(['rows', 'rows', 'rows'])
+  await expect(Promise.all(results)).resolves.toEqual(['rows', 'rows', 'rows'])
 })
 
 test('other keys run on their own', () => {
@@ -29,7 +29,7 @@ test('other keys run on their own', () => {
   expect(begun.length).toBe(2)
 })
 
-test.each<[what: string, finish: (end: (value: string) => void, fail: (error: Error) => void) => void]>([
+test.each<[title: string, finish: (end: (value: string) => void, fail: (error: Error) => void) => void]>([
   ['a result', (end) => end('old')],
   ['a failure', (_end, fail) => fail(new Error('disk'))],
 ])('%s is not remembered: the next request runs the work again', async (_what, finish) => {
@@ -45,9 +45,9 @@ test.each<[what: string, finish: (end: (value: string) => void, fail: (error: Er
 
 test('a failure reaches all who joined', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
-  const all = [1, 2].map(() => flights.join('key', unstopped, work))
+  const results = [1, 2].map(() => flights.join('key', unstopped, work))
   begun[0]?.fail(new Error('disk'))
-  for (const one of all) await expect(one).rejects.toThrow('disk')
+  for (const result of results) await expect(result).rejects.toThrow('disk')
 })
 
 test('one who leaves gets the reason, and the work goes on for the others', async () => {
@@ -67,9 +67,9 @@ test('one who leaves gets the reason, and the work goes on for the others', asyn
 test('the work stops when the last one leaves, and who comes then begins anew', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const stops = [new AbortController(), new AbortController()]
-  const all = stops.map(({ signal }) => flights.join('key', () => signal, work))
+  const results = stops.map(({ signal }) => flights.join('key', () => signal, work))
   for (const stop of stops) stop.abort(new Error('left'))
-  for (const one of all) await expect(one).rejects.toThrow('left')
+  for (const result of results) await expect(result).rejects.toThrow('left')
   expect(begun[0]?.signal().aborted).toBe(true)
   const next = flights.join('key', unstopped, work)
   begun[1]?.end('rows')

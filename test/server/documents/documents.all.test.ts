@@ -16,8 +16,8 @@ test('of a thousand datasets a catalog comes in pages, and a sitemap of more tha
   for (let page = 1; page <= 10; page += 1) {
     const graph = (await jsonAt(app, `/catalog.jsonld?page=${page}`))['@graph'] as Record<string, unknown>[]
     const [listed, paging] = graph
-    const found = (listed?.['dcat:dataset'] ?? []) as Record<string, string>[]
-    for (const one of found) seen.add(one['dct:identifier'] ?? '')
+    const listedDatasets = (listed?.['dcat:dataset'] ?? []) as Record<string, string>[]
+    for (const item of listedDatasets) seen.add(item['dct:identifier'] ?? '')
     expect(paging?.['hydra:nextPage']).toEqual(
       page === 10 ? undefined : { '@id': `http://localhost:8000/catalog.jsonld?page=${page + 1}` },
     )

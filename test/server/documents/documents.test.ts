@@ -198,8 +198,8 @@ test('a dataset that does not say where it is from leaves that out everywhere', 
   const page = await textAt(app, '/en/dataset/d/', { Accept: 'text/html' })
   expect(page).not.toMatch(/<dt>(Author|Source|License|Code)<|undefined|author = |note = /)
   expect(page).toContain('D (2020). http://localhost:8000/en/dataset/d/')
-  const found = await jsonAt(app, '/api/3/action/package_show?id=d')
-  expect(found).toMatchObject({ result: { author: null, license_id: null, isopen: false } })
+  const description = await jsonAt(app, '/api/3/action/package_show?id=d')
+  expect(description).toMatchObject({ result: { author: null, license_id: null, isopen: false } })
 })
 
 describe('of what is published', () => {
@@ -227,9 +227,9 @@ describe('of what is published', () => {
   test('a document is named by what it tells, and known again', async () => {
     const ownShop = await workshop(tinyCatalog(table), { 'd/t.csv': first })
     await ownShop.ingest(now(1))
-    const own = { shop: ownShop, service: await serve(ownShop) }
+    const state = { shop: ownShop, service: await serve(ownShop) }
     const named = async (target: string): Promise<string> =>
-      String((await rawGet(own.service.app, target)).headers['etag'])
+      String((await rawGet(state.service.app, target)).headers['etag'])
     const targets = [
       '/metadata/d/croissant.json',
       '/feeds/atom.xml',
@@ -240,12 +240,12 @@ describe('of what is published', () => {
     const before = await Promise.all(targets.map(named))
     expect(await Promise.all(targets.map(named))).toEqual(before)
     for (const [index, target] of targets.entries()) {
-      const { status } = await rawGet(own.service.app, target, { 'If-None-Match': before[index] ?? '' })
+      const { status } = await rawGet(state.service.app, target, { 'If-None-Match': before[index] ?? '' })
       expect([target, status]).toEqual([target, 304])
     }
-    await own.shop.write('d/t.csv', later)
-    await own.shop.ingest(now(2))
-    await own.service.snapshots.refresh()
+    await state.shop.write('d/t.csv', later)
+    await state.shop.ingest(now(2))
+    await state.service.snapshots.refresh()
     const after = await Promise.all(targets.map(named))
     for (const [index, name] of after.entries())
       expect([targets[index], name]).not.toEqual([targets[index], before[index]])
@@ -255,20 +255,22 @@ describe('of what is published', () => {
     const definition = JSON.parse(catalogText([])) as { datasets: object[] }
     const [dataset] = definition.datasets
     const datasets = ['one', 'two', 'six'].map((slug) => ({ ...dataset, slug, tables: [] }))
-    const own = await serve(
+    const ownService = await serve(
       await workshop(parseCatalog(JSON.stringify({ ...definition, datasets }), 'x.yaml')),
     )
-    const found = async (query: string): Promise<unknown> => {
-      const { body } = await request(own.app).get(`/api/3/action/package_search?sort=name+asc&${query}`)
+    const searchFor = async (query: string): Promise<unknown> => {
+      const { body } = await request(ownService.app).get(
+        `/api/3/action/package_search?sort=name+asc&${query}`,
+      )
       const { count, results } = (body as { result: { count: number; results: { name: string }[] } }).result
       return [count, results.map(({ name }) => name)]
     }
-    expect(await found('')).toEqual([3, ['one', 'six', 'two']])
-    expect(await found('rows=2')).toEqual([3, ['one', 'six']])
-    expect(await found('rows=2&start=2')).toEqual([3, ['two']])
-    expect(await found('rows=0')).toEqual([3, []])
-    expect(await found('fq=name:six&rows=0')).toEqual([1, []])
-    expect(await found('start=3')).toEqual([3, []])
+    expect(await searchFor('')).toEqual([3, ['one', 'six', 'two']])
+    expect(await searchFor('rows=2')).toEqual([3, ['one', 'six']])
+    expect(await searchFor('rows=2&start=2')).toEqual([3, ['two']])
+    expect(await searchFor('rows=0')).toEqual([3, []])
+    expect(await searchFor('fq=name:six&rows=0')).toEqual([1, []])
+    expect(await searchFor('start=3')).toEqual([3, []])
   })
 
   test.each([
@@ -281,8 +283,8 @@ describe('of what is published', () => {
     ],
   ])('the feed%s states what changed, the newest first', async (query, locale, titles, rejected) => {
     const feed = await textAt(service.app, `/feeds/d/t/atom.xml${query}`)
-    const found = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
-    expect([found, feed.includes(`xml:lang="${locale}"`), feed.includes(rejected)]).toEqual([
+    const entryTitles = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
+    expect([entryTitles, feed.includes(`xml:lang="${locale}"`), feed.includes(rejected)]).toEqual([
       titles,
       true,
       true,

@@ -21,8 +21,8 @@ const feedOf = (
     ? {
         query: `?city=${city}&n__gte=${min}&group=city&measure=n__sum`,
         answer: (rows) => {
-          const some = rows.filter(([, c, n]) => c === city && n >= min)
-          return some.length === 0 ? '' : String(some.reduce((sum, [, , n]) => sum + n, 0))
+          const matching = rows.filter(([, c, n]) => c === city && n >= min)
+          return matching.length === 0 ? '' : String(matching.reduce((sum, [, , n]) => sum + n, 0))
         },
       }
     : {

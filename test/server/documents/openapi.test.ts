@@ -37,15 +37,15 @@ async function documentAt(address: string, { app } = service): Promise<Document>
 }
 
 function parametersOf({ components }: Document, operation: Operation | undefined): Parameter[] {
-  return (operation?.parameters ?? []).map((one) =>
-    one.$ref === undefined
-      ? one
-      : (components['parameters']?.[one.$ref.split('/').at(-1) ?? ''] as Parameter),
+  return (operation?.parameters ?? []).map((parameter) =>
+    parameter.$ref === undefined
+      ? parameter
+      : (components['parameters']?.[parameter.$ref.split('/').at(-1) ?? ''] as Parameter),
   )
 }
 
 const asked = (parameters: readonly Parameter[]): string[] =>
-  parameters.filter((one) => one.in === 'query').map(({ name }) => name)
+  parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
 
 test.each(['/api/v1/', '/api/'])(
   '%s tells every table, whose operations have names of their own',
@@ -59,7 +59,7 @@ test.each(['/api/v1/', '/api/'])(
     const wrong: unknown[] = []
     for (const [path, { get }] of Object.entries(paths)) {
       const parameters = parametersOf(document, get).filter(({ required }) => required === true)
-      const of = (place: string): Parameter[] => parameters.filter((one) => one.in === place)
+      const of = (place: string): Parameter[] => parameters.filter((parameter) => parameter.in === place)
       // Only a catalog of very many tables has parts of a sitemap.
       if (path.includes('sitemap-')) continue
       for (const { name, example } of parameters) if (typeof example !== 'string') wrong.push([path, name])
@@ -175,8 +175,8 @@ describe('names of fields that are no plain words', () => {
     const odd = await serve(shop)
     const document = await documentAt('/api/v1/dataset/d/t/openapi.json', odd)
     const path = '/api/v1/dataset/d/t/data/'
-    for (const name of asked(parametersOf(document, document.paths[path]?.get)).filter((one) =>
-      one.includes('__eq'),
+    for (const name of asked(parametersOf(document, document.paths[path]?.get)).filter((parameter) =>
+      parameter.includes('__eq'),
     )) {
       const { status } = await request(odd.app).get(`${path}?${encodeURIComponent(name)}=1`)
       expect([name, status]).toEqual([name, 200])
@@ -195,17 +195,17 @@ testAll('of more fields than one document holds, each table is told by its own',
   const { paths } = await documentAt('/api/v1/openapi.json', many)
   const reference = paths['/api/v1/dataset/d/t7/data/']?.$ref ?? ''
   const [address = '', pointer = ''] = reference.split('#')
-  const own = await documentAt(new URL(address).pathname, many)
+  const document = await documentAt(new URL(address).pathname, many)
   const path = pointer.replace('/paths/', '').replaceAll('~1', '/')
-  expect(own.paths[path]?.get.operationId).toBe('rows')
+  expect(document.paths[path]?.get.operationId).toBe('rows')
 })
 
 test('nulls are told where a snapshot that can be asked for has some', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['a:integer', 'b:string'] }), { 'd/t.csv': 'a,b\n1,x\n' })
   await shop.ingest()
-  const own = await serve(shop)
+  const ownService = await serve(shop)
   const typesIn = async (): Promise<unknown[]> => {
-    const { components } = await documentAt('/api/v1/dataset/d/t/openapi.json', own)
+    const { components } = await documentAt('/api/v1/dataset/d/t/openapi.json', ownService)
     const row = components['schemas']?.['Row'] as { properties: Record<string, { type: unknown }> }
     return Object.values(row.properties).map(({ type }) => type)
   }
@@ -217,7 +217,7 @@ test('nulls are told where a snapshot that can be asked for has some', async () 
   ] as const) {
     await shop.write('d/t.csv', source)
     await shop.ingest({ now: () => new Date(Date.now() + source.length), acceptsDrift: true })
-    await own.snapshots.refresh()
+    await ownService.snapshots.refresh()
     expect(await typesIn()).toEqual(due)
   }
 })

@@ -76,7 +76,7 @@ test.each<[query: string, entries: [snapshot: number, sentence: string][]]>([
 })
 
 test('an entry leads to the differing rows, to the page of the query, and has an id of its own', async () => {
-  const [feed, other] = await Promise.all(
+  const [feed, secondFeed] = await Promise.all(
     ['?city=Bel%C3%A9m', '?city=Ja%C3%BA'].map(async (query) => get(query)),
   )
   const text = feed?.body.toString() ?? ''
@@ -84,8 +84,8 @@ test('an entry leads to the differing rows, to the page of the query, and has an
     `href="http://localhost:8000/api/v1/dataset/d/t/changes/?city=Bel%C3%A9m&amp;since=${ids[1]}&amp;to=${ids[2]}"`,
   )
   expect(text).toContain('href="http://localhost:8000/en/dataset/d/t/?city=Bel%C3%A9m"')
-  const all = [...idsIn(text), ...idsIn(other?.body.toString() ?? '')]
-  expect(new Set(all).size).toBe(all.length)
+  const entryIds = [...idsIn(text), ...idsIn(secondFeed?.body.toString() ?? '')]
+  expect(new Set(entryIds).size).toBe(entryIds.length)
 })
 
 test('feeds of a table name the hub, which does not know those of queries', async () => {
@@ -97,7 +97,7 @@ test('feeds of a table name the hub, which does not know those of queries', asyn
 test.each(['?search=', '?city=', '?fields=city,n', '?ordering=n'])(
   '%s selects all rows, so it is the feed of the table',
   async (query) => {
-    const [feed, plain] = await Promise.all([query, ''].map(async (one) => get(one)))
+    const [feed, plain] = await Promise.all([query, ''].map(async (search) => get(search)))
     const due = query.startsWith('?ordering') ? 400 : 200
     expect(feed?.status).toBe(due)
     expect(due === 400 || feed?.headers['etag'] === plain?.headers['etag']).toBe(true)

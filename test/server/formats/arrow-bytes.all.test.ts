@@ -59,20 +59,20 @@ function strayBytes(data: Data): string[] {
   const isNull = (index: number): boolean =>
     index >= length || (nullCount > 0 && ((nullBitmap[index >> 3] ?? 0) & (1 << (index & 7))) === 0)
   const stray = (index: number): string[] => (isNull(index) ? [`type ${data.typeId} at ${index}`] : [])
-  const own: string[] = []
+  const texts: string[] = []
   if (offsets !== undefined) {
     for (let index = 0; index < length; index += 1)
-      if (offsets[index] !== offsets[index + 1]) own.push(...stray(index))
+      if (offsets[index] !== offsets[index + 1]) texts.push(...stray(index))
   } else if (values !== undefined && data.typeId === Type.Bool) {
     for (let index = 0; index < values.length * 8; index += 1)
-      if ((Number(values[index >> 3]) & (1 << (index & 7))) !== 0) own.push(...stray(index))
+      if ((Number(values[index >> 3]) & (1 << (index & 7))) !== 0) texts.push(...stray(index))
   } else if (values !== undefined && length > 0) {
     const width = Math.round(values.length / length)
     for (let at = 0; at < values.length; at += 1)
-      if (Number(values[at]) !== 0) own.push(...stray(Math.floor(at / width)))
+      if (Number(values[at]) !== 0) texts.push(...stray(Math.floor(at / width)))
   }
   const below = [...children, ...((dictionary?.data ?? []) as Data[])]
-  return [...own, ...below.flatMap((child) => strayBytes(child))]
+  return [...texts, ...below.flatMap((child) => strayBytes(child))]
 }
 
 test('two processes answer the same bytes, and zeros under every null', async () => {
@@ -86,14 +86,17 @@ test('two processes answer the same bytes, and zeros under every null', async ()
     // Others' queries lie in the memory of one of the two.
     const others = Array.from({ length: 3 }, () => randomQuery(random, table, rows).query.toString())
     await Promise.all(
-      servers.slice(1).flatMap((server) => others.map((other) => get(server, `data/?${other}`))),
+      servers
+        .slice(1)
+        .flatMap((server) => others.map((furtherQuery) => get(server, `data/?${furtherQuery}`))),
     )
-    const [one, two] = await Promise.all(servers.map((server) => get(server, target)))
-    if (one === undefined || two === undefined) throw new Error('two servers')
-    if (one.status !== 200 || two.status !== 200) faults.push(`${target}: ${one.status} ${two.status}`)
-    else if (one.tag !== two.tag || !one.bytes.equals(two.bytes)) faults.push(`${target}: not the same bytes`)
+    const [first, two] = await Promise.all(servers.map((server) => get(server, target)))
+    if (first === undefined || two === undefined) throw new Error('two servers')
+    if (first.status !== 200 || two.status !== 200) faults.push(`${target}: ${first.status} ${two.status}`)
+    else if (first.tag !== two.tag || !first.bytes.equals(two.bytes))
+      faults.push(`${target}: not the same bytes`)
     else {
-      const stray = tableFromIPC(one.bytes).batches.flatMap(({ data }) => strayBytes(data))
+      const stray = tableFromIPC(first.bytes).batches.flatMap(({ data }) => strayBytes(data))
       if (stray.length > 0) faults.push(`${target}: ${stray.slice(0, 3).join()}`)
     }
   }

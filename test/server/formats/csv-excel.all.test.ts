@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
-import { found } from '../../support/installed.ts'
+import { programPath } from '../../support/installed.ts'
 import { describeWith, pythonClients } from '../../support/needs.ts'
 import { rawGet, serve } from '../../support/service.ts'
 import { catalogAround, fieldOf, temporaryFolder, workshop } from '../../support/workshop.ts'
@@ -51,17 +51,17 @@ test.each([true, false])(
       '10.25,7.00,2021-01-01T10:00:00,"=1+1\nx.y",4,true,',
       '',
     ].join('\n')
-    const other = await serve(shop)
+    const second = await serve(shop)
     for (const [asked, formats] of [
       [app, ['csv']],
-      [other.app, ['csv', 'csv-excel']],
+      [second.app, ['csv', 'csv-excel']],
     ] as const) {
       for (const format of formats) {
         const { body } = await rawGet(asked, `/api/v1/dataset/d/t/data/?i__gt=0&format=${format}`)
         expect(body.toString()).toBe(format === 'csv' ? plain : due)
       }
     }
-    await other.close()
+    await second.close()
     await close()
   },
 )
@@ -128,7 +128,7 @@ test.each([true, false])('no text is converted, and none is a formula (packed: %
   }
 })
 
-const office = found('soffice')
+const office = programPath('soffice')
 describeWith(office !== null, 'LibreOffice (Debian: libreoffice-calc-nogui)')('in LibreOffice', () => {
   test.each(['1046', '1031', '1033'])(
     'every text is what it is in the table, in the language %s',

@@ -35,7 +35,7 @@ const values = [
 const written = (delimiter: string, point: string): string[] =>
   values.map((text, n) => {
     const cells = [String(n), text === null ? null : quoted(text, delimiter), `${n}${point}50`]
-    return cells.map((own) => own ?? '').join(delimiter)
+    return cells.map((cell) => cell ?? '').join(delimiter)
   })
 
 test.each<[readFrom: string, packed: boolean, codedDistinctMax: number]>([
@@ -48,23 +48,23 @@ test.each<[readFrom: string, packed: boolean, codedDistinctMax: number]>([
     const source = values.map((text, n) => `${n},${text === null ? 'NULL' : quoted(text, ',')},${n}.5\n`)
     const fields = ['n:integer', 's,"t":string', 'v:decimal:10:2'].map(fieldOf)
     const table = { name: 't', order: ['n asc'], filters: ['n'], packed, fields, source: { nulls: ['NULL'] } }
-    const own = await workshop(catalogAround([table]), { 'd/t.csv': `n,"s,""t""",v\n${source.join('')}` })
-    expect(await own.ingest({ codedDistinctMax })).toMatchObject([{ status: 'published' }])
-    const { app } = await serve(own)
-    const found = async (ask: string): Promise<string> => (await rawGet(app, ask)).body.toString()
+    const shop = await workshop(catalogAround([table]), { 'd/t.csv': `n,"s,""t""",v\n${source.join('')}` })
+    expect(await shop.ingest({ codedDistinctMax })).toMatchObject([{ status: 'published' }])
+    const { app } = await serve(shop)
+    const textOf = async (ask: string): Promise<string> => (await rawGet(app, ask)).body.toString()
     const [comma, semicolon] = [written(',', '.'), written(';', ',')]
     expect({
-      page: await found(`${address}?format=csv`),
-      excel: await found(`${address}?format=csv-excel`),
-      chosen: await found(`${address}?format=csv&n__gte=3&ordering=-n`),
-      export: await found(`${exported}?format=csv&n__gte=3`),
-      all: await found(exported),
+      page: await textOf(`${address}?format=csv`),
+      excel: await textOf(`${address}?format=csv-excel`),
+      chosen: await textOf(`${address}?format=csv&n__gte=3&ordering=-n`),
+      export: await textOf(`${exported}?format=csv&n__gte=3`),
+      table: await textOf(exported),
     }).toEqual({
       page: csvOf(comma),
       excel: csvOf(semicolon, '\ufeffn;"s,""t""";v', '\r\n'),
       chosen: csvOf(comma.slice(3).toReversed()),
       export: csvOf(comma.slice(3)),
-      all: csvOf(comma),
+      table: csvOf(comma),
     })
   },
 )

@@ -247,7 +247,8 @@ describe('the same rows', () => {
       ...rowFormats
         .filter(({ name }) => name !== 'csv')
         .map(
-          ({ name, mediaTypes: [own] }) => `<${at}?format=${name}&page=2>; rel="alternate"; type="${own}"`,
+          ({ name, mediaTypes: [mediaType] }) =>
+            `<${at}?format=${name}&page=2>; rel="alternate"; type="${mediaType}"`,
         ),
     ])
   })
@@ -329,11 +330,11 @@ describe('an export', () => {
       expect(unpacked.headers).toMatchObject({ ...common, 'content-length': String(unpacked.body.length) })
       expect(unpacked.headers['content-encoding']).toBeUndefined()
       expect(unpacked.headers['etag']).not.toBe(packed.headers['etag'])
-      for (const [known, encoding] of [
+      for (const [answer, encoding] of [
         [packed, 'gzip'],
         [unpacked, 'identity'],
       ] as const) {
-        const headers = { 'Accept-Encoding': encoding, 'If-None-Match': known.headers['etag'] ?? '' }
+        const headers = { 'Accept-Encoding': encoding, 'If-None-Match': answer.headers['etag'] ?? '' }
         expect((await rawGet(service.app, `${exported}${ask}`, headers)).status).toBe(304)
       }
       const head = await request(service.app).head(`${exported}${ask}`).expect(200)
@@ -358,13 +359,13 @@ describe('an export', () => {
             ? `bytes=-${size - start}`
             : `bytes=${start}-${end}`
       const last = left % 5 === 0 || left % 7 === 0 ? size - 1 : end
-      const some = await rawGet(app, exported, { Range: range })
-      expect([range, some.status, some.headers['content-range']]).toEqual([
+      const part = await rawGet(app, exported, { Range: range })
+      expect([range, part.status, part.headers['content-range']]).toEqual([
         range,
         206,
         `bytes ${start}-${last}/${size}`,
       ])
-      expect(some.body.equals(whole.body.subarray(start, last + 1))).toBe(true)
+      expect(part.body.equals(whole.body.subarray(start, last + 1))).toBe(true)
     }
     // The header and each part are sections of the gzip file, of which only those are read that a range needs.
     const { download_sections: sections = [] } = (await reportOf('t')) ?? {}
@@ -439,8 +440,8 @@ describe('an export', () => {
       'If-None-Match': String(head.headers['etag']),
     })
     expect([again.status, again.body.length]).toEqual([304, 0])
-    const other = await request(service.app).head(`${exported}?place=SP&format=ndjson`)
-    expect(other.headers['etag']).not.toBe(head.headers['etag'])
+    const filtered = await request(service.app).head(`${exported}?place=SP&format=ndjson`)
+    expect(filtered.headers['etag']).not.toBe(head.headers['etag'])
   })
 
   test('of more rows than the catalog allows is refused with the way to the file', async () => {
@@ -513,12 +514,12 @@ function serveSlow(): { fail: () => void; restore: () => void } {
   const broken = new EventEmitter()
   let [served, isBroken] = [0, false]
   const original = pool.texts.bind(pool)
-  const spy = jest.spyOn(pool, 'texts').mockImplementation(async (...all) => {
+  const spy = jest.spyOn(pool, 'texts').mockImplementation(async (...args) => {
     served += 1
     // The first batch, of two parts, is sent; the next waits.
     if (served > 2) await once(broken, 'now')
     if (isBroken) throw new Error('broken on purpose')
-    return original(...all)
+    return original(...args)
   })
   const fail = (): void => {
     isBroken = true

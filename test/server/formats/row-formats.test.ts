@@ -13,8 +13,8 @@ const rowCount = 500
 /** The numbers of the rows, as a client finds them in a page or an export. */
 const readers: Readonly<Record<string, (body: Buffer) => number[] | Promise<number[]>>> = {
   json: (body) => {
-    const found = JSON.parse(body.toString()) as { n: number }[] | { results: { n: number }[] }
-    return (Array.isArray(found) ? found : found.results).map(({ n }) => n)
+    const content = JSON.parse(body.toString()) as { n: number }[] | { results: { n: number }[] }
+    return (Array.isArray(content) ? content : content.results).map(({ n }) => n)
   },
   csv: (body) => parse<{ n: string }>(body, { columns: true }).map(({ n }) => Number(n)),
   'csv-excel': (body) =>

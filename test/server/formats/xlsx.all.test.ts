@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
-import { found } from '../../support/installed.ts'
+import { programPath } from '../../support/installed.ts'
 import { describeWith, pythonClients } from '../../support/needs.ts'
 import { publishSamples } from '../../support/samples.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
@@ -74,7 +74,7 @@ describeWith(clients !== '', pythonClients)('openpyxl and pandas', () => {
   })
 })
 
-const soffice = found('soffice')
+const soffice = programPath('soffice')
 
 describeWith(soffice !== null, 'LibreOffice (Debian: libreoffice-calc-nogui)')('LibreOffice', () => {
   test('opens every workbook with all rows and columns, and reads its texts', async () => {

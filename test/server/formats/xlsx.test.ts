@@ -57,9 +57,9 @@ test.each([true, false])('cells have the types of their values (packed: %s)', as
   const { app, close } = await serve(await shopOf(packed))
   for (const address of ['data/?', 'export/?', 'data/?i__lt=7&', 'export/?ordering=i&']) {
     const { status, body } = await rawGet(app, `/api/v1/dataset/d/t/${address}format=xlsx`)
-    const { Dados: [, ...found] = [] } = await sheetsOf(body)
+    const { Dados: [, ...rowsBelow] = [] } = await sheetsOf(body)
     // Positive numbers are not in front of the negative one, by which the rows are in order.
-    expect([status, found.toSorted(([a], [b]) => Math.abs(Number(a)) - Math.abs(Number(b)))]).toEqual([
+    expect([status, rowsBelow.toSorted(([a], [b]) => Math.abs(Number(a)) - Math.abs(Number(b)))]).toEqual([
       200,
       rows,
     ])
@@ -76,14 +76,14 @@ describe('a workbook', () => {
 
   test('has titles with units in the language of the page, and describes its rows', async () => {
     const { body, headers } = await get('/en/dataset/d/t/rows.xlsx?i__gt=4&fields=d,i')
-    const { Data: data, About: about = [] } = await sheetsOf(body)
+    const { Data: data, About: aboutRows = [] } = await sheetsOf(body)
     expect(data).toEqual([
       ['Amount (R$)', 'Number'],
       [0, 5],
       [1, 6],
     ])
     const facts: Record<string, unknown> = Object.fromEntries(
-      about.map(([label, ...texts]) => [label, texts]),
+      aboutRows.map(([label, ...texts]) => [label, texts]),
     )
     const page = 'http://localhost:8000/en/dataset/d/t/?fields=d%2Ci&i__gt=4'
     expect(facts).toMatchObject({
@@ -143,12 +143,12 @@ describe('a workbook', () => {
 
   test('has the same bytes each time, and another tag in another language', async () => {
     const addresses = ['/en/dataset/d/t/rows.xlsx', '/en/dataset/d/t/rows.xlsx', '/pt/dataset/d/t/rows.xlsx']
-    const [first, again, other] = await Promise.all(addresses.map(get))
+    const [first, again, second] = await Promise.all(addresses.map(get))
     expect([first?.body.equals(again?.body ?? Buffer.of()), first?.headers['etag']]).toEqual([
       true,
       again?.headers['etag'],
     ])
-    expect(other?.headers['etag']).not.toBe(first?.headers['etag'])
+    expect(second?.headers['etag']).not.toBe(first?.headers['etag'])
   })
 })
 

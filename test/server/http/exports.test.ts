@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts'
 
 /** Exports and downloads of many clients at a time, some of whom read nothing. */
 
-const all = '/api/v1/dataset/d/t/export/'
+const path = '/api/v1/dataset/d/t/export/'
 const rowCount = 60_000
 
 let shop: Workshop
@@ -47,7 +47,7 @@ function unread(port: number, target: string, client: string, encoding: string):
 
 test('exports of one client wait for their turn, and all are answered', async () => {
   const { app, exports } = await serve(shop, { exportsMax: 4 })
-  const asked = Array.from({ length: 16 }, (_, n) => rawGet(app, `${all}?n__lt=${1000 + n}&format=ndjson`))
+  const asked = Array.from({ length: 16 }, (_, n) => rawGet(app, `${path}?n__lt=${1000 + n}&format=ndjson`))
   expect((await Promise.all(asked)).map(({ status, headers }) => [status, headers['acervo-count']])).toEqual(
     asked.map((_, n) => [200, String(1000 + n)]),
   )
@@ -72,19 +72,19 @@ test.each([
     const { port } = server.address() as AddressInfo
     const slots = unreadQuery === '?format=csv' ? service.transfers : service.exports
     const idle = Array.from({ length: 4 }, (_, n) =>
-      unread(port, all + unreadQuery, `192.0.2.${1 + (n % 2)}`, encoding),
+      unread(port, path + unreadQuery, `192.0.2.${1 + (n % 2)}`, encoding),
     )
     await until(() => slots.running === 4)
     const others = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
-        rawGet(service.app, all + query, {
+        rawGet(service.app, path + query, {
           'X-Forwarded-For': `192.0.2.${10 + n}`,
           'Accept-Encoding': 'gzip',
         }),
       ),
     )
     expect(others.map(({ status }) => status)).toEqual(others.map(() => 200))
-    const whole = await rawGet(service.app, all + unreadQuery, { 'Accept-Encoding': encoding })
+    const whole = await rawGet(service.app, path + unreadQuery, { 'Accept-Encoding': encoding })
     expect(await Promise.all(idle.map(({ read }) => read()))).toEqual(idle.map(() => whole.body.length))
     await until(() => slots.running + slots.waiting === 0)
     server.close()
@@ -101,12 +101,12 @@ test('a client that disconnects while it is paused or waits leaves no slot behin
   for (const socket of sockets) {
     socket.on('error', () => undefined)
     socket.pause()
-    socket.write(`GET ${all}?format=ndjson HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    socket.write(`GET ${path}?format=ndjson HTTP/1.1\r\nHost: localhost\r\n\r\n`)
   }
   await until(() => service.exports.running === 1 && service.exports.waiting === 2)
   await until(() => service.exports.waiting < 2, 10_000)
   for (const socket of sockets) socket.destroy()
   await until(() => service.exports.running + service.exports.waiting === 0)
-  expect((await rawGet(service.app, `${all}?n__lt=5`)).status).toBe(200)
+  expect((await rawGet(service.app, `${path}?n__lt=5`)).status).toBe(200)
   server.close()
 }, 60_000)

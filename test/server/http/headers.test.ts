@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const html = { Accept: 'text/html' }
 type Kind = readonly [
-  what: string,
+  title: string,
   kind: 'data' | 'pages',
   address: string,
   headers?: Record<string, string>,
@@ -70,7 +70,7 @@ test('the table is there', () => {
 
 test.each(kinds)(
   '%s has the headers of its kind',
-  async (what, kind, address, headers = {}, method = 'get') => {
+  async (description, kind, address, headers = {}, method = 'get') => {
     for (const [service, isSecure] of [
       [plain, false],
       [secure, true],
@@ -80,12 +80,16 @@ test.each(kinds)(
         /\/assets\/[\w.-]+\.css/.exec((await request(service.app).get('/en/').set(html)).text)?.[0] ?? ''
       const target = address.replace('SNAPSHOT', snapshot).replace('STYLE', style)
       const answer = await request(service.app)[method](target).set(headers).buffer(true)
-      const found = rows.map(([header]) => [header, answer.headers[header.toLowerCase()]])
+      const present = rows.map(([header]) => [header, answer.headers[header.toLowerCase()]])
       const due = rows.map(([header, data, pages]) => [
         header,
         dueOf(kind === 'pages' ? pages : data, isSecure),
       ])
-      expect({ what, isSecure, found }).toEqual({ what, isSecure, found: due })
+      expect({ description, isSecure, present }).toEqual({
+        description,
+        isSecure,
+        present: due,
+      })
     }
   },
 )

@@ -52,8 +52,8 @@ describe('headers', () => {
         ...rowFormats
           .slice(1)
           .map(
-            ({ name, mediaTypes: [own] }) =>
-              `<http://localhost:8000${rows}?format=${name}>; rel="alternate"; type="${own}"`,
+            ({ name, mediaTypes: [mediaType] }) =>
+              `<http://localhost:8000${rows}?format=${name}>; rel="alternate"; type="${mediaType}"`,
           ),
       ].join(', '),
       'acervo-snapshot': expect.stringMatching(/^20260102T030405Z-[0-9a-f]{12}$/),
@@ -89,7 +89,7 @@ describe('headers', () => {
       name: expect.any(String),
       description: expect.stringContaining('Use sparingly.'),
       renders: address.includes('/t/data')
-        ? rowFormats.map(({ mediaTypes: [own] }) => own)
+        ? rowFormats.map(({ mediaTypes: [mediaType] }) => mediaType)
         : ['application/json'],
       parses: [],
     })
@@ -288,8 +288,8 @@ test('headers have at most 3,500 bytes, beside what repeats the query', async ()
         .get(`${rows}?page_size=1&${query}`)
         .set('Accept', accept)) as { headers: Record<string, unknown> }
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
-      const all = decodeURIComponent(lines.join(''))
-      const bytes = (query === '' ? all : all.replaceAll(query, '')).length
+      const text = decodeURIComponent(lines.join(''))
+      const bytes = (query === '' ? text : text.replaceAll(query, '')).length
       expect([length, accept, bytes > 500, bytes <= 3500]).toEqual([length, accept, true, true])
     }
   }

@@ -39,11 +39,11 @@ afterAll(() => listening.stop())
 
 const random = randomFrom(seed)
 const upTo = (most: number): number => Math.floor(random() * most)
-const one = <T>(items: readonly [T, ...T[]]): T => items[upTo(items.length)] ?? items[0]
+const pick = <T>(items: readonly [T, ...T[]]): T => items[upTo(items.length)] ?? items[0]
 
 function target(): string {
-  return one<() => string>([
-    () => `${base}/export/?n__gte=${upTo(3)}&format=${one(['csv', 'ndjson', 'json', 'arrow'])}`,
+  return pick<() => string>([
+    () => `${base}/export/?n__gte=${upTo(3)}&format=${pick(['csv', 'ndjson', 'json', 'arrow'])}`,
     () => `${base}/data/?page_size=${1 + upTo(10_000)}`,
     () => `${base}/data/?n__gte=${upTo(20_000)}&page_size=${1 + upTo(5000)}`,
     () => file,
@@ -54,13 +54,13 @@ function target(): string {
 }
 
 function asked(): string {
-  const headers = one(['', 'Connection: close\r\n', 'Accept-Encoding: gzip\r\n', 'Range: bytes=0-99\r\n'])
-  return one<() => string>([
+  const headers = pick(['', 'Connection: close\r\n', 'Accept-Encoding: gzip\r\n', 'Range: bytes=0-99\r\n'])
+  return pick<() => string>([
     () => `GET ${target()} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`,
     () => `GET ${target()} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`,
     () => `HEAD ${target()} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`,
     () =>
-      `POST ${target()} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${one(['0\r\n\r\n', 'zz\r\n', '5\r\nab'])}`,
+      `POST ${target()} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${pick(['0\r\n\r\n', 'zz\r\n', '5\r\nab'])}`,
   ])()
 }
 
@@ -75,7 +75,7 @@ async function live(): Promise<void> {
   for (let number = 0; number < requests; number += 1) text += asked()
   socket.write(random() < 0.1 ? text.slice(0, upTo(text.length)) : text)
   await setTimeout(upTo(300))
-  one<() => unknown>([
+  pick<() => unknown>([
     () => socket.end(),
     () => socket.destroy(),
     () => socket.resetAndDestroy(),

@@ -80,9 +80,9 @@ describe('under pressure', () => {
     const held = Array.from({ length: 8 }, () =>
       service.scans.texts(endless, '192.0.2.1', stop.signal).catch((error: unknown) => error),
     )
-    for (let other = 2; other < 6; other += 1) {
-      const target = `${rows}?n__gte=${other}&ordering=-s&page_size=10`
-      const answer = await rawGet(service.app, target, { 'X-Forwarded-For': `192.0.2.${other}` })
+    for (let bound = 2; bound < 6; bound += 1) {
+      const target = `${rows}?n__gte=${bound}&ordering=-s&page_size=10`
+      const answer = await rawGet(service.app, target, { 'X-Forwarded-For': `192.0.2.${bound}` })
       expect(answer.status).toBe(200)
     }
     // A filter and an order each; of the first client's two run, and the others wait.
@@ -111,7 +111,7 @@ describe('under pressure', () => {
     const answered = await Promise.all(asked)
     clearInterval(watch)
     expect(answered.map(({ status }) => status)).toEqual(asked.map(() => 200))
-    const sizes = during.mock.calls.map(([about]) => Math.ceil(about))
+    const sizes = during.mock.calls.map(([bytes]) => Math.ceil(bytes))
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(Math.max(makingBytesMax, ...sizes))
     expect(Math.max(...sizes)).toBeGreaterThan(makingBytesMax)
@@ -124,7 +124,7 @@ describe('under pressure', () => {
       fc.asyncProperty(sizes, fc.scheduler(), async (made, scheduler) => {
         const memory = new MemoryGate({ makingBytesMax: 100, queueTimeoutMs: 10_000 })
         const { signal } = new AbortController()
-        const all = made.map((bytes, client) =>
+        const waiting = made.map((bytes, client) =>
           memory.during(
             bytes,
             String(client % 3),
@@ -132,7 +132,7 @@ describe('under pressure', () => {
             () => scheduler.schedule(Promise.resolve()),
           ),
         )
-        await scheduler.waitFor(Promise.all(all))
+        await scheduler.waitFor(Promise.all(waiting))
         expect(memory.reservedBytes).toBe(0)
         expect(
           await memory.during(
@@ -218,8 +218,8 @@ testAll.each<[when: string, sendTimeoutMs: number]>([
   const silent = net.connect(port, '127.0.0.1')
   silent.pause()
   silent.write(`GET ${big} HTTP/1.1\r\nHost: x\r\n\r\n`)
-  const status = async (target: string, more: Record<string, string> = {}): Promise<number> =>
-    (await rawGet(service.app, target, more)).status
+  const status = async (target: string, headers: Record<string, string> = {}): Promise<number> =>
+    (await rawGet(service.app, target, headers)).status
   let page = 0
   await until(async () => {
     page += 1

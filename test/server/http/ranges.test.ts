@@ -37,30 +37,30 @@ describe.each([
       .set(plain)
     expect([head.status, head.headers['content-length']]).toEqual([200, String(length)])
     const parts = [`0-99`, `100-${length - 2}`, '-1']
-    const found = await Promise.all(parts.map((part) => get({ Range: `bytes=${part}` })))
-    expect(found.map(({ status, headers }) => [status, headers['content-range']])).toEqual([
+    const answers = await Promise.all(parts.map((part) => get({ Range: `bytes=${part}` })))
+    expect(answers.map(({ status, headers }) => [status, headers['content-range']])).toEqual([
       [206, `bytes 0-99/${length}`],
       [206, `bytes 100-${length - 2}/${length}`],
       [206, `bytes ${length - 1}-${length - 1}/${length}`],
     ])
-    expect(Buffer.concat(found.map(({ body }) => body)).equals(whole.body)).toBe(true)
+    expect(Buffer.concat(answers.map(({ body }) => body)).equals(whole.body)).toBe(true)
     // Clients of Parquet request the last 64 KiB of any file.
     for (const suffix of [`${length}`, `${length + 1}`, '65536000000000000000000']) {
-      const all = await get({ Range: `bytes=-${suffix}` })
-      expect([all.status, all.headers['content-range'], all.body.equals(whole.body)]).toEqual([
+      const answer = await get({ Range: `bytes=-${suffix}` })
+      expect([answer.status, answer.headers['content-range'], answer.body.equals(whole.body)]).toEqual([
         206,
         `bytes 0-${length - 1}/${length}`,
         true,
       ])
     }
-    const tags = [whole, ...found].map(({ headers }) => headers['etag'])
+    const tags = [whole, ...answers].map(({ headers }) => headers['etag'])
     expect(new Set(tags).size).toBe(1)
   })
 
   test('comes whole where the range is of other bytes, or of none that are known', async () => {
     const { body, headers } = await get()
-    for (const more of [{ 'If-Range': '"other"' }, { Range: 'rows=0-1' }, { Range: 'bytes=0-1,5-6' }]) {
-      const answer = await get({ Range: 'bytes=0-9', ...more })
+    for (const headerList of [{ 'If-Range': '"other"' }, { Range: 'rows=0-1' }, { Range: 'bytes=0-1,5-6' }]) {
+      const answer = await get({ Range: 'bytes=0-9', ...headerList })
       expect([answer.status, answer.body.equals(body)]).toEqual([200, true])
     }
     const same = await get({ Range: 'bytes=0-9', 'If-Range': headers['etag'] ?? '' })
@@ -81,14 +81,14 @@ test('a range is none of packed bytes', async () => {
 })
 
 test('an export is made once for all that is asked of it', async () => {
-  const other = await serve(shop)
+  const server = await serve(shop)
   const address = `${table}export/?s=Salvador&format=csv`
-  const { headers } = await request(other.app).head(address).set(plain)
+  const { headers } = await request(server.app).head(address).set(plain)
   const rows = jest.spyOn(Connection.prototype, 'rows')
   const numbers = jest.spyOn(Connection.prototype, 'numbers')
   const parts = await Promise.all(
     [0, 1000, 2000].map((start) =>
-      rawGet(other.app, address, { ...plain, Range: `bytes=${start}-${start + 999}` }),
+      rawGet(server.app, address, { ...plain, Range: `bytes=${start}-${start + 999}` }),
     ),
   )
   expect(parts.map(({ status, body }) => [status, body.length])).toEqual([
@@ -98,28 +98,28 @@ test('an export is made once for all that is asked of it', async () => {
   ])
   expect([rows.mock.calls, numbers.mock.calls]).toEqual([[], []])
   expect(Number(headers['content-length'])).toBeGreaterThan(3000)
-  await other.close()
+  await server.close()
 })
 
 test('what is too much to be kept has no length, and comes whole', async () => {
-  const other = await serve(shop, { finishedBytesMax: 1000 })
+  const server = await serve(shop, { finishedBytesMax: 1000 })
   const address = `${table}export/?s=Rio&format=csv`
-  const head = await request(other.app).head(address).set(plain)
+  const head = await request(server.app).head(address).set(plain)
   expect([head.status, head.headers['content-length']]).toEqual([200, undefined])
-  const { status, body } = await rawGet(other.app, address, { ...plain, Range: 'bytes=0-9' })
+  const { status, body } = await rawGet(server.app, address, { ...plain, Range: 'bytes=0-9' })
   expect([status, body.toString().split('\n').length]).toEqual([200, 1502])
-  await other.close()
+  await server.close()
 })
 
 test('the oldest make room for the latest, and whoever reads one has it to its end', async () => {
-  const other = await serve(shop, { finishedBytesMax: 300_000, exportsMax: 20 })
+  const server = await serve(shop, { finishedBytesMax: 300_000, exportsMax: 20 })
   const bodies = new Map<string, Buffer>()
   const orders = ['n', '-n', 's', '-s', 's,n', 's,-n', '-s,n', '-s,-n']
   for (let turn = 0; turn < 2; turn += 1) {
     await Promise.all(
       orders.map(async (order) => {
         const address = `${table}export/?s=Rio&ordering=${order}&format=json`
-        const { status, body } = await rawGet(other.app, address, { ...plain, Range: 'bytes=0-' })
+        const { status, body } = await rawGet(server.app, address, { ...plain, Range: 'bytes=0-' })
         expect(status).toBe(206)
         expect(body.equals(bodies.get(order) ?? body)).toBe(true)
         bodies.set(order, body)
@@ -127,5 +127,5 @@ test('the oldest make room for the latest, and whoever reads one has it to its e
     )
   }
   expect([...bodies.values()].map(({ length }) => length)).toEqual(orders.map(() => bodies.get('n')?.length))
-  await other.close()
+  await server.close()
 })

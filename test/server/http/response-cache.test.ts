@@ -140,7 +140,7 @@ describe('an unchanged answer', () => {
   })
 
   test('is known by the same tag in every process, and by no other answer', async () => {
-    const [one, other] = [await serve(shop), await serve(shop)]
+    const [first, second] = [await serve(shop), await serve(shop)]
     const targets = [
       ...three,
       rows,
@@ -149,15 +149,15 @@ describe('an unchanged answer', () => {
       '/api/dataset/d/t/data?page_size=10',
       '/api/dataset/d/t/data/?page_size=10',
     ]
-    const tags = await Promise.all(targets.map((target) => tagOf(one.app, target)))
-    expect(await Promise.all(targets.map((target) => tagOf(other.app, target)))).toEqual(tags)
+    const tags = await Promise.all(targets.map((target) => tagOf(first.app, target)))
+    expect(await Promise.all(targets.map((target) => tagOf(second.app, target)))).toEqual(tags)
     expect(new Set(tags).size).toBe(tags.length)
     // The order of parameters, defaults and the words for a page do not matter.
-    expect(await tagOf(one.app, `${rows}?page_size=1000&page=1&search=&format=json`)).toBe(tags[3])
-    expect(await tagOf(one.app, `${rows}?page=2&page_size=10`)).toBe(tags[4])
+    expect(await tagOf(first.app, `${rows}?page_size=1000&page=1&search=&format=json`)).toBe(tags[3])
+    expect(await tagOf(first.app, `${rows}?page=2&page_size=10`)).toBe(tags[4])
     const last = Math.ceil(rowCount / 10)
-    expect(await tagOf(one.app, `${rows}?page_size=10&page=last`)).toBe(
-      await tagOf(one.app, `${rows}?page_size=10&page=${last}`),
+    expect(await tagOf(first.app, `${rows}?page_size=10&page=last`)).toBe(
+      await tagOf(first.app, `${rows}?page_size=10&page=${last}`),
     )
   })
 
@@ -287,10 +287,10 @@ test.each([
     // Other processes send the same bytes, even while they compress nothing.
     ...(encoding === 'gzip' ? [await rawGet(second.app, target, headers)] : []),
   ]
-  for (const { body, headers: own } of answers) {
+  for (const { body, headers: sentHeaders } of answers) {
     const bytes = encoding === undefined ? body : plain[encoding]?.(body)
-    expect([own['content-encoding'], bytes?.toString()]).toEqual([encoding, identity.body.toString()])
-    expect([own['etag'], own['acervo-count']]).toEqual([answers[0]?.headers['etag'], '500'])
+    expect([sentHeaders['content-encoding'], bytes?.toString()]).toEqual([encoding, identity.body.toString()])
+    expect([sentHeaders['etag'], sentHeaders['acervo-count']]).toEqual([answers[0]?.headers['etag'], '500'])
     expect(body.equals(answers[0]?.body ?? Buffer.alloc(0))).toBe(true)
   }
 })

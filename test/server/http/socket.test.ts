@@ -33,7 +33,7 @@ afterAll(async () => {
   await listening.stop()
 })
 
-test.each<[what: string, bytes: string, status: number, code: string]>([
+test.each<[title: string, bytes: string, status: number, code: string]>([
   ['what is not HTTP', 'hello\r\n\r\n', 400, 'malformed-request'],
   [
     'a request without Host',
@@ -98,29 +98,31 @@ test.each(['HTTP/1.0', 'HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nConnect
 )
 
 test('a stop answers what has begun, on kept-alive connections too, and takes nothing new', async () => {
-  const other = await freePort()
+  const secondPort = await freePort()
   let asked = 0
   const stopping = await listen((_req, res) => {
     asked += 1
     void setTimeout(200).then(() => res.end('done'))
-  }, at(other))
+  }, at(secondPort))
   const agent = new http.Agent({ keepAlive: true })
   const answer = new Promise<string>((resolve, reject) => {
-    http.get({ port: other, agent }, (res) => res.setEncoding('utf8').on('data', resolve)).on('error', reject)
+    http
+      .get({ port: secondPort, agent }, (res) => res.setEncoding('utf8').on('data', resolve))
+      .on('error', reject)
   })
   await until(() => asked === 1)
   await stopping.stop()
   expect(await answer).toBe('done')
-  await expect(exchange(other, 'GET / HTTP/1.1\r\n\r\n')).rejects.toThrow('ECONNREFUSED')
+  await expect(exchange(secondPort, 'GET / HTTP/1.1\r\n\r\n')).rejects.toThrow('ECONNREFUSED')
   agent.destroy()
 })
 
 test('a stop sends to the end what a slow reader has not taken yet, and does not wait for the silent', async () => {
-  const other = await freePort()
+  const secondPort = await freePort()
   const body = Buffer.alloc(20_000_000, 'x')
-  const stopping = await listen((_req, res) => res.end(body), at(other))
-  const silent = net.connect(other, '127.0.0.1')
-  const slow = net.connect(other, '127.0.0.1', () => slow.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
+  const stopping = await listen((_req, res) => res.end(body), at(secondPort))
+  const silent = net.connect(secondPort, '127.0.0.1')
+  const slow = net.connect(secondPort, '127.0.0.1', () => slow.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
   let taken = 0
   await new Promise((resolve) => slow.once('readable', resolve))
   const stopped = stopping.stop()
@@ -175,9 +177,9 @@ test('readers who have gone leave the line, and what runs for nobody is stopped'
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal)
   const asked = jest.spyOn(pool, 'texts')
-  const other = await freePort()
-  const impatient = await listen(app, at(other))
-  const sockets = Array.from({ length: 30 }, () => net.connect(other, '127.0.0.1'))
+  const secondPort = await freePort()
+  const impatient = await listen(app, at(secondPort))
+  const sockets = Array.from({ length: 30 }, () => net.connect(secondPort, '127.0.0.1'))
   // Different pages, since one is made once for all.
   for (const [index, socket] of sockets.entries())
     socket.write(`GET ${rows}?page_size=${index + 1} HTTP/1.1\r\nHost: x\r\n\r\n`)
@@ -198,7 +200,7 @@ test('readers who have gone leave the line, and what runs for nobody is stopped'
 })
 
 test('requests in a row on one connection are answered in turn, and dropped with it', async () => {
-  const all = await exchange(
+  const text = await exchange(
     port,
     Array.from(
       { length: 5 },
@@ -206,15 +208,15 @@ test('requests in a row on one connection are answered in turn, and dropped with
     ).join('\r\n') + 'Connection: close\r\n\r\n',
   )
   expect(
-    [...all.matchAll(/"results":\[\{"n":(\d)\}\]|(404) Not Found/g)].map(([, n, none]) => n ?? none),
+    [...text.matchAll(/"results":\[\{"n":(\d)\}\]|(404) Not Found/g)].map(([, n, none]) => n ?? none),
   ).toEqual(['1', '2', '3', '404', '404'])
 
   const { app, pool } = await serve(shop, { queryConnections: 1, scanConnections: 1 })
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal).catch((error: unknown) => error)
-  const other = await freePort()
-  const pipelined = await listen(app, at(other))
-  const socket = net.connect(other, '127.0.0.1')
+  const secondPort = await freePort()
+  const pipelined = await listen(app, at(secondPort))
+  const socket = net.connect(secondPort, '127.0.0.1')
   socket.write(`GET ${rows}?page_size=1 HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(300))
   await until(() => pool.waiting >= 1)
   await setTimeout(50)
@@ -231,10 +233,13 @@ test('a connection keeps 64 kB of headers of the requests that wait on it', asyn
   const { app, pool } = await serve(shop, { queryConnections: 1, scanConnections: 1 })
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal).catch((error: unknown) => error)
-  const other = await freePort()
-  const pipelined = await listen(app, at(other))
+  const secondPort = await freePort()
+  const pipelined = await listen(app, at(secondPort))
   const pad = `X: ${'x'.repeat(30_000)}`
-  const answers = exchange(other, `GET ${rows}?page_size=1 HTTP/1.1\r\nHost: x\r\n${pad}\r\n\r\n`.repeat(10))
+  const answers = exchange(
+    secondPort,
+    `GET ${rows}?page_size=1 HTTP/1.1\r\nHost: x\r\n${pad}\r\n\r\n`.repeat(10),
+  )
   await until(() => pool.waiting >= 1)
   holder.abort()
   await held
@@ -248,9 +253,9 @@ describe('a request body', () => {
   const unfinished = `POST ${ask} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"id"`
 
   test('that does not arrive in time is refused', async () => {
-    const other = await freePort()
-    const impatient = await listen(service.app, { ...at(other), headersTimeoutMs: 500 })
-    const [head = '', body = ''] = (await exchange(other, unfinished)).split('\r\n\r\n')
+    const secondPort = await freePort()
+    const impatient = await listen(service.app, { ...at(secondPort), headersTimeoutMs: 500 })
+    const [head = '', body = ''] = (await exchange(secondPort, unfinished)).split('\r\n\r\n')
     expect(head).toMatch(/^HTTP\/1.1 408 /)
     expect(JSON.parse(body)).toMatchObject({ type: 'urn:acervo:problem:request-timeout' })
     await until(() => impatient.connections() === 0)
@@ -268,9 +273,9 @@ describe('a request body', () => {
     const address = `http://127.0.0.1:${port}${ask}`
     expect((await fetch(address, { method: 'POST', body: '{}' })).status).toBe(200)
     // One more of a client waits until one of the four has ended.
-    const own = net.connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
-    const answer = textOf(own)
-    own.write(`POST ${ask} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`)
+    const neighbour = net.connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+    const answer = textOf(neighbour)
+    neighbour.write(`POST ${ask} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`)
     await setTimeout(200)
     for (const socket of sockets) socket.destroy()
     expect(await answer).toMatch(/^HTTP\/1.1 200 /)

@@ -13,7 +13,7 @@ const share = policyOf('share', 1000, { per: '1m', windowMs: 60_000 })
 
 const clientOf = (req: IncomingMessage): string => String(req.headers['client'])
 const limiterOf = (clientsMax: number, ...policies: readonly Policy[]): Limiter =>
-  new Limiter(policies, clientOf, (one) => new MemoryCounts(clientsMax, one))
+  new Limiter(policies, clientOf, (window) => new MemoryCounts(clientsMax, window))
 
 /** `ok` with what is left of each limit of the class and the seconds until then, or the policy that refused. */
 async function counted(
@@ -24,7 +24,9 @@ async function counted(
 ): Promise<string> {
   const req = { headers: { client } } as unknown as IncomingMessage
   return limiter.admit(limited, cost, req, {} as ServerResponse).then((standings) => {
-    const texts = standings.map((one) => `${one.policy.name}:${one.remaining}:${one.resetMs / 1000}`)
+    const texts = standings.map(
+      (standing) => `${standing.policy.name}:${standing.remaining}:${standing.resetMs / 1000}`,
+    )
     return ['ok', ...texts].join(' ')
   }, told)
 }
@@ -58,8 +60,8 @@ afterEach(() => {
 describe('requests of a class', () => {
   test('are counted down to nothing, and then refused', async () => {
     const limiter = limiterOf(10, minute)
-    const all = [await counted(limiter), await counted(limiter), await counted(limiter)]
-    expect(all).toEqual([2, 1, 0].map((rest) => `ok rows-1m:${rest}:60`))
+    const outcomes = [await counted(limiter), await counted(limiter), await counted(limiter)]
+    expect(outcomes).toEqual([2, 1, 0].map((rest) => `ok rows-1m:${rest}:60`))
     expect(await counted(limiter)).toBe('refused by rows-1m')
   })
 

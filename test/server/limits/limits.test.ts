@@ -37,8 +37,8 @@ async function limited(limits: Partial<Limits>, options: Parameters<typeof serve
 
 /** Policy -> what is left of it. */
 function leftOf(headers: Readonly<Record<string, string>>): Record<string, number> {
-  const found = [...String(headers['ratelimit']).matchAll(/"([^"]+)"; r=(\d+); t=\d+/g)]
-  return Object.fromEntries(found.map(([, name, left]) => [name ?? '', Number(left)]))
+  const matches = [...String(headers['ratelimit']).matchAll(/"([^"]+)"; r=(\d+); t=\d+/g)]
+  return Object.fromEntries(matches.map(([, name, left]) => [name ?? '', Number(left)]))
 }
 
 const shareIn = (headers: Readonly<Record<string, string>>): number =>
@@ -171,7 +171,7 @@ describe('what an ask counts', () => {
     }
   })
 
-  test.each<[what: string, address: string, policy: string]>([
+  test.each<[title: string, address: string, policy: string]>([
     ['a page', rows, 'rows-1m'],
     ['a page of a filter that is counted already', `${rows}?m=3`, 'rows-1m'],
     ['a page of several filters', `${rows}?m=3&n__gt=1`, 'rows-1m'],
@@ -208,8 +208,8 @@ describe('what an ask counts', () => {
       await request(app).get(`${rows}?${query}`).expect(200)
       return before - (await shareLeft(app))
     }
-    const found = await cost('m=5&n__gt=1&page_size=20')
-    expect(await cost('m=5&n__gt=1&page_size=20&page=2')).toBeLessThan(found)
+    const firstCost = await cost('m=5&n__gt=1&page_size=20')
+    expect(await cost('m=5&n__gt=1&page_size=20&page=2')).toBeLessThan(firstCost)
     await cost('page_size=20')
     await cost('page_size=20')
     expect(await cost('page_size=20')).toBe(0)
@@ -219,7 +219,7 @@ describe('what an ask counts', () => {
   beforeAll(async () => {
     files = await incompressibleTable()
   })
-  test.each<[what: string, headers: Record<string, string>, status: number, pieces: number]>([
+  test.each<[title: string, headers: Record<string, string>, status: number, pieces: number]>([
     ['what the reader has', {}, 304, 0],
     ['the same, by a reader who trusts no cache', { 'Cache-Control': 'no-cache' }, 304, 0],
     ['a range', { 'If-None-Match': '', Range: 'bytes=0-0' }, 206, 1],
@@ -230,8 +230,8 @@ describe('what an ask counts', () => {
   ])('is, in pieces of 4 MB, what is sent of a file: %s', async (_what, headers, status, pieces) => {
     const catalog: Catalog = { ...files.catalog, limits: none }
     const { app } = await serve({ ...files, catalog }, { rateLimits: true })
-    const { headers: found } = await request(app).get('/files/d/t.csv.gz').expect(302)
-    const address = new URL(String(found['location']), 'http://localhost/files/d/').pathname
+    const { headers: redirectHeaders } = await request(app).get('/files/d/t.csv.gz').expect(302)
+    const address = new URL(String(redirectHeaders['location']), 'http://localhost/files/d/').pathname
     const { headers: head } = await request(app).head(address).expect(200)
     const before = shareIn(head)
     const answer = await request(app)
@@ -383,9 +383,9 @@ test.each([
 ])('one client is %j, and any other another', async (forms) => {
   const client = clientOf({ trustProxy: 1, clientIpv6Prefix: 56 })
   expect(new Set(forms.map((form) => keyOf(client, form))).size).toBe(1)
-  const [own = ''] = forms
-  for (const other of ['4.4.4.5:1000', '[2001:db9::1]:80'])
-    expect(keyOf(client, other)).not.toBe(keyOf(client, own))
+  const [firstForm = ''] = forms
+  for (const form of ['4.4.4.5:1000', '[2001:db9::1]:80'])
+    expect(keyOf(client, form)).not.toBe(keyOf(client, firstForm))
 })
 
 test.each<[proxies: number, client: string]>([

@@ -72,7 +72,7 @@ describeInBrowser('pages in a browser', () => {
   ])(
     '%s is read by all, fits, and is large enough',
     async (_kind, path = '') => {
-      const found: unknown[] = []
+      const problems: unknown[] = []
       const page = await browser().newPage()
       const trouble = troubleOf(page, at.base)
       await page.goto(at.base + path)
@@ -80,15 +80,15 @@ describeInBrowser('pages in a browser', () => {
       const told = trouble.filter((line) => !/404 \(Not Found\)/.test(line))
       await page.evaluate(axe)
       // The narrowest looks in Portuguese, whose words are longer, others by the seed in English; all where all is tried.
-      const own = path.startsWith('/pt') ? 0 : 1 + (seed % 2)
+      const lookIndex = path.startsWith('/pt') ? 0 : 1 + (seed % 2)
       for (const [index, { width, colorScheme }] of looks.entries()) {
-        if (!isExhaustive && index % 3 !== own) continue
+        if (!isExhaustive && index % 3 !== lookIndex) continue
         await page.setViewportSize({ width, height: 900 })
         await page.emulateMedia({ colorScheme })
-        found.push(...(await page.evaluate(examine, { width, colorScheme })))
+        problems.push(...(await page.evaluate(examine, { width, colorScheme })))
       }
       await page.close()
-      expect([told, found]).toEqual([[], []])
+      expect([told, problems]).toEqual([[], []])
     },
     60_000,
   )
@@ -100,12 +100,12 @@ describeInBrowser('pages in a browser', () => {
     'at %d x %d, the first row of every table begins within %d px',
     async (width, height, most) => {
       const shop = await publishSamples()
-      const all = await site(shop)
+      const wholeSite = await site(shop)
       const page = await browser().newPage({ viewport: { width, height } })
       const low: unknown[] = []
       for (const table of allTables(shop.catalog)) {
         for (const language of languages) {
-          await page.goto(`${all.base}/${language}/dataset/${tableId(table)}/`)
+          await page.goto(`${wholeSite.base}/${language}/dataset/${tableId(table)}/`)
           const row = page.locator('.grid tbody tr').first()
           const top = (await row.boundingBox())?.y ?? Infinity
           const isScrolled = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
@@ -113,7 +113,7 @@ describeInBrowser('pages in a browser', () => {
         }
       }
       await page.close()
-      all.close()
+      wholeSite.close()
       expect(low).toEqual([])
     },
     120_000,
@@ -217,11 +217,11 @@ describeInBrowser('pages in a browser', () => {
       'd/t.csv': `s,k\n${rows.join('\n')}\n`,
     })
     await shop.ingest()
-    const own = await site(shop)
-    endWithFile(own.close)
+    const ownSite = await site(shop)
+    endWithFile(ownSite.close)
     const page = await browser().newPage()
-    const trouble = troubleOf(page, own.base)
-    await page.goto(`${own.base}/en/dataset/d/t/`)
+    const trouble = troubleOf(page, ownSite.base)
+    await page.goto(`${ownSite.base}/en/dataset/d/t/`)
     const openSection = async (title: string): Promise<void> => {
       await page.click('.menu.filter > summary')
       await page.locator('.sections summary', { hasText: title }).click()
@@ -230,8 +230,8 @@ describeInBrowser('pages in a browser', () => {
     await page.locator('#f-s').pressSequentially('name 29', { delay: 20 })
     const suggested = page.locator('#f-s-values option')
     await suggested.first().waitFor({ state: 'attached' })
-    const options = await suggested.evaluateAll((all) =>
-      all.map((one) => (one instanceof HTMLOptionElement ? [one.value, one.label] : [])),
+    const options = await suggested.evaluateAll((elements) =>
+      elements.map((element) => (element instanceof HTMLOptionElement ? [element.value, element.label] : [])),
     )
     // The most frequent first: `name 29` is there four times, the others with 29 three times.
     expect([options.length, options[0]]).toEqual([10, ['name 29', '4']])
@@ -389,7 +389,7 @@ describeInBrowser('pages in a browser', () => {
     ).json()) as {
       results: { confirmed: number }[]
     }
-    const total = sum.results.reduce((all, { confirmed }) => all + confirmed, 0)
+    const total = sum.results.reduce((sumSoFar, { confirmed }) => sumSoFar + confirmed, 0)
     expect(await ask('select count(*), sum(confirmed), min(state), max(state) from caso')).toEqual([
       expect.stringMatching(/^Rows: 1 \(/),
       [String(count), String(total), 'SP', 'SP'],
@@ -460,7 +460,7 @@ async function examine(look: { width: number; colorScheme: string }): Promise<st
   const { axe } = globalThis as unknown as { axe: { run: () => Promise<AxeRun> } }
   const said = JSON.stringify(look)
   const { violations } = await axe.run()
-  const found = violations.map(
+  const faults = violations.map(
     ({ id, nodes }) =>
       `${said} ${id}: ${nodes
         .map(({ html }) => html.slice(0, 150))
@@ -468,7 +468,7 @@ async function examine(look: { width: number; colorScheme: string }): Promise<st
         .join(' ')}`,
   )
   const over = document.documentElement.scrollWidth - innerWidth
-  if (over > 0) found.push(`${said} is ${over} pixels too wide`)
+  if (over > 0) faults.push(`${said} is ${over} pixels too wide`)
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     const holder = node.parentElement
@@ -479,7 +479,7 @@ async function examine(look: { width: number; colorScheme: string }): Promise<st
     )
       continue
     const size = Number.parseFloat(getComputedStyle(holder).fontSize)
-    if (size < 16) found.push(`${said} small text of ${size}: ${holder.outerHTML.slice(0, 100)}`)
+    if (size < 16) faults.push(`${said} small text of ${size}: ${holder.outerHTML.slice(0, 100)}`)
   }
-  return found
+  return faults
 }

@@ -46,7 +46,7 @@ const drawing = async (query: string): Promise<string> =>
 function shapesIn(svg: string): Record<string, number> {
   const classes = [...svg.matchAll(/ class="([ls]\d)"/g)].map(([, name = '']) => name)
   return Object.fromEntries(
-    [...new Set(classes)].toSorted().map((name) => [name, classes.filter((one) => one === name).length]),
+    [...new Set(classes)].toSorted().map((name) => [name, classes.filter((item) => item === name).length]),
   )
 }
 
@@ -83,11 +83,16 @@ test.each([
   ['place', ['"a, b"', 'c'], '%22a%2C+b%22%2Cc'],
 ])('the menu compares values of %s that people choose', async (name, chosen, list) => {
   const { text } = await got(`/en/dataset/d/t/chart/?group=day,${name}&measure=n__sum`)
-  const form = formsIn(text).find(({ controls }) => controls.some((one) => one.name === `${name}__in`))
-  const offered = form?.controls.filter((one) => one.name === `${name}__in`).map(({ value }) => value) ?? []
+  const form = formsIn(text).find(({ controls }) =>
+    controls.some((control) => control.name === `${name}__in`),
+  )
+  const offered =
+    form?.controls.filter((control) => control.name === `${name}__in`).map(({ value }) => value) ?? []
   expect(offered).toEqual(expect.arrayContaining(chosen))
   const sent = new URLSearchParams([
-    ...(form?.controls ?? []).filter(({ kind }) => kind === 'hidden').map((one) => [one.name, one.value]),
+    ...(form?.controls ?? [])
+      .filter(({ kind }) => kind === 'hidden')
+      .map((control) => [control.name, control.value]),
     ...chosen.map((value) => [`${name}__in`, value]),
   ])
   const { status, location } = await got(`${form?.action ?? ''}?${sent.toString()}`)
@@ -165,7 +170,7 @@ test('numbers of years are drawn in their order, as a line and in small', async 
 })
 
 describe('of a table of running totals', () => {
-  let own: Service
+  let ownService: Service
   beforeAll(async () => {
     const table = {
       name: 't',
@@ -195,10 +200,10 @@ describe('of a table of running totals', () => {
       'd/t.csv': `day,uf,level,last,deaths\n${lines.join('\n')}\n`,
     })
     await shop.ingest()
-    own = await serve(shop)
+    ownService = await serve(shop)
   })
   const pageOf = async (query: string): Promise<string> =>
-    (await rawGet(own.app, `/en/dataset/d/t/chart/${query}`, { Accept: 'text/html' })).body.toString()
+    (await rawGet(ownService.app, `/en/dataset/d/t/chart/${query}`, { Accept: 'text/html' })).body.toString()
   test('the first chart is of the rows of the default filter, which readers can remove', async () => {
     const page = await pageOf('')
     expect(numbersIn(page)).toEqual(['30', '20', '10'])
@@ -223,8 +228,8 @@ describe('of a table of running totals', () => {
 
   test('totals and their parts are lines, and never stacked', async () => {
     const sums = 'measure=deaths__sum&group='
-    expect(shapesIn(await svgOf(own, `${sums}day,level`))).toMatchObject({ l0: 1, l1: 1 })
-    expect(shapesIn(await svgOf(own, `${sums}uf,level`))).toEqual({})
+    expect(shapesIn(await svgOf(ownService, `${sums}day,level`))).toMatchObject({ l0: 1, l1: 1 })
+    expect(shapesIn(await svgOf(ownService, `${sums}uf,level`))).toEqual({})
   })
 
   test('a chart over time offers to split by state, however many there are', async () => {

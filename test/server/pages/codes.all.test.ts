@@ -84,20 +84,20 @@ describeWithClients('lines of code of a page', () => {
     const random = randomFrom(seed)
     const printed: Printed[] = []
     while (printed.length < asks) {
-      const found = tables[printed.length % tables.length]
-      if (found === undefined) throw new Error('no table')
-      const { query } = randomQuery(random, found.table, found.rows)
+      const match = tables[printed.length % tables.length]
+      if (match === undefined) throw new Error('no table')
+      const { query } = randomQuery(random, match.table, match.rows)
       for (const name of ['page', 'page_size', 'format']) query.delete(name)
-      const names = found.table.fields.map(({ name }) => name)
+      const names = match.table.fields.map(({ name }) => name)
       const asked = query.get('fields')?.split(',') ?? names
       // A page shows the default columns, and its codes bring all.
       query.set('fields', asked.join())
-      const page = `${base}/en/dataset/${tableId(found.table)}/?${query.toString()}`
-      const one = await printedOn(
+      const page = `${base}/en/dataset/${tableId(match.table)}/?${query.toString()}`
+      const lines = await printedOn(
         page,
-        found.table.fields.filter(({ name }) => asked.includes(name)),
+        match.table.fields.filter(({ name }) => asked.includes(name)),
       )
-      if (one !== null) printed.push(one)
+      if (lines !== null) printed.push(lines)
     }
     const python = printed.flatMap(({ codes, ...rest }) =>
       (['pandas', 'polars'] as const).map((kind) => ({
@@ -108,7 +108,7 @@ describeWithClients('lines of code of a page', () => {
     )
     await writeFile(path.join(home, 'driver.py'), driver)
     const running = run(path.join(clients, 'python'), ['driver.py'], { cwd: home, maxBuffer: 1e9 })
-    running.child.stdin?.end(python.map((one) => `${JSON.stringify(one)}\n`).join(''))
+    running.child.stdin?.end(python.map((example) => `${JSON.stringify(example)}\n`).join(''))
     const answers = (await running).stdout
       .trim()
       .split('\n')
@@ -179,12 +179,12 @@ describeWithClients('lines of code of a page', () => {
   test('of a refused aggregate bring its groups', async () => {
     const random = randomFrom(seed)
     for (let left = asks; left > 0; left -= 1) {
-      const found = tables[left % tables.length]
-      if (found === undefined) throw new Error('no table')
-      const { query } = randomAggregate(random, found.table, found.rows)
+      const match = tables[left % tables.length]
+      if (match === undefined) throw new Error('no table')
+      const { query } = randomAggregate(random, match.table, match.rows)
       query.delete('page')
       query.set('page_size', '10000')
-      const address = `/api/v1/dataset/${tableId(found.table)}/aggregate/?${query.toString()}`
+      const address = `/api/v1/dataset/${tableId(match.table)}/aggregate/?${query.toString()}`
       const { body } = await rawGet(refusing, address)
       const { sql } = JSON.parse(body.toString()) as { readonly sql: string }
       const [names, count, groups] = await throughDuckDb(sql, home)
@@ -196,7 +196,7 @@ describeWithClients('lines of code of a page', () => {
       const compared = (rows: Shown[2]): unknown =>
         rows
           .map((row) => row.map((cell, at) => (isDouble[at] === true ? ofDouble(cell) : cellOf(cell))))
-          .toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
+          .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
       expect([address, names, count, compared(groups)]).toEqual([address, due, dueCount, compared(dueRows)])
     }
   }, 300_000)

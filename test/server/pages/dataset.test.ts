@@ -92,9 +92,9 @@ test('a table shows the license of its dataset, and the rows left out', async ()
   expect(text).toContain('1 row of the source is left out.')
   expect(text).toContain('CC0')
   const table = { name: 't', order: ['a'], refreshed: 'monthly', fields: [fieldOf('a:integer')] }
-  const other = await workshop(catalogAround([table]), { 'd/t.csv': 'a\n1\n' })
-  await other.ingest()
-  const { app } = await serve(other)
+  const ownShop = await workshop(catalogAround([table]), { 'd/t.csv': 'a\n1\n' })
+  await ownShop.ingest()
+  const { app } = await serve(ownShop)
   const shown = async (address: string): Promise<string> =>
     said((await rawGet(app, address, { Accept: 'text/html' })).body.toString())
   expect(await shown('/en/dataset/d/t/')).not.toContain('left out')
@@ -174,7 +174,7 @@ describe('texts of the catalog', () => {
     ['en', 'Weather', 'All weather.', 'Sparingly.', 'Rain & {snow}'],
   ])('are in %s on its pages', async (language, ...texts) => {
     const text = said(await page(`/${language}/`))
-    for (const one of texts) expect(text).toContain(one)
+    for (const part of texts) expect(text).toContain(part)
     expect(said(await page(`/${language}/dataset/rain/daily/`))).toContain(language === 'pt' ? 'Dia' : 'Day')
   })
 
@@ -460,8 +460,8 @@ describe('a chart elsewhere', () => {
     expect([headers['x-frame-options'], headers['set-cookie']]).toEqual([undefined, undefined])
     expect(body.toString()).toContain('<svg')
     expect(body.toString()).not.toContain('newer data')
-    const other = await rawGet(service.app, chart)
-    expect(other.headers['content-security-policy']).toContain("frame-ancestors 'none'")
+    const frame = await rawGet(service.app, chart)
+    expect(frame.headers['content-security-policy']).toContain("frame-ancestors 'none'")
     // A version that is no longer kept gives way to the current one.
     const old = await rawGet(
       service.app,
@@ -471,10 +471,10 @@ describe('a chart elsewhere', () => {
   })
 
   test('is found by oEmbed', async () => {
-    const found = /<link rel="alternate" type="application\/json\+oembed" href="([^"]*)"/.exec(
+    const link = /<link rel="alternate" type="application\/json\+oembed" href="([^"]*)"/.exec(
       await page(chart),
     )?.[1]
-    const { pathname, search } = new URL(textIn(found ?? ''))
+    const { pathname, search } = new URL(textIn(link ?? ''))
     const { body } = await rawGet(service.app, `${pathname}${search}&maxwidth=300`)
     expect(JSON.parse(body.toString())).toMatchObject({
       version: '1.0',
@@ -528,9 +528,9 @@ test('the title of a table stands on its pages in the language of the reader', a
     order: [],
     fields: [fieldOf('a:integer')],
   }
-  const own = await workshop(catalogAround([table]), { 'd/t.csv': 'a\n1\n' })
-  await own.ingest()
-  const { app } = await serve(own)
+  const ownShop = await workshop(catalogAround([table]), { 'd/t.csv': 'a\n1\n' })
+  await ownShop.ingest()
+  const { app } = await serve(ownShop)
   for (const [language, title] of Object.entries(table.title)) {
     for (const place of ['', 't/', 't/row/1/', 't/chart/?group=a', 't/fields/', 't/api/']) {
       const { body } = await rawGet(app, `/${language}/dataset/d/${place}`)

@@ -8,7 +8,7 @@ import { workshop, type Workshop } from '../../support/workshop.ts'
 
 /** The home page and dataset pages: topics, figures, periods and small charts. */
 
-const table = (name: string, rowMeaning: string, more: object = {}): object => ({
+const table = (name: string, rowMeaning: string, tableKeys: object = {}): object => ({
   name,
   title: { pt: 'Chuva por dia', en: 'Rain by day' },
   row_meaning: { pt: rowMeaning, en: rowMeaning },
@@ -19,7 +19,7 @@ const table = (name: string, rowMeaning: string, more: object = {}): object => (
     { name: 'day', type: 'date', title: { pt: 'Dia', en: 'Day' } },
     { name: 'mm', type: 'integer', title: { pt: 'Chuva', en: 'Rain' } },
   ],
-  ...more,
+  ...tableKeys,
 })
 
 const catalog = parseCatalog(
@@ -70,8 +70,8 @@ async function page(path: string, { app } = service): Promise<string> {
 
 /** The texts of elements, each without its markup and with single spaces. */
 function textsOf(text: string, element: RegExp): string[] {
-  return [...text.matchAll(element)].map(([found]) =>
-    textIn(found.replaceAll('<', ' <')).replaceAll(/\s+/g, ' ').trim(),
+  return [...text.matchAll(element)].map(([tag]) =>
+    textIn(tag.replaceAll('<', ' <')).replaceAll(/\s+/g, ' ').trim(),
   )
 }
 
@@ -107,8 +107,8 @@ test.each([
 ])('the topic %s has the datasets %j', async (theme, names) => {
   const home = await page(`/pt/?theme=${theme}`)
   const shown = textsOf(home, cards).map((text) => /Dados: \w+/.exec(text)?.[0])
-  const other = `<link rel="alternate" hreflang="en" href="/en/?theme=${theme}" />`
-  expect([shown, home.includes(other)]).toEqual([names, true])
+  const link = `<link rel="alternate" hreflang="en" href="/en/?theme=${theme}" />`
+  expect([shown, home.includes(link)]).toEqual([names, true])
 })
 
 test('an unknown topic is an error that names the known ones', async () => {
@@ -150,14 +150,14 @@ test('a dataset page says first what a row is, since when, how fresh it is and w
 })
 
 test('small charts are computed once for each snapshot and language', async () => {
-  const { shop, service: own } = await published()
-  const groups = jest.spyOn(own.engine.selections, 'groups')
-  for (const path of ['/en/', '/en/?theme=ENVI', '/en/dataset/buses/']) await page(path, own)
+  const { shop, service: ownService } = await published()
+  const groups = jest.spyOn(ownService.engine.selections, 'groups')
+  for (const path of ['/en/', '/en/?theme=ENVI', '/en/dataset/buses/']) await page(path, ownService)
   expect(groups).toHaveBeenCalledTimes(2)
   await shop.write('buses/trips.csv', 'day,mm\n2024-01-01,1\n2024-01-02,5\n2024-01-03,6\n2024-01-04,1\n')
   await shop.ingest({ tables: ['trips'] })
-  await own.snapshots.refresh()
-  const home = await page('/en/', own)
+  await ownService.snapshots.refresh()
+  const home = await page('/en/', ownService)
   expect([
     groups.mock.calls.length,
     home.includes('M0 39V1h19.2V39zM24 39V20h19.2V39zM48 39V20h19.2V39z'),
@@ -165,15 +165,15 @@ test('small charts are computed once for each snapshot and language', async () =
 })
 
 test('a client that leaves does not take a small chart from another one', async () => {
-  const { service: own } = await published()
+  const { service: ownService } = await published()
   const leave = new AbortController()
-  const server = http.createServer(own.app).listen(0, '127.0.0.1')
+  const server = http.createServer(ownService.app).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/en/`
   const left = new Promise((resolve) => {
     server.once('request', (_req, res) => void res.once('close', resolve))
   })
-  const { selections } = own.engine
+  const { selections } = ownService.engine
   const group = selections.groups.bind(selections)
   const begun = new Promise((resolve) => {
     jest.spyOn(selections, 'groups').mockImplementation(async (search, query) => {

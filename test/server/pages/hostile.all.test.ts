@@ -17,15 +17,15 @@ const hostile = [
   'https://example.org/"onclick="alert(1)',
   'data:text/html,<script>alert(1)</script>',
 ]
-const all = hostile.join(' ')
+const joined = hostile.join(' ')
 const fieldNames = ['n', 's', `<b>"x' & y`, 'javascript:alert(1)', 'day']
 
 describeInBrowser('hostile texts', () => {
   const browser = withBrowser()
   let at: Site
   beforeAll(async () => {
-    const party = { name: all, url: 'https://example.org/%22%3E%3Cscript%3Ealert(1)%3C/script%3E' }
-    const text = { pt: all, en: `en ${all}` }
+    const party = { name: joined, url: 'https://example.org/%22%3E%3Cscript%3Ealert(1)%3C/script%3E' }
+    const text = { pt: joined, en: `en ${joined}` }
     const catalog = {
       title: text,
       description: text,
@@ -146,8 +146,8 @@ describeInBrowser('hostile texts', () => {
         ).length,
       }))
       await page.close()
-      const own = trouble.filter((line) => !/status of 40\d/.test(line))
-      expect([own, odd]).toEqual([[], { elements: [], handlers: [], addresses: [], scripts: 0 }])
+      const errors = trouble.filter((line) => !/status of 40\d/.test(line))
+      expect([errors, odd]).toEqual([[], { elements: [], handlers: [], addresses: [], scripts: 0 }])
     },
     60_000,
   )

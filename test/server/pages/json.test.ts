@@ -54,8 +54,8 @@ describe.each(addresses)('%s', (address) => {
     expect([got.status, told(got)]).toEqual([200, told(due)])
     expect(got.headers['content-type']).toBe('application/json')
     // A cache must not give this to a browser that navigates with the same Accept.
-    const more = accept.includes('html') ? ', Accept-Language, Sec-Fetch-Mode' : ''
-    expect(got.headers['vary']).toBe(`Accept, Accept-Encoding${more}`)
+    const suffix = accept.includes('html') ? ', Accept-Language, Sec-Fetch-Mode' : ''
+    expect(got.headers['vary']).toBe(`Accept, Accept-Encoding${suffix}`)
     expect(got.body.equals(due.body)).toBe(true)
   })
 

@@ -84,7 +84,9 @@ describe('of odd names and values', () => {
       ).length
       const markup = await page(`${at}?${new URLSearchParams([[name, text]]).toString()}`)
       const [again] = formsIn(markup)
-      const chosen = again?.controls.filter((one) => one.isChecked).map((one) => [one.name, one.value])
+      const chosen = again?.controls
+        .filter((control) => control.isChecked)
+        .map((control) => [control.name, control.value])
       expect([name, text, shownOn(markup), chosen]).toEqual([name, text, due, [[name, text]]])
     }
   })

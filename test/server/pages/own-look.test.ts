@@ -93,12 +93,12 @@ test.each<[fault: string, keys: string, files: Record<string, Uint8Array>, messa
 })
 
 test('the text about the service is Markdown, in which HTML and scripts are only text', async () => {
-  const about = [
+  const aboutLines = [
     'about:',
     '  pt: "Uma **cidade**"',
     '  en: "A *city*, [site](https://example.org/?a=1&b=2), <script>alert(1)</script>, [x](javascript:alert(1))"',
   ].join('\n')
-  const service = await served(await portalWith(about, {}))
+  const service = await served(await portalWith(aboutLines, {}))
   expect(await page(service, '/pt/about/')).toContain('<p>Uma <strong>cidade</strong></p>')
   expect(await page(service, '/en/about/')).toContain(
     '<p>A <em>city</em>, <a href="https://example.org/?a=1&amp;b=2">site</a>, &lt;script&gt;alert(1)&lt;/script&gt;, [x](javascript:alert(1))</p>',

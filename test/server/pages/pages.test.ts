@@ -256,10 +256,13 @@ test('every process gives a page the same name', async () => {
     '/en/dataset/d/t/chart/',
     '/api/v1/datasets/',
   ]) {
-    const [one, other] = [await rawGet(service.app, target, browser), await rawGet(twin.app, target, browser)]
-    expect([target, one.headers['etag'], one.body.equals(other.body)]).toEqual([
+    const [first, second] = [
+      await rawGet(service.app, target, browser),
+      await rawGet(twin.app, target, browser),
+    ]
+    expect([target, first.headers['etag'], first.body.equals(second.body)]).toEqual([
       target,
-      other.headers['etag'],
+      second.headers['etag'],
       true,
     ])
   }

@@ -65,7 +65,7 @@ const openedTables = (): readonly string[] => (isQuick ? published.slice(0, 1) :
 function isOpened(target: string): boolean {
   const [, first = ''] = target.split('/')
   if (target === '/') return true
-  if (!spoken.some((one) => one === first) || /\/(row|sql)\/|\?/.test(target)) return false
+  if (!spoken.some((language) => language === first) || /\/(row|sql)\/|\?/.test(target)) return false
   const [, table] = /\/dataset\/([^/]+\/[^/]+)\//.exec(target) ?? []
   return table === undefined || openedTables().includes(table)
 }
@@ -83,7 +83,10 @@ test('every link and every download leads somewhere', async () => {
       const target = here(link, got.target)
       if (target === null || seen.has(target)) continue
       // Rows are alike, and there are many.
-      if (/\/row\//.test(target) && [...seen].some((one) => one.startsWith(target.split('row/')[0] + 'row/')))
+      if (
+        /\/row\//.test(target) &&
+        [...seen].some((seenTarget) => seenTarget.startsWith(target.split('row/')[0] + 'row/'))
+      )
         continue
       seen.add(target)
       left.push(target)

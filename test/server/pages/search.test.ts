@@ -77,8 +77,8 @@ test.each(languages)(
     const missed: unknown[] = []
     for (const [text, tables] of everyday) {
       const { links } = await search(samples, text, language)
-      const found = links.slice(0, 3).map((link) => link.split('/')[4] ?? '')
-      if (!found.some((name) => tables.includes(name))) missed.push([text, found])
+      const names = links.slice(0, 3).map((link) => link.split('/')[4] ?? '')
+      if (!names.some((name) => tables.includes(name))) missed.push([text, names])
     }
     expect([everyday.length, missed.length <= 4 ? [] : missed]).toEqual([40, []])
   },
@@ -135,9 +135,9 @@ test.each([
   ['state', []],
 ])('%s leads to charts of a measure by a group', async (text, charts) => {
   const { links } = await search(samples, text)
-  const found = links.filter((link) => link.includes('/chart/'))
-  expect(found.map((link) => charts.find((chart) => link.includes(chart)) ?? link)).toEqual(charts)
-  for (const link of found) {
+  const chartLinks = links.filter((link) => link.includes('/chart/'))
+  expect(chartLinks.map((link) => charts.find((chart) => link.includes(chart)) ?? link)).toEqual(charts)
+  for (const link of chartLinks) {
     const page = (await rawGet(samples.app, link, { Accept: 'text/html' })).body.toString()
     // It draws a sum at once, without asking which rows are totals of others.
     expect([link, page.includes('<svg'), page.includes('role="status"')]).toEqual([link, true, false])
@@ -155,7 +155,7 @@ test('a value states as many rows as its page shows', async () => {
 })
 
 describe('in a catalog of its own', () => {
-  let own: Service
+  let service: Service
   beforeAll(async () => {
     const table = {
       name: 't',
@@ -165,13 +165,13 @@ describe('in a catalog of its own', () => {
       min_group_size: 3,
       fields: [fieldOf('road:string'), fieldOf('driver:string')],
     }
-    const other = { name: 'u', title: 'Bridges', order: ['a'], fields: [fieldOf('a:string')] }
-    const shop = await workshop(catalogAround([table, other]), {
+    const secondTable = { name: 'u', title: 'Bridges', order: ['a'], fields: [fieldOf('a:string')] }
+    const shop = await workshop(catalogAround([table, secondTable]), {
       'd/t.csv': `road,driver\n${'Via Ápia,Ana\n'.repeat(3)}Alley,Bob\n`,
       'd/u.csv': 'a\nnone\n',
     })
     await shop.ingest()
-    own = await serve(shop)
+    service = await serve(shop)
   })
 
   test.each([
@@ -188,20 +188,20 @@ describe('in a catalog of its own', () => {
     ['%', []],
   ])('%s finds %j', async (text, tables) => {
     for (const language of languages) {
-      const { status, links } = await search(own, text, language)
-      const found = links.filter((link) => !link.includes('?')).map((link) => link.split('/')[4])
-      expect([status, found]).toEqual([200, tables])
+      const { status, links } = await search(service, text, language)
+      const names = links.filter((link) => !link.includes('?')).map((link) => link.split('/')[4])
+      expect([status, names]).toEqual([200, tables])
     }
   })
 
   test('a value of fewer rows than groups may have is not found', async () => {
-    expect((await search(own, 'via apia')).links).toContain('/en/dataset/d/t/?road=Via+%C3%81pia')
-    expect((await search(own, 'alley')).links).toEqual([])
+    expect((await search(service, 'via apia')).links).toContain('/en/dataset/d/t/?road=Via+%C3%81pia')
+    expect((await search(service, 'alley')).links).toEqual([])
   })
 })
 
 describe('of values with signs and several words', () => {
-  let own: Service
+  let service: Service
   beforeAll(async () => {
     const fields = [fieldOf('tree:string'), fieldOf('school:string')]
     const shop = await workshop(catalogAround([{ name: 't', title: 'Places', order: ['tree'], fields }]), {
@@ -214,7 +214,7 @@ describe('of values with signs and several words', () => {
       ].join('\n'),
     })
     await shop.ingest()
-    own = await serve(shop)
+    service = await serve(shop)
   })
 
   test.each<[text: string, link: string | null, rows?: number]>([
@@ -230,17 +230,17 @@ describe('of values with signs and several words', () => {
     ['itio', null],
     ['em', null],
   ])('%s leads to %s', async (text, link, rows = 0) => {
-    const { links, text: shown } = await search(own, text)
+    const { links, text: shown } = await search(service, text)
     expect(links).toEqual(link === null ? [] : [`/en/dataset/d/t/${link}`, '/en/dataset/d/t/'])
     if (link === null) return
     expect(shown).toContain(rows === 1 ? '1 row' : `${rows} rows`)
-    const page = (await rawGet(own.app, links[0] ?? '', { Accept: 'text/html' })).body.toString()
+    const page = (await rawGet(service.app, links[0] ?? '', { Accept: 'text/html' })).body.toString()
     expect(rowCountOn(page)).toBe(String(rows))
   })
 })
 
 describe('of towns of one name', () => {
-  let own: Service
+  let service: Service
   beforeAll(async () => {
     const table = {
       name: 't',
@@ -267,7 +267,7 @@ describe('of towns of one name', () => {
       'd/t.csv': `city,uf,party,deaths\n${lines.join('\n')}\n`,
     })
     await shop.ingest()
-    own = await serve(shop)
+    service = await serve(shop)
   })
 
   test.each<[text: string, links: string[]]>([
@@ -281,12 +281,12 @@ describe('of towns of one name', () => {
     // A party is the same in all states.
     ['red', ['/en/dataset/d/t/?party=Red']],
   ])('%s leads to the rows of each', async (text, due) => {
-    const { links, text: shown } = await search(own, text)
+    const { links, text: shown } = await search(service, text)
     expect(links.filter((link) => link.includes('?'))).toEqual(due)
     expect(shown.includes('city: Bom Jesus (Piauí)')).toBe(due.length > 1)
     for (const link of due)
       expect(
-        Number(rowCountOn((await rawGet(own.app, link, { Accept: 'text/html' })).body.toString())),
+        Number(rowCountOn((await rawGet(service.app, link, { Accept: 'text/html' })).body.toString())),
       ).toBeGreaterThan(0)
   })
 })

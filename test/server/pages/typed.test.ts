@@ -101,8 +101,8 @@ describe.each(['en', 'pt'])('in %s', (language) => {
         ]
         const isRange = type !== 'bool' && cell !== ''
         for (const query of [[[name, text]], ...(isRange ? [range] : [])] as [string, string][][]) {
-          const found = await page(`${at}?${new URLSearchParams(query).toString()}`)
-          expect([query, found.status, cellsOf(found.markup).map(([id]) => id)]).toEqual([
+          const content = await page(`${at}?${new URLSearchParams(query).toString()}`)
+          expect([query, content.status, cellsOf(content.markup).map(([id]) => id)]).toEqual([
             query,
             200,
             expect.arrayContaining([String(rows[index]?.[0])]),

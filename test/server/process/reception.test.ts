@@ -38,7 +38,7 @@ afterEach(() => {
 async function told(): Promise<string> {
   const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
   let text = ''
-  socket.on('data', (more: string) => (text += more)).on('error', () => (text += ' (cut off)'))
+  socket.on('data', (chunk: string) => (text += chunk)).on('error', () => (text += ' (cut off)'))
   await once(socket, 'close')
   return text
 }

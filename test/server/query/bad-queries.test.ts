@@ -223,10 +223,12 @@ describe('several at once', () => {
     const counts = ['n', 'x'].flatMap((name) =>
       ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in'].map((operator) => `${name}__${operator}=1`),
     )
-    const all = [...texts, ...counts]
-    expect((await request(service.app).get(`${address}?${all.slice(0, 30).join('&')}`)).status).toBe(200)
+    const parameters = [...texts, ...counts]
+    expect((await request(service.app).get(`${address}?${parameters.slice(0, 30).join('&')}`)).status).toBe(
+      200,
+    )
     const { body } = await request(service.app)
-      .get(`${address}?${all.join('&')}`)
+      .get(`${address}?${parameters.join('&')}`)
       .expect(400)
     expect((body as { detail: string }).detail).toContain('There are more than 30 conditions.')
   })

@@ -123,10 +123,14 @@ test.each(sampled(implied))(
     const field = table?.fields.find(({ name }) => name === 'at')
     const term = field === undefined ? undefined : partTerm(field, 'month')
     if (term === undefined) throw new Error('no month')
-    const found = impliedBy({ field: term, operator, values })
-    expect(found.map((one) => [one.field === field, one.operator, ...one.values])).toEqual(
-      conditions.map((one) => [true, ...(one as string[])]),
-    )
+    const impliedConditions = impliedBy({ field: term, operator, values })
+    expect(
+      impliedConditions.map((condition) => [
+        condition.field === field,
+        condition.operator,
+        ...condition.values,
+      ]),
+    ).toEqual(conditions.map((condition) => [true, ...(condition as string[])]))
   },
 )
 
@@ -135,10 +139,10 @@ test('a day implies the day, and a day of the week nothing', () => {
   const field = table?.fields.find(({ name }) => name === 'day')
   if (field === undefined) throw new Error('no day')
   const terms = (['day', 'weekday'] as const).flatMap((part) => partTerm(field, part) ?? [])
-  const found = terms.map((term, index) =>
+  const impliedConditions = terms.map((term, index) =>
     impliedBy({ field: term, operator: 'eq', values: [['2020-05-01', '5'][index] ?? ''] }),
   )
-  expect(found).toEqual([[{ field, operator: 'eq', values: ['2020-05-01'] }], []])
+  expect(impliedConditions).toEqual([[{ field, operator: 'eq', values: ['2020-05-01'] }], []])
 })
 
 test('a field with the name of a part replaces it', async () => {
@@ -148,18 +152,18 @@ test('a field with the name of a part replaces it', async () => {
     filters: ['date', 'date__year'],
     fields: ['date:date', 'date__year:integer'].map(fieldOf),
   }
-  const other = await workshop(catalogAround([table]), {
+  const ownShop = await workshop(catalogAround([table]), {
     'd/t.csv': 'date,date__year\n2020-01-01,7\n2021-01-01,2020\n',
   })
-  await other.ingest()
-  const { app } = await serve(other)
+  await ownShop.ingest()
+  const { app } = await serve(ownShop)
   expect((await getPage(app, `${address}?date__year=2020`)).results).toEqual([
     { date: '2021-01-01', date__year: 2020 },
   ])
   expect((await getPage(app, `${address}?date__month=2020-01`)).count).toBe(1)
   const { body } = await rawGet(app, '/api/v1/dataset/d/t/')
   const { fields } = JSON.parse(body.toString()) as { fields: { parts: string[] }[] }
-  expect(fields.map((one) => one.parts)).toEqual([['quarter', 'month', 'week', 'day', 'weekday'], []])
+  expect(fields.map((field) => field.parts)).toEqual([['quarter', 'month', 'week', 'day', 'weekday'], []])
   const document = await rawGet(app, '/api/v1/dataset/d/t/openapi.json')
   expect(document.body.toString().match(/"name":\s*"date__year"/g)).toHaveLength(1)
 })

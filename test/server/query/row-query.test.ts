@@ -31,8 +31,8 @@ const normal = (query: string): string => new URLSearchParams([...read(query).pa
 /** The key of conditions and a search, with parameters that choose no rows. */
 const keyOfRows = (
   { conditions, search }: { conditions: string[]; search: string },
-  more: string[],
-): string => read([...more, search, ...conditions].filter((part) => part !== '').join('&')).key
+  further: string[],
+): string => read([...further, search, ...conditions].filter((part) => part !== '').join('&')).key
 
 const keysOf = (queries: readonly string[]): Set<string> => new Set(queries.map((query) => read(query).key))
 
@@ -117,10 +117,10 @@ describe('the normal form', () => {
     })
     const shown = fc.subarray(['page=2', 'page_size=7', 'format=csv', 'fields=n', 'ordering=-n'])
     fc.assert(
-      fc.property(chosen, chosen, shown, shown, (one, other, more, less) => {
-        expect(keyOfRows(one, more)).toBe(keyOfRows(one, less))
-        expect(keyOfRows(one, more) === keyOfRows(other, less)).toBe(
-          JSON.stringify(one) === JSON.stringify(other),
+      fc.property(chosen, chosen, shown, shown, (first, second, longer, less) => {
+        expect(keyOfRows(first, longer)).toBe(keyOfRows(first, less))
+        expect(keyOfRows(first, longer) === keyOfRows(second, less)).toBe(
+          JSON.stringify(first) === JSON.stringify(second),
         )
       }),
       { seed, numRuns: 300 },
@@ -139,7 +139,7 @@ describe('the normal form', () => {
       'city__contains=%C3%A3',
       'city__isnull=false',
     )
-    const other = fc.constantFrom(
+    const otherParts = fc.constantFrom(
       'page_size=7',
       'snapshot=current',
       'format=csv',
@@ -149,7 +149,7 @@ describe('the normal form', () => {
     )
     const queries = fc.tuple(
       fc.uniqueArray(condition, { maxLength: 5 }),
-      fc.uniqueArray(other, { maxLength: 4 }),
+      fc.uniqueArray(otherParts, { maxLength: 4 }),
     )
     fc.assert(
       fc.property(queries, ([conditions, others]) => {

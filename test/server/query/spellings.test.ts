@@ -46,7 +46,7 @@ interface Cells {
 }
 
 /** Every day with every time, and a city to each. */
-const all: readonly Cells[] = days.flatMap((day, index) =>
+const spelledRows: readonly Cells[] = days.flatMap((day, index) =>
   times.map((time, at) => ({
     day,
     textday: day,
@@ -73,13 +73,13 @@ beforeAll(async () => {
       ],
     },
   ])
-  const lines = all.map(({ day, textday, moment, city }, n) =>
+  const lines = spelledRows.map(({ day, textday, moment, city }, n) =>
     [n, day, moment, quoted(city), moment, textday].join(),
   )
   const shop = await workshop(catalog, {
     'd/t.csv': `n,day,moment,city,zoned,textday\n${lines.join('\n')}\n,,,,,\n`.replace(
       '\n,,,,,\n',
-      `\n${all.length},,,,,\n`,
+      `\n${spelledRows.length},,,,,\n`,
     ),
   })
   await shop.ingest()
@@ -94,7 +94,7 @@ async function counted(parameters: readonly (readonly [string, string])[]): Prom
   return status === 200 ? count : `${status}: ${detail}`
 }
 
-const countOf = (isMeant: (cells: Cells) => boolean): number => all.filter(isMeant).length
+const countOf = (isMeant: (cells: Cells) => boolean): number => spelledRows.filter(isMeant).length
 const inCities = (...names: string[]): number => countOf(({ city }) => names.includes(city))
 
 describe('a date', () => {
@@ -427,30 +427,30 @@ function spelling(random: Random): Spelling {
     return { parameters, isMeant }
   }
   const field = pick(random, ['day', 'textday', 'moment'] as const)
-  const one = spelledDay(random)
-  const other = spelledDay(random)
+  const first = spelledDay(random)
+  const second = spelledDay(random)
   const operator = pick(random, ['', '__eq', '__gt', '__gte', '__lt', '__lte', '__range', '__in'])
   const meanings: Record<string, (day: string) => boolean> = {
-    '': (day) => one.first <= day && day <= one.last,
-    __eq: (day) => one.first <= day && day <= one.last,
-    __gt: (day) => day > one.last,
-    __gte: (day) => day >= one.first,
-    __lt: (day) => day < one.first,
-    __lte: (day) => day <= one.last,
-    __range: (day) => one.first <= day && day <= other.last,
-    __in: (day) => (one.first <= day && day <= one.last) || (other.first <= day && day <= other.last),
+    '': (day) => first.first <= day && day <= first.last,
+    __eq: (day) => first.first <= day && day <= first.last,
+    __gt: (day) => day > first.last,
+    __gte: (day) => day >= first.first,
+    __lt: (day) => day < first.first,
+    __lte: (day) => day <= first.last,
+    __range: (day) => first.first <= day && day <= second.last,
+    __in: (day) => (first.first <= day && day <= first.last) || (second.first <= day && day <= second.last),
   }
   const isPair = ['__range', '__in'].includes(operator)
-  const text = isPair ? `${one.text},${other.text}` : one.text
+  const text = isPair ? `${first.text},${second.text}` : first.text
   const isMeant = meanings[operator] ?? (() => false)
   // A list of moments holds no days, and a list of days at most 500.
   if (
     operator === '__in' &&
-    (field === 'moment' || one.text.trim().length === 4 || other.text.trim().length === 4)
+    (field === 'moment' || first.text.trim().length === 4 || second.text.trim().length === 4)
   )
     return {
-      parameters: [[`${field}__range`, one.text.trim() + ',' + one.text.trim()]],
-      isMeant: ({ day }) => one.first <= day && day <= one.last,
+      parameters: [[`${field}__range`, first.text.trim() + ',' + first.text.trim()]],
+      isMeant: ({ day }) => first.first <= day && day <= first.last,
     }
   return { parameters: [[`${field}${operator}`, text]], isMeant: ({ day }) => isMeant(day) }
 }

@@ -59,16 +59,16 @@ test.each(Object.keys(readers).flatMap((format) => sizes.map((size): [string, nu
       ['', expected(() => true)],
       ['&m=1', expected((n) => n % 3 === 1)],
     ] as const) {
-      const found: Rows[] = []
+      const pages: Rows[] = []
       for (let page = 1; (page - 1) * size < due.length; page += 1) {
         const { status, body } = await rawGet(
           service.app,
           `${at}/data/?format=${format}&page_size=${size}&page=${page}${query}`,
         )
         expect([query, page, status]).toEqual([query, page, 200])
-        found.push(readers[format]?.(body) ?? [])
+        pages.push(readers[format]?.(body) ?? [])
       }
-      expect(found.flat()).toEqual(due)
+      expect(pages.flat()).toEqual(due)
     }
   },
   120_000,

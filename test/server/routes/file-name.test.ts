@@ -29,14 +29,15 @@ test('a page has its number', () => {
 test('any query has a name that every system can save, and other queries have others', () => {
   const values = fc.string({ unit: 'binary', maxLength: 60 })
   fc.assert(
-    fc.property(values, values, (one, other) => {
-      const [name, another] = [one, other].map((value) =>
+    fc.property(values, values, (first, second) => {
+      const [name, another] = [first, second].map((value) =>
         nameOf(new URLSearchParams({ city: value }).toString()),
       )
       expect(name).toMatch(/^covid19-caso-[\w-]+-2026-01-02\.csv$/)
       expect(name?.length).toBeLessThan(90)
       expect(name === another).toBe(
-        new URLSearchParams({ city: one }).get('city') === new URLSearchParams({ city: other }).get('city'),
+        new URLSearchParams({ city: first }).get('city') ===
+          new URLSearchParams({ city: second }).get('city'),
       )
     }),
   )

@@ -88,15 +88,19 @@ test('the listings name every file, and the sums are those of its bytes', async 
       media_type: media,
     })),
   }
-  const own = await get('/files/d/t/')
-  expect([own.status, own.headers['content-type'], JSON.parse(own.body.toString())]).toEqual([
+  const listing = await get('/files/d/t/')
+  expect([listing.status, listing.headers['content-type'], JSON.parse(listing.body.toString())]).toEqual([
     200,
     'application/json',
     table,
   ])
-  const all = JSON.parse((await get('/files/d/')).body.toString()) as unknown
-  expect(all).toEqual({ dataset: 'd', sums: 'http://localhost:8000/files/d/SHA512SUMS', tables: [table] })
-  const { files } = JSON.parse(own.body.toString()) as {
+  const fileListing = JSON.parse((await get('/files/d/')).body.toString()) as unknown
+  expect(fileListing).toEqual({
+    dataset: 'd',
+    sums: 'http://localhost:8000/files/d/SHA512SUMS',
+    tables: [table],
+  })
+  const { files } = JSON.parse(listing.body.toString()) as {
     files: { name: string; address: string; bytes: number; sha512: string }[]
   }
   for (const { address, bytes, sha512: sum } of files) {
@@ -183,11 +187,11 @@ describe('what is not there is a problem', () => {
     ['/files/d/t', 301, /^$/],
     ['/files/', 404, /./],
   ])('%s', async (target, status, detail) => {
-    const found = await get(target.replace('SNAPSHOT', base))
-    const { detail: told = '' } = (status < 400 ? {} : JSON.parse(found.body.toString())) as {
+    const answer = await get(target.replace('SNAPSHOT', base))
+    const { detail: told = '' } = (status < 400 ? {} : JSON.parse(answer.body.toString())) as {
       detail?: string
     }
-    expect([found.status, told]).toEqual([status, expect.stringMatching(detail)])
+    expect([answer.status, told]).toEqual([status, expect.stringMatching(detail)])
   })
 })
 
@@ -243,8 +247,8 @@ describe('health', () => {
     })
   })
 
-  test.each<[what: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>(
-    sampled<[what: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>(
+  test.each<[title: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>(
+    sampled<[title: string, harm: (pointer: string) => Promise<void>, fault: RegExp]>(
       [
         ['is cut off', (pointer) => truncate(pointer, 40), /^its manifest is damaged/],
         ['is gone', (pointer) => rm(pointer), /^current\.json is missing/],
@@ -273,10 +277,10 @@ describe('health', () => {
       4,
     ),
   )('tells why in words without a path where a pointer %s', async (_what, harm, fault) => {
-    const own = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
-    await own.ingest()
-    await harm(path.join(own.warehouse, 'd', 't', 'current.json'))
-    const running = await serve(own)
+    const ownShop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    await ownShop.ingest()
+    await harm(path.join(ownShop.warehouse, 'd', 't', 'current.json'))
+    const running = await serve(ownShop)
     const body = (await healthOf(running)) as { status: string; faults: { fault: string }[] }
     expect(body).toMatchObject({
       status: 'degraded',
@@ -285,19 +289,19 @@ describe('health', () => {
     const rows = await rawGet(running.app, '/api/v1/dataset/d/t/data/')
     for (const told of [JSON.stringify(body), rows.body.toString()])
       expect(told).not.toMatch(/\/(tmp|work|home)|warehouse/)
-    expect(running.logged()).toContain(own.warehouse)
+    expect(running.logged()).toContain(ownShop.warehouse)
   })
 
   test('is degraded where a file is damaged; a scrub finds it, and the snapshot before serves', async () => {
-    const own = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
-    await own.ingest({ now: () => new Date('2026-01-01T00:00:00Z') })
-    await own.write('d/t.csv', 'n\n1\n2\n')
-    const [outcome] = await own.ingest({ now: () => new Date('2026-02-01T00:00:00Z') })
+    const ownShop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    await ownShop.ingest({ now: () => new Date('2026-01-01T00:00:00Z') })
+    await ownShop.write('d/t.csv', 'n\n1\n2\n')
+    const [outcome] = await ownShop.ingest({ now: () => new Date('2026-02-01T00:00:00Z') })
     if (outcome?.status !== 'published') throw new Error('expected a snapshot')
-    const running = await serve(own)
+    const running = await serve(ownShop)
     expect(await count(running)).toBe(2)
 
-    const part = path.join(own.warehouse, 'd', 't', outcome.manifest.snapshot, 'part-00000.parquet')
+    const part = path.join(ownShop.warehouse, 'd', 't', outcome.manifest.snapshot, 'part-00000.parquet')
     const bytes = await readFile(part)
     bytes[30] = (bytes[30] ?? 0) ^ 4
     await writeFile(part, bytes)
@@ -317,11 +321,11 @@ describe('health', () => {
     }
     await running.scrub()
     expect([await count(running), await healthOf(running)]).toEqual([1, degraded])
-    const restarted = await serve(own)
+    const restarted = await serve(ownShop)
     expect([await count(restarted), await healthOf(restarted)]).toEqual([1, degraded])
 
-    await own.write('d/t.csv', 'n\n1\n2\n3\n')
-    await own.ingest({ now: () => new Date('2026-03-01T00:00:00Z') })
+    await ownShop.write('d/t.csv', 'n\n1\n2\n3\n')
+    await ownShop.ingest({ now: () => new Date('2026-03-01T00:00:00Z') })
     await running.snapshots.refresh()
     expect([await count(running), await healthOf(running)]).toEqual([
       3,

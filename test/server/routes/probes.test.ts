@@ -83,15 +83,15 @@ describe('a service that starts', () => {
   })
 
   test('is not ready while what is published cannot be loaded, and stays ready when it fails later', async () => {
-    const own = await published()
-    const home = path.join(own.warehouse, 'd', 't')
+    const ownShop = await published()
+    const home = path.join(ownShop.warehouse, 'd', 't')
     const { snapshot } = JSON.parse(await readFile(path.join(home, 'current.json'), 'utf8')) as {
       snapshot: string
     }
     const part = path.join(home, snapshot, 'part-00000.parquet')
     const [away, back] = [() => rename(part, `${part}.away`), () => rename(`${part}.away`, part)]
     await away()
-    const { app, load } = await starting(own)
+    const { app, load } = await starting(ownShop)
     await load()
     const { body } = await request(app).get('/readyz').expect(503)
     expect(body).toEqual({
@@ -139,14 +139,14 @@ testSampled<[refreshed: string | undefined, days: number, isStale: boolean]>([
   },
 )
 
-test.each<[what: string, table: { refreshed?: string; order?: string[] }, isTakenOver: boolean]>([
+test.each<[title: string, table: { refreshed?: string; order?: string[] }, isTakenOver: boolean]>([
   ['as before', {}, true],
   ['as refreshed daily', { refreshed: 'daily' }, false],
   ['in another order', { order: ['n desc'] }, false],
-])('under a new catalog a table declared %s is served by that', async (_what, more, isTakenOver) => {
+])('under a new catalog a table declared %s is served by that', async (_what, tableKeys, isTakenOver) => {
   const shop = await published({}, new Date(Date.now() - 3 * dayMs))
   const { snapshots } = await serve(shop)
-  const catalog = catalogAround([{ name: 't', order: [], fields, ...more }])
+  const catalog = catalogAround([{ name: 't', order: [], fields, ...tableKeys }])
   const retention = { count: 2, graceMs: 0 }
   const log = openLog('silent')
   const after = new Snapshots({ store: shop.store, catalog, retention, log, before: snapshots })
@@ -155,7 +155,7 @@ test.each<[what: string, table: { refreshed?: string; order?: string[] }, isTake
   expect(after.current(table) !== null).toBe(isTakenOver)
   await after.refresh()
   expect(after.statuses.map(({ fault, refreshed }) => [fault, refreshed])).toEqual([
-    [null, more.refreshed ?? null],
+    [null, tableKeys.refreshed ?? null],
   ])
 })
 
@@ -186,12 +186,12 @@ testAll(
   async () => {
     const count = 60_000
     const lines = Array.from({ length: count }, (_, n) => `${n},${randomBytes(150).toString('base64')}`)
-    const own = await workshop(
+    const shop = await workshop(
       catalogAround([{ name: 't', order: [], fields: [...fields, fieldOf('s:string')] }]),
       { 'd/t.csv': `n,s\n${lines.join('\n')}\n` },
     )
-    await own.ingest()
-    const home = path.join(own.warehouse, 'd', 't')
+    await shop.ingest()
+    const home = path.join(shop.warehouse, 'd', 't')
     const { snapshot, parts } = JSON.parse(await readFile(path.join(home, 'current.json'), 'utf8')) as {
       snapshot: string
       parts: { file: string; bytes: number }[]
@@ -202,7 +202,7 @@ testAll(
     for (const file of files) await utimes(file, new Date(0), new Date(0))
     const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size))
     const bytes = sizes.reduce((sum, size) => sum + size, 0)
-    const { app, load } = await starting(own)
+    const { app, load } = await starting(shop)
     const said = new Set<string>()
     const at = { isOver: false }
     const loading = load().finally(() => (at.isOver = true))

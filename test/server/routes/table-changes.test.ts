@@ -85,7 +85,7 @@ describe('conditions on the states of a row', () => {
   const after = new Map(
     ids80.slice(10).map((id) => [id, next() < 0.3 ? (before.get(id) ?? rowOf(id)) : rowOf(id)]),
   )
-  let own: Service
+  let ownService: Service
   beforeAll(async () => {
     const table = {
       name: 't',
@@ -105,7 +105,7 @@ describe('conditions on the states of a row', () => {
       const [outcome] = await shop.ingest({ now })
       if (outcome?.status !== 'published') throw new Error('not published')
     }
-    own = await serve(shop)
+    ownService = await serve(shop)
   })
 
   test.each<[query: string, holds: (row: Row) => boolean]>([
@@ -125,9 +125,9 @@ describe('conditions on the states of a row', () => {
       const isSame = JSON.stringify(states[0]) === JSON.stringify(states[1])
       return !isSame && states.some((row) => row !== undefined && holds(row))
     })
-    const { body } = await rawGet(own.app, `${base}?${query}&ordering=id`)
+    const { body } = await rawGet(ownService.app, `${base}?${query}&ordering=id`)
     const { results } = JSON.parse(body.toString()) as { results: { id: number }[] }
-    expect(results.map(({ id }) => id)).toEqual(expected.toSorted((one, other) => one - other))
+    expect(results.map(({ id }) => id)).toEqual(expected.toSorted((a, b) => a - b))
     expect(expected.length).toBeGreaterThan(0)
   })
 })

@@ -75,14 +75,14 @@ test('a row that changed has each change, the latest first', async () => {
   })
 })
 
-test.each<[what: string, query: string, first: number | null, last: number | null, kinds: readonly string[]]>(
-  [
-    ['was removed', '?id=2', 0, 1, ['removed', 'changed']],
-    ['was added', '?id=3', 2, 3, ['added']],
-    ['was removed and came back', '?id=5', 0, 3, ['added', 'removed']],
-    ['never was', '?id=4', null, null, []],
-  ],
-)('a row that %s was seen from its first snapshot to its last', async (_what, query, first, last, kinds) => {
+test.each<
+  [title: string, query: string, first: number | null, last: number | null, kinds: readonly string[]]
+>([
+  ['was removed', '?id=2', 0, 1, ['removed', 'changed']],
+  ['was added', '?id=3', 2, 3, ['added']],
+  ['was removed and came back', '?id=5', 0, 3, ['added', 'removed']],
+  ['never was', '?id=4', null, null, []],
+])('a row that %s was seen from its first snapshot to its last', async (_what, query, first, last, kinds) => {
   const { body } = await get(query)
   const history = body as { first_seen: unknown; last_seen: unknown; changes: { change: string }[] }
   expect([history.first_seen, history.last_seen, history.changes.map(({ change }) => change)]).toEqual([

@@ -18,7 +18,7 @@ const readers = 20
 const toldMs = Number(process.env['TOLD_MS'] ?? 20_000)
 const random = randomFrom(seed)
 const upTo = (most: number): number => Math.floor(random() * most)
-const one = <T>(items: readonly [T, ...T[]] | readonly T[]): T => items[upTo(items.length)] as T
+const pick = <T>(items: readonly [T, ...T[]] | readonly T[]): T => items[upTo(items.length)] as T
 
 const base = '/api/v1/dataset/d/t'
 const targets = [
@@ -94,7 +94,7 @@ const kinds: Readonly<Record<string, (file: string) => Promise<void>>> = {
   },
   swap: async (file) => {
     const others = (await readdir(home)).filter((name) => path.extname(name) === path.extname(file))
-    await cp(path.join(pristine, one(others)), file, { force: true })
+    await cp(path.join(pristine, pick(others)), file, { force: true })
   },
   removal: (file) => rm(file),
   // A concurrent reader may meet the file while it is rewritten.
@@ -120,7 +120,7 @@ async function read(
   tell: () => void,
 ): Promise<void> {
   while (!isOver()) {
-    const target = one(targets)
+    const target = pick(targets)
     // A transfer that breaks off is no answer.
     const answer = await rawGet(service.app, target).catch(() => null)
     if (answer?.body.includes('damaged-files') === true) tell()
@@ -137,7 +137,7 @@ test('no wrong row is answered, and the fault is told within 2 s of the first re
     await cp(pristine, home, { recursive: true })
     const service = await serve(shop, { ...uncached, ...(left % 2 === 0 && { selectionBytesMax: 0 }) })
     const names = (await readdir(home)).filter((name) => /parquet|index|bin|csv\.gz/.test(name))
-    const [name, kind] = [one(names), one(Object.keys(kinds))]
+    const [name, kind] = [pick(names), pick(Object.keys(kinds))]
     const file = path.join(home, name)
     const before = await readFile(file)
     const wrong: string[] = []
@@ -174,7 +174,7 @@ test('no wrong row is answered from the row store and its like, which are damage
     await rm(home, { recursive: true })
     await cp(pristine, home, { recursive: true })
     const names = (await readdir(home)).filter((name) => /dictionary|\.bin$/.test(name))
-    const name = one(names)
+    const name = pick(names)
     await kinds['flip']?.(path.join(home, name))
     await noteWhole()
     const service = await serve(shop, { ...uncached, ...(left % 2 === 0 && { selectionBytesMax: 0 }) })
@@ -206,15 +206,15 @@ test('no wrong row is answered from a file that has the bytes of another one', a
   const names = (await readdir(pristine)).filter((name) => name.endsWith('.bin'))
   const sizes = new Map<string, number>()
   for (const name of names) sizes.set(name, (await stat(path.join(pristine, name))).size)
-  const pairs = names.flatMap((name) => names.flatMap((other) => (other === name ? [] : [[name, other]])))
+  const pairs = names.flatMap((name) => names.flatMap((second) => (second === name ? [] : [[name, second]])))
   const isAlike = ([a = '', b = '']: readonly string[]): boolean => sizes.get(a) === sizes.get(b)
   // The size of a file shows the others when it is opened.
   const alike = pairs.filter(isAlike)
   expect(alike).not.toEqual([])
-  for (const [name = '', other = ''] of isQuick ? alike : pairs) {
+  for (const [name = '', second = ''] of isQuick ? alike : pairs) {
     await rm(home, { recursive: true })
     await cp(pristine, home, { recursive: true })
-    await cp(path.join(pristine, other), path.join(home, name))
+    await cp(path.join(pristine, second), path.join(home, name))
     await noteWhole()
     const service = await serve(shop, { ...uncached, selectionBytesMax: 0 })
     const wrong: string[] = []
@@ -225,7 +225,12 @@ test('no wrong row is answered from a file that has the bytes of another one', a
     }
     const isRefused = service.snapshots.statuses.some(({ fault }) => fault !== null)
     await service.close()
-    expect({ name, other, wrong, isRefused }).toEqual({ name, other, wrong: [], isRefused: true })
+    expect({ name, second, wrong, isRefused }).toEqual({
+      name,
+      second,
+      wrong: [],
+      isRefused: true,
+    })
   }
 }, 60_000)
 

@@ -51,11 +51,11 @@ describe('a pinned walk', () => {
     const [newer] = await published(shop, [2], dayAgo + hourMs)
     await service.snapshots.refresh()
     const rest = await walk(service.app, String(first.body['next']))
-    const all = [
+    const results = [
       ...(first.body['results'] as Record<string, unknown>[]),
       ...rest.flatMap((page) => page.results),
     ]
-    expect(all).toEqual(Array.from({ length: 21 }, (_, n) => ({ n, version: 1 })))
+    expect(results).toEqual(Array.from({ length: 21 }, (_, n) => ({ n, version: 1 })))
     const plain = await json(service, `${rows}?page_size=5`)
     expect([plain.headers['acervo-snapshot'], plain.body['count'], plain.body['next']]).toEqual([
       newer,
@@ -75,11 +75,11 @@ describe('a pinned walk', () => {
     const answers = (headers: Record<string, string>[] = []) =>
       Promise.all(targets.map((target, index) => rawGet(service.app, target, headers[index] ?? {})))
     const first = await answers()
-    const known = first.map(({ headers }) => ({ 'If-None-Match': String(headers['etag']) }))
-    expect((await answers(known)).map(({ status }) => status)).toEqual([304, 304, 304])
+    const conditions = first.map(({ headers }) => ({ 'If-None-Match': String(headers['etag']) }))
+    expect((await answers(conditions)).map(({ status }) => status)).toEqual([304, 304, 304])
     await published(shop, [2], dayAgo + hourMs)
     await service.snapshots.refresh()
-    const fresh = await answers(known)
+    const fresh = await answers(conditions)
     expect(fresh.map(({ status }) => status)).toEqual([200, 200, 200])
     for (const [index, { body }] of fresh.entries()) expect(body).not.toEqual(first[index]?.body)
   })
@@ -141,7 +141,7 @@ describe('a pinned walk', () => {
     ])
   })
 
-  testSampled<[what: string, spoil: (folder: string) => Promise<void>]>([
+  testSampled<[title: string, spoil: (folder: string) => Promise<void>]>([
     ['without its manifest', (folder) => rm(path.join(folder, 'manifest.json'))],
     ['with a part that is gone', (folder) => rm(path.join(folder, 'part-00001.parquet'))],
     ['with a part that was changed', (folder) => writeFile(path.join(folder, 'part-00001.parquet'), 'x')],
@@ -180,8 +180,8 @@ describe('addresses that were harvested', () => {
     const texts = await Promise.all(
       documents.map(async (target) => (await rawGet(app, target)).body.toString()),
     )
-    const all = texts.flatMap((text) => [...text.matchAll(/http:\/\/localhost:8000(\/files\/[^"#]*)/g)])
-    return [...new Set(all.map(([, target = '']) => target))].filter((target) =>
+    const links = texts.flatMap((text) => [...text.matchAll(/http:\/\/localhost:8000(\/files\/[^"#]*)/g)])
+    return [...new Set(links.map(([, target = '']) => target))].filter((target) =>
       /\.(gz|parquet)$/.test(target),
     )
   }
@@ -288,8 +288,8 @@ test('the address of a dataset tells of each refresh of each of its tables', asy
   await shop.ingest(day(1))
   const service = await serve(shop)
   const told = async (): Promise<unknown> =>
-    ((await json(service, '/api/v1/dataset/d/')).body['tables'] as Record<string, unknown>[]).map((one) =>
-      String(one['import_date']).slice(0, 10),
+    ((await json(service, '/api/v1/dataset/d/')).body['tables'] as Record<string, unknown>[]).map((table) =>
+      String(table['import_date']).slice(0, 10),
     )
   const due = names.map(() => '2026-01-01')
   expect(await told()).toEqual(due)
@@ -305,7 +305,7 @@ test('the address of a dataset tells of each refresh of each of its tables', asy
 describe('old snapshots', () => {
   test.each<
     [
-      what: string,
+      title: string,
       ids: number[],
       current: number,
       now: number,
@@ -327,8 +327,8 @@ describe('old snapshots', () => {
     ['order does not matter', [3, 1, 4, 2], 4, 100, 2, 0, [1, 2]],
   ])('%s', (_what, ids, current, now, count, graceHours, gone) => {
     const retention = { count, graceMs: graceHours * hourMs }
-    const found = removable(ids.map(idOf), { snapshot: idOf(current), previous: null }, at(now), retention)
-    expect(found.toSorted()).toEqual(gone.map(idOf))
+    const expired = removable(ids.map(idOf), { snapshot: idOf(current), previous: null }, at(now), retention)
+    expect(expired.toSorted()).toEqual(gone.map(idOf))
   })
 
   test('are removed by a job an hour after they are given out no more', async () => {

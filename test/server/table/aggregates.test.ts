@@ -349,10 +349,10 @@ test('counts of codes need no statement, and the next page no second one', async
   const { app, scans } = await serve(shop)
   await textAt(app, `${address}?group=state&day__month=2020-06`)
   expect(scans.statements).toBe(0)
-  const other = await serve(shop, { codesBytesMax: 0 })
-  for (const more of ['', '&ordering=-rows', '&page=2', '&rows__gt=1'])
-    await textAt(other.app, `${address}?group=state&page_size=1${more}`)
-  expect(other.scans.statements).toBe(1)
+  const uncoded = await serve(shop, { codesBytesMax: 0 })
+  for (const suffix of ['', '&ordering=-rows', '&page=2', '&rows__gt=1'])
+    await textAt(uncoded.app, `${address}?group=state&page_size=1${suffix}`)
+  expect(uncoded.scans.statements).toBe(1)
 })
 
 test('groups that may need too much memory are refused before a statement runs', async () => {
@@ -381,7 +381,7 @@ test('sums and quotients of doubles are the nearest ones', () => {
       (numbers, divisor) => {
         const sum = new DoubleSum()
         for (const number of numbers) sum.add(unitsOf(number), -1074)
-        const units = numbers.reduce((all, number) => all + unitsOf(number), 0n)
+        const units = numbers.reduce((sumSoFar, number) => sumSoFar + unitsOf(number), 0n)
         expect(sum.dividedBy(divisor)).toBe(nearestDouble(units, BigInt(divisor)))
       },
     ),

@@ -29,12 +29,12 @@ test('pieces come in the order in which they were added', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
       const written = new ByteBuilder()
-      for (const one of pieces) {
-        if (typeof one === 'string') written.text(one)
-        else written.copy(one, 1, one.length)
+      for (const chunk of pieces) {
+        if (typeof chunk === 'string') written.text(chunk)
+        else written.copy(chunk, 1, chunk.length)
       }
-      const due = pieces.map((one) =>
-        typeof one === 'string' ? Buffer.from(one) : Buffer.from(one).subarray(1),
+      const due = pieces.map((chunk) =>
+        typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk).subarray(1),
       )
       expect(Buffer.from(written.build()).equals(Buffer.concat(due))).toBe(true)
     }),

@@ -36,7 +36,7 @@ const cellsOf = (n: number): Cells => ({
   flag: n % 5 === 0 ? null : n % 2 === 0,
   rare: n === rareAt ? 'x' : '',
 })
-const all = Array.from({ length: rowCount }, (_, n) => cellsOf(n))
+const rowCells = Array.from({ length: rowCount }, (_, n) => cellsOf(n))
 
 const table = {
   name: 't',
@@ -60,7 +60,7 @@ let rows: readonly Row[]
 let coded: unknown
 
 beforeAll(async () => {
-  const lines = all.map((cells) =>
+  const lines = rowCells.map((cells) =>
     Object.values(cells)
       .map((cell: Cells[keyof Cells]) => String(cell ?? ''))
       .join(','),
@@ -89,7 +89,7 @@ test('each filter field has codes', () => {
     [
       { name: 'state', values: 6 },
       { name: 'city', values: 3000 },
-      { name: 'day', values: new Set(all.map(({ day }) => day)).size },
+      { name: 'day', values: new Set(rowCells.map(({ day }) => day)).size },
       { name: 'price', values: 401 },
       { name: 'flag', values: 2 },
       { name: 'rare', values: 1 },
@@ -144,7 +144,7 @@ describe('without a statement over the parts', () => {
   test.each(cases)('%s', async (ask, isRight) => {
     const { app, seen } = await serving()
     const { count, results } = await getPage(app, `${address}${ask}`)
-    expect(count).toBe(all.filter(isRight).length)
+    expect(count).toBe(rowCells.filter(isRight).length)
     for (const { n } of results) expect(isRight(cellsOf(Number(n)))).toBe(true)
     const read = (): string[] => seen().filter((sql) => sql.includes('read_parquet'))
     const before = read()
@@ -183,18 +183,18 @@ test('after a refresh the values of the new snapshot are found and shown, and no
     ['Acre', 'Belo', 'Caxias'],
     ['Xapuri', 'Yolanda', 'Zortea'],
   ] as const
-  const own = await workshop(
+  const ownShop = await workshop(
     catalogAround([{ name: 't', order: ['n asc'], filters: ['city'], search: ['city'], fields }]),
     { 'd/t.csv': citiesOf(first) },
   )
-  await own.ingest()
-  const refreshed = await serve(own)
-  const expectFound = async ([one, two, three]: readonly [string, string, string]): Promise<void> => {
+  await ownShop.ingest()
+  const refreshed = await serve(ownShop)
+  const expectFound = async ([firstCity, two, three]: readonly [string, string, string]): Promise<void> => {
     const due: [ask: string, count: number, shown: string[]][] = [
-      [`city=${one}`, 100, [one]],
+      [`city=${firstCity}`, 100, [firstCity]],
       [`city=${two}`, 100, [two]],
       [`search=${three}`, 100, [three]],
-      ['page_size=3', 300, [one, two, three]],
+      ['page_size=3', 300, [firstCity, two, three]],
       ['ordering=-city&page_size=1', 300, [three]],
     ]
     for (const [ask, number, shown] of due) {
@@ -203,8 +203,8 @@ test('after a refresh the values of the new snapshot are found and shown, and no
     }
   }
   await expectFound(first)
-  await own.write('d/t.csv', citiesOf(second))
-  await own.ingest({ now: () => new Date('2027-01-01T00:00:00Z') })
+  await ownShop.write('d/t.csv', citiesOf(second))
+  await ownShop.ingest({ now: () => new Date('2027-01-01T00:00:00Z') })
   await refreshed.snapshots.refresh()
   await expectFound(second)
   expect((await getPage(refreshed.app, '/api/v1/dataset/d/t/data/?city=Acre')).count).toBe(0)
@@ -229,9 +229,9 @@ testAll('fields whose names hold words of ours are told apart, with any share of
   const { app } = await serve(odd, { codesBytesMax: 10_666_666.5, selectionBytesMax: 0 })
   for (let round = 0; round < 2; round += 1) {
     for (const [field, name] of names.entries()) {
-      const found = await getPage(app, `${address}?${encodeURIComponent(name)}=v1&page_size=1000`)
+      const page = await getPage(app, `${address}?${encodeURIComponent(name)}=v1&page_size=1000`)
       const due = Array.from({ length: 500 }, (_, n) => n).filter((n) => cell(n, field) === 'v1')
-      expect([name, found.results.map(({ n }) => n)]).toEqual([name, due])
+      expect([name, page.results.map(({ n }) => n)]).toEqual([name, due])
     }
   }
 })

@@ -28,11 +28,11 @@ const cellsOf = (n: number): Cells => ({
   id: `id ${(n * 104_729) % 1_000_003}`,
   flag: n % 3 === 0,
 })
-const all = Array.from({ length: rowCount }, (_, n) => cellsOf(n))
+const rowCells = Array.from({ length: rowCount }, (_, n) => cellsOf(n))
 
 let shop: Workshop
 beforeAll(async () => {
-  const lines = all.map((cells) =>
+  const lines = rowCells.map((cells) =>
     Object.values(cells)
       .map((cell: Cells[keyof Cells]) => String(cell ?? ''))
       .join(','),
@@ -59,10 +59,10 @@ type Key = 'day' | 'city' | 'price' | 'id'
 function ordered(rows: readonly Cells[], keys: readonly (readonly [Key, 1 | -1])[]): readonly Cells[] {
   return rows.toSorted((a, b) => {
     for (const [key, sign] of keys) {
-      const [one, other] = [a[key], b[key]]
-      if (one === other) continue
-      if (one === null || other === null) return one === null ? 1 : -1
-      return sign * (one < other ? -1 : 1)
+      const [left, right] = [a[key], b[key]]
+      if (left === right) continue
+      if (left === null || right === null) return left === null ? 1 : -1
+      return sign * (left < right ? -1 : 1)
     }
     return a.n - b.n
   })
@@ -106,21 +106,26 @@ const filters: readonly (readonly [string, (cells: Cells) => boolean])[] = [
 
 describe.each(orders)('in the order %s', (ordering, keys) => {
   test.each(sampled(filters, 3))('with %s', async (filter, isRight) => {
-    const due = ordered(all.filter(isRight), keys)
+    const due = ordered(rowCells.filter(isRight), keys)
     const { app, seen } = await serving()
     // First ask in the order of the table: what the server keeps of it must not answer for the other order.
     const asLying = await getPage(app, `${address}?page_size=50&${filter}`)
     expect(asLying.results.map(({ n }) => n)).toEqual(
-      all
+      rowCells
         .filter(isRight)
         .slice(0, 50)
         .map(({ n }) => n),
     )
     const last = Math.max(1, Math.ceil(due.length / 50))
     for (const page of new Set([1, Math.ceil(last / 2), last])) {
-      const found = await getPage(app, `${address}?ordering=${ordering}&page_size=50&page=${page}&${filter}`)
-      expect(found.count).toBe(due.length)
-      expect(found.results.map(({ n }) => n)).toEqual(due.slice((page - 1) * 50, page * 50).map(({ n }) => n))
+      const orderedPage = await getPage(
+        app,
+        `${address}?ordering=${ordering}&page_size=50&page=${page}&${filter}`,
+      )
+      expect(orderedPage.count).toBe(due.length)
+      expect(orderedPage.results.map(({ n }) => n)).toEqual(
+        due.slice((page - 1) * 50, page * 50).map(({ n }) => n),
+      )
     }
     expect(seen()).toEqual([])
   })

@@ -41,14 +41,14 @@ beforeAll(async () => {
   const lines = Array.from({ length: 800 }, (_, n) => {
     const tags = Array.from({ length: Math.floor(random() * 4) }, () => pick(items))
     const doc = random() < 0.2 ? null : `{"n": ${n % 40}, "rate": 0.1234567890123456789${n % 7}, "s": "x y"}`
-    const some = [doc, JSON.stringify(tags), `${pick(lats)},${pick(lons)}`]
-    return [n, ...some.map((text) => (text === null || random() < 0.1 ? '' : cell(text)))].join()
+    const texts = [doc, JSON.stringify(tags), `${pick(lats)},${pick(lons)}`]
+    return [n, ...texts.map((text) => (text === null || random() < 0.1 ? '' : cell(text)))].join()
   })
   const csv = `n,doc,tags,place\n${lines.join('\n')}\n`
   shops = []
-  for (const [name, more] of Object.entries({ packed: { packed: true }, plain: {} })) {
+  for (const [name, tableKeys] of Object.entries({ packed: { packed: true }, plain: {} })) {
     const fields = ['n:integer', 'doc:json', 'tags:list', 'place:point'].map(fieldOf)
-    const table = { name: 't', order: ['n asc'], filters: ['doc', 'tags', 'place'], fields, ...more }
+    const table = { name: 't', order: ['n asc'], filters: ['doc', 'tags', 'place'], fields, ...tableKeys }
     const shop = await workshop(catalogAround([table]))
     await shop.write('d/t.csv.gz', gzipSync(csv))
     const [outcome] = await shop.ingest()
@@ -170,16 +170,16 @@ test.each<[string, ServiceOptions]>(
   )
   await shop.ingest()
   const { app, close } = await serve(shop, options)
-  const found = async (query: string): Promise<unknown[]> =>
+  const numbersOf = async (query: string): Promise<unknown[]> =>
     (await getPage(app, `${data}?${query}`)).results.map(({ n }) => n)
-  expect(await found('tags__has=a')).toEqual([1])
-  expect(await found('tags__has=b')).toEqual([1])
-  expect(await found('tags__has=A')).toEqual([])
-  expect(await found('tags__has=,')).toEqual([6])
-  expect(await found('tags__has=y')).toEqual([5, 6])
-  expect(await found('tags=%5B%5D')).toEqual([3])
-  expect(await found('place__within=178,-1,-178,1')).toEqual([1, 2])
-  expect(await found('place__within=-1,9.99,1,10')).toEqual([3])
-  expect(await found('place=10.0,0')).toEqual([3])
+  expect(await numbersOf('tags__has=a')).toEqual([1])
+  expect(await numbersOf('tags__has=b')).toEqual([1])
+  expect(await numbersOf('tags__has=A')).toEqual([])
+  expect(await numbersOf('tags__has=,')).toEqual([6])
+  expect(await numbersOf('tags__has=y')).toEqual([5, 6])
+  expect(await numbersOf('tags=%5B%5D')).toEqual([3])
+  expect(await numbersOf('place__within=178,-1,-178,1')).toEqual([1, 2])
+  expect(await numbersOf('place__within=-1,9.99,1,10')).toEqual([3])
+  expect(await numbersOf('place=10.0,0')).toEqual([3])
   await close()
 })

@@ -82,7 +82,7 @@ test('without memory for codes, the other ways find the same rows', async () => 
     const pages = [withCodes, without].map(async ({ app }) =>
       getPage(app, `${address}${query}&page_size=2&page=last`),
     )
-    const [one, other] = await Promise.all(pages)
-    expect(other).toEqual(one)
+    const [first, second] = await Promise.all(pages)
+    expect(second).toEqual(first)
   }
 })

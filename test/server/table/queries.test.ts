@@ -105,9 +105,9 @@ test('a walk of any ask gives each matching row once, also across a refresh', as
       const got: string[] = []
       let next: string | null = `/api/v1/dataset/${tableId(table)}/data/?${ask.query.toString()}`
       for (let page = 1; next !== null; page += 1) {
-        const found: Page = await getPage(app, next)
-        got.push(...found.results.map((row) => JSON.stringify(row)))
-        next = found.next
+        const answer: Page = await getPage(app, next)
+        got.push(...answer.results.map((row) => JSON.stringify(row)))
+        next = answer.next
         if (page !== 2 || left !== 1) continue
         // Half of the rows are gone in the snapshot that is current from here on.
         const [head = '', ...lines] = (await readFile(file, 'utf8')).split('\n')

@@ -9,13 +9,13 @@ const parts = [0, 40, 80].map((firstRow) => ({ firstRow, rows: Math.min(40, 100 
 function asBits(positions: readonly number[]): RowSet {
   return new RowSet(
     parts.map(({ firstRow, rows: count }): PartRows => {
-      const own = positions.filter((position) => position >= firstRow && position < firstRow + count)
+      const ownPositions = positions.filter((position) => position >= firstRow && position < firstRow + count)
       const rows = new Uint8Array(Math.ceil(count / 8))
-      for (const position of own) {
+      for (const position of ownPositions) {
         const row = position - firstRow
         rows[row >> 3] = (rows[row >> 3] ?? 0) | (0x80 >> (row & 7))
       }
-      return { firstRow, count: own.length, rows }
+      return { firstRow, count: ownPositions.length, rows }
     }),
   )
 }
@@ -24,7 +24,7 @@ const asNumbers = (positions: readonly number[]): RowSet =>
   RowSet.fromPositions(Uint32Array.from(positions), parts)
 
 /** Dense enough for bits, few enough for numbers, over the ends of bytes and parts, and none. */
-const sets: readonly (readonly [what: string, positions: readonly number[]])[] = [
+const sets: readonly (readonly [title: string, positions: readonly number[]])[] = [
   ['no row', []],
   ['the first row', [0]],
   ['the last row', [99]],
@@ -57,11 +57,11 @@ describe.each([
 
 test('the rows of two sets are those of both, in whichever forms they are', () => {
   const positions = fc.uniqueArray(fc.integer({ min: 0, max: 99 }), { maxLength: 100 })
-  const sorted = positions.map((all) => all.toSorted((a, b) => a - b))
+  const sorted = positions.map((list) => list.toSorted((a, b) => a - b))
   fc.assert(
-    fc.property(sorted, sorted, fc.boolean(), fc.boolean(), (one, other, isOneBits, isOtherBits) => {
-      const both = (isOneBits ? asBits : asNumbers)(one).and((isOtherBits ? asBits : asNumbers)(other))
-      const due = one.filter((position) => other.includes(position))
+    fc.property(sorted, sorted, fc.boolean(), fc.boolean(), (left, right, isOneBits, isOtherBits) => {
+      const both = (isOneBits ? asBits : asNumbers)(left).and((isOtherBits ? asBits : asNumbers)(right))
+      const due = left.filter((position) => right.includes(position))
       expect([both.count, ...both.slice(0, 100)]).toEqual([due.length, ...due])
     }),
     { seed, numRuns: 200 },

@@ -32,15 +32,15 @@ test('the next page is told however long the query is, and a walk by its links c
   const service = await serve(shop)
   const chosen = Array.from({ length: 500 }, (_, n) => 10 + n)
   let next: string | undefined = `${address}?n__in=${chosen.join()}&page_size=200&format=csv`
-  const found: number[] = []
+  const numbers: number[] = []
   while (next !== undefined) {
     const { status, headers, body } = await rawGet(service.app, next)
     expect(status).toBe(200)
     const lines = body.toString().trim().split('\n').slice(1)
-    found.push(...lines.map((line) => Number(line.split(',')[0])))
+    numbers.push(...lines.map((line) => Number(line.split(',')[0])))
     next = /<http:\/\/localhost:8000([^>]*)>; rel="next"/.exec(String(headers['link']))?.[1]
   }
-  expect(found).toEqual(chosen)
+  expect(numbers).toEqual(chosen)
 })
 
 describe('pages', () => {
@@ -222,7 +222,7 @@ describe('a refresh', () => {
     expect((await getPage(app, address)).count).toBe(4)
   })
 
-  testSampled<[what: string, change: (manifest: string) => string]>([
+  testSampled<[title: string, change: (manifest: string) => string]>([
     ['cut off', (text) => text.slice(0, 100)],
     ['of an unknown format', (text) => text.replace('"format": 2', '"format": 3')],
     ['whose parts leave a gap', (text) => text.replace('"firstRow": 2', '"firstRow": 3')],

@@ -9,13 +9,13 @@ test('a search goes through the fields that the catalog names now', async () => 
   const fields = ['a:string', 'b:string'].map(fieldOf)
   const searching = (name: string) => catalogAround([{ name: 't', order: [], search: [name], fields }])
   const lines = Array.from({ length: 64 }, (_, n) => `one${n},two${n}\n`)
-  const own = await workshop(searching('a'), { 'd/t.csv': `a,b\n${lines.join('')}` })
-  await own.ingest({ partRows: 16, codedDistinctMax: 1 })
+  const shop = await workshop(searching('a'), { 'd/t.csv': `a,b\n${lines.join('')}` })
+  await shop.ingest({ partRows: 16, codedDistinctMax: 1 })
   for (const [name, due] of [
     ['a', [1, 0]],
     ['b', [0, 1]],
   ] as const) {
-    const { app } = await serve({ ...own, catalog: searching(name) })
+    const { app } = await serve({ ...shop, catalog: searching(name) })
     const pages = await Promise.all(['one7', 'two7'].map((word) => getPage(app, `${address}?search=${word}`)))
     expect([name, pages.map(({ count }) => count)]).toEqual([name, due])
   }
@@ -29,17 +29,17 @@ test('a word is searched in each field, and never across two', async () => {
     `${n} ${words[n % 3]}`,
   ])
   const fields = ['a', 'b', 'c']
-  const own = await workshop(
+  const shop = await workshop(
     catalogAround([
       { name: 't', order: [], search: fields, fields: fields.map((name) => fieldOf(`${name}:string`)) },
     ]),
     { 'd/t.csv': `a,b,c\n${lines.map((line) => line.join()).join('\n')}\n` },
   )
-  await own.ingest({ partRows: 16, codedDistinctMax: 1 })
-  const { app } = await serve(own)
+  await shop.ingest({ partRows: 16, codedDistinctMax: 1 })
+  const { app } = await serve(shop)
   for (const word of ['sol', 'solmar', '7sol', '1lua', 'rio1', 'marrio', 'ol', '12', 'mar 1']) {
     const due = lines.filter((line) =>
-      word.split(' ').every((one) => line.some((text) => text?.includes(one))),
+      word.split(' ').every((part) => line.some((text) => text?.includes(part))),
     )
     const { results } = await getPage(app, `${address}?search=${word}&page_size=1000`)
     expect([word, results.map(({ a }) => a)]).toEqual([word, due.map(([a]) => a)])
@@ -61,9 +61,9 @@ async function servedTexts(texts: readonly string[], packed: boolean, codedDisti
     { length: 64 },
     (_, n) => `${n},"${(texts[n] ?? `other ${n}`).replaceAll('"', '""')}"`,
   )
-  const own = await workshop(catalogAround([table]), { 'd/t.csv': `n,s\n${lines.join('\n')}\n` })
-  await own.ingest({ partRows: 16, codedDistinctMax })
-  return serve(own)
+  const shop = await workshop(catalogAround([table]), { 'd/t.csv': `n,s\n${lines.join('\n')}\n` })
+  await shop.ingest({ partRows: 16, codedDistinctMax })
+  return serve(shop)
 }
 
 /** Searches with `*`, and the texts of `starting` that they match. */

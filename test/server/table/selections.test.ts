@@ -42,8 +42,8 @@ const catalog = catalogAround([
     fields: ['n:integer', 'state:string', 'name:string', 'code:string'].map(fieldOf),
   },
 ])
-const csv = (all: readonly Row[]): string =>
-  `n,state,name,code\n${all.map(({ n, state, name, code }) => `${n},${state ?? ''},${name},${code}`).join('\n')}\n`
+const csv = (list: readonly Row[]): string =>
+  `n,state,name,code\n${list.map(({ n, state, name, code }) => `${n},${state ?? ''},${name},${code}`).join('\n')}\n`
 
 let shop: Workshop
 beforeAll(async () => {
@@ -51,7 +51,7 @@ beforeAll(async () => {
   await shop.ingest({ partRows: 512, codedDistinctMax: 20 })
 })
 
-const numbers = (found: readonly Record<string, unknown>[]): unknown[] => found.map(({ n }) => n)
+const numbers = (results: readonly Record<string, unknown>[]): unknown[] => results.map(({ n }) => n)
 
 describe('a selection is found once', () => {
   test('for all its pages, formats and fields, and for many readers at once', async () => {
@@ -83,8 +83,8 @@ describe('a selection is found once', () => {
         )
         expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
         // A query for each part that has rows of the page.
-        const { pool: alone, app: other } = await serve(shop)
-        await rawGet(other, page)
+        const { pool: alone, app: second } = await serve(shop)
+        await rawGet(second, page)
         expect(pool.statements).toBe(alone.statements)
       }
     },
@@ -124,8 +124,8 @@ describe('only what can be right is read', () => {
 
   test('a value of a field of many values is looked up, and no part is scanned', async () => {
     const { app, seen } = await poolOf(shop)
-    const found = await getPage(app, `${address}?code=c42`)
-    expect(numbers(found.results)).toEqual(rows.filter(({ code }) => code === 'c42').map(({ n }) => n))
+    const codePage = await getPage(app, `${address}?code=c42`)
+    expect(numbers(codePage.results)).toEqual(rows.filter(({ code }) => code === 'c42').map(({ n }) => n))
     expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
     // Other conditions are checked only in those rows.
     const narrow = await getPage(app, `${address}?code__in=c42,c43&state=SP&search=sao`)
@@ -146,8 +146,8 @@ describe('only what can be right is read', () => {
     ['code__isnull=false&n__lt=30', ({ n }) => n < 30],
   ])('neighbours of many values are looked up: %s', async (ask, isRight) => {
     const { app, seen } = await poolOf(shop)
-    const found = await getPage(app, `${address}?${ask}&page_size=1000`)
-    expect(numbers(found.results)).toEqual(rows.filter(isRight).map(({ n }) => n))
+    const answer = await getPage(app, `${address}?${ask}&page_size=1000`)
+    expect(numbers(answer.results)).toEqual(rows.filter(isRight).map(({ n }) => n))
     const isAlone = !ask.includes('&')
     expect(seen().filter((sql) => /part-\d+/.test(sql) && isAlone)).toEqual([])
   })
@@ -161,11 +161,11 @@ describe('only what can be right is read', () => {
         fields: ['n:integer', 'key:string'].map(fieldOf),
       },
     ])
-    const all = Array.from({ length: rowCount }, (_, n) => ({ n, key: n % 50 === 0 ? null : keyOf(n) }))
+    const records = Array.from({ length: rowCount }, (_, n) => ({ n, key: n % 50 === 0 ? null : keyOf(n) }))
     let keys: Workshop
     let orders: unknown
     beforeAll(async () => {
-      const lines = all.map(({ n, key }) => `${n},${key ?? ''}`)
+      const lines = records.map(({ n, key }) => `${n},${key ?? ''}`)
       keys = await workshop(keyed, { 'd/t.csv': `n,key\n${lines.join('\n')}\n` })
       const [outcome] = await keys.ingest({ partRows: 512, codedDistinctMax: 20 })
       orders = outcome?.status === 'published' ? outcome.manifest.orders : undefined
@@ -189,31 +189,31 @@ describe('only what can be right is read', () => {
       ['key__isnull=false', (key) => key !== null],
     ])('%s', async (ask, isRight) => {
       const { app, seen } = await poolOf(keys)
-      const found = await getPage(app, `${address}?${ask}&page_size=1000`)
-      const due = all.filter(({ key }) => isRight(key)).map(({ n }) => n)
-      expect([found.count, numbers(found.results)]).toEqual([due.length, due.slice(0, 1000)])
+      const answer = await getPage(app, `${address}?${ask}&page_size=1000`)
+      const due = records.filter(({ key }) => isRight(key)).map(({ n }) => n)
+      expect([answer.count, numbers(answer.results)]).toEqual([due.length, due.slice(0, 1000)])
       expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
     })
 
     test('any page in the order of the field is a slice', async () => {
       const { app, seen } = await poolOf(keys)
-      const due = all.toSorted((a, b) =>
+      const due = records.toSorted((a, b) =>
         (a.key ?? 'x') < (b.key ?? 'x') ? -1 : (a.key ?? 'x') > (b.key ?? 'x') ? 1 : a.n - b.n,
       )
-      const found = await getPage(app, `${address}?ordering=key&page_size=100&page=3`)
-      expect(numbers(found.results)).toEqual(due.slice(200, 300).map(({ n }) => n))
+      const answer = await getPage(app, `${address}?ordering=key&page_size=100&page=3`)
+      expect(numbers(answer.results)).toEqual(due.slice(200, 300).map(({ n }) => n))
       expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
     })
   })
 
   testAll('words are not looked up in what another version of DuckDB folded', async () => {
-    const other = await workshop(catalog, { 'd/t.csv': csv(rows) })
-    const [outcome] = await other.ingest({ partRows: 512, codedDistinctMax: 20 })
+    const ownShop = await workshop(catalog, { 'd/t.csv': csv(rows) })
+    const [outcome] = await ownShop.ingest({ partRows: 512, codedDistinctMax: 20 })
     if (outcome?.status !== 'published') throw new Error('expected a snapshot')
     const { manifest } = outcome
     const older = manifestText({ ...manifest, tools: { ...manifest.tools, duckdb: 'v1.4.0' } })
-    await writeFile(path.join(other.warehouse, layout.pointer({ dataset: 'd', name: 't' })), older)
-    const { app, seen } = await poolOf(other)
+    await writeFile(path.join(ownShop.warehouse, layout.pointer({ dataset: 'd', name: 't' })), older)
+    const { app, seen } = await poolOf(ownShop)
     const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
     expect(numbers((await getPage(app, `${address}?search=SAO%204&page_size=1000`)).results)).toEqual(
       due.map(({ n }) => n),
@@ -223,9 +223,9 @@ describe('only what can be right is read', () => {
 
   test('words are looked up in their folded texts', async () => {
     const { app, seen } = await poolOf(shop)
-    const found = await getPage(app, `${address}?search=SAO%204&page_size=1000`)
+    const answer = await getPage(app, `${address}?search=SAO%204&page_size=1000`)
     const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
-    expect(numbers(found.results)).toEqual(due.map(({ n }) => n))
+    expect(numbers(answer.results)).toEqual(due.map(({ n }) => n))
     expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
     const byState = await getPage(app, `${address}?search=sao&ordering=-state,n&page_size=5`)
     expect(byState.results.map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => 'SP'))
@@ -447,8 +447,8 @@ describe('tables of odd shapes', () => {
         .get(`/api/v1/dataset/d/odd/data/?${query.toString()}`)
         .buffer(true)
         .parse((res, done) => {
-          let all = ''
-          res.on('data', (chunk) => (all += String(chunk))).on('end', () => done(null, all))
+          let content = ''
+          res.on('data', (chunk) => (content += String(chunk))).on('end', () => done(null, content))
         })
         .then(({ body, status: code }) => ({ text: String(body), status: code }))
       expect([name, status]).toEqual([name, 200])
@@ -458,7 +458,7 @@ describe('tables of odd shapes', () => {
           : text
               .trim()
               .split('\n')
-              .map((one) => JSON.parse(one) as Record<string, string>)
+              .map((line) => JSON.parse(line) as Record<string, string>)
       expect(shown.map((row) => row[name])).toEqual(
         due
           .filter((value) => value >= 'e')

@@ -65,11 +65,11 @@ testAll(
     const owner = `const held = []; for (let n = 0; n < 60; n += 1) held.push(await acquireLock(home + '/' + n))
     writeFileSync(home + '/over', ''); await new Promise((go) => setTimeout(go, 300)); console.log(held.length); process.exit(0)`
     // Looks at the next one that is not there yet, again and again.
-    const other = `let taken = 0; for (let n = 0; n < 60 && !existsSync(home + '/over');) {
+    const program = `let taken = 0; for (let n = 0; n < 60 && !existsSync(home + '/over');) {
       if (!existsSync(home + '/' + n)) continue
       await acquireLock(home + '/' + n).then((release) => { taken += 1; release() }, () => undefined); n += 1
     } console.log(taken); process.exit(0)`
-    expect(await Promise.all([node(owner), node(other)])).toEqual(['60\n', '0\n'])
+    expect(await Promise.all([node(owner), node(program)])).toEqual(['60\n', '0\n'])
   },
   60_000,
 )
