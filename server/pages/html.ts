@@ -45,6 +45,16 @@ function unindented(text: string): string {
   return [first.trimEnd(), ...inner, last.trimStart()].join('\n')
 }
 
+/** Frames a text where content is missing, with links that lead on. */
+export function noticePart(text: string, links: readonly (readonly [name: string, address: string])[]): Html {
+  return html`<div class="notice" role="status">
+    <p>${text}</p>
+    <p class="actions">
+      ${links.map(([name, address]) => html`<a class="button" href="${address}">${name}</a> `)}
+    </p>
+  </div>`
+}
+
 /** Marks a text as markup that is already escaped. */
 export function markup(text: string): Html {
   return new Html(text)

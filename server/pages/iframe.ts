@@ -4,7 +4,7 @@ import { codePart, html, type Html } from './html.ts'
 import type { PageService } from './service.ts'
 
 /** Size of a frame on other sites, in pixels. */
-export const [frameWidth, frameHeight] = [640, 480]
+export const [frameWidth, frameHeight] = [640, 600]
 
 /** Line of HTML that shows an address in a frame. */
 export function iframeLine(address: string, title: string, width = frameWidth, height = frameHeight): string {
@@ -17,11 +17,12 @@ export function embedPart(
   { publicUrl }: PageService,
   path: string,
   title: string,
+  height = frameHeight,
 ): Html {
   return html`<details>
     <summary>${words.embed}</summary>
     <p>${words.embedHow}</p>
-    ${codePart(iframeLine(`${publicUrl.origin}${path}`, title), words)}
+    ${codePart(iframeLine(`${publicUrl.origin}${path}`, title, frameWidth, height), words)}
   </details>`
 }
 

@@ -11,9 +11,10 @@ import { languageFor } from '../documents/words/all.ts'
 import { parametersOf } from '../query/parameters.ts'
 import { targetOf, type Target } from '../query/conditions.ts'
 import { isOperator } from '../query/operators.ts'
-import { termTitle } from '../documents/words/titles.ts'
-import type { Table } from '../../core/catalog/catalog.ts'
+import { termTitle, titleOf } from '../documents/words/titles.ts'
+import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import { pagePolicy, contextFor, type PageContexts } from './service.ts'
+import { trailTo } from './table/tabs.ts'
 
 interface ProblemView {
   readonly code: ProblemCode
@@ -30,7 +31,8 @@ interface ProblemView {
   readonly latest: string | null
   /** True if the address belongs to the API: then the page shows the English details in every language. */
   readonly isOfApi: boolean
-  /** Table of the page; null if the address names none. */
+  /** Dataset and table of the page; null if the address names none. */
+  readonly dataset: Dataset | null
   readonly table: Table | null
 }
 
@@ -66,6 +68,7 @@ function problemPage(context: PageContext, view: ProblemView): Html {
     main,
     hasSearch,
     inLanguage: (target) => addresses.home(target),
+    ...(view.dataset !== null && { trail: trailTo(context, view.dataset, view.table ?? undefined) }),
   })
 }
 
@@ -89,23 +92,35 @@ function correctionForm(
 ): Html {
   const aimOf = (parameter: string): Target | null =>
     isOfApi || table === null ? null : targetOf(table, parameter)
-  const messageOf = ({ parameter, message, type }: ParameterError): string => {
-    if (isOfApi) return message
-    if (isUnknown({ parameter, message })) return words.unknownParameter(parameter)
+  const titleFor = (parameter: string): string => {
     const aim = aimOf(parameter)
-    const title = aim === null ? parameter : termTitle(words, aim.field)
-    if (type !== undefined) return words.mustBe(title, words.values[type])
-    return language === 'en' ? message : words.notUnderstood(title)
+    if (aim !== null) return termTitle(words, aim.field)
+    const titles: Readonly<Record<string, string>> = words.parameterTitles
+    return titles[parameter] ?? parameter
+  }
+  const messageOf = ({ parameter, message, reason }: ParameterError): string => {
+    if (isOfApi) return message
+    const title = titleFor(parameter)
+    switch (reason) {
+      case undefined:
+        return language === 'en' ? message : words.notUnderstood(title)
+      case 'unknown-parameter':
+        return words.unknownParameter(parameter)
+      case 'not-a-filter':
+        return words.notAFilter(title, filtersOf(table))
+      case 'unknown-name':
+        return words.unknownName(title, parameters.find(([name]) => name === parameter)?.[1] ?? '')
+      default:
+        return words.mustBe(title, words.values[reason])
+    }
   }
   const labelOf = (parameter: string): string => {
-    const aim = aimOf(parameter)
-    if (aim === null) return parameter
-    const [title, operator] = [termTitle(words, aim.field), aim.operator ?? 'eq']
+    const [title, operator] = [titleFor(parameter), aimOf(parameter)?.operator ?? 'eq']
     return operator === 'eq' || !isOperator(operator) ? title : words.conditions[operator](title, '…')
   }
-  // A parameter that does not exist cannot be corrected, so the form leaves it out.
+  // The form leaves out parameters and names that do not exist, since another value would not correct them.
   const corrected = parameters.filter(
-    ([name]) => isOfApi || !errors.some((error) => error.parameter === name && isUnknown(error)),
+    ([name]) => isOfApi || !errors.some((error) => error.parameter === name && isInVain(error)),
   )
   const names = new Set(corrected.map(([name]) => name))
   return html`<form class="correction" method="get">
@@ -129,8 +144,13 @@ function correctionForm(
   </form>`
 }
 
-function isUnknown({ message }: ParameterError): boolean {
-  return message.startsWith('There is no parameter')
+function isInVain({ reason }: ParameterError): boolean {
+  return reason === 'unknown-parameter' || reason === 'not-a-filter' || reason === 'unknown-name'
+}
+
+/** Returns the titles of the filters of a table. */
+function filtersOf(table: Table | null): string[] {
+  return (table?.fields ?? []).filter(({ name }) => table?.filters.includes(name)).map(titleOf)
 }
 
 function insteadPart({ words }: PageContext, { file, duckdb }: WholeTable): Html {
@@ -176,6 +196,7 @@ function formIn(context: PageContext, target: string): ProblemForm {
       // A person who follows an old link needs no addresses of the API.
       const isOfApi = code === 'unknown-address' ? isBelowApi : !isPage
       const [, , , slug = '', name = ''] = target.split(/[/?]/)
+      const dataset = isPage ? (context.catalog.datasets.get(slug) ?? null) : null
       return textOf(
         problemPage(context, {
           code,
@@ -187,7 +208,8 @@ function formIn(context: PageContext, target: string): ProblemForm {
           parameters: decodableParameters(target),
           latest,
           isOfApi,
-          table: context.catalog.datasets.get(slug)?.tables.get(name) ?? null,
+          dataset,
+          table: dataset?.tables.get(name) ?? null,
         }),
       )
     },

@@ -140,7 +140,9 @@ tbody tr:last-child > * { border-bottom: 0; }
 th { font-weight: 600; }
 th .facts { font-weight: 400; }
 thead th { background: var(--raised); }
-.grid thead th { position: sticky; top: 0; z-index: 1; border-bottom: 0; padding-bottom: 0; }
+.grid thead th { position: sticky; top: 0; z-index: 1; }
+.grid thead tr:not(:last-child) th { border-bottom: 0; padding-bottom: 0; }
+thead tr:last-child > * { border-bottom-color: var(--soft); }
 .profiles td { background: var(--raised); padding-block: 0 0.25rem; max-width: none; }
 tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .grid tbody th, .grid thead :is(th, td):first-child { position: sticky; left: 0; background: var(--raised); min-width: 5rem; max-width: 5rem; }
@@ -150,6 +152,9 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .changes thead th { min-width: 8rem; }
 .grid.changes td { white-space: normal; min-width: 6rem; }
 .changes ins { text-decoration: none; font-weight: 600; }
+.changes .added > th { box-shadow: inset 4px 0 var(--accent); }
+.changes .removed > th { box-shadow: inset 4px 0 var(--warn); }
+.changes :is(ins, del) { white-space: pre-wrap; }
 .grid :is(th, td) { line-height: 24px; padding-block: 7px; }
 .grid td:nth-child(2) { background: var(--paper); }
 .grid .profiles td, .grid tbody tr:hover > * { background: var(--raised); }
@@ -169,6 +174,7 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .long summary { list-style: none; text-decoration: underline dotted; text-underline-offset: 0.3em; }
 .long summary::-webkit-details-marker { display: none; }
 .unit { display: block; color: var(--soft); font-weight: 400; }
+dt .unit { display: inline; }
 .grid td { unicode-bidi: plaintext; max-width: 34ch; overflow-wrap: break-word; }
 .sum summary { font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
 .sum code { overflow-wrap: anywhere; }
@@ -203,6 +209,10 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .correction .control { width: 100%; }
 [aria-invalid] { border: 2px solid var(--warn); }
 [role='alert'] { color: var(--warn); }
+pre.error { color: var(--warn); border: 0; max-width: none; white-space: pre; overflow-wrap: normal; }
+.notice { border: 1px solid var(--line); border-radius: var(--round); background: var(--raised); padding: calc(3 * var(--step)); margin: calc(2 * var(--step)) 0; text-align: center; }
+.notice p { margin-inline: auto; }
+.notice .actions { justify-content: center; margin: calc(2 * var(--step)) auto 0; }
 .sections details { border-top: 1px solid var(--line); padding-bottom: var(--step); }
 .sections summary { width: auto; padding: var(--step) 0 0; }
 .sections strong { color: var(--accent); font-weight: 600; }
@@ -241,7 +251,8 @@ fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: cent
 figure { margin: calc(2 * var(--step)) 0; }
 figcaption { margin-bottom: var(--step); color: var(--soft); }
 @media (width >= 64rem) { .beside { display: grid; grid-template-columns: minmax(0, 34rem) minmax(20rem, 34rem); gap: calc(4 * var(--step)); align-items: start; } }
-.numbers { max-width: 44rem; }
+.numbers { width: fit-content; max-width: 100%; }
+.grid.numbers :is(tbody th, thead th:first-child) { position: static; min-width: 12rem; max-width: 34rem; }
 figcaption h2 { margin: 0; color: var(--ink); }
 [data-result] table { width: auto; }
 .examples button { margin: 0 0 var(--step); }
@@ -273,7 +284,9 @@ const otherMedia = /* css */ `
   .bar .chips { order: 1; flex: 1 1 60%; }
   .grid tbody th, .grid thead th:first-child, .grid thead td:first-child { position: static; }
   .grid tbody th, .grid thead :is(th, td):first-child { min-width: 0; }
+  .grid.numbers tbody th { min-width: 0; max-width: 60vw; }
   .changes tr > :first-child { min-width: 7rem; }
+  .grid.changes td:not(.n, .d, :nth-child(2)) { min-width: 14rem; }
   .grid tr > :nth-child(2) { left: 0; max-width: 45vw; }
   .grid.two tr > :nth-child(2) { min-width: 8rem; max-width: 8rem; }
   .grid.two tr:not(.profiles) > :nth-child(2) { overflow: hidden; text-overflow: ellipsis; }

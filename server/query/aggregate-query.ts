@@ -250,11 +250,13 @@ function termOf(table: Table, name: string): Term | Invalid {
         : `its parts are ${alternatives.join(', ')}`
     return new Invalid(
       `The parameter "group" names "${shorten(name)}", which is not a field${didYouMean(name, alternatives)}; ${problem}.`,
+      'unknown-name',
     )
   }
   const grouping = fields.filter(({ type }) => !ungrouped.has(type)).map((field) => field.name)
   return new Invalid(
     `The parameter "group" names "${shorten(name)}", which is not a field${didYouMean(name, grouping)}; fields: ${grouping.join(', ')}; dates have parts: ${dateParts.join(', ')}.`,
+    'unknown-name',
   )
 }
 
@@ -268,6 +270,7 @@ function parseGroupOrder(
       ? null
       : new Invalid(
           `The parameter "${parameter}" names "${shorten(name)}", which is not in the answer${didYouMean(name, knownNames)}; it has ${knownNames.join(', ')}.`,
+          'unknown-name',
         ),
   )
 }

@@ -93,7 +93,10 @@ export function parseCondition(
   const { name } = baseOf(field)
   if (!table.filters.includes(name)) {
     const filterNames = table.filters.join(', ') || 'none'
-    return new Invalid(`The field "${name}" of ${tableId(table)} is not a filter; filters: ${filterNames}.`)
+    return new Invalid(
+      `The field "${name}" of ${tableId(table)} is not a filter; filters: ${filterNames}.`,
+      'not-a-filter',
+    )
   }
   // Brasil.IO writes null this way.
   if (written === null && text === 'None') return { field, operator: 'isnull', values: ['true'] }

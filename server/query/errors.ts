@@ -1,11 +1,14 @@
 import type { FieldType } from '../../core/catalog/field-types.ts'
 
+/** Type that a value must have, or what the parameter names in vain; pages explain these in their language. */
+export type InvalidReason = FieldType | 'unknown-parameter' | 'not-a-filter' | 'unknown-name'
+
 /** An invalid parameter, and the reason. */
 export interface ParameterError {
   readonly parameter: string
   readonly message: string
-  /** Type that the value must have; not part of JSON answers. */
-  readonly type?: FieldType | undefined
+  /** Not part of JSON answers. */
+  readonly reason?: InvalidReason | undefined
 }
 
 /** An invalid query string, with every invalid parameter. */
@@ -46,11 +49,10 @@ export class InvalidPage extends Error {
 /** An invalid value, with a sentence that states a valid one. */
 export class Invalid {
   readonly message: string
-  /** Type that the value must have; undefined if another rule is violated. */
-  readonly type: FieldType | undefined
+  readonly reason: InvalidReason | undefined
 
-  constructor(message: string, type?: FieldType) {
+  constructor(message: string, reason?: InvalidReason) {
     this.message = message
-    this.type = type
+    this.reason = reason
   }
 }

@@ -127,6 +127,7 @@ export function noMeasure(table: Table, name: string): Invalid {
     ]
     return new Invalid(
       `The parameter "measure" names "${shown}", which is not a measure${didYouMean(name, knownNames)}; measures are ${rows} and <field>__<function>.`,
+      'unknown-name',
     )
   }
   const list = functionsOf(table, base).map((of) => `${base.name}__${of}`)
@@ -139,5 +140,8 @@ export function noMeasure(table: Table, name: string): Invalid {
         ? `the field "${shown}" without a function`
         : `"${shown}", but the field "${base.name}" of type ${base.type} has no such function`
   const hint = isTaken ? '' : didYouMean(name, list)
-  return new Invalid(`The parameter "measure" names ${problem}${hint}; ${instead} ${list.join(', ')}.`)
+  return new Invalid(
+    `The parameter "measure" names ${problem}${hint}; ${instead} ${list.join(', ')}.`,
+    'unknown-name',
+  )
 }

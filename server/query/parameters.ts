@@ -72,6 +72,7 @@ function fieldFault(table: Table, parameter: string, name: string): Invalid | nu
   const hint = didYouMean(name, names)
   return new Invalid(
     `The parameter "${parameter}" names "${shorten(name)}", which is not a field${hint}; fields: ${names.join(', ')}.`,
+    'unknown-name',
   )
 }
 
@@ -111,7 +112,11 @@ export function parseQuery(target: string, knownNames: readonly string[]): Query
   for (const [name, value] of parametersOf(target)) {
     if (value === '' && knownNames.includes(name)) continue
     if (!knownNames.includes(name))
-      errors.push({ parameter: name, message: unknownParameter(name, knownNames) })
+      errors.push({
+        parameter: name,
+        message: unknownParameter(name, knownNames),
+        reason: 'unknown-parameter',
+      })
     else if (query.has(name)) errors.push({ parameter: name, message: repeatedParameter(name) })
     query.set(name, value)
   }

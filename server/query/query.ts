@@ -128,7 +128,7 @@ export function readGiven(
     const parsed = parseParameter(table, name, text, aim, offered)
     if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
     else if (parsed instanceof Invalid)
-      errors.push({ parameter: name, message: parsed.message, type: parsed.type })
+      errors.push({ parameter: name, message: parsed.message, reason: parsed.reason })
     else if (parsed === null) given.set(name, text)
     else if (conditions.some((earlier) => haveSameParameter(parsed, earlier))) {
       errors.push({
@@ -210,7 +210,10 @@ function parseParameter(
   const nearest = nearestName(field, [...offered, ...table.fields.map((item) => item.name)])
   const hint = nearest === null ? '' : ` (did you mean "${nearest}${operator}"?)`
   const knownNames = [...offered, ...table.filters].join(', ')
-  return new Invalid(`There is no parameter "${shorten(name)}" here${hint}; known: ${knownNames}.`)
+  return new Invalid(
+    `There is no parameter "${shorten(name)}" here${hint}; known: ${knownNames}.`,
+    'unknown-parameter',
+  )
 }
 
 const signs = { '<': 'lt', '>': 'gt', '<=': 'lte', '>=': 'gte', '!=': 'ne' } as const
@@ -239,7 +242,7 @@ export function readerOf(given: QueryParameters, errors: ParameterError[]) {
     const text = given.get(parameter)
     const value = text === undefined ? missing : parse(text)
     if (!(value instanceof Invalid)) return value
-    errors.push({ parameter, message: value.message })
+    errors.push({ parameter, message: value.message, reason: value.reason })
     return missing
   }
 }

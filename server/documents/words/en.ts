@@ -97,6 +97,7 @@ export const en = {
   wholeTable: 'The whole table',
   nothingPublished: 'This dataset has no published tables yet. Subscribe to learn when it has.',
   notPublished: 'not published yet',
+  noFiles: 'This dataset has no files yet.',
   cite: 'How to cite',
   asText: 'Text',
   citedVersion: (day: string) => `version of ${day}`,
@@ -147,7 +148,7 @@ export const en = {
   file: 'File',
   files: 'Files',
   filesOf: 'All files and versions, with checksums',
-  filesLead: 'All published files. The content at an address never changes.',
+  filesLead: 'All published files. The content at the address of a file of a version never changes.',
   size: 'Size',
   sums: 'SHA-512 checksums of all files',
   proveFiles: 'Verify your downloads',
@@ -256,7 +257,7 @@ export const en = {
     number === 1 ? '1 value' : `${count} different values`,
   mostFrequent: 'Most frequent',
   distribution: 'Distribution',
-  between: (min: string, max: string) => `${min} to ${max}`,
+  between: (min: string, max: string) => (min === max ? min : `${min} to ${max}`),
   /** Range that excludes its start. */
   above: (min: string, max: string) => `over ${min} to ${max}`,
   aboutSize: (bytes: string) => `about ${bytes}`,
@@ -380,8 +381,8 @@ export const en = {
     `Rows where ${field} is ${total} are totals of the other rows, so a sum of all rows counts everything twice. Choose:`,
   totalsLeftOut: (field: string, total: string) =>
     `Without the rows whose ${field} is ${total}: they have totals, which the source publishes apart and which may differ from this sum. See`,
-  onlyTotals: (total: string) => `only ${total}`,
-  withoutTotals: (total: string) => `all but ${total}`,
+  onlyTotals: (total: string) => `Only ${total}`,
+  withoutTotals: (total: string) => `All but ${total}`,
   most: 'Highest',
   notDrawn: (names: string) => `Not in the chart: ${names}.`,
   othersNotDrawn: (count: string) => `${count} more are not shown.`,
@@ -440,6 +441,7 @@ export const en = {
   sqlRunning: 'Running…',
   sqlTook: 'Rows',
   sqlFailed: 'DuckDB could not be loaded',
+  sqlWrong: 'The query did not run. DuckDB answered:',
 
   aboutTitle: (title: string) => `About ${title}`,
   aboutParagraphs: [
@@ -507,6 +509,22 @@ export const en = {
   unknownParameter: (parameter: string) =>
     `The address has the filter “${parameter}”, which this table does not have.`,
   notUnderstood: (parameter: string) => `${parameter} is invalid.`,
+  notAFilter: (field: string, filters: readonly string[]) =>
+    filters.length === 0
+      ? `This table has no filters, so none by ${field}.`
+      : `This table has no filter by ${field}. Its filters: ${filters.join(', ')}.`,
+  unknownName: (parameter: string, text: string) => `${parameter}: this table has no “${text}”.`,
+  /** Titles of the parameters of pages. */
+  parameterTitles: {
+    group: 'Group by',
+    measure: 'Measure',
+    ordering: 'Order',
+    fields: 'Columns',
+    search: 'Search',
+    page: 'Page',
+    page_size: 'Rows per page',
+    snapshot: 'Version',
+  },
   mustBe: (parameter: string, value: string) => `${parameter} must be ${value}.`,
   /** Descriptions of values by type, with examples. */
   values: {

@@ -66,6 +66,7 @@ export const pt: Words = {
   wholeTable: 'A tabela inteira',
   nothingPublished: 'Este conjunto ainda não tem tabelas publicadas. Assine para saber quando tiver.',
   notPublished: 'ainda sem dados publicados',
+  noFiles: 'Este conjunto ainda não tem arquivos.',
   cite: 'Como citar',
   asText: 'Texto',
   citedVersion: (day) => `versão de ${day}`,
@@ -116,7 +117,7 @@ export const pt: Words = {
   file: 'Arquivo',
   files: 'Arquivos',
   filesOf: 'Todos os arquivos e versões, com somas de verificação',
-  filesLead: 'Todos os arquivos publicados. O conteúdo de um endereço nunca muda.',
+  filesLead: 'Todos os arquivos publicados. O conteúdo do endereço de um arquivo de uma versão nunca muda.',
   size: 'Tamanho',
   sums: 'Somas de verificação (SHA-512) de todos os arquivos',
   proveFiles: 'Conferir os arquivos baixados',
@@ -220,7 +221,7 @@ export const pt: Words = {
   distinctExactly: (number, count) => (number === 1 ? '1 valor' : `${count} valores diferentes`),
   mostFrequent: 'Mais frequentes',
   distribution: 'Distribuição',
-  between: (min, max) => `${min} a ${max}`,
+  between: (min, max) => (min === max ? min : `${min} a ${max}`),
   above: (min, max) => `acima de ${min} até ${max}`,
   aboutSize: (bytes) => `cerca de ${bytes}`,
   tooManyForExcel: (most) => `Excel: para no máximo ${most} linhas. Adicione um filtro.`,
@@ -313,8 +314,8 @@ export const pt: Words = {
   measured: {
     count: (field) => `Número de valores de ${field}`,
     distinct: (field) => `Valores diferentes de ${field}`,
-    min: (field) => `Menor valor de ${field}`,
-    max: (field) => `Maior valor de ${field}`,
+    min: (field) => `Mínimo de ${field}`,
+    max: (field) => `Máximo de ${field}`,
     sum: (field) => `Soma de ${field}`,
     avg: (field) => `Média de ${field}`,
     median: (field) => `Mediana de ${field}`,
@@ -338,11 +339,11 @@ export const pt: Words = {
   versionGone: 'A versão deste quadro não é mais mantida. Esta é a atual.',
   newerData: 'Há dados mais novos. Mostrar.',
   totalsBeside: (field, total) =>
-    `As linhas em que ${field} é ${total} são totais das outras; somar todas conta tudo duas vezes. Escolha:`,
+    `As linhas em que ${field} é ${total} são totais das outras; somar todas conta tudo duas vezes. Escolha as linhas:`,
   totalsLeftOut: (field, total) =>
     `Sem as linhas em que ${field} é ${total}: elas trazem totais, que a fonte publica à parte e que podem ser diferentes desta soma. Ver`,
-  onlyTotals: (total) => `só ${total}`,
-  withoutTotals: (total) => `todas menos ${total}`,
+  onlyTotals: (total) => `Só as de ${total}`,
+  withoutTotals: (total) => `Todas menos as de ${total}`,
   most: 'Máximo',
   notDrawn: (names) => `Fora do gráfico: ${names}.`,
   othersNotDrawn: (count) => `Mais ${count} não aparecem no gráfico.`,
@@ -401,6 +402,7 @@ export const pt: Words = {
   sqlRunning: 'Executando…',
   sqlTook: 'Linhas',
   sqlFailed: 'Não foi possível carregar o DuckDB',
+  sqlWrong: 'A consulta não foi executada. Resposta do DuckDB:',
 
   aboutTitle: (title) => `Sobre este serviço: ${title}`,
   aboutParagraphs: [
@@ -467,6 +469,21 @@ export const pt: Words = {
   latestVersion: 'Ver a versão atual',
   unknownParameter: (parameter) => `O endereço tem o filtro “${parameter}”, que esta tabela não tem.`,
   notUnderstood: (parameter) => `${parameter} é inválido.`,
+  notAFilter: (field, filters) =>
+    filters.length === 0
+      ? `Esta tabela não tem filtros, nem por ${field}.`
+      : `Esta tabela não filtra por ${field}. Ela filtra por: ${filters.join(', ')}.`,
+  unknownName: (parameter, text) => `${parameter}: esta tabela não tem “${text}”.`,
+  parameterTitles: {
+    group: 'Agrupar por',
+    measure: 'Medida',
+    ordering: 'Ordem',
+    fields: 'Colunas',
+    search: 'Busca',
+    page: 'Página',
+    page_size: 'Linhas por página',
+    snapshot: 'Versão',
+  },
   mustBe: (parameter, value) => `${parameter} deve ser ${value}.`,
   values: {
     string: 'um texto',

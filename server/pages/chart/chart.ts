@@ -9,11 +9,12 @@ import { baseOf, partsOf, partTerm, type Term } from '../../query/date-parts.ts'
 import { formatList } from '../../query/list.ts'
 import { measureOf, rowsName } from '../../query/measures.ts'
 import { parametersOf } from '../../query/parameters.ts'
+import type { Total } from '../../query/totals.ts'
 import { requesterOf } from '../../routes/find.ts'
 import { coverageOf, coverageText } from '../coverage.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import { framed, type PageContext } from '../frame.ts'
-import { html, markup, textOf, type Html } from '../html.ts'
+import { html, markup, noticePart, textOf, type Html } from '../html.ts'
 import { citedVersion } from '../../documents/citation.ts'
 import { citationsPart, dayOfAccess, subscribePart } from '../cite.ts'
 import { besideParameters } from '../../query/changes-query.ts'
@@ -24,6 +25,7 @@ import { answerQuery } from '../table/answer-query.ts'
 import {
   chipsPart,
   choicesPart,
+  emptyPart,
   filterMenu,
   groupsAddress,
   hiddenInputs,
@@ -36,7 +38,7 @@ import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
 import { comparedMax, drawingOf, groupLink, labelOf, shownValue } from './drawing.ts'
 import { chartWidths } from './svg/parts.ts'
-import { chartMarkup, chartSvg } from './svg/svg.ts'
+import { chartFrameHeight, chartMarkup, chartSvg } from './svg/svg.ts'
 import { totalsChoice, totalsNote } from './totals.ts'
 
 /** Page that draws an aggregate of the rows of a query, with all numbers. */
@@ -125,10 +127,10 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
     </div>
     ${
       mixed !== null
-        ? totalsChoice(context, view, mixed, chosen)
+        ? totalsNotice(context, view, mixed)
         : isDrawn
           ? figurePart(service, view)
-          : html`<p role="status">${words.nothing}</p>`
+          : emptyPart(context, view, chosen)
     }
   `
   return framed(context, {
@@ -139,6 +141,11 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
     script: context.assets.chart,
     links: oEmbedLink(service, addresses.aspect(language, table, 'chart', parameters)),
   })
+}
+
+function totalsNotice(context: PageContext, view: ChartView, mixed: Total): Html {
+  const { text, links } = totalsChoice(context, view, mixed, view.chosen)
+  return noticePart(text, links)
 }
 
 function withChosen<T extends { readonly name: string }>(listed: readonly T[], chosen: T | undefined): T[] {
@@ -293,15 +300,14 @@ function figurePart(service: PageService, view: ChartView): Html {
     ${isSum && totalsNote(context, view)}
     <p class="facts">${captionOf(context, view).facts.at(-1)}</p>
   </figure>`
-  const numbers = numbersPart(context, view)
+  const numbers = numbersPart(context, view, drawing.shape === 'tiles')
   return html`${drawing.shape === 'tiles' ? html`<div class="beside">${figure} ${numbers}</div>` : figure}
-  ${embedPart(context, service, addresses.embed(language, table, 'chart', pinned), drawing.label)}
+  ${embedPart(context, service, addresses.embed(language, table, 'chart', pinned), drawing.label, chartFrameHeight(drawing))}
   ${drawing.shape !== 'tiles' && numbers}`
 }
 
 /** Maximum number of groups in the table of a page; the API has all. */
 const linesMax = 2000
-const openMax = 40
 
 /** Returns the first groups as the chart has them: those of names from the greatest, others in their order. */
 function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate): number[] {
@@ -321,15 +327,14 @@ function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate
   return (isRanked ? keys.toSorted((a, b) => valueOf(b) - valueOf(a)) : keys).slice(0, linesMax)
 }
 
-function numbersPart(context: PageContext, view: ChartView): Html | null {
+/** @param isOpen true if the drawing leaves room beside it */
+function numbersPart(context: PageContext, view: ChartView, isOpen: boolean): Html | null {
   const { words } = context
   if (view.answer === null) return null
   const { groups, selected } = view.answer
   const { terms, measures } = view.aggregation
   const rest = selected.length - linesMax
-  return html`<details
-    ${selected.length <= openMax && !terms.some((term) => isTime(baseOf(term))) ? 'open' : ''}
-  >
+  return html`<details ${isOpen ? 'open' : ''}>
     <summary>${words.asNumbers}</summary>
     <div class="scroll grid numbers" tabindex="0" role="region" aria-label="${words.asNumbers}">
       <table>

@@ -38,18 +38,20 @@ export function totalsNote({ words }: PageContext, view: ChartQuery): Html | nul
   </p>`
 }
 
-/** Explains why there is no sum, and links to a total or its parts. */
+/** Explains why there is no sum, with links to a total or its parts. */
 export function totalsChoice(
   { words }: PageContext,
   view: QueryView,
   total: Total,
   chosen: readonly (readonly [string, string])[],
-): Html {
+): { readonly text: string; readonly links: readonly (readonly [name: string, address: string])[] } {
   const { field, value } = total
   const shown = valueText(words, field, value)
-  const linkTo = (operator: 'eq' | 'ne'): string => totalsLink(view, total, operator, chosen)
-  return html`<p class="hint" role="status">
-    ${words.totalsBeside(titleOf(field), shown)} <a href="${linkTo('eq')}">${words.onlyTotals(shown)}</a>,
-    <a href="${linkTo('ne')}">${words.withoutTotals(shown)}</a>.
-  </p>`
+  return {
+    text: words.totalsBeside(titleOf(field), shown),
+    links: [
+      [words.onlyTotals(shown), totalsLink(view, total, 'eq', chosen)],
+      [words.withoutTotals(shown), totalsLink(view, total, 'ne', chosen)],
+    ],
+  }
 }

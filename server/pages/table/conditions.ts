@@ -7,7 +7,7 @@ import { rowsName } from '../../query/measures.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
 import { formatWords } from '../../query/search-terms.ts'
 import { readValue, operatorsOf } from '../../query/operators.ts'
-import { html, type Html } from '../html.ts'
+import { html, type Html, noticePart } from '../html.ts'
 import type { PageContext } from '../frame.ts'
 import { rowAddresses, type PageService } from '../service.ts'
 import { describeCondition, searchText } from '../../documents/words/filter-text.ts'
@@ -33,7 +33,6 @@ export function chipsPart(
   }))
   if (query.words.length > 0) chips.push({ said: searchText(query.words, words), parameter: 'search' })
   if (chips.length === 0) return null
-  const none = withParameters(view, Object.fromEntries(chips.map(({ parameter }) => [parameter, null])))
   return html`<ul class="chips" aria-label="${words.filters}">
     ${chips.map(
       ({ said: label, parameter }) =>
@@ -44,8 +43,25 @@ export function chipsPart(
           >
         </li>`,
     )}
-    <li class="reset"><a href="${linkTo(none)}">${words.reset}</a></li>
+    <li class="reset"><a href="${linkTo(withoutConditions(view))}">${words.reset}</a></li>
   </ul>`
+}
+
+function withoutConditions(view: QueryView): QueryParameters {
+  const names = view.query.conditions.map(({ field, operator }) => parameterOf(view, field.name, operator))
+  return withParameters(view, Object.fromEntries(['search', ...names].map((name) => [name, null])))
+}
+
+/** States that no row matches, with a link that removes all conditions. */
+export function emptyPart(
+  { words }: PageContext,
+  view: QueryView,
+  extraParameters: readonly (readonly [name: string, value: string])[] = [],
+): Html {
+  const { query } = view
+  const isFiltered = query.conditions.length > 0 || query.words.length > 0
+  const unfiltered = queryLink(new Map([...withoutConditions(view), ...extraParameters]))
+  return noticePart(words.nothing, isFiltered ? [[words.reset, unfiltered]] : [])
 }
 
 /** Button that opens the form of filters; see `filterForm`. */

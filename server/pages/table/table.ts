@@ -9,7 +9,7 @@ import { citedVersion, type Cited } from '../../documents/citation.ts'
 import { describeFilter } from '../../documents/words/filter-text.ts'
 import { citationsPart, dayOfAccess, subscribePart } from '../cite.ts'
 import { columnsForm } from './columns.ts'
-import { chipsPart, filterMenu, hiddenInputs } from './conditions.ts'
+import { chipsPart, emptyPart, filterMenu, hiddenInputs } from './conditions.ts'
 import { downloadsPart } from './downloads.ts'
 import { gridPart } from './grid.ts'
 import { headPart, trailTo } from './tabs.ts'
@@ -69,11 +69,11 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
     ${headPart(context, { dataset, table, manifest: snapshot.manifest, report: snapshot.report }, 'table', rowParameters(view), actions)}
     <div class="bar">
       ${filterMenu(service, view, addresses.table(language, table))} ${chipsPart(context, view)}
-      <p class="count" role="status">${range.count === 0 ? words.nothing : words.rows(count(range.count))}</p>
+      ${range.count > 0 && html`<p class="count" role="status">${words.rows(count(range.count))}</p>`}
       ${columnsForm(context, view)}
     </div>
-    ${total !== null && totalsChoice(context, view, total, [])} ${hintsPart(context, view)}
-    ${gridPart(context, view)} ${pagerPart(context, view)}
+    ${total !== null && totalsHint(context, view, total)} ${hintsPart(context, view)}
+    ${range.count === 0 ? emptyPart(context, view) : gridPart(context, view)} ${pagerPart(context, view)}
     <p class="lead">${table.description ?? dataset.description}</p>
     <p class="facts">
       ${words.allRows}
@@ -90,6 +90,13 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
     feed,
     links: oEmbedLink(service, addresses.table(language, table, query.parameters)),
   })
+}
+
+function totalsHint(context: PageContext, view: TableView, total: Total): Html {
+  const { text, links } = totalsChoice(context, view, total, [])
+  return html`<p class="hint dotted" role="status">
+    <span>${text}</span> ${links.map(([name, address]) => html`<a href="${address}">${name}</a> `)}
+  </p>`
 }
 
 function citedRows({ context, publicUrl }: PageService, view: TableView): Cited {

@@ -321,21 +321,23 @@ describe('a chart', () => {
         200,
         'sums count rows and their totals; try level__ne=state or level=state',
       ])
-      const choices = [...markup.matchAll(/<a href="([^"]*)">(only state|all but state)<\/a>/g)]
+      const choices = [
+        ...markup.matchAll(/<a class="button" href="([^"]*)">(Only state|All but state)<\/a>/g),
+      ]
       const sums = choices.map(async ([, link = '', choice]) => [choice, valuesOf(await shown(textIn(link)))])
       // The third number is that of the rows.
       expect(await Promise.all(sums)).toEqual([
-        ['only state', expect.arrayContaining([['SP', '30', '1']])],
-        ['all but state', expect.arrayContaining([['SP', '30', '2']])],
+        ['Only state', expect.arrayContaining([['SP', '30', '1']])],
+        ['All but state', expect.arrayContaining([['SP', '30', '2']])],
       ])
     })
 
     test('the page of the table links to the totals and to their parts, until one is chosen', async () => {
       const links = [
-        ...(await tableAt(beside, '')).matchAll(/<a href="([^"]*)">(?:only state|all but state)<\/a>/g),
+        ...(await tableAt(beside, '')).matchAll(/<a href="([^"]*)">(?:Only state|All but state)<\/a>/g),
       ]
       const pages = await Promise.all(links.map(async ([, link = '']) => tableAt(beside, textIn(link))))
-      expect(pages.map((markup) => [rowCountOn(markup), /only state/.test(markup)])).toEqual([
+      expect(pages.map((markup) => [rowCountOn(markup), /Only state/.test(markup)])).toEqual([
         ['2', false],
         ['4', false],
       ])
@@ -345,7 +347,7 @@ describe('a chart', () => {
         ['?uf=BA', false],
         ['?uf=SP&level=state', false],
       ] as const)
-        expect([query, /only state/.test(await tableAt(beside, query))]).toEqual([query, hasChoice])
+        expect([query, /Only state/.test(await tableAt(beside, query))]).toEqual([query, hasChoice])
     })
 
     test.each<[query: string, hint: string | undefined]>([
@@ -480,7 +482,7 @@ describe('a chart elsewhere', () => {
       version: '1.0',
       type: 'rich',
       width: 300,
-      height: 480,
+      height: 600,
       html: expect.stringMatching(/^<iframe src="http:\/\/localhost:8000\/en\/embed\/rain\/daily\/chart\//),
     })
     for (const url of ['https://example.org/en/dataset/rain/daily/', 'http://localhost:8000/en/', 'x']) {

@@ -60,7 +60,18 @@ beforeAll(async () => {
   const lines = [...rows, ...others].map((row) =>
     row.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(),
   )
-  const shop = await workshop(catalogAround([table]), {
+  const few = {
+    name: 'few',
+    order: ['id'],
+    filters: ['id', 'day'],
+    fields: [
+      fieldOf('id:integer'),
+      { ...fieldOf('day:date'), title: { en: 'Day', pt: 'Dia' } },
+      { ...fieldOf('price:decimal:12:2'), title: { en: 'Price', pt: 'Preço' } },
+    ],
+  }
+  const shop = await workshop(catalogAround([table, few]), {
+    'd/few.csv': 'id,day,price\n1,2024-03-01,20.90\n',
     'd/t.csv': `${fields.map((field) => field.split(':')[0]).join()}\n${lines.join('\n')}\n`,
   })
   const [outcome] = await shop.ingest()
@@ -83,7 +94,7 @@ function cellsOf(markup: string): string[][] {
   )
 }
 
-describe.each(['en', 'pt'])('in %s', (language) => {
+describe.each(['en', 'pt'] as const)('in %s', (language) => {
   const at = `/${language}/dataset/d/t/`
 
   test('a value as the page shows it finds its row', async () => {
@@ -157,6 +168,43 @@ describe.each(['en', 'pt'])('in %s', (language) => {
     expect(text).toContain(language === 'pt' ? 'price a partir de …' : 'price is … or greater')
     expect(text).toContain(unknown)
     expect([language, text.includes('The parameter')]).toEqual([language, false])
+  })
+
+  test.each<[target: string, said: { readonly en: string; readonly pt: string }]>([
+    [
+      '?price__gte=20',
+      {
+        en: 'This table has no filter by Price. Its filters: id, Day.',
+        pt: 'Esta tabela não filtra por Preço. Ela filtra por: id, Dia.',
+      },
+    ],
+    ['?ordering=nope', { en: 'Order: this table has no “nope”.', pt: 'Ordem: esta tabela não tem “nope”.' }],
+    [
+      'chart/?group=nope',
+      { en: 'Group by: this table has no “nope”.', pt: 'Agrupar por: esta tabela não tem “nope”.' },
+    ],
+    [
+      'chart/?group=id&measure=nope',
+      { en: 'Measure: this table has no “nope”.', pt: 'Medida: esta tabela não tem “nope”.' },
+    ],
+  ])(
+    '%s names what the table lacks, with links to the table and no input that repeats the error',
+    async (target, said) => {
+      const { status, markup } = await page(`/${language}/dataset/d/few/${target}`)
+      expect([status, textIn(markup).replaceAll(/\s+/g, ' ')]).toEqual([
+        400,
+        expect.stringContaining(said[language]),
+      ])
+      expect(markup).toContain(`<a href="/${language}/dataset/d/few/">few</a>`)
+      expect(markup).not.toMatch(/value="(nope|20)"/)
+    },
+  )
+
+  test('a table without matching rows says so, and leads to all of them', async () => {
+    const { status, markup } = await page(`/${language}/dataset/d/few/?id=2`)
+    const [notice = ''] = /<div class="notice".*?<\/div>/s.exec(markup) ?? []
+    expect([status, /href="([^"]*)"/.exec(notice)?.[1], markup.includes('<table')]).toEqual([200, '?', false])
+    expect(textIn(notice)).toContain(language === 'pt' ? 'Nenhuma linha encontrada.' : 'No row matches.')
   })
 
   test('no page for people has sentences in another language, or commands for operators', async () => {

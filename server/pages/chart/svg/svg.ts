@@ -27,6 +27,13 @@ export function chartMarkup(drawing: Drawing): string {
   return element('div', widths.map((width) => chartSvg(drawing, null, width)).join(''), { class: 'drawing' })
 }
 
+/** Returns the height of a frame that shows a chart in its narrow form, with its title and its source, in pixels. */
+export function chartFrameHeight(drawing: Drawing): number {
+  const sized = { ...drawing, width: chartWidths.narrow }
+  const height = legendOf(sized).height + shapes[drawing.shape](sized).height
+  return Math.ceil(height * narrowScaleMax) + 170
+}
+
 /** Draws a chart: as a part of a page, or, with a caption, as a file of its own, on white. */
 export function chartSvg(drawn: Drawing, caption: Caption | null, width: number): string {
   const drawing = { ...drawn, width }
@@ -94,6 +101,8 @@ const shapes: Readonly<Record<Drawing['shape'], (drawing: Sized) => Drawn>> = {
 }
 
 const fileScale = 1.5
+/** Scale of the narrow form where it is as wide as it can be: 34rem. */
+const narrowScaleMax = 544 / chartWidths.narrow
 
 function wrapped(content: string, max: number): string[] {
   const textLines: string[] = []
@@ -131,7 +140,8 @@ export const chartRules = /* css */ `
 @media (width >= 44rem) { .chart.narrow { display: none; } }
 @media (width < 44rem) { .chart.wide { display: none; } }
 .chart text { fill: var(--ink); }
-.embed h1 { font-size: 1.1rem; margin-top: 0; }
+.embed h1 { font-size: 1.1rem; margin-top: 0; text-wrap: wrap; }
+.embed .chart { max-height: max(30rem, 100vh - 9rem); }
 .chart .soft { fill: var(--soft); }
 .chart .rule { stroke: var(--line); }
 .chart .s0 { fill: var(--accent); }

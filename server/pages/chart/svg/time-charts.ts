@@ -90,7 +90,7 @@ function axes(
   let end = -Infinity
   const vertical = groups.flatMap(({ name }, index) => {
     // Periods without rows take space too, so that some names would overlap.
-    if (index % step > 0 || x(index) - labelWidth / 2 < end) return []
+    if (index % step > 0 || x(index) - labelWidth / 2 < end + characterWidth) return []
     end = x(index) + labelWidth / 2
     const attributes = { 'text-anchor': 'middle', fill: soft, class: 'soft' }
     return [textAt(shortName(name), Math.min(x(index), width - labelWidth / 2), plotHeight + 24, attributes)]
