@@ -5,7 +5,7 @@ import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { changedRowTexts, schemaSentences } from '../documents/change-sentences.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { titleOf } from '../documents/words/titles.ts'
-import { isNumber, valueText } from '../documents/words/value-text.ts'
+import { isNumber, isTime, valueText } from '../documents/words/value-text.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseChangesTarget, type ChangesTarget } from '../query/changes-query.ts'
@@ -245,19 +245,34 @@ function rowsPart(
   const { change, changed, old } = changeColumns(changes.fields)
   const inFields = new Set(changes.changed_fields.map(({ name }) => name))
   const first = table.defaultColumns ?? changes.fields
-  const names = [...new Set([...(changes.key ?? []), ...inFields, ...first])]
+  const valueIn = (row: Row, name: string): string | null =>
+    row[view.fields.findIndex((field) => field.name === name)] ?? null
+  const counterparts = changes.key === null ? counterpartsIn(view, change) : new Map<Row, Row>()
+  const differing = changes.fields.filter((name) =>
+    [...counterparts].some(([row, counterpart]) => valueIn(row, name) !== valueIn(counterpart, name)),
+  )
+  const names = [...new Set([...(changes.key ?? []), ...inFields, ...first, ...differing])]
   // Fields of the page's table have titles in its language.
   const columns = names
     .slice(0, columnsMax)
     .flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
-  const valueIn = (row: TableView['rows'][number], name: string): string | null =>
-    row[view.fields.findIndex((field) => field.name === name)] ?? null
-  const cell = (row: TableView['rows'][number], field: Field, changedNames: readonly string[]): Html => {
+  const kindOf = (row: Row): keyof typeof words.changeKinds =>
+    valueIn(row, change) as keyof typeof words.changeKinds
+  const cell = (row: Row, field: Field, changedNames: readonly string[]): Html => {
     const value = valueIn(row, field.name)
+    const counterpart = counterparts.get(row)
+    const form = isNumber(field) ? 'n' : isTime(field) ? 'd' : 't'
+    const before =
+      counterpart === undefined ? valueIn(row, old(field.name)) : valueIn(counterpart, field.name)
+    const text = excerpt(cellText(context, field, value), cellText(context, field, before))
+    if (counterpart !== undefined && before !== value)
+      return html`<td class="${form}">
+        ${kindOf(row) === 'removed' ? html`<del>${text}</del>` : html`<ins>${text}</ins>`}
+      </td>`
     if (!changedNames.includes(field.name)) return cellPart(context, field, value)
-    return html`<td class="${isNumber(field) ? 'n' : 'd'}">
-      <del>${cellText(context, field, valueIn(row, old(field.name)))}</del>
-      <ins>${cellText(context, field, value)}</ins>
+    return html`<td class="${form}">
+      <del>${excerpt(cellText(context, field, before), cellText(context, field, value))}</del>
+      <ins>${text}</ins>
     </td>`
   }
   return html`<div
@@ -278,10 +293,9 @@ function rowsPart(
         </thead>
         <tbody>
           ${view.rows.map((row) => {
-            const kind = valueIn(row, change) as keyof typeof words.changeKinds
             const changedNames = JSON.parse(valueIn(row, changed) ?? '[]') as string[]
-            return html`<tr>
-              <th scope="row">${words.changeKinds[kind]}</th>
+            return html`<tr class="${kindOf(row)}">
+              <th scope="row">${words.changeKinds[kindOf(row)]}</th>
               ${columns.map((field) => cell(row, field, changedNames))}
             </tr>`
           })}
@@ -289,6 +303,38 @@ function rowsPart(
       </table>
     </div>
     ${pagerPart(context, endsOf(changes, query), view)}`
+}
+
+type Row = TableView['rows'][number]
+
+/**
+ * Pairs added and removed rows that follow each other and have half of their values in common: without a key, they are
+ * the versions of a changed row.
+ */
+function counterpartsIn({ rows, fields }: TableView, change: string): Map<Row, Row> {
+  const pairs = new Map<Row, Row>()
+  const kindAt = fields.findIndex(({ name }) => name === change)
+  for (const [index, row] of rows.entries()) {
+    const before = rows[index - 1]
+    if (before === undefined || pairs.has(before) || before[kindAt] === row[kindAt]) continue
+    const equal = row.filter((value, at) => value === before[at]).length
+    // The kind of change always differs.
+    if (equal >= (row.length - 1) / 2) pairs.set(before, row).set(row, before)
+  }
+  return pairs
+}
+
+const [excerptMin, excerptLead, excerptLength] = [80, 20, 60]
+
+/** Returns the part of a long text in which it begins to differ from another one. */
+function excerpt(text: string, counterpart: string): string {
+  const [characters, others] = [Array.from(text), Array.from(counterpart)]
+  if (characters.length < excerptMin) return text
+  const at = characters.findIndex((character, index) => character !== others[index])
+  const start = Math.max(0, (at === -1 ? others.length : at) - excerptLead)
+  const end = start + excerptLength
+  const shown = characters.slice(start, end).join('')
+  return `${start > 0 ? '…' : ''}${shown}${end < characters.length ? '…' : ''}`
 }
 
 function cellText({ words }: PageContext, field: Field, value: string | null): string {

@@ -19,6 +19,12 @@ beforeAll(async () => {
     { name: 't', order: ['day'], key: ['day', 'city'], fields },
     { name: 'keyless', order: ['day'], fields },
     { name: 'once', order: ['n'], fields: [fieldOf('n:integer')] },
+    {
+      name: 'texts',
+      order: ['n'],
+      default_columns: ['n'],
+      fields: ['n:integer', 'note:string'].map(fieldOf),
+    },
   ]
   const shop = await workshop(catalogAround(tables), { 'd/once.csv': 'n\n1\n' })
   const versions = [
@@ -26,6 +32,8 @@ beforeAll(async () => {
     [...kept, '2024-03-01,Jaú,1303', '2024-03-03,Jaú,8'],
   ]
   for (const [index, lines] of versions.entries()) {
+    const note = `${'long '.repeat(30)}${index === 0 ? 'before' : 'after'} the end`
+    await shop.write('d/texts.csv', `n,note\n1,same\n2,${note}\n`)
     for (const name of ['t', 'keyless']) await shop.write(`d/${name}.csv`, csvOf(lines))
     const now = (): Date => new Date(importDate.getTime() + index * 60_000)
     for (const outcome of await shop.ingest({ now }))
@@ -105,6 +113,22 @@ test('a page of a chosen version names it and leads to the current one', async (
 test('without a key, a row that changed is removed and added', async () => {
   const { text } = await page('/en/dataset/d/keyless/changes/')
   expect(text).toContain('2 rows added 2 rows removed This table has no key')
+})
+
+const markupOf = async (name: string): Promise<string> =>
+  (await rawGet(service.app, `/en/dataset/d/${name}/changes/`, { Accept: 'text/html' })).body.toString()
+
+/** Marked texts of a page, each with its tag. */
+const markedIn = (markup: string): string[] =>
+  [...markup.matchAll(/<(ins|del)>(.*?)<\/\1>/gs)].map(([, tag = '', text = '']) => `${tag} ${textIn(text)}`)
+
+test('without a key, versions of a row show what differs, where a long text begins to differ', async () => {
+  expect(markedIn(await markupOf('keyless')).toSorted()).toEqual(['del 2', 'ins 1303'])
+  // The differing column is no default column.
+  expect(markedIn(await markupOf('texts')).toSorted()).toEqual([
+    'del …long long long long before the end',
+    'ins …long long long long after the end',
+  ])
 })
 
 test('a table without an earlier version says so', async () => {
