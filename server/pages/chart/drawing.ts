@@ -58,6 +58,8 @@ export function groupLink(
 export const comparedMax = 5
 
 const pointsMax = 2000
+/** Maximum share of groups that a time line leaves out. */
+const strayShareMax = 0.1
 
 /**
  * Chooses how to draw a chart; without any group if its values cannot be drawn.
@@ -130,8 +132,8 @@ export function drawingOf(
       marks: values.map((value) => value && markOf(value, measure, words, linkTo)),
     }))
   const noteOf = (subset: typeof groups): string => {
-    const names = drawn(subset.slice(0, barsMax)).map(
-      ({ name, marks: [mark] }) => `${name}: ${mark?.text ?? words.null}`,
+    const names = drawn(subset.slice(0, barsMax)).map(({ name, marks: [mark, ...furtherMarks] }) =>
+      furtherMarks.length > 0 || mark == null ? name : `${name}: ${mark.text}`,
     )
     return names.length === 0 ? '' : words.notDrawn(list(names))
   }
@@ -146,7 +148,7 @@ export function drawingOf(
   const othersText = linkTo === null ? words.othersNotDrawn : words.othersBelow
   const fewer = left > 0 ? othersText(count(left)) : ''
   if (isOverTime) {
-    const dated = groups.filter(({ at }) => !Number.isNaN(at)).toSorted((a, b) => a.at - b.at)
+    const dated = withoutStray(groups.filter(({ at }) => !Number.isNaN(at)).toSorted((a, b) => a.at - b.at))
     if (dated.length > pointsMax) return nothing
     const isOfLines = second === undefined || !isAdded || isCompared || hasTotals
     const isPoint = dated.length === 1 && second === undefined
@@ -156,7 +158,7 @@ export function drawingOf(
     const period = valueText(words, first, last)
     const incomplete = partial ? words.incomplete(fullName(period)) : ''
     const scales = isOfStates ? words.ownScales : ''
-    const note = [scales, incomplete, fewer, noteOf(groups.filter(({ at }) => Number.isNaN(at)))]
+    const note = [scales, incomplete, fewer, noteOf(groups.filter((group) => !dated.includes(group)))]
       .filter((text) => text !== '')
       .join(' ')
     return {
@@ -182,6 +184,18 @@ export function drawingOf(
   const rest = ranked.length - barsMax
   const note = groups.length === 0 ? nothing.note : rest > 0 ? othersText(count(rest)) : ''
   return { ...nothing, series, groups: drawn(ranked.slice(0, barsMax)), note }
+}
+
+/**
+ * Leaves out a few groups at an end of a time line that would take more than half of it, such as a wrong date of
+ * 1970.
+ */
+function withoutStray<Group extends { readonly at: number }>(groups: Group[]): Group[] {
+  const [from, to] = [groups[0]?.at ?? 0, groups.at(-1)?.at ?? 0]
+  const gap = groups.findIndex(({ at }, index) => at - (groups[index - 1]?.at ?? at) > (to - from) / 2)
+  const strayMax = groups.length * strayShareMax
+  if (gap > 0 && gap <= strayMax) return groups.slice(gap)
+  return gap > 0 && groups.length - gap <= strayMax ? groups.slice(0, gap) : groups
 }
 
 /** Returns whether the data end before the last period of a chart does, unless they have one day a period. */

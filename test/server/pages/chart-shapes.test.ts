@@ -141,6 +141,25 @@ test('a line leads over no gap in the data, and one time alone is a bar', async 
   expect(await pathOf('&day=2014-03-01')).toBeUndefined()
 })
 
+test('a wrong date far from all others is named, not drawn', async () => {
+  const table = {
+    name: 't',
+    order: ['year'],
+    measures: ['n'],
+    time: 'year',
+    fields: [
+      { name: 'year', type: 'integer' },
+      { name: 'n', type: 'integer' },
+    ],
+  }
+  const near = Array.from({ length: 12 }, (_, index) => `${2010 + index},${index}`)
+  const shop = await workshop(catalogAround([table]), { 'd/t.csv': `year,n\n1970,5\n${near.join('\n')}\n` })
+  await shop.ingest()
+  const drawn = await svgOf(await serve(shop), 'measure=n__sum&group=year')
+  expect(drawn).toContain('Not in the chart: 1970: 5.')
+  expect(/<path d="([^"]*)"[^>]* class="l0"/.exec(drawn)?.[1]?.match(/[ML]/g)).toHaveLength(near.length)
+})
+
 const heights = (path: string): number[] =>
   [...path.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
 
