@@ -40,7 +40,7 @@ export function allCovered(parts: readonly (Coverage | null)[]): Coverage | null
 }
 
 export function coverageText(words: Words, { from, to }: Coverage): string {
-  return from === to ? timeText(words, from) : words.between(timeText(words, from), timeText(words, to))
+  return words.between(timeText(words, from), timeText(words, to))
 }
 
 export function timeText(words: Words, time: string): string {

@@ -98,7 +98,7 @@ function distributionPart(
   const entries = top.length > 0 ? top : ranges
   if (statistics === undefined || entries.length === 0) return null
   return html`<details class="profile">
-    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(statistics)}</summary>
+    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(words, statistics)}</summary>
     <ul class="values">
       ${entries.map(([text, rows]) => html`<li dir="auto">${text} <span class="share">${count(rows)}</span></li>`)}
     </ul>

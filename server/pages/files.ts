@@ -59,8 +59,25 @@ function filesHtml(context: PageContext, { dataset, tables, files }: FilesView):
   const [first] = tables
   const main = html`
     <h1>${title}</h1>
-    <p class="lead">${words.filesLead}</p>
-    ${tables.length === 0 && html`<p>${words.notPublished}</p>`}
+    ${first === undefined ? html`<p class="lead">${words.noFiles}</p>` : filesPart(context, dataset, tables, files, first.table)}
+  `
+  return framed(context, {
+    title,
+    main,
+    inLanguage: (language) => addresses.files(language, dataset),
+    trail: trailTo(context, dataset),
+  })
+}
+
+function filesPart(
+  context: PageContext,
+  dataset: Dataset,
+  tables: readonly TableFiles[],
+  files: FileAddresses,
+  example: Table,
+): Html {
+  const { words } = context
+  return html`<p class="lead">${words.filesLead}</p>
     ${tables.map((table) => tablePart(context, table, files))}
     <section>
       <h2>${words.proveFiles}</h2>
@@ -70,15 +87,8 @@ function filesHtml(context: PageContext, { dataset, tables, files }: FilesView):
     <section>
       <h2>DuckDB</h2>
       <p>${words.duckdbHow}</p>
-      ${first !== undefined && codePart(`${attachLine(first.table, files)} LIMIT 10;`, words)}
-    </section>
-  `
-  return framed(context, {
-    title,
-    main,
-    inLanguage: (language) => addresses.files(language, dataset),
-    trail: trailTo(context, dataset),
-  })
+      ${codePart(`${attachLine(example, files)} LIMIT 10;`, words)}
+    </section>`
 }
 
 function tablePart(

@@ -6,6 +6,7 @@ import { framed, type PageContext } from './frame.ts'
 import { trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html, textOf } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
+import { unitPart } from './table/grid.ts'
 import { rowsPage, viewOf, type QueryView } from './table/view.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
@@ -48,7 +49,8 @@ function rowHtml(context: PageContext, view: RowView): Html {
       ${table.fields.map(
         (field, index) =>
           html`<dt>
-              ${titleOf(field)} ${field.description !== null && html`<small>${field.description}</small>`}
+              ${titleOf(field)} ${unitPart(field)}
+              ${field.description !== null && html`<small>${field.description}</small>`}
             </dt>
             <dd>${valuePart(context, field, values[index] ?? null)}</dd>`,
       )}

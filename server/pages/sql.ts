@@ -161,6 +161,7 @@ function consolePart(context: PageContext, view: SqlView, engine: Engine): Html 
       data-running="${words.sqlRunning}"
       data-took="${words.sqlTook}"
       data-failed="${words.sqlFailed}"
+      data-wrong="${words.sqlWrong}"
       hidden
     >
       <p><label for="sql">${words.sqlQuery}</label></p>

@@ -123,6 +123,15 @@ export function sqlConsole(): void {
     place.replaceChildren(table)
   }
 
+  /** Returns an error of DuckDB, which states the line of the fault twice. */
+  const report = (message: string): HTMLElement => {
+    const part = document.createElement('pre')
+    const paragraphs = message.split(/\n+(?=LINE \d+:)/).map((paragraph) => paragraph.trimEnd())
+    part.textContent = [...new Set(paragraphs)].join('\n\n')
+    part.className = 'error'
+    return part
+  }
+
   let database: Promise<Database> | undefined
   let csv = ''
   const answer = async (): Promise<void> => {
@@ -153,8 +162,9 @@ export function sqlConsole(): void {
       show(lines)
       save.disabled = lines.length === 0
     } catch (error) {
-      status.textContent = error instanceof Error ? error.message : String(error)
-      place.replaceChildren()
+      const message = error instanceof Error ? error.message : String(error)
+      status.textContent = database === undefined ? message : (settings['wrong'] ?? '')
+      place.replaceChildren(...(database === undefined ? [] : [report(message)]))
     }
     run.disabled = false
   }

@@ -1,5 +1,6 @@
 import { titleOf } from '../../documents/words/titles.ts'
-import type { CatalogTexts, Dataset, Table } from '../../../core/catalog/catalog.ts'
+import { listedDatasets, type CatalogTexts, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
+import { shorten } from '../../../core/text.ts'
 import { foldText } from '../../../core/folding.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { NamedResponse } from '../../http/responder.ts'
@@ -14,8 +15,8 @@ import { chartParameters, chartQuery, type ChartQuery } from '../chart/chart-que
 import { chartView } from '../chart/chart-view.ts'
 import { labelOf } from '../chart/drawing.ts'
 import type { Requester } from '../../table/engine/requester.ts'
-import { CatalogSearch, type CatalogMatch } from './catalog-search.ts'
-import { searchWordsOf, type SearchWords } from './search-words.ts'
+import { alikeWords, CatalogSearch, type CatalogMatch } from './catalog-search.ts'
+import { searchWordsOf, wordsIn, type SearchWords } from './search-words.ts'
 import { valuesByState, type PlacedValue } from './values-by-state.ts'
 import { findPartsOfValues, findValues, wordsOfValue, type ValueMatch } from './value-search.ts'
 
@@ -32,6 +33,8 @@ function indexOf({ catalog, translations }: PageContext): CatalogSearch {
 }
 
 interface Found {
+  /** Datasets whose names have all words of the search. */
+  readonly datasets: readonly Dataset[]
   readonly charts: readonly ChartMatch[]
   readonly tables: readonly CatalogMatch[]
   readonly values: readonly PlacedValue[]
@@ -43,7 +46,7 @@ interface ChartMatch {
   readonly value: ValueMatch | null
 }
 
-const [chartsMax, valuesMax, tablesMax] = [3, 8, 20]
+const [chartsMax, valuesMax, datasetsMax, tablesMax] = [3, 8, 3, 20]
 /** Score of a value in the order of results: that of two words of a title. */
 const valueScore = 16
 
@@ -66,7 +69,10 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
   const placed: PlacedValue[] = []
   for (const match of matched) placed.push(...(await valuesByState(service, match, requester)))
   const charts = await findCharts(service, tables, charted, search, textWords, requester)
-  return { tables, values: placed.slice(0, valuesMax), charts }
+  const datasets = listedDatasets(context.catalog).filter(
+    ({ name }) => words.length > 0 && alikeWords(words, wordsIn(name)).length === words.length,
+  )
+  return { datasets: datasets.slice(0, datasetsMax), tables, values: placed.slice(0, valuesMax), charts }
 }
 
 /**
@@ -143,7 +149,7 @@ export function searchPage(service: PageService, key: readonly unknown[], text: 
 }
 
 function resultsHtml(service: PageService, text: string, results: Found): Html {
-  const { charts, tables, values } = results
+  const { charts, datasets, tables, values } = results
   const { context } = service
   const { addresses, language, words } = context
   const none = tables.length === 0 && values.length === 0
@@ -162,6 +168,13 @@ function resultsHtml(service: PageService, text: string, results: Found): Html {
       html`<h2>${words.valuesFound}</h2>
         <ul class="results">
           ${values.map((match) => valueLine(service, match))}
+        </ul>`
+    }
+    ${
+      datasets.length > 0 &&
+      html`<h2>${words.datasets}</h2>
+        <ul class="results">
+          ${datasets.map((dataset) => datasetLine(context, dataset))}
         </ul>`
     }
     ${
@@ -260,6 +273,13 @@ function valueLine(
       · ${titleOf(table)}</a
     >
     <span class="facts">${facts.join(' · ')}</span>
+  </li>`
+}
+
+function datasetLine({ addresses, language }: PageContext, dataset: Dataset): Html {
+  return html`<li>
+    <a href="${addresses.dataset(language, dataset)}">${dataset.name}</a>
+    <span class="facts">${shorten(dataset.description)}</span>
   </li>`
 }
 

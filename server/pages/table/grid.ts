@@ -69,7 +69,8 @@ function headerPart(context: PageContext, view: TableView, field: Field): Html {
   </th>`
 }
 
-function unitPart(field: Field): Html | null {
+/** Shows the unit of a field, unless its title has it. */
+export function unitPart(field: Field): Html | null {
   const { unit } = field
   const isInTitle = unit !== null && titleOf(field).toLowerCase().includes(unit.toLowerCase())
   return unit === null || isInTitle ? null : html`<span class="unit">${unit}</span>`

@@ -32,23 +32,24 @@ export function profilePart(context: PageContext, view: TableView, field: Field)
     statistics.nulls > 0 && html`<span class="nulls">${words.nulls(count(statistics.nulls))}</span>`,
   ]
   return html`<details class="profile">
-    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(statistics)}</summary>
+    <summary aria-label="${words.distribution}: ${titleOf(field)}">${stripPart(words, statistics)}</summary>
     <div>${parts}</div>
   </details>`
 }
 
-/** Bars of a histogram, or of the most frequent values; a line if all values are different. */
-export function stripPart({ histogram = [], top }: Profile): Html {
+/** Bars of a histogram, or of the most frequent values; the number of values if all are different. */
+export function stripPart(words: Words, statistics: Profile): Html {
+  const { histogram = [], top } = statistics
   const rows =
     histogram.length > 1 ? merged(histogram).map((range) => range.rows) : (top ?? []).map((item) => item.rows)
-  const bars = rows.length === 0 ? [1] : rows
+  if (rows.length === 0) return html`<span class="distinct">${distinctText(words, statistics)}</span>`
   return html`<svg
     class="bars"
-    viewBox="0 0 ${bars.length * 10} ${height}"
+    viewBox="0 0 ${rows.length * 10} ${height}"
     preserveAspectRatio="none"
     aria-hidden="true"
   >
-    <path class="bar" d="${outlineOf(bars, rows.length === 0 ? height : Math.max(...bars, 1))}" />
+    <path class="bar" d="${outlineOf(rows, Math.max(...rows, 1))}" />
   </svg>`
 }
 

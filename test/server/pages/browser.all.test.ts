@@ -410,9 +410,12 @@ describeInBrowser('pages in a browser', () => {
     ).toBeGreaterThan(1)
     for (const wrong of ['select nope', 'select', 'select 1 +', `select 'x'::integer`]) {
       const [status, cells] = await ask(wrong)
-      expect([wrong, status, cells]).toEqual([wrong, expect.stringMatching(/error/i), []])
+      const reported = (await page.textContent('[data-result] pre')) ?? ''
+      expect([wrong, status, cells]).toEqual([wrong, 'The query did not run. DuckDB answered:', []])
+      expect(reported).toMatch(/error/i)
+      expect(reported.match(/LINE 1:/g)?.length ?? 0).toBeLessThan(2)
       // Nothing of the statement around it.
-      expect(status).not.toMatch(/copy|from \(/i)
+      expect(reported).not.toMatch(/copy|from \(/i)
     }
     const [download] = await Promise.all([
       page.waitForEvent('download'),
