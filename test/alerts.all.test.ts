@@ -53,7 +53,7 @@ beforeAll(async () => {
     (await readFile(path.join(folder, 'acervo.prom'), 'utf8'))
 }, 60_000)
 
-test('every metric of ours stands in the documents, with what it is', async () => {
+test('every metric of the program is documented with its meaning', async () => {
   const kinds = new Map(
     [...told.matchAll(/^# TYPE (acervo_\w+) (\w+)$/gm)].map(([, name, kind]) => [name, kind]),
   )
@@ -72,7 +72,7 @@ test('every metric of ours stands in the documents, with what it is', async () =
   expect(documented.toSorted()).toEqual(due.toSorted())
 })
 
-test('every metric that a rule or the dashboard names is there', async () => {
+test('every metric that a rule or the dashboard uses exists', async () => {
   const there = new Set([...told.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name))
   // Nothing was asked of the scans, so that they have no samples yet, but a type.
   for (const [, name, type] of told.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
@@ -168,7 +168,7 @@ async function tool(...args: string[]): Promise<string> {
 }
 
 withPromtool('the metrics', () => {
-  test('are as Prometheus wants them', () => {
+  test('follow the conventions of Prometheus', () => {
     const { status, stdout, stderr } = spawnSync(promtool ?? '', ['check', 'metrics'], {
       input: told,
       encoding: 'utf8',
@@ -178,17 +178,17 @@ withPromtool('the metrics', () => {
 })
 
 withPromtool('the alert rules', () => {
-  test('are rules, and so is the configuration', async () => {
+  test('are valid, and so is the configuration', async () => {
     expect(await tool('check', 'rules', rulesFile)).toContain('SUCCESS')
     expect(await tool('check', 'config', 'deploy/prometheus/prometheus.yaml')).not.toContain('FAILED')
   })
 
-  test('are all tried', async () => {
+  test('are all tested', async () => {
     expect(faults.map(([alert]) => alert)).toEqual((await rules()).map(({ alert }) => alert))
   })
 
   test.each([...faults, ['none', {}, {}] as const])(
-    '%s fires on its fault, and no other does',
+    '%s fires on its fault, and no other alert does',
     async (fault, labels, series) => {
       const home = await temporaryFolder()
       const ruleList = await rules()

@@ -18,7 +18,7 @@ async function rules(): Promise<Rule[]> {
   return groups.flatMap((group) => group.rules)
 }
 
-test('every rule says how grave it is, what is wrong, and what to do', async () => {
+test('every rule states its severity, the fault and the remedy', async () => {
   for (const { alert, labels, annotations } of await rules()) {
     expect([alert, ['page', 'ticket'].includes(labels.severity)]).toEqual([alert, true])
     expect(annotations.summary.length).toBeGreaterThan(20)

@@ -88,7 +88,7 @@ describeWith(clients !== '', pythonClients)('the warehouse in the hands of analy
     ])
   }, 60_000)
 
-  describe('by its address alone', () => {
+  describe('the address of a page or an export', () => {
     let server: http.Server
     let base: string
     let app: Parameters<typeof getPage>[0]
@@ -141,7 +141,7 @@ os._exit(0)`
       expect(stdout.trim().split('\n')).toEqual(due)
     }, 120_000)
 
-    test('pandas reads an export that comes packed', async () => {
+    test('pandas reads a compressed export', async () => {
       const script = `import sys, urllib.request, pandas
 packed = {'Accept-Encoding': 'gzip'}
 print(len(pandas.read_csv(sys.argv[1], storage_options=packed)),

@@ -42,13 +42,13 @@ const isRight = (value: unknown, due: unknown): boolean =>
   typeof value === 'string' || JSON.stringify(value) === JSON.stringify(due) || String(value) === due
 
 describe.each(names.map((name) => [name]))('%s', (name) => {
-  test('comes out as it is declared', async () => {
+  test('is read as declared', async () => {
     const { files, table, rows } = await read(name)
     const came = await whatCame(table, placedAs(files, table))
     expect('rows' in came ? came.rows : came).toEqual(rows)
   })
 
-  test('is suggested right, or left as texts', async () => {
+  test('is suggested correctly, or as texts', async () => {
     const { folder, files, table, rows, open } = await read(name)
     const given = Object.keys(files).toSorted()
     const papers = await Promise.all(

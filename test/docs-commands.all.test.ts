@@ -182,7 +182,7 @@ const otherPages = [
   docPage('reference/format'),
 ]
 
-test('all pages with commands are run here', async () => {
+test('every page with commands is tested here', async () => {
   const names = (await readdir('docs', { recursive: true })).filter((name) => name.endsWith('.md'))
   const withCommands: string[] = []
   for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...names.map((name) => `docs/${name}`)])
@@ -190,7 +190,7 @@ test('all pages with commands are run here', async () => {
   expect(new Set([...pages.map(([page]) => page), ...otherPages])).toEqual(new Set(withCommands))
 })
 
-test('the commands of pages about the datasets of the catalog run', async () => {
+test('the commands of pages about the shipped datasets run', async () => {
   const project = await newProject()
   for (const [page, before] of pages) {
     expect(await runInBash(project, before ?? ':')).toMatchObject({ code: 0 })
@@ -215,7 +215,7 @@ async function writeExample(page: string, file: string, encoding: 'utf8' | 'lati
   await writeFile(file, csv ?? '', encoding)
 }
 
-test('the tutorial, the first commands of the README and the guide to messy files run', async () => {
+test('the commands of the tutorial, the README and the guide to messy files run', async () => {
   const project = await newProject()
   await rm(path.join(project.folder, 'sources'), { recursive: true })
   const tutorial = await runPage(project, docPage('tutorials/first-dataset'))
@@ -245,7 +245,7 @@ test('the tutorial, the first commands of the README and the guide to messy file
   expect(await runPage(project, docPage('reference/catalog'))).toMatchObject({ code: 0 })
 }, 600_000)
 
-test("the tutorial of a portal of one's own makes a portal with its look, and its entry is valid", async () => {
+test('the tutorial of an own portal makes a portal with its look, and a valid entry', async () => {
   const project = await newProject()
   const page = docPage('tutorials/own-portal')
   const { code, output } = await runPage(project, page)

@@ -62,7 +62,7 @@ async function expectEveryByte(command: readonly [string, ...string[]], from = b
   }
 }
 
-test('all rows are expected', () => {
+test('the page offers all rows', () => {
   const linesOf = (target: Target): number => (texts.get(target)?.toString().split('\n').length ?? 0) - 2
   expect((Object.keys(targets) as Target[]).map(linesOf)).toEqual([
     rowCount,
@@ -164,7 +164,7 @@ if (read != rows) stop(read, " rows instead of ", rows)`,
 
 for (const [name, program, args] of clients)
   describeWith(programPath(program) !== null, `${program} (Debian)`)(name, () => {
-    test('reads every byte', async () => {
+    test('curl reads every byte', async () => {
       await expectEveryByte([program, ...args])
       expect.assertions(Object.keys(targets).length)
     }, 60_000)
@@ -209,7 +209,7 @@ describeWith(varnish !== null, 'varnishd (Debian: varnish)')('through Varnish wi
 
 const python = process.env['ACERVO_CLIENTS'] ?? ''
 describeWith(python !== '', pythonClients)('polars', () => {
-  test('scans a Parquet file that is smaller than what it requests of its end', async () => {
+  test('scans a Parquet file that is smaller than the end that it requests', async () => {
     const script = `import sys, polars
 print(polars.scan_parquet(sys.argv[1]).select(polars.len(), polars.col('n').sum()).collect().row(0))`
     const { stdout } = await run(path.join(python, 'python'), ['-c', script, `${base}/files/d/t.parquet`])
@@ -221,7 +221,7 @@ describeInBrowser('a browser', () => {
   const browser = withBrowser()
 
   test.each(['', '?place=Bel%C3%A9m', '?ordering=-n'])(
-    'saves all rows of the page %s after a click on CSV',
+    'a browser saves all rows of the page %s after a click on CSV',
     async (query) => {
       const page = await browser().newPage()
       await page.goto(`${base}/en/dataset/d/t/${query}`)
@@ -239,7 +239,7 @@ describeInBrowser('a browser', () => {
     60_000,
   )
 
-  test('reads every byte by a script', async () => {
+  test('a script reads every byte', async () => {
     const page = await browser().newPage()
     for (const [target, address] of Object.entries(targets)) {
       const text = await page.evaluate(

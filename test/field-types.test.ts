@@ -59,7 +59,7 @@ describe.each(fieldTypeNames)('a field of type %s', (type) => {
     text === '' ? null : row.parse(text.replace(' ', type === 'datetime' ? 'T' : ' '), digitsDefault),
   )
 
-  test('is what a source wrote, in every format', async () => {
+  test('is rendered as its source wrote it, in every format', async () => {
     const { app } = table
     expect(values.filter((value) => value === null)).toHaveLength(rowCount / 10)
     const page = await getPage(app, target)
@@ -90,7 +90,7 @@ describe.each(fieldTypeNames)('a field of type %s', (type) => {
     )
   })
 
-  test('is found by each of its values, and by none that it has not', async () => {
+  test('is found by each of its values, and by no other value', async () => {
     const { app } = table
     const positions = new Map<string | null, number[]>()
     for (const [n, value] of values.entries()) positions.set(value, [...(positions.get(value) ?? []), n])
@@ -102,7 +102,7 @@ describe.each(fieldTypeNames)('a field of type %s', (type) => {
     expect(expected).toEqual(new Map([...positions].slice(0, valuesAsked)))
   })
 
-  test('comes in its order, nulls last, and is compared by it', async () => {
+  test('is ordered with nulls last, and compared in this order', async () => {
     const { app } = table
     const numbers = values.map((_, n) => n)
     const before = (a: number, b: number): number => {
@@ -120,7 +120,7 @@ describe.each(fieldTypeNames)('a field of type %s', (type) => {
   })
 })
 
-test('a table of all types is the same after its published CSV is ingested anew', async () => {
+test('a table of all types is equal after its published CSV is ingested again', async () => {
   const { app, shop } = table
   const { body } = await rawGet(app, '/api/v1/dataset/d/t/export/?format=csv', {
     'Accept-Encoding': 'identity',

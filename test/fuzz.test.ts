@@ -247,7 +247,7 @@ async function quietMemoryOf(pid: number): Promise<number> {
   return Math.min(...samples)
 }
 
-test(`${requests} requests of every kind are answered as they should be`, async () => {
+test(`${requests} random requests are answered as documented`, async () => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
   const statuses = new Map<number, number>()
   const faults: string[] = []

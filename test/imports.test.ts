@@ -105,7 +105,7 @@ function pairs(): [string, string][] {
   return [...imports].flatMap(([file, targets]) => targets.map((target): [string, string] => [file, target]))
 }
 
-test('the rule sees the whole source', () => {
+test('the rules see all source files', () => {
   expect(imports.size).toBeGreaterThan(40)
   expect(pairs().length).toBeGreaterThan(150)
 })
@@ -114,7 +114,7 @@ test('every file is in a room', () => {
   expect([...imports.keys()].filter((file) => roomOf(file) === 'none')).toEqual([])
 })
 
-test('imports go down, never up or across', () => {
+test('imports point down, never up or across', () => {
   const wrong = pairs().filter(([file, target]) => {
     if (!isOurs(target) || roomOf(file) === roomOf(target)) return false
     const serverMeetsIngest =
@@ -126,7 +126,7 @@ test('imports go down, never up or across', () => {
 
 const folderOf = (file: string): string => file.split('/').slice(0, 2).join('/')
 
-test('the server has eleven rooms and at most forty arrows between them, one way each', () => {
+test('the server has eleven rooms and at most forty arrows between them, each in one direction', () => {
   const serverArrows = pairs().filter(
     ([file, target]) => file.startsWith('server/') && target.startsWith('server/'),
   )
@@ -150,7 +150,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   indexes: ['indexes.ts'],
 }
 
-test('the folders of a conversion are imported by their doors alone', () => {
+test('the folders of a conversion are imported only through their entry files', () => {
   const wrong = pairs().filter(([file, target]) => {
     const [, folder = '', name = ''] = /^ingest\/convert\/(\w+)\/(.+)$/.exec(target) ?? []
     if (folder === '' || file.startsWith(`ingest/convert/${folder}/`)) return false
@@ -159,7 +159,7 @@ test('the folders of a conversion are imported by their doors alone', () => {
   expect(wrong).toEqual([])
 })
 
-test('HTTP is known to the edge alone', () => {
+test('only the edge knows HTTP', () => {
   const edge = [
     'server/http/',
     'server/limits/',
@@ -175,7 +175,7 @@ test('HTTP is known to the edge alone', () => {
   expect(wrong).toEqual([])
 })
 
-test('where a warehouse lies is known to its stores alone', () => {
+test('only stores know where a warehouse is stored', () => {
   const kinds = pairs().filter(
     ([file, target]) =>
       /^core\/warehouse\/stores\/(?!store|open)/.test(target) && !file.startsWith('core/warehouse/stores/'),
@@ -194,7 +194,7 @@ test('where a warehouse lies is known to its stores alone', () => {
   )
 })
 
-test('there is no cycle', () => {
+test('there is no cycle of imports', () => {
   const visited = new Set<string>()
   const cycles: string[] = []
   const visit = (file: string, trail: readonly string[]): void => {
@@ -207,13 +207,13 @@ test('there is no cycle', () => {
   expect(cycles).toEqual([])
 })
 
-test('there are no barrels and no drawers', () => {
+test('no file only re-exports others or collects unrelated helpers', () => {
   expect([...imports.keys()].filter((file) => /(^|\/)(index|utils?|helpers?)(\.ts|\/)/.test(file))).toEqual(
     [],
   )
 })
 
-test('each package is imported by the room that owns it alone', () => {
+test('each package is imported only by the room that owns it', () => {
   const wrong = pairs().filter(([file, target]) => {
     if (isOurs(target) || target.startsWith('node:')) return false
     return !(owners[target] ?? []).some((room) => file === room || file.startsWith(`${room}/`))

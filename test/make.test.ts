@@ -24,7 +24,7 @@ testSampled<[verb: string, name: string]>([
   ['rollback', 'TABLE'],
   ['verify', 'CATALOG'],
 ])(
-  'make %s takes any %s',
+  'make %s accepts any %s',
   async (verb, name) => {
     const folder = await temporaryFolder()
     const value = hostile(folder)

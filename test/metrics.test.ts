@@ -35,7 +35,7 @@ async function scraped(port: number): Promise<Map<string, number>> {
 }
 
 test.each(isQuick ? [2] : [1, 2])(
-  '%d workers tell what they do, on a port of their own',
+  '%d workers report metrics on a port of their own',
   async (workers) => {
     const metrics = await freePort()
     const started = performance.now()
@@ -129,7 +129,7 @@ describe('an ingest', () => {
     }
   })
 
-  test('leaves how all tables stand for a collector, whichever of them it was about', async () => {
+  test('writes the state of all tables for a collector, whichever tables it ingested', async () => {
     const began = Date.now() / 1000
     await writeFile(file(), 'n\n1\n2\n3\n')
     expect((await run('ingest', [], environment)).code).toBe(0)
@@ -171,7 +171,7 @@ describe('an ingest', () => {
     expect(again[success]).toBeGreaterThan(first[success] ?? Infinity)
   }, 60_000)
 
-  testAll('that cannot leave them says so, and fails', async () => {
+  testAll('that cannot write them reports that, and fails', async () => {
     const { code, err } = await run('ingest', [], { ...settings, METRICS_FILE: '/nowhere/acervo.prom' })
     expect([code, err]).toEqual([
       1,
@@ -183,7 +183,7 @@ describe('an ingest', () => {
 })
 
 testAll(
-  'a table whose files are damaged is told as faulty',
+  'a table with damaged files is reported as faulty',
   async () => {
     const oneTableShop = await oneTable('n\n1\n', ['n:integer'])
     const place = path.join(oneTableShop.settings['WAREHOUSE'] ?? '', 'd', 't')
@@ -200,7 +200,7 @@ testAll(
 )
 
 testAll(
-  'metrics have no port where none is set, and a taken one is told',
+  'metrics are served only if a port is set, and an occupied port is reported',
   async () => {
     const server = await startServer(settings)
     expect(server.log()).not.toContain('metrics')

@@ -50,7 +50,7 @@ function tableUnder(header: string): string[][] {
 
 const words = (line: string): string => line.replaceAll('`', '').replaceAll(/ +/g, ' ')
 
-test('the settings are those of the code, with their defaults and meanings', () => {
+test('the documented settings are those of the code, with their defaults and meanings', () => {
   const rows = Object.values(settingRows).map(({ name, default: value, meaning }) => [
     name,
     value,
@@ -59,12 +59,12 @@ test('the settings are those of the code, with their defaults and meanings', () 
   expect(tableUnder('setting')).toEqual(rows)
 })
 
-test('the error codes are those of the code, with their statuses', () => {
+test('the documented error codes are those of the code, with their statuses', () => {
   const rows = Object.entries(problemRows).map(([code, { status }]) => [code, String(status)])
   expect(tableUnder('code').map(([code, status]) => [code, status])).toEqual(rows)
 })
 
-testAll('the addresses are those that answer', async () => {
+testAll('the documented addresses of the API are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const { app } = await serve(await workshop(catalog))
   const addresses = tableUnder('address').map(([address = '']) => address)
@@ -82,7 +82,7 @@ testAll('the addresses are those that answer', async () => {
   }
 })
 
-test('the pages are those that answer', async () => {
+test('the documented pages are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const shop = await workshop(catalog)
   await copySamples(shop.sources, [tableOf(catalog, 'covid19', 'caso')])
@@ -99,7 +99,7 @@ test('the pages are those that answer', async () => {
   }
 })
 
-testAll('the documents are those that answer', async () => {
+testAll('the documented machine documents are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const { app } = await serve(await workshop(catalog))
   const addresses = tableUnder('address of a document').map(([address = '']) => address)
@@ -119,7 +119,7 @@ testAll('the documents are those that answer', async () => {
   }
 })
 
-test('the parameters and operators are those of the code', () => {
+test('the documented parameters and operators are those of the code', () => {
   const named = tableUnder('parameter').flatMap(([cell = '']) => cell.split(/[ ,]+/))
   const ofFields = named.filter((name) => name.includes('__')).map((name) => name.split('__')[1])
   expect(new Set(ofFields)).toEqual(new Set(Object.keys(operators)))
@@ -127,14 +127,14 @@ test('the parameters and operators are those of the code', () => {
   expect(new Set(others)).toEqual(new Set(Object.keys(parameterRows)))
 })
 
-test('the formats are those of the code, with their media types', () => {
+test('the documented formats are those of the code, with their media types', () => {
   const rows = rowFormats.map(({ name, mediaTypes: [mediaType] }) => [name, mediaType])
   expect(tableUnder('format').map(([name, type]) => [name, type])).toEqual(rows)
   const [, choice = ''] = tableUnder('parameter').find(([name]) => name === 'format') ?? []
   expect(choice.split(';')[0]?.split(', ')).toEqual(rows.map(([name]) => name))
 })
 
-test('the keys of the catalog are those of its schema (`npm run schema` writes them)', () => {
+test('the documented keys of the catalog are those of its schema (`npm run schema` writes them)', () => {
   const keys = catalogKeys(catalogJsonSchema() as DescribedSchema)
   for (const [header, described] of Object.entries(keys)) {
     expect(described.length).toBeGreaterThan(30)
@@ -142,7 +142,7 @@ test('the keys of the catalog are those of its schema (`npm run schema` writes t
   }
 })
 
-test('the packings are those of the code', async () => {
+test('the documented compressions are those of the code', async () => {
   for (const name of ['docs/reference/catalog.md', 'docs/reference/ingest.md']) {
     const paper = await readFile(name, 'utf8')
     const [list = ''] = /Put [^\n]*/.exec(paper) ?? []
@@ -156,11 +156,11 @@ test('the packings are those of the code', async () => {
   expect(settingRows.sources.meaning).toContain(packings.map(({ ending }) => `\`${ending}\``).at(-1))
 })
 
-test('the types are those of the code', () => {
+test('the documented types are those of the code', () => {
   expect(tableUnder('field type').map(([name]) => name)).toEqual(fieldTypeNames)
 })
 
-test('the example of a dataset is one that the loader takes', async () => {
+test('the example of a dataset in the docs is valid', async () => {
   const page = await readFile('docs/reference/catalog.md', 'utf8')
   const [, example = ''] = /```yaml\n(.*?)```/s.exec(page) ?? []
   const head = (await readFile('catalog.yaml', 'utf8')).split('\n# A file for each dataset')[0] ?? ''
@@ -168,7 +168,7 @@ test('the example of a dataset is one that the loader takes', async () => {
   expect([...catalog.datasets.keys()]).toEqual(['rainfall'])
 })
 
-test('each choice names something that exists', async () => {
+test('each documented choice names something that exists', async () => {
   const texts: string[] = []
   for (const folder of ['catalog', 'core', 'server', 'ingest']) {
     for (const name of await readdir(folder, { recursive: true })) {
@@ -186,7 +186,7 @@ test('each choice names something that exists', async () => {
   ).toEqual([])
 })
 
-test('files that are named are there, and links lead to files', async () => {
+test('files that the docs name exist, and so do the targets of their links', async () => {
   const named = [...papers.matchAll(/`((?:core|server|ingest|test|docs)\/[\w./-]+\.(?:ts|md))`/g)].map(
     (match) => match[1] ?? '',
   )
@@ -201,7 +201,7 @@ test('files that are named are there, and links lead to files', async () => {
   for (const file of [...named, ...links]) await expect(readFile(file, 'utf8')).resolves.toBeTruthy()
 })
 
-test('the make verbs are those of the Makefile', async () => {
+test('the documented make targets are those of the Makefile', async () => {
   const makefile = await readFile('Makefile', 'utf8')
   const verbs = new Set([...papers.matchAll(/(?:`|^)make ([\w-]+)/gm)].map((match) => match[1] ?? ''))
   expect([...verbs].filter((verb) => !new RegExp(`^${verb}:`, 'm').test(makefile))).toEqual([])

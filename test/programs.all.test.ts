@@ -38,7 +38,7 @@ const suggest = async (args: readonly string[], input: Uint8Array | null = null)
 
 describe('the suggest program', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'leaves no temporary files after %s, nor those of killed ones',
+    'leaves no temporary files after %s, and removes those of killed processes',
     async (signal) => {
       const temporary = path.join(folder, `temporary-${signal}`)
       const [old, young] = ['old', 'young'].map((name) => path.join(temporary, `acervo-suggest-${name}`))
@@ -65,7 +65,7 @@ describe('the suggest program', () => {
     20_000,
   )
 
-  test('takes patterns, several files, standard input and what lies in a zip', async () => {
+  test('accepts patterns, several files, standard input and members of a zip', async () => {
     const sources = settings['SOURCES'] ?? ''
     await mkdir(path.join(sources, 'two'), { recursive: true })
     await writeFile(path.join(sources, 'two', 'p1.csv'), fourths)
@@ -110,7 +110,7 @@ describe('the suggest program', () => {
 })
 
 describe('the ingest program', () => {
-  test('with --quiet says only what is wrong, and goes on with the other tables', async () => {
+  test('with --quiet reports only faults, and continues with the other tables', async () => {
     const ownSettings = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
     await mkdir(path.join(ownSettings.SOURCES, 'socios-brasil'), { recursive: true })
     const file = path.join(ownSettings.SOURCES, 'socios-brasil', 'empresas.csv')
@@ -135,7 +135,7 @@ describe('the ingest program', () => {
     ])
   })
 
-  test('takes a dataset for all its tables, and names those without a source', async () => {
+  test('accepts a dataset for all its tables, and names those without a source', async () => {
     const ownSettings = { SOURCES: path.join(folder, 'one'), WAREHOUSE: path.join(folder, 'one-warehouse') }
     await mkdir(path.join(ownSettings.SOURCES, 'genero-nomes'), { recursive: true })
     const header = 'name,classification,frequency_female,frequency_male,frequency_total,ratio,names'
@@ -187,7 +187,7 @@ describe('acervo serve', () => {
 })
 
 describe('the server program', () => {
-  test('answers those who came as soon as its port was open', async () => {
+  test('answers clients that connected as soon as its port was open', async () => {
     const port = await freePort()
     const server = start('server/process/main', [], { ...settings, PORT: String(port) })
     const early = ['/api/datasets', '/livez', '/api/v1/datasets/'].map(async (target) => {
@@ -206,7 +206,7 @@ describe('the server program', () => {
     expect((await server.ended).code).toBe(0)
   })
 
-  test('told to stop while it starts, it answers those who came, and ends in order', async () => {
+  test('that is stopped while it starts answers waiting clients, and ends in order', async () => {
     const port = await freePort()
     const server = start('server/process/main', [], { ...settings, PORT: String(port) })
     await until(async () => !(await isFree(port)))
@@ -247,7 +247,7 @@ describe('the server program', () => {
   // The one of util-linux; others have different options.
   const script = process.platform === 'linux' ? programPath('script') : null
   describeWith(script !== null, 'script(1) of util-linux')('on a terminal', () => {
-    test('says in its last line where to look, below lines that people can read', async () => {
+    test('ends its output with the address, below readable lines', async () => {
       const port = String(await freePort())
       const environment = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, PORT: port }
       const command = `exec ${process.execPath} dist/server/process/main.js`
@@ -280,7 +280,7 @@ describe('the server program', () => {
     })
   })
 
-  test('logs of a client its network alone', async () => {
+  test('logs only the network of a client', async () => {
     const { port, log } = await startServer({ ...settings, TRUST_PROXY: '1' })
     const clients = { '192.0.2.77': '192.0.2.0/24', '2001:db8:1234:5678::9': '2001:db8:1234::/48' }
     for (const client of Object.keys(clients)) {
@@ -306,7 +306,7 @@ test.each<[command: string, args: readonly string[]]>([
   ['npm', ['run', '-s', 'start']],
   ['make', ['-s', 'serve']],
 ])(
-  'a kill of %s %j ends the server too, and gives back its port',
+  'a kill of %s %j ends the server too, and frees its port',
   async (command, args) => {
     const [home, port] = [await temporaryFolder(), await freePort()]
     const catalog = path.join(home, 'catalog.json')
@@ -332,7 +332,7 @@ test.each<[command: string, args: readonly string[]]>([
   90_000,
 )
 
-test('a server removes what one that was killed has left, and nothing of one that runs', async () => {
+test('a server removes the remainders of a killed one, and nothing of a running one', async () => {
   const home = await temporaryFolder()
   const catalog = path.join(home, 'catalog.json')
   await writeFile(catalog, catalogText([]))
@@ -353,7 +353,7 @@ test('a server removes what one that was killed has left, and nothing of one tha
   expect(os.tmpdir()).not.toBe(home)
 }, 60_000)
 
-test('families that write http addresses under an https one are told at the start', async () => {
+test('families with http addresses under an https one are reported at the start', async () => {
   const home = await temporaryFolder()
   const warned = async (scheme: string, publicUrl: string): Promise<boolean> => {
     const catalog = path.join(home, `${scheme}.json`)

@@ -80,7 +80,7 @@ describe('the check program', () => {
 })
 
 describe('the ingest program', () => {
-  testAll('exits 1 and says what to do where there is no source at all', async () => {
+  testAll('exits with 1 and a remedy if there is no source at all', async () => {
     const none = { SOURCES: path.join(folder, 'none'), WAREHOUSE: path.join(folder, 'empty') }
     const { code, err } = await run('ingest', [], none)
     expect([code, err]).toEqual([
@@ -89,7 +89,7 @@ describe('the ingest program', () => {
     ])
   })
 
-  test('publishes, says unchanged the next time, and fails alone', async () => {
+  test('publishes, reports unchanged tables the next time, and fails for a single table', async () => {
     const ownSettings = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
     await mkdir(path.join(ownSettings.SOURCES, 'socios-brasil'), { recursive: true })
     const file = path.join(ownSettings.SOURCES, 'socios-brasil', 'empresas.csv')
@@ -140,7 +140,7 @@ describe('the ingest program', () => {
 })
 
 describe('the sample program', () => {
-  test('names the samples if the catalog has no table with one', async () => {
+  test('names the existing samples if the catalog has no table with one', async () => {
     const CATALOG = path.join(await temporaryFolder(), 'catalog.yaml')
     await writeFile(
       CATALOG,
@@ -161,7 +161,7 @@ describe('the sample program', () => {
 })
 
 describe('the server program', () => {
-  test('serves what was ingested before and during its life, logs JSON lines, and stops in order', async () => {
+  test('serves tables that were ingested before and during its life, logs JSON lines, and stops in order', async () => {
     const table = 'covid19/boletim'
     await run('sample', [table], settings)
     const port = String(await freePort())
@@ -235,7 +235,7 @@ describe('the server program', () => {
     )
   })
 
-  test('says that its port is taken', async () => {
+  test('reports that its port is occupied', async () => {
     const { port, release } = await heldPort()
     const ended = await run('server/process/main', [], { ...settings, PORT: String(port) })
     await release()

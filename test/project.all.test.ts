@@ -64,7 +64,7 @@ test('one command publishes and serves a file, and again after the file has chan
   ])
 }, 60_000)
 
-test('the CSV files of a folder are the tables of a dataset, without those that cannot be published', async () => {
+test('the CSV files of a folder become the tables of a dataset, except for those that cannot be published', async () => {
   const folder = await temporaryFolder()
   await mkdir(path.join(folder, 'shop'))
   await writeFile(path.join(folder, 'shop', 'a.csv'), 'x;y\n1;2\n')
@@ -140,7 +140,7 @@ test.each<[title: string, args: string[], make: (folder: string) => Promise<unkn
     '/dev/zero is a device: name a file, or send its text to `acervo add -`',
   ],
 ])(
-  '%s is refused, and nothing of what it leads to is shown',
+  '%s is refused, and nothing of its target is shown',
   async (_what, args, make, due) => {
     const folder = await temporaryFolder()
     await mkdir(path.join(folder, 'in'))
@@ -167,7 +167,7 @@ test.each<[args: string[], code: number, err: RegExp]>([
   expect(runIn(folder, ...args)).toMatchObject({ code, err: expect.stringMatching(err) })
 })
 
-test('init writes a project, which takes tables, and never over a file', async () => {
+test('init writes a project, which accepts tables, and never over a file', async () => {
   const folder = await temporaryFolder()
   expect(runIn(folder, 'init', 'portal')).toMatchObject({ code: 0, err: '' })
   const home = path.join(folder, 'portal')

@@ -158,7 +158,7 @@ describeWithData('files as governments publish them', () => {
     service = await serve(shop)
   }, 120_000)
 
-  test('load by what the catalog declares alone', () => {
+  test('real files load by the declarations of the catalog alone', () => {
     expect(Object.fromEntries(outcomes.map(({ table, status }) => [table.name, status]))).toEqual({
       assets: 'published',
       cases: 'published',

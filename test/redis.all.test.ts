@@ -90,7 +90,7 @@ withRedis('servers that share a Redis', () => {
     expect((share?.quota ?? 0) - (share?.remaining ?? 0)).toBeLessThan(1000)
   })
 
-  test('have amounts counted in it as described', async () => {
+  test('count amounts in it as described', async () => {
     const link = new RedisLink(`redis://127.0.0.1:${port}`, openLog('silent', {}))
     await link.open()
     await expect(countsAsDescribed(new RedisCounts(link, countedPolicy))).resolves.toBeUndefined()
@@ -127,7 +127,7 @@ withRedis('servers that share a Redis', () => {
     ],
   ]
 
-  test('count for themselves while it is away, keep nobody waiting, and share again when it is back', async () => {
+  test('count for themselves while it is unavailable, keep no client waiting, and share again when it is back', async () => {
     for (const [index, [title, away, back]] of fates.entries()) {
       await until(() => isShared(`198.51.100.${index * 50 + Math.floor(Math.random() * 50)}`))
       const before = await askAll(servers, 100, `203.0.113.${100 + index}`)
@@ -154,7 +154,7 @@ withRedis('servers that share a Redis', () => {
     }
   }, 120_000)
 
-  test('start without it, with a limit of their own, and share it when it comes', async () => {
+  test('start without it, with limits of their own, and share them when it is available', async () => {
     const later = await freePort()
     const shared = { ...settings, RATE_LIMIT_STORE: `redis://127.0.0.1:${later}` }
     const both = [await startServer(shared), await startServer(shared)]

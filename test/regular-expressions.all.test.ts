@@ -34,7 +34,7 @@ function* expressionsIn(node: unknown): Generator<{ readonly pattern: string; re
 describeWith(existsSync(path.join(packages, 'recheck')), 'recheck (ACERVO_CLIENTS)')(
   'regular expressions',
   () => {
-    test('take linear time, whatever the text', async () => {
+    test('take linear time for any text', async () => {
       const [{ check }, { parse }] = [require('recheck') as Recheck, require('acorn') as Acorn]
       const expressions = new Map<string, { readonly pattern: string; readonly flags: string }>()
       for (const folder of ['core', 'ingest', 'server']) {

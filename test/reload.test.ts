@@ -37,7 +37,7 @@ const data = (name: string, query = ''): string => `/api/v1/dataset/d/${name}/da
 const readerCount = 100
 
 testAll(
-  'a changed catalog serves without a restart, and no request of many readers fails for it',
+  'a changed catalog is served without a restart, and no request of many readers fails',
   async () => {
     const { settings, write } = await home(table('a'), table('b'))
     await write(catalogText([table('a')]))
@@ -75,7 +75,7 @@ testAll(
   60_000,
 )
 
-test('a field that is declared anew is served once it is published, and the others until then', async () => {
+test('a field with a changed declaration is served once it is published, and the others before', async () => {
   const { settings, write } = await home(table('a'))
   const wider = table('a', {
     fields: ['uf:string', 'city:string', 'n:integer'].map(fieldOf),
@@ -171,7 +171,7 @@ const faultIn = async (port: number): Promise<unknown> =>
   ]
 
 testAll(
-  'faults leave the catalog before serving, and are told; SIGHUP reads it at once',
+  'a faulty catalog is reported, and the previous one is served; SIGHUP reloads it at once',
   async () => {
     const { settings, write } = await home(table('a'), table('b'))
     const server = await startServer({ ...settings, CATALOG_POLL_SECONDS: '0' })
@@ -201,7 +201,7 @@ testAll(
 )
 
 testAll(
-  'what is declared anew is looked at anew, and limits that stay go on counting',
+  'changed settings are checked anew, and unchanged limits continue to count',
   async () => {
     const { settings, write } = await home(table('a'))
     await write(limited([table('a')], 3))
@@ -229,7 +229,7 @@ testAll(
 )
 
 testAll(
-  'several workers are replaced when the catalog changes, and say so if they cannot be',
+  'several workers are replaced when the catalog changes, and report if they cannot be',
   async () => {
     const { settings, write } = await home(table('a'), table('b'))
     await write(catalogText([table('a')]))

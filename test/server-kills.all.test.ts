@@ -81,7 +81,7 @@ async function answers(port: number): Promise<boolean> {
   )
 }
 
-test(`a server that is killed ${kills} times serves what was published last, soon after it is started again`, async () => {
+test(`a server that is killed ${kills} times serves the latest snapshot soon after each restart`, async () => {
   const port = await freePort()
   const begin = () => start('server/process/main', [], { ...settings, PORT: String(port) })
   let version = 1
@@ -107,7 +107,7 @@ test(`a server that is killed ${kills} times serves what was published last, soo
   console.log(`${kills} kills of a server: it serves again after ${inMs(took)}`)
 }, 3_600_000)
 
-test(`a worker that is killed ${kills} times leaves nobody without an answer to the next request`, async () => {
+test(`a worker that is killed ${kills} times leaves no client without an answer to its next request`, async () => {
   const port = await freePort()
   const server = start('server/process/main', [], { ...settings, PORT: String(port), WORKERS: '2' })
   await until(() => server.out().includes('"all workers started"'))

@@ -188,7 +188,7 @@ async function watching(metricsPort: number): Promise<() => Promise<string[]>> {
   }
 }
 
-test(`${seconds} seconds of ${readersCount + walkersCount} readers and refreshes`, async () => {
+test(`${seconds} seconds of ${readersCount + walkersCount} readers and refreshes reveal no fault`, async () => {
   const metricsPort = await freePort()
   const server = await startWorkers({ ...settings, METRICS_PORT: String(metricsPort) }, 2)
   const raised = await watching(metricsPort)

@@ -113,7 +113,7 @@ function catalogOf({ fields, order }: Case): Catalog | null {
   }
 }
 
-test('a catalog and a source never seen before', async () => {
+test('an unseen catalog and source give the rows of the evaluator', async () => {
   let refused = 0
   await fc.assert(
     fc.asyncProperty(unseen, async (example) => {

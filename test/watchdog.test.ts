@@ -15,7 +15,7 @@ const watched = (code: string) =>
 
 const busyFor = (ms: number): string => `{ const end = Date.now() + ${ms}; while (Date.now() < end); }`
 
-test('a process that is stuck is killed after a line in the log', async () => {
+test('a stuck process is killed after a line in the log', async () => {
   const { ended, out } = watched(`setTimeout(() => ${busyFor(30_000)}, 100)`)
   expect(await ended).toMatchObject({ code: null, signal: 'SIGKILL' })
   expect(JSON.parse(out())).toMatchObject({
@@ -25,7 +25,7 @@ test('a process that is stuck is killed after a line in the log', async () => {
 }, 60_000)
 
 testAll(
-  'a process that is busy without being stuck, or suspended, goes on',
+  'a process that is busy but not stuck, or suspended, continues',
   async () => {
     const { child, ended, out } = watched(`
     let turns = 0

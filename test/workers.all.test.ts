@@ -66,7 +66,7 @@ test.each([1, 3])(
   60_000,
 )
 
-test('a refresh is followed by all, and a walk that began stays whole whichever worker answers', async () => {
+test('a refresh reaches all workers, and paging stays on its snapshot whichever worker answers', async () => {
   const server = await startWorkers(table.settings, 3)
   const get = async (address: string): Promise<{ next: string | null; results: { version: number }[] }> => {
     const { pathname, search } = new URL(address, 'http://here')
@@ -97,7 +97,7 @@ test('a refresh is followed by all, and a walk that began stays whole whichever 
   expect(after.map(({ results: [row] }) => row?.version)).toEqual(Array.from({ length: 12 }, () => 2))
 }, 60_000)
 
-test('what keeps the first worker from starting is said once, and nothing is left running', async () => {
+test('a failure to start the first worker is reported once, and nothing keeps running', async () => {
   const broken = path.join(table.folder, 'broken.json')
   await writeFile(broken, '{}')
   const { code, err } = await run('server/process/main', [], {
@@ -150,8 +150,8 @@ test('a worker that dies while all are replaced is replaced once', async () => {
 
 const prlimit = '/usr/bin/prlimit'
 const hasPrlimit = existsSync(prlimit)
-describeWith(hasPrlimit, 'prlimit of util-linux')('without descriptors', () => {
-  test('where the system starts no more processes, those that are there go on', async () => {
+describeWith(hasPrlimit, 'prlimit of util-linux')('without free descriptors', () => {
+  test('existing workers continue if the system starts no more processes', async () => {
     const server = await startWorkers(table.settings, 2)
     const limit = (descriptors: number): unknown =>
       execFileSync(prlimit, ['--pid', String(server.pid), `--nofile=${descriptors}:`])
@@ -173,7 +173,7 @@ describeWith(hasPrlimit, 'prlimit of util-linux')('without descriptors', () => {
   }, 60_000)
 })
 
-test('a stop while all are replaced waits for no new one', async () => {
+test('a stop while all are replaced waits for no new worker', async () => {
   const server = await startWorkers(table.settings, 2)
   process.kill(server.pid, 'SIGHUP')
   await setTimeout(200)
@@ -183,7 +183,7 @@ test('a stop while all are replaced waits for no new one', async () => {
   expect(server.log()).not.toContain('all workers replaced')
 }, 60_000)
 
-test('an answer that is taken slowly goes on while its worker is replaced', async () => {
+test('an answer that is read slowly continues while its worker is replaced', async () => {
   const count = 300_000
   const large = await oneTable(
     numbered(count, 'n,s', (n) => [`${n}`.repeat(8)]),

@@ -53,7 +53,7 @@ testAll(
   60_000,
 )
 
-test('a stop before the first worker is there starts none', async () => {
+test('a stop before the first worker exists starts none', async () => {
   // Reading it waits until somebody writes.
   const catalog = path.join(table.folder, 'catalog.fifo')
   execFileSync('mkfifo', [catalog])

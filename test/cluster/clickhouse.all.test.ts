@@ -76,7 +76,7 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
     plainService = await serve(sampled, {})
   }, 240_000)
 
-  test('random queries have the bytes that DuckDB gives them, and the rows that a second reading finds', async () => {
+  test('random queries have the bytes that DuckDB gives, and the rows that the evaluator computes', async () => {
     const random = randomFrom(seed)
     const tables = allTables(sampled.catalog)
     const sources = new Map<Table, readonly Row[]>()
@@ -103,7 +103,7 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
     expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
   }, 3_600_000)
 
-  test('are asked of it, not of DuckDB', async () => {
+  test('are filtered and ordered by ClickHouse, not by DuckDB', async () => {
     const table = allTables(sampled.catalog).find(({ name }) => name === 'caso_full')
     if (table === undefined) throw new Error('expected caso_full')
     const snapshot = service.snapshots.current(table)
@@ -117,7 +117,7 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
 })
 
 describeWithClickHouse('texts that readers have stumbled over', () => {
-  test('are found by it as by DuckDB', async () => {
+  test('are found by ClickHouse as by DuckDB', async () => {
     const catalog = given(catalogAround([{ name: 't', ...hostileTable }]))
     const shop = await workshop(catalog, { 'd/t.csv.gz': gzipSync(hostileCsv(randomFrom(seed), 600)) })
     await shop.ingest({ partRows: 64, clickHouse: link })
@@ -147,7 +147,7 @@ const smallCsv =
   'n,day,at,is,price\n1,0001-01-01,1815-06-18 11:30:00.000001,true,1.50\n2,9999-12-31,,false,\n3,,2020-02-29 00:00:00,,-7.25\n'
 
 describeWithClickHouse('a snapshot', () => {
-  test('has days that the calendar of ClickHouse does not have', async () => {
+  test('has dates beyond the calendar of ClickHouse', async () => {
     const shop = await workshop(catalogAround([small]), { 'd/t.csv': smallCsv })
     await shop.ingest({ clickHouse: link })
     const { app } = await serve(shop, { clickHouse: link })
@@ -163,7 +163,7 @@ describeWithClickHouse('a snapshot', () => {
     expect(await asked('price__lte=-7.250')).toEqual([3])
   })
 
-  test('that is not kept any more is dropped, and so is what a killed job left', async () => {
+  test('is dropped from ClickHouse once it is no longer retained, and so is the remainder of a killed job', async () => {
     const shop = await workshop(catalogAround([{ ...small, name: 'kept' }]), { 'd/kept.csv': smallCsv })
     const names = async (): Promise<string[]> =>
       (
@@ -192,7 +192,7 @@ describeWithClickHouse('a snapshot', () => {
     expect(kept.length).toBeLessThan(4)
   })
 
-  test('whose table is gone is asked of DuckDB; one whose ClickHouse is away, later', async () => {
+  test('is read by DuckDB if its table is missing in ClickHouse; if ClickHouse is unavailable, requests fail until it is back', async () => {
     const shop = await workshop(catalogAround([{ ...small, name: 'gone' }]), { 'd/gone.csv': smallCsv })
     const [outcome] = await shop.ingest({ clickHouse: link })
     if (outcome?.status === 'failed') throw outcome.failure
@@ -233,7 +233,7 @@ describeWithClickHouse('a snapshot', () => {
 })
 
 describeWithClickHouse('a ClickHouse that hangs', () => {
-  test('keeps nobody waiting, and answers when it goes on', async () => {
+  test('keeps no request waiting, and answers once it resumes', async () => {
     const hungServer = await startClickHouse()
     const hanging = await ClickHouse.open(hungServer.address)
     if (hanging === null) throw new Error('expected a link')
@@ -259,7 +259,7 @@ describeWithClickHouse('a walk', () => {
     fields: ['n:integer', 'price:decimal', 'day:date', 'at:datetime', 'is:bool'].map(fieldOf),
   }
 
-  test('asks for many positions at once, and gets each page of them', async () => {
+  test('requests many positions at once, and serves each page from them', async () => {
     const shop = await workshop(catalogAround([table]), { 'd/long.csv': `n,price,day,at,is\n${numbers}` })
     await shop.ingest({ clickHouse: link })
     const [withLink, withoutLink] = [await serve(shop, { clickHouse: link }), await serve(shop, {})]
@@ -338,14 +338,14 @@ describeWithClickHouse('what a ClickHouse says instead of an answer', () => {
   })
 })
 
-test('a table that is given to a ClickHouse that nobody named is not published', async () => {
+test('a table that needs ClickHouse is not published if none is configured', async () => {
   const shop = await workshop(catalogAround([small]), { 'd/t.csv': smallCsv })
   expect(await shop.ingest()).toMatchObject([
     { status: 'failed', failure: { message: expect.stringContaining('CLICKHOUSE_URL is not set') } },
   ])
 })
 
-test('in a cluster tables are replicated, spread by position, and asked under one name', () => {
+test('in a cluster, tables are replicated, distributed by position, and read under one name', () => {
   const [table] = allTables(catalogAround([small]))
   if (table === undefined) throw new Error('expected a table')
   const [local = '', spread = ''] = createStatements(table, "d/t/it's", 'main')

@@ -55,7 +55,7 @@ describeWithStore('a publish into an object store', () => {
     return results[0]?.version ?? 0
   }
 
-  test('is whole or not there, wherever its job is killed', async () => {
+  test('is complete or absent, wherever its job is killed', async () => {
     let version = 1
     const write = (): void =>
       writeFileSync(path.join(table.folder, 'sources/d/t.csv'), ofVersion((version += 1)))
@@ -105,7 +105,7 @@ describeWithStore('a publish into an object store', () => {
     expect([verified.code, verified.out + verified.err]).toEqual([0, expect.stringContaining(', 0 damaged')])
   }, 3_600_000)
 
-  test('two jobs at once: one does it, and the other says so', async () => {
+  test('succeeds in one of two concurrent jobs, and the other one reports why it stopped', async () => {
     writeFileSync(path.join(table.folder, 'sources/d/t.csv'), ofVersion(-1))
     const jobs = await Promise.all(
       [1, 2].map(async (number) =>
@@ -120,7 +120,7 @@ describeWithStore('a publish into an object store', () => {
     await until(async () => (await published()) === -1)
   }, 60_000)
 
-  test('a job that was stopped for long does not go on over another', async () => {
+  test('by a job that was suspended for long does not overwrite that of another job', async () => {
     rmSync(path.join(table.folder, 'local'), { recursive: true, force: true })
     writeFileSync(path.join(table.folder, 'sources/d/t.csv'), ofVersion(-2))
     const slow = start('ingest', [], job)

@@ -87,7 +87,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
     proxy.stop()
   })
 
-  test('answer with the same names and bytes', async () => {
+  test('answer with the same ETags and bytes', async () => {
     for (const address of [
       `${rows}?page_size=50&page=3`,
       `${rows}?m=3&ordering=-n&page_size=20`,
@@ -167,7 +167,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
     servers[index] = await startServer(settings(index === 0 ? 'one' : 'other'), ports[index])
   }
 
-  test('a rolling restart and refreshes: no walk fails, and none is mixed', async () => {
+  test('answer every request of a paging client from one snapshot during a rolling restart and refreshes', async () => {
     const { versions, faults } = await during(
       (async () => {
         await setTimeout(1000)
@@ -187,7 +187,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
     expect(versions).toEqual(expect.arrayContaining([1, 2]))
   }, 180_000)
 
-  test('one is killed: no walk fails but of what it was answering', async () => {
+  test('fail no paging client when one is killed, except for requests in flight', async () => {
     const { faults } = await during(
       (async () => {
         await setTimeout(1500)
@@ -209,7 +209,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
       .every(({ file }) => existsSync(path.join(folder, file)))
   }
 
-  test('the store is away for a minute: what is here goes on, and what was published meanwhile comes after it', async () => {
+  test('serve what is local while the store is unavailable for a minute, and later what was published meanwhile', async () => {
     const { faults } = await during(
       (async () => {
         await until(() => hasFiles('one') && hasFiles('other'), 60_000)
@@ -226,7 +226,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
     expect(JSON.parse(last.body)).toMatchObject({ results: [{ version: 3 }] })
   }, 240_000)
 
-  test('limits are counted over both', async () => {
+  test('share their limits', async () => {
     // The headers of either server show the counts of both.
     const remainingOf: number[] = []
     for (let time = 0; time < 6; time += 1) remainingOf.push(await left(ports[time % 2]))

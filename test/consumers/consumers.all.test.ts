@@ -103,7 +103,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
   }, 120_000)
   afterAll(() => listening.stop())
 
-  test('metadata: valid, every row loaded, every file as it is told', async () => {
+  test('metadata is valid, loads every row, and lists every file as it is', async () => {
     interface Found {
       readonly errors: readonly string[]
       readonly rows: Readonly<Record<string, number>>
@@ -142,7 +142,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     }
   }, 300_000)
 
-  test('every address of ours in a document answers', async () => {
+  test('every link of a document to this service answers', async () => {
     const documents = [
       '/catalog.jsonld',
       '/catalog.ttl',
@@ -163,7 +163,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     expect(await broken([...types])).toEqual([])
   }, 300_000)
 
-  test('what a site tells crawlers, readers of feeds and agents', async () => {
+  test('crawlers, feed readers and agents find what a site tells them', async () => {
     const site = await python<Site>('site.py')
     expect(site.robots).toEqual({
       allowed: [
@@ -206,7 +206,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     expect(await broken(site.api_catalog.links)).toEqual([])
   }, 300_000)
 
-  test("CKAN's client and its harvester", async () => {
+  test('the client and the harvester of CKAN find every dataset', async () => {
     const answers = await python<Ckan>('ckan_clients.py')
     const names = [...catalog.datasets.keys()].toSorted()
     const shown = {
@@ -238,7 +238,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
   }, 120_000)
 
   describe('OpenAPI', () => {
-    test('is without a fault to its validators', async () => {
+    test('has no fault according to its validators', async () => {
       const there = await temporaryFolder()
       const config = path.join(there, 'redocly.yaml')
       await writeFile(config, await readFile(path.join(folder, 'redocly.yaml')))
@@ -257,7 +257,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       expect(await faultOf(inPath('python'), ['-m', 'openapi_spec_validator', ...files])).toBe('')
     }, 120_000)
 
-    test('gives TypeScript types and a client that walk a table and filter it', async () => {
+    test('gives TypeScript types, and a client that pages through a table and filters it', async () => {
       const there = await temporaryFolder()
       const target = `${base}/api/v1/dataset/covid19/caso/openapi.json`
       await mkdir(path.join(there, 'dist'))
@@ -280,7 +280,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       })
     }, 120_000)
 
-    test('gives a client of orval that walks a table and filters it', async () => {
+    test('gives a client of orval that pages through a table and filters it', async () => {
       const there = await temporaryFolder()
       const target = `${base}/api/v1/dataset/covid19/caso/openapi.json`
       const api = path.join(there, 'api.ts')
@@ -307,7 +307,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       ['oapi-codegen', ['-package', 'api', '-generate', 'types,client', '-o', 'api/api.go', 'openapi.json']],
       ['ogen', ['--package', 'api', '--target', 'api', 'openapi.json']],
     ])(
-      'gives a client of %s that walks a table and filters it',
+      'gives a client of %s that pages through a table and filters it',
       async (generator, made) => {
         const there = await temporaryFolder()
         const inFolder = { ...options, cwd: there, env: { ...process.env, GOFLAGS: '-mod=mod' } }
@@ -360,7 +360,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       await compileTypeScript(there)
     }, 300_000)
 
-    test('gives a Python client that walks a table and filters it', async () => {
+    test('gives a Python client that pages through a table and filters it', async () => {
       const there = await temporaryFolder()
       const target = `${base}/api/v1/dataset/covid19/caso/openapi.json`
       const made = [
@@ -381,7 +381,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       expect(JSON.parse(stdout)).toEqual({ walked: rows.get('covid19/caso'), wrong: 0, filtered: true })
     }, 120_000)
 
-    test('holds whatever schemathesis asks', async () => {
+    test('describes every response to the requests of schemathesis', async () => {
       const cases = runsOf('FUZZED')
       const documents = [
         '/api/v1/openapi.json',

@@ -47,7 +47,7 @@ describeWith(existsSync(path.join(clients, 'openapi-python-client')), pythonClie
   })
   afterAll(() => listening.stop(0))
 
-  test('of clients of JavaScript have each of their items', async () => {
+  test('are sent with all of their items by JavaScript clients', async () => {
     const there = await temporaryFolder()
     await symlink(path.join(clients, '..', 'node_modules'), path.join(there, 'node_modules'))
     await copyFile('test/consumers/lists.txt', path.join(there, 'lists.mjs'))
@@ -59,7 +59,7 @@ describeWith(existsSync(path.join(clients, 'openapi-python-client')), pythonClie
     expect(JSON.parse(stdout)).toEqual(lists.map(({ length }) => [length, length, length]))
   }, 60_000)
 
-  test('of the generated client of Python have each of their items', async () => {
+  test('are sent with all of their items by the generated Python client', async () => {
     const there = await temporaryFolder()
     const target = `${base}/api/v1/dataset/d/t/openapi.json`
     const made = ['generate', '--url', target, '--output-path', path.join(there, 'client'), '--meta', 'none']

@@ -108,7 +108,7 @@ test.each<[version: string, snapshot: number | string]>([
     `'2026-01-03T03:04:05-03:00'`,
     'Invalid Input Error: not the id of a version, nor a time in UTC such as 2026-01-31: 2026-01-03T03:04:05-03:00: t_versions() lists the versions',
   ],
-])('t_at(%s)', async (version, due) => {
+])('t_at(%s) reads the version of that time', async (version, due) => {
   const answers = await answered(numbers(version), views())
   const rows = typeof due === 'number' ? [[(await pinned(snapshots[due] ?? '')).map(String)]] : due
   expect(answers).toEqual(rows)
@@ -124,7 +124,7 @@ test('a version is read by its id, and all are listed', async () => {
   )
 })
 
-test('a version without rows is no list of files', async () => {
+test('a version without rows names no files', async () => {
   expect(await answered(`from acervo.d.empty_at('2030')`, views())).toMatch(
     /^Invalid Input Error: the version \S+ of empty has no rows$/,
   )

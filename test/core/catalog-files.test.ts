@@ -43,7 +43,7 @@ async function loaded(files: Readonly<Record<string, string>>): Promise<string[]
   }
 }
 
-test('datasets come from the catalog, and from the files that it includes, in the order of their names', async () => {
+test('datasets come from the catalog, and from the files that it includes, in the order of the file names', async () => {
   await expect(
     loaded({
       'catalog.yaml': main(`include: [datasets/*.yaml, more/*/one.yaml]\ndatasets:\n${item(dataset('own'))}`),
@@ -57,7 +57,7 @@ test('datasets come from the catalog, and from the files that it includes, in th
   ).resolves.toEqual(['own t', 'a2 t', 'a1 t', 'b t', 'x t'])
 })
 
-test('a catalog may have no dataset of its own; a pattern for none is a fault', async () => {
+test('a catalog may have no dataset of its own; a pattern that matches no file is a fault', async () => {
   const files = { 'catalog.yaml': main('include: d/*.yaml\n'), 'd/a.yaml': dataset('a') }
   await expect(loaded(files)).resolves.toEqual(['a t'])
   await expect(loaded({ 'catalog.yaml': main('include: d/*.yaml\n') })).resolves.toBe(
@@ -109,7 +109,7 @@ test.each<[title: string, files: Record<string, string>, told: string]>([
       `catalog.yaml has an error:\ncatalog.yaml:4:10: "include" is "${pattern}", and must be a path below the folder of the catalog, such as datasets/*.yaml`,
     ],
   ),
-])('%s is told', async (_what, files, told) => {
+])('%s is a fault', async (_what, files, told) => {
   await expect(loaded(files)).resolves.toBe(told)
 })
 
@@ -122,7 +122,7 @@ test('a file that is not UTF-8 is refused with its line', async () => {
   )
 })
 
-test('any change of any file of a catalog is another version, and nothing else is', async () => {
+test('a catalog has another version after any change of one of its files, and only then', async () => {
   const folder = await temporaryFolder()
   const file = path.join(folder, 'catalog.yaml')
   const [first, two] = [path.join(folder, 'one.data.yaml'), path.join(folder, 'two.data.yaml')]

@@ -68,17 +68,17 @@ describe('catalog.yaml', () => {
 })
 
 describe('the loader', () => {
-  test('takes a catalog that is right', () => {
+  test('accepts a valid catalog', () => {
     expect(faultsOf(good)).toEqual([])
   })
 
-  test('tells that the file is empty', () => {
+  test('reports an empty file', () => {
     expect(faultsOf('')).toEqual([
       'c.yaml:1:1: is empty: it must hold title, description, notice, about, publisher, contact, logo, colours, limits, families, engine, include, datasets',
     ])
   })
 
-  test('has its texts in the languages that they are given in, and else in the first', () => {
+  test('gives texts in the languages of the catalog, and otherwise in the first one', () => {
     const said = parseCatalog(
       good
         .replace('title: T', 'title: { pt: Título, en: Title }')
@@ -90,7 +90,7 @@ describe('the loader', () => {
     expect([titlesIn(said), titlesIn(pt), titlesIn(en)]).toEqual([['City'], ['City'], ['City']])
   })
 
-  test('tells all faults at once, in the order of the file', () => {
+  test('reports all faults at once, in the order of the file', () => {
     const secondTable =
       '{ name: u, order: [day], fields: [{ name: x, type: text, expect: { references: d/v.y } }] }'
     const bad = good
@@ -111,7 +111,7 @@ describe('the loader', () => {
     ])
   })
 
-  test('tells fifty faults, and how many more there are, but keeps all', () => {
+  test('reports the first fifty faults and the number of the others, and keeps all', () => {
     const fields = Array.from({ length: 1200 }, () => '          - { name: 12, type: text }\n').join('')
     const told = faultsOf(good + fields)
     expect([told.length, told.at(-2), told.at(-1)]).toEqual([
@@ -127,7 +127,7 @@ describe('the loader', () => {
     ])
   })
 
-  test('does not follow aliases without end', () => {
+  test('limits the expansion of aliases', () => {
     const bomb = `a: &a [1]\n${'bcdefgh'
       .split('')
       .map((name, index) => `${name}: &${name} [${`*${'abcdefgh'[index] ?? ''},`.repeat(9)}]`)
@@ -135,7 +135,7 @@ describe('the loader', () => {
     expect(faultsOf(bomb)[0]).toMatch(/the file cannot be read as YAML: Excessive alias count/)
   })
 
-  test('tells a file that is not there, and which setting names it', async () => {
+  test('reports a missing file, with the setting that names it', async () => {
     await expect(loadCatalog('no/such.yaml')).rejects.toThrow(StartError)
     await expect(loadCatalog('no/such.yaml')).rejects.toThrow('set CATALOG to the path of a catalog.yaml')
   })

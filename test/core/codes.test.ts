@@ -17,23 +17,26 @@ import { seed } from '../support/runs.ts'
 
 /** Layout of codes in their file. */
 
-test.each([0, 1, 255, 256, 65_535])('codes of a field with %d values come back', (values) => {
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: values }), { maxLength: 300 }), (due) => {
-      const codes = codesOf(values, due.length)
-      codes.set(due)
-      expect(codes.BYTES_PER_ELEMENT).toBe(values < 256 ? 1 : 2)
-      expect([...unpackGroup(packGroup(codes), values)]).toEqual(due)
-      const counts = countCodes([codes, codes], values)
-      expect(counts.length).toBe((values + 1) * countsOf(2, values))
-      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2 * due.length)
-      const times = new Uint32Array(values + 1)
-      for (const code of due) times[code] = (times[code] ?? 0) + (values < 256 ? 1 : 2)
-      expect(Buffer.from(counts.buffer, 0, times.byteLength).equals(Buffer.from(times.buffer))).toBe(true)
-    }),
-    { seed, numRuns: values > 256 ? 20 : 100 },
-  )
-})
+test.each([0, 1, 255, 256, 65_535])(
+  'codes of a field with %d values are read as they were written',
+  (values) => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: values }), { maxLength: 300 }), (due) => {
+        const codes = codesOf(values, due.length)
+        codes.set(due)
+        expect(codes.BYTES_PER_ELEMENT).toBe(values < 256 ? 1 : 2)
+        expect([...unpackGroup(packGroup(codes), values)]).toEqual(due)
+        const counts = countCodes([codes, codes], values)
+        expect(counts.length).toBe((values + 1) * countsOf(2, values))
+        expect(counts.reduce((sum, count) => sum + count, 0)).toBe(2 * due.length)
+        const times = new Uint32Array(values + 1)
+        for (const code of due) times[code] = (times[code] ?? 0) + (values < 256 ? 1 : 2)
+        expect(Buffer.from(counts.buffer, 0, times.byteLength).equals(Buffer.from(times.buffer))).toBe(true)
+      }),
+      { seed, numRuns: values > 256 ? 20 : 100 },
+    )
+  },
+)
 
 test.each([1, groupRows, groupRows + 1, groupRows * sectionGroups, groupRows * (2 * sectionGroups + 3) + 5])(
   'the chunks of %d rows are numbered in their order',

@@ -12,11 +12,11 @@ test.each([
     failed('EROFS', "EROFS: read-only file system, open 'w/d/t/current.json'"),
     "the file system is read-only: make it writable, then run this again (EROFS: read-only file system, open 'w/d/t/current.json')",
   ],
-])('%s ends a program with a sentence', (error, sentence) => {
+])('%s ends a program with one sentence', (error, sentence) => {
   expect(fatalMessage(error)).toBe(sentence)
 })
 
-test('a bug ends a program with its stack', () => {
+test('a bug ends a program with its stack trace', () => {
   const bug = new TypeError('x is undefined')
   expect(fatalMessage(bug)).toBe(bug)
 })

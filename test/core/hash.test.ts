@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/workshop.ts'
 const chunk = 1024 * 1024
 
 test.each([0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7])(
-  'the sum of a file of %d bytes is that of all of them',
+  'the hash of a file of %d bytes is that of its content',
   async (bytes) => {
     const file = path.join(await temporaryFolder(), 'file')
     const content = randomBytes(bytes)
@@ -22,7 +22,7 @@ test.each([0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7])(
 test.each<[title: string, onThread: string]>([
   ['large files are hashed in threads, which let the program end', ''],
   ['where no thread begins, they are hashed all the same', "thread.emit('error', new Error('none'))"],
-])('as it is built, %s', async (_what, onThread) => {
+])('the compiled module hashes correctly %s', async (_what, onThread) => {
   const file = path.join(await temporaryFolder(), 'file')
   const content = randomBytes(9_000_000)
   await writeFile(file, content)
@@ -45,7 +45,7 @@ test.each<[title: string, onThread: string]>([
   expect(told.threads).toBeGreaterThan(0)
 })
 
-test('whoever leaves early leaves nothing open', async () => {
+test('a hash that is cancelled closes its file', async () => {
   const file = path.join(await temporaryFolder(), 'file')
   await writeFile(file, randomBytes(4 * chunk))
   for await (const piece of chunksOf(file)) {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { inOrder } from '../../core/in-order.ts'
 import { seed } from '../support/runs.ts'
 
-test('what comes of items is told in their order, so many at a time, whichever ends first', async () => {
+test('results come in the order of the items, with limited concurrency, whichever ends first', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 30 }),
@@ -40,21 +40,21 @@ function endless(ended: number[]): (item: number, signal: AbortSignal) => Promis
   }
 }
 
-test('the first error stops the others, and is thrown when they have ended', async () => {
+test('the first error stops the other items, and is thrown once they have ended', async () => {
   const ended: number[] = []
   const results = inOrder([1, 2, -3, 4, 5], 3, endless(ended))
   await expect(results.next()).rejects.toThrow('broken')
   expect(ended.toSorted((a, b) => a - b)).toEqual([-3, 1, 2])
 })
 
-test('its signal stops all', async () => {
+test('an aborted signal stops all items', async () => {
   const ended: number[] = []
   const results = inOrder([1, 2, 3], 2, endless(ended), AbortSignal.timeout(10))
   await expect(results.next()).rejects.toThrow('aborted')
   expect(ended.toSorted((a, b) => a - b)).toEqual([1, 2])
 })
 
-test('who does not read to the end stops what is at work', async () => {
+test('a consumer that stops early aborts the items that still run', async () => {
   const ended: number[] = []
   const work = endless(ended)
   for await (const first of inOrder([0, 1, 2, 3], 2, async (item, signal) =>

@@ -35,7 +35,7 @@ async function elsewhere(files: Record<string, string>, bytesMax: number) {
 
 const text = (local: LocalFiles, key: string): Promise<string> => readFile(local.placeOf(key), 'utf8')
 
-test('a file comes once, however many ask, and is at hand then', async () => {
+test('a file is fetched once, however many readers request it, and stays local', async () => {
   const { local, asked, held } = await elsewhere({ 'd/t/1/a': 'aaaa' }, 100)
   const holds = await Promise.all([1, 2, 3].map(() => local.hold(held('d/t/1/a'))))
   expect([await text(local, 'd/t/1/a'), asked, local.bytes]).toEqual(['aaaa', ['d/t/1/a'], 4])
@@ -44,7 +44,7 @@ test('a file comes once, however many ask, and is at hand then', async () => {
   expect(asked).toEqual(['d/t/1/a'])
 })
 
-test('what was not asked for the longest time goes, and never what is held', async () => {
+test('the least recently used file is evicted first, and never a pinned one', async () => {
   const files = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [`d/t/1/${name}`, name.repeat(10)]))
   const { local, asked, held } = await elsewhere(files, 25)
   const here = (): string[] => Object.keys(files).filter((key) => existsSync(local.placeOf(key)))
@@ -57,7 +57,7 @@ test('what was not asked for the longest time goes, and never what is held', asy
   expect(asked.map((key) => key.at(-1)).join('')).toBe('abcbdc')
 })
 
-test('who needs room waits until something is let go', async () => {
+test('a reader that needs room waits until a file is released', async () => {
   const { local, held } = await elsewhere({ 'd/t/1/a': 'aaaa', 'd/t/1/b': 'bbbb' }, 5)
   const release = await local.hold(held('d/t/1/a'))
   let has = false
@@ -69,7 +69,7 @@ test('who needs room waits until something is let go', async () => {
   expect(await text(local, 'd/t/1/b')).toBe('bbbb')
 })
 
-test('what can never be here is told at once', async () => {
+test('a file that can never fit is refused at once', async () => {
   const { local, asked, held } = await elsewhere({ 'd/t/1/a': 'aaaa' }, 3)
   await expect(local.hold(held('d/t/1/a'))).rejects.toThrow(
     'it has 4 bytes, and LOCAL_GB allows 3 for all local copies: raise it',
@@ -77,7 +77,7 @@ test('what can never be here is told at once', async () => {
   expect(asked).toEqual([])
 })
 
-test('other bytes than were published are asked for again, and never taken', async () => {
+test('wrong bytes are fetched again, and never served', async () => {
   const { local, asked, answers, held } = await elsewhere({ 'd/t/1/a': 'aaaa' }, 100)
   answers.set('d/t/1/a', 'aaab')
   await expect(local.hold(held('d/t/1/a'))).rejects.toThrow('differs from the published one')
@@ -87,7 +87,7 @@ test('other bytes than were published are asked for again, and never taken', asy
   expect(await text(local, 'd/t/1/a')).toBe('aaaa')
 })
 
-test('a store that fails is told, and asked anew by the next', async () => {
+test('a store failure is reported, and the next reader tries again', async () => {
   const { local, faults, held } = await elsewhere({ 'd/t/1/a': 'aaaa' }, 100)
   faults.push(() => {
     throw new Error('the line is cut')
@@ -109,7 +109,7 @@ test.each<[title: string, change: (place: string, local: LocalFiles) => Promise<
       local.distrust('d/t/1')
     },
   ],
-])('a file here that is %s comes again', async (_what, change) => {
+])('a local file that is %s is fetched again', async (_what, change) => {
   const { local, asked, held } = await elsewhere({ 'd/t/1/a': 'aaaa' }, 100)
   ;(await local.hold(held('d/t/1/a')))()
   await change(local.placeOf('d/t/1/a'), local)
@@ -117,7 +117,7 @@ test.each<[title: string, change: (place: string, local: LocalFiles) => Promise<
   expect([await text(local, 'd/t/1/a'), asked.length, local.bytes]).toEqual(['aaaa', 2, 4])
 })
 
-test('what is here stays over a restart, but for drafts, and what changed meanwhile comes again', async () => {
+test('local files survive a restart, except for incomplete and changed ones', async () => {
   const files = { 'd/t/1/a': 'aaaa', 'd/t/1/b': 'bbbb', 'd/t/1/c': 'cccc' }
   const { local, open, asked, held, folder } = await elsewhere(files, 8)
   ;(await local.hold(held('d/t/1/a', 'd/t/1/b')))()

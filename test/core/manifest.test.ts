@@ -29,7 +29,7 @@ test('a manifest is read back as it was written', () => {
   expect(sealed(JSON.parse(written) as object)).toBe(written)
 })
 
-test('keys of a later version are left alone, wherever they are', () => {
+test('keys of a later version are ignored, wherever they are', () => {
   const manifest = JSON.parse(written) as Record<string, unknown>
   const laterKeys = fc.dictionary(fc.stringMatching(/^later_\w{1,8}$/), fc.jsonValue(), {
     minKeys: 1,
@@ -46,7 +46,7 @@ test('keys of a later version are left alone, wherever they are', () => {
   )
 })
 
-test('files of a former version are ignored, and all else of its manifest is read', () => {
+test('files of an earlier version are ignored, and the rest of their manifest is read', () => {
   const manifest = JSON.parse(written) as Record<string, object>
   const {
     orders: _orders,
@@ -72,13 +72,13 @@ test.each<[title: string, change: (manifest: Record<string, unknown>) => string]
   ],
   ['that is no JSON', () => '{'],
   ['that is no object', () => 'null\n'],
-])('a manifest %s is told by its key', (_what, change) => {
+])('a manifest %s is reported by its key', (_what, change) => {
   expect(() =>
     parseManifest(change(JSON.parse(written) as Record<string, unknown>), 'd/t/current.json'),
   ).toThrow('d/t/current.json is damaged or has an unknown format')
 })
 
-test('a manifest of a newer format is named, and what to do', () => {
+test('a manifest of a newer format is refused with a remedy', () => {
   const newer = sealed({ ...(JSON.parse(written) as object), format: 3 })
   expect(() => parseManifest(newer, 'd/t/current.json')).toThrow(
     'd/t/current.json has the format 3 of a newer Acervo, and this version knows formats up to 2: upgrade ' +
@@ -86,7 +86,7 @@ test('a manifest of a newer format is named, and what to do', () => {
   )
 })
 
-test('no changed byte of a manifest goes unseen', () => {
+test('every changed byte of a manifest is noticed', () => {
   fc.assert(
     fc.property(fc.nat(written.length - 1), fc.stringMatching(/^[ -~]$/), (at, sign) => {
       fc.pre(written[at] !== sign)
@@ -97,7 +97,7 @@ test('no changed byte of a manifest goes unseen', () => {
   )
 })
 
-test('a snapshot of a later version is served, and a rollback leads to it with all that it says', async () => {
+test('a snapshot of a later version is served, and a rollback restores it with all of its keys', async () => {
   const later = sealed({ later: { of: ['another', 'version'] }, ...(JSON.parse(written) as object) })
   const { snapshot } = parseManifest(later, 'd/t/current.json')
   for (const file of [

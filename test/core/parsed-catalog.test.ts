@@ -37,7 +37,7 @@ async function somewhere() {
 }
 
 describe('a catalog that was parsed before', () => {
-  test('is the same without being parsed again, until its text is another', async () => {
+  test('is loaded without being parsed again, until its text changes', async () => {
     const { file, load } = await somewhere()
     const first = await load()
     expect(first).toEqual({ catalog: await loadCatalog(file), isParsed: true })
@@ -48,7 +48,7 @@ describe('a catalog that was parsed before', () => {
     expect(await load()).toEqual({ ...reloaded, isParsed: false })
   })
 
-  testAll('is parsed again where what was kept is damaged', async () => {
+  testAll('is parsed again if the cache is damaged', async () => {
     const { kept, load } = await somewhere()
     const { catalog } = await load()
     const whole = await readFile(kept)
@@ -67,7 +67,7 @@ describe('a catalog that was parsed before', () => {
     }
   })
 
-  test('is parsed each time where JSON cannot say what YAML does', async () => {
+  test('is parsed each time if its values have no JSON form', async () => {
     const { file, kept, load } = await somewhere()
     const table = { name: 't', order: [], fields: [fieldOf('n:decimal:5:0')] }
     await writeFile(file, catalogText([table]).replace('"scale":0', '"scale":-0'))
@@ -76,7 +76,7 @@ describe('a catalog that was parsed before', () => {
     await expect(readFile(kept)).rejects.toThrow('ENOENT')
   })
 
-  test('is kept by an ingest, taken by a server, and told with the places of its faults', async () => {
+  test('is cached by an ingest and used by a server, which locates its faults', async () => {
     const { settings } = await oneTable('n\n1\n', ['n:integer'])
     const warehouse = settings['WAREHOUSE'] ?? ''
     const texts = new ParsedCatalog(new FolderStore(warehouse))

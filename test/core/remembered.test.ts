@@ -4,7 +4,7 @@ import { temporaryFolder } from '../support/workshop.ts'
 
 const manifest = 'd/t/20260102T030405Z-0123456789ab/manifest.json'
 
-test('a remembered text is answered while the store is away, and not for one failed read', async () => {
+test('a cached text is answered while the store is unavailable, but not after a single failed read', async () => {
   const store = new MemoryStore(await temporaryFolder())
   const remembered = new CachedStore(store)
   await store.put('d/t/current.json', 'one')

@@ -53,7 +53,7 @@ test('values are found in the text of a row', () => {
   )
 })
 
-test('texts are inflated one by one and together, and an index says where each row is', async () => {
+test('texts are inflated one by one or together, and the index locates each row', async () => {
   const counts = [chunkRows, chunkRows, 5]
   let row = 0
   const rows = counts.map((count) => Array.from({ length: count }, () => `{"n":${(row += 1)},"é":"ç"},`))
@@ -90,7 +90,7 @@ test.each([
   expect([textChunks(rows), storeChunks(rows)]).toEqual([texts, chunks])
 })
 
-test('any pieces in any order are one gzip file', async () => {
+test('pieces in any order form one gzip file', async () => {
   const piece = fc.record({ text: fc.string({ unit: 'grapheme', maxLength: 3000 }), isStored: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
@@ -107,7 +107,7 @@ test('any pieces in any order are one gzip file', async () => {
 })
 
 test.each([1, 2, sectionChunks, sectionChunks + 1, 2 * sectionChunks + 3])(
-  'the end of a file of %d chunks says where each one is',
+  'the directory of a file of %d chunks locates each of them',
   (count) => {
     const chunks = Array.from({ length: count }, (_, chunk) => ({ length: 7 + (chunk % 5), sum: chunk * 3 }))
     const end = directoryOf(chunks)

@@ -3,7 +3,7 @@ import { readSettings, workerShare } from '../../core/settings/read.ts'
 import { settingRows } from '../../core/settings/rows.ts'
 
 describe('settings', () => {
-  test('have defaults, and an empty one counts as not set', () => {
+  test('have defaults, which an empty setting does not change', () => {
     const machine = { processors: 2, memory: 8e9 }
     expect(workerShare(readSettings({ HOST: '', CATALOG: '' }, machine), machine)).toEqual({
       port: 8000,
@@ -77,7 +77,7 @@ describe('settings', () => {
     ['192.0.2.1, fd00::/8,loopback', ['192.0.2.1', 'fd00::/8', 'loopback']],
     ['2001:db8::/32', ['2001:db8::/32']],
     ['::ffff:10.0.0.0/104', ['::ffff:10.0.0.0/104']],
-  ])('TRUST_PROXY=%s is believed', (text, value) => {
+  ])('TRUST_PROXY=%s is accepted', (text, value) => {
     expect(readSettings({ TRUST_PROXY: text }).trustProxy).toEqual(value)
   })
 
@@ -103,12 +103,12 @@ describe('settings', () => {
     ['more workers than there is memory for', { WORKERS: '16' }, [4, 8e9], { scanBytes: 62e6 }],
     ['the memory that is set', { MEMORY: '16GB' }, [1, 1e9], { queryBytes: 2e9, selectionBytesMax: 500e6 }],
     ['no cache', { CACHE_MB: '0' }, [1, 1e9], { cachedBytesMax: 0, selectionBytesMax: 0 }],
-  ])('fit %s', (_what, environment, [processors, memory], due) => {
+  ])('fit into %s', (_what, environment, [processors, memory], due) => {
     const machineFacts = { processors, memory }
     expect(workerShare(readSettings(environment, machineFacts), machineFacts)).toMatchObject(due)
   })
 
-  test('are shared by workers, so that together they have no more than was said', () => {
+  test('are shared by workers, whose sum stays within the limits', () => {
     const settings = readSettings({ WORKERS: '4', MEMORY: '8GB', CACHE_MB: '12', MAX_DOWNLOADS: '100' })
     expect(workerShare(settings)).toMatchObject({
       queryBytes: 250e6,
@@ -122,7 +122,7 @@ describe('settings', () => {
     expect(workerShare(alone)).toMatchObject(alone)
   })
 
-  test('a removed setting is refused with what to do instead', () => {
+  test('a removed setting is refused with its replacement', () => {
     expect(() => readSettings({ DUCKLAKE_EXTENSION: '/x', PORT: 'abc' })).toThrow(
       new StartError(
         'PORT is "abc", and must be a port number from 1 to 65535\nDUCKLAKE_EXTENSION is not used any more, since warehouse.duckdb has every version: remove it',
@@ -131,7 +131,7 @@ describe('settings', () => {
     expect(() => readSettings({ DUCKLAKE_EXTENSION: '' })).not.toThrow()
   })
 
-  test('PUBLIC_URL follows PORT where it is not set', () => {
+  test('PUBLIC_URL follows PORT by default', () => {
     expect(readSettings({ PORT: '9000' }).publicUrl.href).toBe('http://localhost:9000/')
     expect(readSettings({ PORT: '9000', PUBLIC_URL: 'https://x.org/open/' }).publicUrl.href).toBe(
       'https://x.org/open',
@@ -195,11 +195,11 @@ describe('settings', () => {
     ['KEEP_SNAPSHOTS', '1', 'a whole number from 2 to 1000'],
     ['KEEP_HOURS', '-1', 'a whole number of hours from 0 to 87600'],
     ['INGEST_MEMORY', '-1GB', 'a size such as 512MB or 1GB'],
-  ])('%s=%s stops the start', (name, text, must) => {
+  ])('%s=%s is refused at the start', (name, text, must) => {
     expect(() => readSettings({ [name]: text })).toThrow(`${name} is "${text}", and must be ${must}`)
   })
 
-  test('that are malformed are told all at once', () => {
+  test('that are malformed are all reported at once', () => {
     expect(() => readSettings({ PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(
       /PORT is "x".*\n.*LOG_LEVEL is "loud"/,
     )

@@ -74,7 +74,7 @@ async function contentOf(store: Store, folder = ''): Promise<Record<string, stri
 describe.each(kinds)('a store in %s', (_kind, open) => {
   const fresh = async (): Promise<Store> => open(await temporaryFolder())
 
-  test('has nothing at first, and says so everywhere', async () => {
+  test('has nothing at first, and every method says so', async () => {
     const store = await fresh()
     expect(path.isAbsolute(store.localFolder) && path.isAbsolute(store.scratchFolder)).toBe(true)
     expect([
@@ -87,7 +87,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     await expect(bytesOf(store.read('d/t/x'))).rejects.toThrow('d/t/x')
   })
 
-  test('holds what is put, taken, replaced and removed, as a map of names would', async () => {
+  test('behaves like a map from names to contents', async () => {
     const key = fc.constantFrom('a', 'b', 'd/a', 'd/t/a', 'd/t/b', 'd/u/a')
     const content = fc.string({ unit: 'binary', maxLength: 200 })
     const step = fc.oneof(
@@ -134,7 +134,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     )
   })
 
-  test('shows who reads while it is replaced one text or the other, whole', async () => {
+  test('shows readers either the old or the new text while it is replaced, never a mixture', async () => {
     const store = await fresh()
     const texts = ['x'.repeat(300_000), 'y'.repeat(200_000)]
     await store.put('d/t/current.json', texts[0] ?? '')
@@ -145,7 +145,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     await writing
   })
 
-  test('reads ranges as they are asked for, and tells that a file was replaced', async () => {
+  test('reads the requested ranges, and reports that a file was replaced meanwhile', async () => {
     const store = await fresh()
     await store.put('d/a', '0123456789')
     const before = await store.stat('d/a')
@@ -162,7 +162,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     expect(await store.stat('d')).toBe(null)
   })
 
-  test('keeps files where this machine can read them while they are held', async () => {
+  test('keeps pinned files readable on this machine', async () => {
     const store = await fresh()
     await store.moveIn(
       await finished(store, { 'part-00000.parquet': 'rows', 'report.json': '{}' }),
@@ -177,7 +177,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     release()
   })
 
-  test('lets one hold a folder, and others another, until it is let go', async () => {
+  test('lets one job lock a folder until it releases it, and others other folders', async () => {
     const store = await fresh()
     const release = await store.lock('d/t')
     await expect(store.lock('d/t')).rejects.toThrow(LockHeld)
@@ -233,7 +233,7 @@ test.each([
 })
 
 test.each(['s3://', 's3://b', 's3://UPPER/x', 's3://bucket/../x', 's3://bu cket'])(
-  'WAREHOUSE that is no address of a bucket is told: %s',
+  'a WAREHOUSE that is not the address of a bucket is refused: %s',
   (warehouse) => {
     expect(() => openStore(warehouse)).toThrow(
       `WAREHOUSE: ${warehouse} is not an address such as s3://bucket/prefix`,
@@ -241,14 +241,14 @@ test.each(['s3://', 's3://b', 's3://UPPER/x', 's3://bucket/../x', 's3://bu cket'
   },
 )
 
-test('WAREHOUSE of a kind that nobody knows is told with those that are known', () => {
+test('a WAREHOUSE of an unknown kind is refused with the known kinds', () => {
   expect(() => openStore('gopher://old/hole')).toThrow(
     'WAREHOUSE: gopher:// is not supported; set a folder, or an address that starts with file://, s3://',
   )
 })
 
 test.each(['../x', 'd/../../x', '/etc/passwd', 'd//t', 'd/./t'])(
-  'no key leads out of a folder: %s',
+  'no key leaves its folder: %s',
   async (key) => {
     const store = new FolderStore(await temporaryFolder())
     await expect(store.get(key)).rejects.toThrow('is not a key of a warehouse')

@@ -25,7 +25,7 @@ const analyze = programPath('systemd-analyze')
 const withSystemd = describeWith(analyze !== null, 'systemd-analyze (Debian: systemd)')
 const withLinters = describeWith(clients !== '', pythonClients)
 withSystemd('the units of systemd', () => {
-  test('are right, and give the programs little room', async () => {
+  test('are valid, and give the programs few rights', async () => {
     const folder = await temporaryFolder()
     // The program and its folder need not be on this machine.
     for (const name of await readdir(units)) {
@@ -61,19 +61,19 @@ withSystemd('the units of systemd', () => {
 
 withLinters('the container', () => {
   const hadolint = path.join(clients, 'hadolint')
-  test('is as its linter wants it', async () => {
+  test('passes its linter', async () => {
     expect(await ran(hadolint, 'deploy/container/Containerfile')).toEqual({ code: 0, out: '' })
   })
 
   const dclint = path.join(clients, '../node_modules/.bin/dclint')
-  test('is composed as its linter wants it', async () => {
+  test('is composed as its linter requires', async () => {
     const { code, out } = await ran(dclint, '--max-warnings=0', 'deploy/container')
     expect([code, out]).toEqual([0, expect.any(String)])
   })
 })
 
 withLinters('the manifests for Kubernetes', () => {
-  test('are what its schemas say, without anything else', async () => {
+  test('match their schemas, without further keys', async () => {
     const validate = path.join(clients, 'kubernetes-validate')
     const { code, out } = await ran(validate, '--strict', '--no-warn', 'deploy/kubernetes/acervo.yaml')
     expect([code, out.match(/ passed for resource /g)?.length]).toEqual([0, 10])

@@ -41,7 +41,7 @@ const withUsers = describeWith(
 )
 
 describe('the units of systemd', () => {
-  test('let the server write nothing, and the ingest the warehouse alone', async () => {
+  test('let the server write nothing, and the ingest only the warehouse', async () => {
     const [server, ingest, verify] = await Promise.all(
       ['acervo', 'acervo-ingest', 'acervo-verify'].map((name) =>
         readFile(`${units}/${name}.service`, 'utf8'),
@@ -58,7 +58,7 @@ describe('the units of systemd', () => {
 })
 
 describe('the manifests for Kubernetes', () => {
-  test('have settings that there are, and each name that is named', async () => {
+  test('use existing settings, and define every name that they refer to', async () => {
     const documents = parseAllDocuments(await readFile('deploy/kubernetes/acervo.yaml', 'utf8')).map(
       (document) => document.toJS() as Record<string, unknown>,
     )
@@ -102,7 +102,7 @@ describe('the command of', () => {
     expect(text).not.toContain('dist/server')
   })
 
-  test('the containers are of the version that this is', async () => {
+  test('the containers have the version of this package', async () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
     for (const file of [
       'container/compose.yaml',
@@ -176,7 +176,7 @@ describe('the server', () => {
 
   withUsers('with users', () => {
     testAll(
-      'serves as a user who may write nothing but its scratch folder',
+      'runs as a user who may write nothing but its scratch folder',
       async () => {
         const [checkout, copied] = [path.resolve('.'), path.join(home, 'program')]
         const isOpen = await mayNobody('test', '-r', `${checkout}/node_modules/express/package.json`)
@@ -193,7 +193,7 @@ describe('the server', () => {
   })
 
   testAll(
-    "holds under Node's own permissions, with files and addons alone",
+    'runs under the permission model of Node, with access to files and addons only',
     async () => {
       const { allowedNodeEnvironmentFlags: flags } = process
       const flag = flags.has('--permission') ? '--permission' : '--experimental-permission'
@@ -213,7 +213,7 @@ describe('the server', () => {
 })
 
 testAll(
-  'what ships is listed with its versions',
+  'the bill of materials lists what ships, with versions',
   async () => {
     const { code, out } = await ran('npm', 'run', '-s', 'sbom')
     expect(code).toBe(0)

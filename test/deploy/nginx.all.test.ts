@@ -76,7 +76,7 @@ withNginx('nginx in front', () => {
   const get: Proxy['get'] = (...asking) => proxy.get(...asking)
   const asked = (address: string): number => through.filter((line) => line === `GET ${address}`).length
 
-  test('brings one of a hundred that ask for a page at the same time', async () => {
+  test('requests a page once for a hundred concurrent clients', async () => {
     const address = `${rows}?page_size=17`
     const answers = await Promise.all(Array.from({ length: 100 }, () => get(address)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
@@ -84,7 +84,7 @@ withNginx('nginx in front', () => {
     expect(asked(address)).toBe(1)
   }, 30_000)
 
-  test('keeps each form apart, and tells nobody what another has left', async () => {
+  test('caches each representation separately, and no answer of one client reaches another', async () => {
     const address = `${rows}?page_size=3`
     const forms: Record<string, string>[] = [
       {},
@@ -123,7 +123,7 @@ withNginx('nginx in front', () => {
     expect(codings).toEqual(['gzip', undefined, undefined])
   }, 30_000)
 
-  test('keeps pages in each language apart', async () => {
+  test('caches pages by language', async () => {
     const html = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
     for (const address of ['/', '/api/v1/datasets/']) {
       for (const language of ['pt', 'en', 'pt', 'en']) {
@@ -137,7 +137,7 @@ withNginx('nginx in front', () => {
     }
   })
 
-  test('asks again for what is stale by its name, and sends it meanwhile', async () => {
+  test('revalidates a stale page by its ETag, and sends it meanwhile', async () => {
     const address = `${rows}?page_size=19`
     const first = await get(address)
     await new Promise((resolve) => setTimeout(resolve, 2200))
@@ -148,7 +148,7 @@ withNginx('nginx in front', () => {
     expect([unchanged.status, unchanged.body]).toEqual([304, ''])
   }, 30_000)
 
-  test('sends kept pages while the server is started again', async () => {
+  test('sends cached pages while the server restarts', async () => {
     const address = `${rows}?page_size=23`
     const first = await get(address)
     process.kill(server.pid, 'SIGKILL')
@@ -165,7 +165,7 @@ withNginx('nginx in front', () => {
     expect((await get(`${rows}?page_size=24`)).status).toBe(200)
   }, 60_000)
 
-  test('lets exports, files and ranges through as they come', async () => {
+  test('streams exports, files and ranges', async () => {
     const exported = await get('/api/v1/dataset/d/t/export/?format=ndjson&m=1')
     expect([exported.status, exported.body.trim().split('\n').length]).toEqual([200, 600])
     const { headers } = await get('/files/d/t.csv.gz')
@@ -179,7 +179,7 @@ withNginx('nginx in front', () => {
     expect(JSON.parse(limits.body)).toHaveProperty('limits')
   }, 30_000)
 
-  test('speaks HTTP/2, and turns plain HTTP to TLS', async () => {
+  test('speaks HTTP/2, and redirects plain HTTP to TLS', async () => {
     const client = http2.connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
     const stream = client.request({ ':path': '/api/v1/datasets/', ':authority': 'data.example.org' })
     const [headers] = (await once(stream, 'response')) as [http2.IncomingHttpHeaders]
@@ -187,7 +187,7 @@ withNginx('nginx in front', () => {
     client.destroy()
   }, 30_000)
 
-  test('refuses a client that asks without end, before the pages that are kept', async () => {
+  test('refuses a client without pauses before it looks into the cache', async () => {
     const address = `${rows}?page_size=29`
     await get(address)
     // Until one of them is refused: 50 a second are let through, and a slow machine asks hardly faster.
@@ -218,7 +218,7 @@ withNginx('nginx in front', () => {
     expect(asked(address)).toBeLessThan(answered / 10)
   }, 60_000)
 
-  test('answers questions of any length as the server does', async () => {
+  test('answers queries of any length as the server does', async () => {
     const html = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
     for (const length of [200, 340, 700, 1500, 3000, 5000, 6400, 7400, 9000]) {
       const longQuery = `${rows}?page_size=20&page=2&n__in=${Array.from({ length: 500 }, (_, n) => n + 1000).join()}`
@@ -244,7 +244,7 @@ withNginx('nginx in front', () => {
     }
   }, 60_000)
 
-  test('tells scripts of other sites that the server is away', async () => {
+  test('lets scripts of other sites read that the server is unavailable', async () => {
     const before = target
     target = null
     const { status, headers, body } = await get(`${rows}?page_size=18`)
@@ -253,7 +253,7 @@ withNginx('nginx in front', () => {
     expect(JSON.parse(body)).toMatchObject({ type: 'urn:acervo:problem:unavailable', status: 503 })
   }, 30_000)
 
-  test('logs of a client his network alone, and nothing of what he looks for', async () => {
+  test('logs only the network of a client, and no query', async () => {
     await get(`${rows}?n=17&format=json`, {}, '127.0.0.77')
     await until(async () => (await readFile(`${home}/access.log`, 'utf8')).includes(`GET ${rows}"`))
     const log = await readFile(`${home}/access.log`, 'utf8')
@@ -291,7 +291,7 @@ withNginx('the contract through nginx', () => {
     proxy.stop()
   })
 
-  test('an address that nginx itself cannot read is a problem that scripts can read', async () => {
+  test('an address that nginx itself cannot parse is a problem that scripts can read', async () => {
     for (const [address, status, code] of [
       ['/api/v1/dataset/%/', 400, 'malformed-request'],
       [`${rows}?search=${'x'.repeat(60_000)}`, 414, 'address-too-long'],
@@ -309,7 +309,7 @@ withNginx('the contract through nginx', () => {
 
   // nginx itself refuses a malformed escape, so the server never gets that request.
   const passed = [...cases].filter(([name]) => name !== 'malformed-escape-in-path.http')
-  test.each(passed)('%s is as without it', async (_name, { method, target, headers }) => {
+  test.each(passed)('%s is answered as without nginx', async (_name, { method, target, headers }) => {
     const asked = { 'Accept-Encoding': 'identity', Origin: 'https://example.org', ...headers }
     const direct = http.request({
       host: '127.0.0.1',
@@ -323,4 +323,36 @@ withNginx('the contract through nginx', () => {
     const twice = [await proxy.ask(method, target, asked), await proxy.ask(method, target, asked)]
     expect(twice.map(seen)).toEqual([due, due])
   })
+})
+
+const csvWith = (amount: number): string => numbered(300, 'id,amount', (n) => [n === 7 ? amount : 1])
+
+withNginx('changes through nginx', () => {
+  test('are as without nginx, and unchanged until the next snapshot', async () => {
+    const table = await oneTable(csvWith(1), ['id:integer', 'amount:integer'], { table: { key: ['id'] } })
+    await table.publish(csvWith(2))
+    const port = await freePort()
+    const publicUrl = `https://data.example.org:${port}`
+    const server = await startServer({
+      ...table.settings,
+      TRUST_PROXY: '1',
+      MAX_AGE_SECONDS: '1',
+      PUBLIC_URL: publicUrl,
+    })
+    const proxy = await startNginx(table.folder, port, [server.port])
+    try {
+      const answer = await proxy.get('/api/v1/dataset/d/t/changes/')
+      const { results } = JSON.parse(answer.body) as { results: unknown[] }
+      const changed = { _change: 'changed', _changed: ['amount'], id: 7, amount: 2, _old_amount: 1 }
+      expect([answer.status, results]).toEqual([200, [expect.objectContaining(changed)]])
+      const validator = { 'If-None-Match': String(answer.headers['etag']) }
+      expect((await proxy.get('/api/v1/dataset/d/t/changes/', validator)).status).toBe(304)
+      const feed = await proxy.get('/feeds/d/t/atom.xml')
+      expect([feed.status, feed.body]).toEqual([200, expect.stringContaining('1 row changed.')])
+      await table.publish(csvWith(3))
+      await until(async () => (await proxy.get('/api/v1/dataset/d/t/changes/', validator)).status === 200)
+    } finally {
+      proxy.stop()
+    }
+  }, 60_000)
 })

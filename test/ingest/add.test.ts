@@ -20,7 +20,7 @@ const place = { dataset: 'b', title: 'B', today: '2026-01-02', families: ['v1', 
 const entry = '- name: t\n  order: [] # as it lies\n  fields:\n    - { name: a, type: string } # "x"\n'
 const inSix = entry.replaceAll(/^(?=.)/gm, '      ')
 
-describe('an entry is put into a catalog, all else stays as it was', () => {
+describe('an entry is added to a catalog, whose other text stays unchanged', () => {
   test.each<[title: string, before: string, after: string]>([
     [
       'below the last table of its dataset',
@@ -47,7 +47,7 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
     ['none', 'title: T\ndatasets: []\nfamilies: {}\n'],
     ['others', 'datasets:\n  - slug: a\n    tables: []\nfamilies: {}\n'],
     ['others, and nothing after them', 'families: {}\ndatasets:\n    - slug: a\n      tables: []'],
-  ])('with a dataset of its own where there are %s', (_what, before) => {
+  ])('with a new dataset if there are %s', (_what, before) => {
     const after = addTable(before, entry, place)
     const catalog = parse(after) as { datasets: { slug: string; listed_in: string[]; tables: object[] }[] }
     const dataset = catalog.datasets.at(-1)
@@ -85,7 +85,7 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
       '{\n  "datasets": [\n    {\n      "slug": "b",\n      "tables": [\n        {\n          "name": "s"\n        }\n      ]\n    }\n  ]\n}\n',
       '{\n  "datasets": [\n    {\n      "slug": "b",\n      "tables": [\n        {\n          "name": "s"\n        },\n        TABLE\n      ]\n    }\n  ]\n}\n',
     ],
-  ])('of %s', (_what, before, after) => {
+  ])('to %s', (_what, before, after) => {
     const added = addTable(before, entry, place)
     const table = { name: 't', order: [], fields: [{ name: 'a', type: 'string' }] }
     const asJson = JSON.stringify(table)
@@ -99,7 +99,7 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
     ['no dataset', '{"title":"T","datasets":[]}'],
     ['others', '{"title":"T","datasets":[{"slug":"a","tables":[]}]}\n'],
     ['others on lines', '{\n"title": "T",\n"datasets": [\n{ "slug": "a", "tables": [] }\n]\n}\n'],
-  ])('as JSON with a dataset of its own where there is %s', (_what, before) => {
+  ])('to JSON with a new dataset if there is %s', (_what, before) => {
     const catalog = JSON.parse(addTable(before, entry, place)) as { datasets: { slug: string }[] }
     expect(catalog.datasets.at(-1)).toMatchObject({ slug: 'b', tables: [{ name: 't' }] })
     expect({ ...catalog, datasets: catalog.datasets.slice(0, -1) }).toEqual(JSON.parse(before))
@@ -108,7 +108,7 @@ describe('an entry is put into a catalog, all else stays as it was', () => {
   test.each<[before: string, message: RegExp]>([
     ['datasets: {}\n', /^the catalog has no list of datasets/],
     ['datasets:\n  - slug: b\n', /^the dataset b has no list of tables: write `tables: \[\]` into it/],
-  ])('but not into %j', (before, message) => {
+  ])('but not to %j', (before, message) => {
     expect(() => addTable(before, entry, place)).toThrow(message)
   })
 })
@@ -120,7 +120,7 @@ test.each([
   ['daily.csv.zst', 't.csv.zst'],
   ['daily.zip', 't.csv.zip'],
   ['a.gz.csv', 't.csv'],
-])('%s is copied to %s, packed as it is', (name, to) => {
+])('%s is copied to %s, compressed as it is', (name, to) => {
   const files = [placed(`/elsewhere/${name}`, name, 1)]
   expect(placingOf(files, { dataset: 'd', table: 't' }, '/sources')).toEqual({
     copies: [{ from: `/elsewhere/${name}`, to: `/sources/d/${to}` }],
@@ -128,7 +128,7 @@ test.each([
   })
 })
 
-test.each([1, 3])('none of %d files is put where something is already', async (count) => {
+test.each([1, 3])('none of %d files is copied over an existing one', async (count) => {
   const sources = await temporaryFolder()
   const names = { dataset: 'd', table: 't' }
   const files = Array.from({ length: count }, (_, n) => placed(`/elsewhere/${n}.csv`, `${n}.csv`, 1))
@@ -168,25 +168,28 @@ test.each<[title: string, content: string, changes: readonly string[]]>([
     ],
   ],
   ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  remove the field without a column in this file: n']],
-])('a file for a known table, with %s, is told with what to change', async (_what, content, changes) => {
-  const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
-  const declared = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
-  const table = allTables(catalogAround([declared]))[0] as Table
-  const misfits = await misfitsIn(table, content)
-  const told = changesFor(table, await suggestion('t.csv', content), misfits, '/sources/d/t.csv')
-  const next = 'put the file at /sources/d/t.csv, and `acervo ingest d/t` publishes it'
-  expect(told.split('\n')).toEqual(
-    changes.length === 0
-      ? [`d/t is already in the catalog, and its entry fits this file: ${next}`]
-      : [
-          'd/t is already in the catalog, but its entry does not fit this file; edit the entry:',
-          ...changes,
-          `then ${next}`,
-        ],
-  )
-})
+])(
+  'a file for a table of the catalog, with %s, is answered with the needed changes',
+  async (_what, content, changes) => {
+    const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
+    const declared = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
+    const table = allTables(catalogAround([declared]))[0] as Table
+    const misfits = await misfitsIn(table, content)
+    const told = changesFor(table, await suggestion('t.csv', content), misfits, '/sources/d/t.csv')
+    const next = 'put the file at /sources/d/t.csv, and `acervo ingest d/t` publishes it'
+    expect(told.split('\n')).toEqual(
+      changes.length === 0
+        ? [`d/t is already in the catalog, and its entry fits this file: ${next}`]
+        : [
+            'd/t is already in the catalog, but its entry does not fit this file; edit the entry:',
+            ...changes,
+            `then ${next}`,
+          ],
+    )
+  },
+)
 
-test('a file for a known table is read by the keys of its entry', async () => {
+test('a file for a table of the catalog is read by the keys of its entry', async () => {
   const fields = [
     { name: 'tags', type: 'list', separator: ';' },
     { name: 'day', type: 'date', format: 'mm/dd/yyyy' },
@@ -237,7 +240,7 @@ describe('the programs', () => {
     ])
   }, 60_000)
 
-  test('add a file without publishing it, until its question is answered', async () => {
+  test('add a file without publishing it, until its questions are answered', async () => {
     const { folder, catalog, SOURCES, WAREHOUSE, settings } = await home()
     await run('init', [], settings)
     const file = path.join(folder, 'sales.csv')
@@ -283,7 +286,7 @@ describe('the programs', () => {
   )
 
   testAll(
-    'keep the entry of a file that cannot be ingested, marked as not published',
+    'keep the entry of a file that cannot be ingested, marked as unpublished',
     async () => {
       const { catalog, SOURCES, settings } = await home()
       expect((await run('init', [], settings)).code).toBe(0)
@@ -305,7 +308,7 @@ describe('the programs', () => {
   )
 
   testAll(
-    'refuse what cannot be added, and leave the catalog as it is',
+    'refuse an invalid file, and leave the catalog unchanged',
     async () => {
       const { folder, catalog, SOURCES, settings } = await home()
       const file = path.join(folder, 'chuvas_2020.csv')

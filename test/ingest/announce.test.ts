@@ -106,7 +106,7 @@ test.each<[title: string, statuses: number[], requests: number, outcome: RegExp]
   ['fails always', [500, 500, 500, 500], 4, /^http:\/\/127\.0\.0\.1:\d+ answered 500, in 4 tries$/],
   ['is gone', [410], 1, /is gone \(410\): remove its address from the settings$/],
   ['redirects', [302], 1, /redirects, which is not followed: use the final address$/],
-])('a webhook that %s gets as many requests as help', async (_what, statuses, requests, outcome) => {
+])('a webhook that %s gets a limited number of requests', async (_what, statuses, requests, outcome) => {
   const { address, received } = await receiver(...statuses)
   expect(await told({ onPublish: address })).toMatch(outcome)
   expect(received).toHaveLength(requests)
@@ -128,7 +128,7 @@ test('a command gets the message as its input', async () => {
   expect(await told({ onPublish: 'exit 3' })).toBe('the command of ON_PUBLISH ended with code 3, in 4 tries')
 })
 
-test('credentials of an address are sent as a header, and no message has them', async () => {
+test('credentials of an address are sent as a header, and appear in no message', async () => {
   const { address, received } = await receiver()
   expect(await told({ onPublish: address.replace('//', '//ana:s%40crt@') })).toBe('announced')
   expect(received[0]?.headers.authorization).toBe(`Basic ${Buffer.from('ana:s@crt').toString('base64')}`)
@@ -148,7 +148,7 @@ test('a receiver that fails gets no further messages', async () => {
   expect([manifests.length, received.length]).toEqual([2, 4])
 })
 
-test('a hub learns which feeds have news', async () => {
+test('a hub learns which feeds have changed', async () => {
   const { address, received } = await receiver()
   expect(await told({ websubHub: address })).toBe('announced')
   const form = new URLSearchParams(received[0]?.body)

@@ -189,7 +189,7 @@ test('rows with a key are added, removed and changed', async () => {
   ])
 })
 
-test('a row that changes and changes back is no change since the first snapshot', async () => {
+test('a row that changes and changes back is unchanged since the first snapshot', async () => {
   const before = { ...keyed, rows: [['2024-03-01', 'Belém', '1']] }
   const after = { ...keyed, rows: [['2024-03-01', 'Belém', '2']] }
   const { manifests } = await publishAll([before, after, before])
@@ -231,7 +231,7 @@ async function publicTexts(warehouse: string, manifest: Manifest): Promise<strin
 test.each([
   ['with a key', ['id']],
   ['without a key', undefined],
-])('values that a new mask hides are in no changes, %s', async (_what, key) => {
+])('values that a new mask hides appear in no changes, %s', async (_what, key) => {
   const home = await temporaryFolder()
   const manifests: Manifest[] = []
   let warehouse = ''
@@ -256,7 +256,7 @@ test.each([
   expect([second, third].map(({ changes = [] }) => changes[0]?.fields)).toEqual([['id'], ['id', 'cpf']])
 })
 
-test('erased rows are in no changes if the operator says so, nor in those of later snapshots', async () => {
+test('erased rows appear in no changes if the operator requests it, not even in later snapshots', async () => {
   const home = await temporaryFolder()
   const table = { name: 't', order: ['id'], key: ['id'], fields: ['id:integer', 'name:string'].map(fieldOf) }
   const shop = await workshop(catalogAround([table]), {}, home)
@@ -282,7 +282,7 @@ test('a new column, and other spellings of the same values, change no row', asyn
   expect(manifests[1]?.changes).toMatchObject([{ added: 0, removed: 0, changed: 0, fields: ['id', 'price'] }])
 })
 
-test('a key that rows lack or repeat fails the table, with both lines and the values', async () => {
+test('rows that lack or repeat a key fail the table, with both lines and the values', async () => {
   const shop = await workshop(
     catalogAround([{ name: 't', order: [], key: keyed.key, fields: keyed.fields.map(fieldOf) }]),
     { 'd/t.csv': 'day,city,deaths\n2024-03-01,Jaú,1\n2024-03-02,,2\n2024-03-01,Jaú,3\n' },
@@ -318,7 +318,7 @@ test.each<[title: string, later: readonly string[], kind: string, phrases: reado
   ['another name', ['a:integer', 'b:decimal:9:2', 'cc:string'], 'breaking', ['"c" is renamed to "cc"']],
   ['fewer fields', ['a:integer', 'b:decimal:9:2'], 'breaking', ['"c" is removed']],
 ])(
-  'a snapshot with %s is published only if it breaks nothing, or drift is accepted',
+  'a snapshot with %s is published only if it is compatible, or drift is accepted',
   async (_what, later, kind, phrases) => {
     const home = await temporaryFolder()
     const shopOf = async (fields: readonly string[], at: string): Promise<Workshop> => {
@@ -399,7 +399,7 @@ const versionOf = fc
     }
   })
 
-test('earlier rows and their changes are the later rows, since every retained snapshot', async () => {
+test('earlier rows and their changes give the later rows, for every retained snapshot', async () => {
   let compared = 0
   await fc.assert(
     fc.asyncProperty(fc.array(versionOf, { minLength: 2, maxLength: 4 }), async (versions) => {

@@ -94,7 +94,7 @@ async function shopWith([, fields, csv, table = {}]: Case) {
   return workshop(catalogAround([entry]), { 'd/t.csv': csv })
 }
 
-test.each(broken)('%s fails both with the same message and rows', async (...input) => {
+test.each(broken)('%s fails both commands with the same message and rows', async (...input) => {
   const shop = await shopWith(input)
   const [checked] = await shop.check()
   const [outcome] = await shop.ingest()
@@ -109,7 +109,7 @@ test.each(broken)('%s fails both with the same message and rows', async (...inpu
   expect(checked?.rejects).toEqual(rejects.map((reject) => ({ ...reject, file: 'sources/d/t.csv' })))
 })
 
-test.each(sound)('%s are new to both, then unchanged', async (...input) => {
+test.each(sound)('%s is new to both commands, then unchanged', async (...input) => {
   const shop = await shopWith(input)
   const [checked] = await shop.check()
   const [outcome] = await shop.ingest()

@@ -267,7 +267,7 @@ test('neither a good nor a bad source changes the warehouse', async () => {
   expect(await readdir(path.join(path.dirname(shop.warehouse), 'checks'))).toEqual([])
 })
 
-test('changed fields are listed, and rows that may be left out', async () => {
+test('changed fields are listed, and rows that would be left out', async () => {
   const files = { 'd/t.csv': 'a,b,c\n1,x,1.5\n2,y,2.5\n' }
   const old = await workshop(tinyCatalog({ fields: ['a:integer', 'b:string', 'c:decimal'] }), files)
   await old.ingest()

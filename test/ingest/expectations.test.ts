@@ -111,7 +111,7 @@ test.each([
   ])
 })
 
-test('several fields together are unique, and rows without one of them are not compared', async () => {
+test('several fields are unique together, and rows without one of them are not compared', async () => {
   const catalog = catalogAround([
     tableWith(fieldOf('a:integer'), { expect: { unique: [['a', 'b']] }, source: { files: 'd/*.csv' } }),
   ])
@@ -124,7 +124,7 @@ test('several fields together are unique, and rows without one of them are not c
   expect((await shop.ingest())[0]?.status).toBe('published')
 })
 
-test('lines are right behind rejected rows, line breaks, and many batches', async () => {
+test('lines are correct after rejected rows and line breaks, and over many batches', async () => {
   const field = expecting('integer', { unique: true, between: [0, 99] })
   const catalog = catalogAround([
     tableWith(field, { max_rejects: 9, source: { files: ['d/1.csv', 'd/2.csv'], union_by_name: true } }),
@@ -140,7 +140,7 @@ test('lines are right behind rejected rows, line breaks, and many batches', asyn
   ])
 })
 
-test('a reference is looked up in the rows that this very ingest publishes first', async () => {
+test('a reference is looked up in rows that the same ingest publishes first', async () => {
   const states = { name: 'states', order: [], fields: [fieldOf('code:string')] }
   const cities = tableWith(expecting('string', { references: 'd/states.code' }), { name: 'cities' })
   const shop = await workshop(catalogAround([cities, states]), {
@@ -164,7 +164,7 @@ test('a reference is looked up in the rows that this very ingest publishes first
   expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'published'])
 })
 
-test('a value that leaves a referenced table fails the tables that refer to it, unchanged as they are', async () => {
+test('a value that disappears from a referenced table fails the unchanged tables that refer to it', async () => {
   const states = { name: 'states', order: [], fields: [fieldOf('code:string')] }
   const cities = tableWith(expecting('string', { references: 'd/states.code', unique: true }), {
     name: 'cities',
@@ -188,7 +188,7 @@ test('a value that leaves a referenced table fails the tables that refer to it, 
   expect((await shop.ingest()).map(({ status }) => status)).toEqual(['published', 'unchanged'])
 })
 
-test('a reference to a table without rows finds nothing', async () => {
+test('a reference to a table without rows matches nothing', async () => {
   const states = { name: 'states', order: [], may_be_empty: true, fields: [fieldOf('code:string')] }
   const cities = tableWith(expecting('string', { references: 'd/states.code' }), { name: 'cities' })
   const shop = await workshop(catalogAround([cities, states]), {
@@ -220,7 +220,7 @@ test('values of a table with hidden texts are not quoted', async () => {
   )
 })
 
-test('rows of partitions that were not read again count, and are reported with their lines', async () => {
+test('rows of reused partitions are checked too, and reported with their lines', async () => {
   const table = {
     name: 't',
     order: ['month asc'],
@@ -243,7 +243,7 @@ test('rows of partitions that were not read again count, and are reported with t
   expect(outcome?.status === 'published' && outcome.report.taken_over).toEqual(['1'])
 })
 
-test('random values break the rules that they break by our own reckoning', async () => {
+test('random values break the rules that an independent check finds broken', async () => {
   const cell = fc.option(fc.integer({ min: -3, max: 12 }), { nil: null })
   const bounds = fc.tuple(fc.integer({ min: -3, max: 4 }), fc.integer({ min: 4, max: 12 }))
   await fc.assert(

@@ -110,7 +110,7 @@ const validBatch = dialect.chain((form) =>
 )
 
 test(
-  'valid files come back as they were written, row by row',
+  'valid files are published row by row as they were written',
   async () => {
     await fc.assert(
       fc.asyncProperty(validBatch, async ({ form, encoding, written }) => {
@@ -222,7 +222,7 @@ const damagedBatch = dialect.chain((form) =>
 )
 
 test(
-  'damaged files give the rows that a strict parser of others reads, or nothing',
+  'damaged files give the rows of an independent strict parser, or nothing',
   async () => {
     const counts = { taken: 0, refused: 0 }
     await fc.assert(

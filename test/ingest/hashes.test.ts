@@ -34,7 +34,7 @@ async function published(): Promise<Workshop> {
   return shop
 }
 
-test('what is noted is what was published, and is believed', async () => {
+test('recorded hashes are those of the published files, and are trusted', async () => {
   const shop = await published()
   const [outcome] = await shop.ingest({ settledMs })
   expect(outcome?.status).toBe('unchanged')
@@ -58,7 +58,7 @@ testSampled<[title: string, change: (shop: Workshop) => Promise<void>]>([
     },
   ],
   ['another file in its place', (shop) => shop.write('d/t-2.csv', 'n\n3\n')],
-])('is read again: %s', async (_what, change) => {
+])('files are hashed again: %s', async (_what, change) => {
   const shop = await published()
   await change(shop)
   expect((await shop.ingest({ settledMs }))[0]?.status).toBe('published')
@@ -67,7 +67,7 @@ testSampled<[title: string, change: (shop: Workshop) => Promise<void>]>([
   expect(results).toEqual([{ n: 1 }, { n: 3 }])
 })
 
-test('what was noted a day ago is not believed', async () => {
+test('hashes recorded a day ago are not trusted', async () => {
   const shop = await published()
   const [before] = await sumsIn(shop)
   await writeFile(noted(shop), (await readFile(noted(shop), 'utf8')).replaceAll(before ?? '', wrong))
@@ -75,14 +75,14 @@ test('what was noted a day ago is not believed', async () => {
   expect(await sumsIn(shop)).toContain(before)
 })
 
-test('a file that was written a moment ago is not noted, since a later change may not show', async () => {
+test('a file that was written a moment ago is not recorded, since a later change could be invisible', async () => {
   const shop = await workshop(catalog, { 'd/t-1.csv': 'n\n1\n' })
   await shop.ingest({ settledMs: 60_000 })
   await expect(readFile(noted(shop))).rejects.toThrow('ENOENT')
 })
 
 test.each(sampled(['', '{', '[]', '{"a": 1}', '{"a": {"sha256": "b", "at": "2026-01-01T00:00:00Z"}}']))(
-  'what is noted as %j is not believed',
+  'a record of %j is not trusted',
   async (text) => {
     const shop = await published()
     const before = await readFile(noted(shop), 'utf8')
@@ -92,7 +92,7 @@ test.each(sampled(['', '{', '[]', '{"a": 1}', '{"a": {"sha256": "b", "at": "2026
   },
 )
 
-testAll('of a table of partitions it tells alone which files are read', async () => {
+testAll('hashes of a partitioned table determine which files are read', async () => {
   const shop = await workshop(
     catalogAround([
       {

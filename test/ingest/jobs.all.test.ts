@@ -13,7 +13,7 @@ const two = tinyCatalog({ name: 'good', fields: ['n:integer'] }, { name: 'bad', 
 const later = () => new Date('2027-01-01T00:00:00Z')
 
 describe('a job', () => {
-  test('notes what the files are like that it has found whole, also where they were brought from elsewhere', async () => {
+  test('records the versions of files that it verified, even of fetched ones', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'published') throw new Error('it was not published')
@@ -43,7 +43,7 @@ describe('a job', () => {
     expect(await noted()).toEqual(before)
   })
 
-  test('publishes an unchanged source anew where another version converts it', async () => {
+  test('publishes an unchanged source again if another version converts it', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     const run = async (options: Partial<IngestOptions>) => {
       const [outcome] = await shop.ingest({ now: later, ...options })
@@ -56,7 +56,7 @@ describe('a job', () => {
     await expect(run({ converter: 98, onlyUnpublished: true })).resolves.toBe('published')
   })
 
-  test('of unpublished tables renews what the catalog now declares otherwise', async () => {
+  test('of unpublished tables renews those whose declaration has changed', async () => {
     const fields = ['a:string', 'b:string']
     const shop = await workshop(tinyCatalog({ fields, source: { rename: { x: 'a', y: 'b' } } }), {
       'd/t.csv': 'x,y\n1,2\n',
@@ -68,7 +68,7 @@ describe('a job', () => {
     expect(outcome?.status).toBe('published')
   })
 
-  test('goes on with the other tables when even the report of a failure cannot be written', async () => {
+  test('continues with the other tables even if a failure report cannot be written', async () => {
     const shop = await workshop(two, { 'd/good.csv': 'n\n1\n', 'd/bad.csv': 'n\nx\n' })
     await mkdir(path.join(shop.warehouse, 'd'), { recursive: true })
     await writeFile(path.join(shop.warehouse, 'd', 'bad'), 'a file in the way')
@@ -77,13 +77,13 @@ describe('a job', () => {
     expect(outcomes.flatMap((outcome) => outcomeLines(outcome, true)).at(-1)).toMatch(/^ {2}report: none, E/)
   })
 
-  test('says that the warehouse cannot be written', async () => {
+  test('reports that the warehouse is not writable', async () => {
     const shop = await workshop(two, { 'd/good.csv': 'n\n1\n' })
     await writeFile(shop.warehouse, 'a file in the way')
     await expect(shop.ingest()).rejects.toThrow(/^cannot write to the warehouse .*: E/)
   })
 
-  test('clears the report of a failure when the table is well again', async () => {
+  test('removes the failure report once the table succeeds', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     await shop.ingest()
     await shop.write('d/t.csv', 'n\nx\n')
@@ -95,7 +95,7 @@ describe('a job', () => {
     expect(existsSync(failure)).toBe(false)
   })
 
-  test('replaces a snapshot in which a bit flipped, though its source is unchanged', async () => {
+  test('replaces a snapshot with a flipped bit, though its source is unchanged', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     const [first] = await shop.ingest()
     if (first?.status !== 'published') throw new Error('expected a snapshot')
@@ -124,7 +124,7 @@ testSampled<[title: string, often: number]>([
   ['a hundred and more occur often', 120],
   ['next to all occur as often as the hundredth', 20],
 ])(
-  'of very many values the most frequent are told exactly, where %s',
+  'counts the most frequent of very many values exactly, if %s',
   async (_what, often) => {
     const counts = new Map<string, number>()
     for (let k = 0; k < 90_000; k += 1)

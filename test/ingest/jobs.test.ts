@@ -38,7 +38,7 @@ describe('an unchanged source', () => {
     ['searches a field', { search: ['cpf'] }],
     ['keeps another order beside', { orders: [['cpf']] }],
     ['leaves out the row store', { packed: false }],
-  ])('is converted anew where the catalog %s', (_what, table) => {
+  ])('is converted again if the catalog %s', (_what, table) => {
     expect(definition(table)).not.toBe(definition({}))
   })
 
@@ -46,13 +46,13 @@ describe('an unchanged source', () => {
     ['a table', { description: 'of all' }],
     ['a field', cpf({ description: 'of a person' })],
     ['how often it comes', { refreshed: 'daily' }],
-  ])('is not where it says something of %s', (_what, table) => {
+  ])('is not converted again if the catalog changes %s', (_what, table) => {
     expect(definition(table)).toBe(definition({}))
   })
 })
 
 describe('a job', () => {
-  test('goes on with the other tables when one fails, and says all of it', async () => {
+  test('continues with the other tables when one fails, and reports everything', async () => {
     const shop = await workshop(two, { 'd/good.csv': 'n\n1\n', 'd/bad.csv': 'n\n1\n12.75\n' })
     const outcomes = await shop.ingest()
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['published', 'failed'])
@@ -86,7 +86,7 @@ describe('a job', () => {
     })
   })
 
-  test('publishes nothing for an unchanged source, and something for a changed one or a changed catalog', async () => {
+  test('publishes nothing for an unchanged source, but a changed source or catalog', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     const [first] = await shop.ingest({ settledMs: Infinity })
     const files = await readdir(path.join(shop.warehouse, 'd', 't'))
@@ -118,7 +118,7 @@ describe('a job', () => {
     })
   })
 
-  test('skips a table that never had a source, and fails where a source is gone', async () => {
+  test('skips a table that never had a source, and fails if a source disappeared', async () => {
     const shop = await workshop(two, { 'd/good.csv': 'n\n1\n' })
     expect((await shop.ingest()).map((outcome) => outcome.status)).toEqual(['published', 'skipped'])
     const moved = { ...shop, sources: path.join(shop.sources, 'elsewhere') }
@@ -137,7 +137,7 @@ describe('a job', () => {
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['kept', 'published'])
   })
 
-  test('sweeps what a killed job left, and leaves what a running one works in', async () => {
+  test('removes the remainders of a killed job, but not the folder of a running one', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     const scratch = shop.store.scratchFolder
     for (const name of ['99999999-dead', `${process.pid}-alive`])
@@ -156,7 +156,7 @@ describe('a job', () => {
     await stop?.()
   })
 
-  test('replaces a snapshot whose part is gone, though its source is unchanged', async () => {
+  test('replaces a snapshot with a missing part, though its source is unchanged', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     const [first] = await shop.ingest()
     if (first?.status !== 'published') throw new Error('expected a snapshot')
@@ -168,7 +168,7 @@ describe('a job', () => {
 
 const once = (...values: string[]) => values.map((value) => ({ value, rows: 1 }))
 
-test('the manifest and the report tell what was published, and an independent reader finds it so', async () => {
+test('the manifest and the report describe what was published, as an independent reader confirms', async () => {
   const catalog = tinyCatalog({ fields: ['n:integer', 'v:decimal:10:2', 's:string'], order: ['n desc'] })
   const shop = await workshop(catalog, { 'd/t.csv': 's,n,v\na,1,1.5\n,2,-0.25\nc,3,\nd,4,9\ne,5,10\n\n' })
   await shop.ingest({ partRows: 2 })
@@ -321,7 +321,7 @@ function differing(number: number): object {
   return { distinct_estimate: number, distinct: number }
 }
 
-test.each([1200, 3000])('the different values of %d rows are counted exactly', async (rows) => {
+test.each([1200, 3000])('the distinct values of %d rows are counted exactly', async (rows) => {
   const fields = ['n:integer', 'name:string', 'half:string', 'price:decimal:9:2', 'tags:list']
   const shop = await workshop(tinyCatalog({ fields }), {
     'd/t.csv': `n,name,half,price,tags\n${Array.from(
@@ -337,7 +337,7 @@ test.each([1200, 3000])('the different values of %d rows are counted exactly', a
   ).toEqual([rows, rows, rows / 2, 701, rows].map((due, place) => [fields[place]?.split(':')[0], due, due]))
 })
 
-test('estimates stand where exact numbers of different values take too much memory', async () => {
+test('distinct values are estimated if an exact count takes too much memory', async () => {
   const read = Reflect.get(Connection.prototype, 'rows')
   const refused: string[] = []
   jest.spyOn(Connection.prototype, 'rows').mockImplementation(async function (
@@ -361,7 +361,7 @@ test('estimates stand where exact numbers of different values take too much memo
   expect([distinct, estimate > 0.8 * rows, estimate <= rows]).toEqual([undefined, true, true])
 })
 
-testAll('the number of different values is never above that of the rows', async () => {
+testAll('the number of distinct values is never above the number of rows', async () => {
   const rows = 1_000_001
   const lines = Array.from({ length: rows }, (_, row) => `${row},${row * 7919}`)
   const shop = await workshop(tinyCatalog({ fields: ['n:integer', 'name:string'] }), {
@@ -390,7 +390,7 @@ function written(isTTY: boolean): string {
   return text
 }
 
-test('progress is one renewed line on a terminal, and plain lines now and then elsewhere', () => {
+test('progress is one updated line on a terminal, and occasional plain lines elsewhere', () => {
   expect(written(false)).toBe('d/t: reading 60 %, 6,000,000 rows, 50 MB/s, 4 s left\n')
   const clear = '\r\u001B[K'
   expect(written(true)).toBe(

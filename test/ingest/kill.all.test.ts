@@ -60,7 +60,7 @@ function stepFrom(when: number): number {
 describeWith(hasStrace, strace)('by system calls', () => {
   // All that make what was written last, and what shows it.
   test.each(['fsync', 'rename', 'mkdir', 'unlink', 'rmdir'])(
-    'killed at each %s, an ingest leaves the old snapshot or the new one',
+    'an ingest that is killed at %s leaves the old snapshot or the new one',
     async (call) => {
       await versionsOf.write(1)
       expect(versionsOf.ingest().code).toBe(0)
@@ -90,7 +90,7 @@ describeWith(hasStrace, strace)('by system calls', () => {
     ['rename', 'error=ENOSPC'],
     ['openat', 'error=EMFILE'],
   ])(
-    '%s that fails with %s is told, and the old snapshot stays',
+    'a %s that fails with %s is reported, and the old snapshot stays',
     async (call, fault) => {
       await versionsOf.write(1)
       expect(versionsOf.ingest().code).toBe(0)
@@ -138,7 +138,7 @@ describeWith(isMounted, 'the right to mount a small disk')('a full disk', () => 
     onDisk = await versions(path.join(disk, 'warehouse'))
   })
 
-  test('is told, and changes nothing', async () => {
+  test('is reported, and changes nothing', async () => {
     await onDisk.write(1)
     expect(onDisk.ingest().code).toBe(0)
     const rows = Array.from(

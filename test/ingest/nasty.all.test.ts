@@ -346,12 +346,15 @@ async function expectedOf(file: string, fields: readonly string[], reading: Read
 }
 
 describeWithData('files of others', () => {
-  test.each(cases)('%s, read as %j', async (file, source, fields, reading) => {
-    const came = await whatCame({ fields, source: { ...source, files: file } }, {}, { sources: folder })
-    expect(came).toEqual(await expectedOf(file, fields, reading))
-  })
+  test.each(cases)(
+    '%s, read as %j, is published correctly or refused',
+    async (file, source, fields, reading) => {
+      const came = await whatCame({ fields, source: { ...source, files: file } }, {}, { sources: folder })
+      expect(came).toEqual(await expectedOf(file, fields, reading))
+    },
+  )
 
-  test('none is left out', async () => {
+  test('every file of the folder is tested', async () => {
     const names = await readdir(folder, { recursive: true })
     expect([...new Set(cases.map(([file]) => file))].toSorted()).toEqual(
       names.filter((name) => name.endsWith('.csv')).toSorted(),

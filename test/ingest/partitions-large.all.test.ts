@@ -6,7 +6,7 @@ import { workshop, type Workshop } from '../support/workshop.ts'
 const numbered = (month: number, count: number, different = count): string =>
   `month,n\n${Array.from({ length: count }, (_, n) => `${month},${n % different}\n`).join('')}`
 
-test('row groups of a partition do not depend on how many rows are before it', async () => {
+test('row groups of a partition do not depend on the rows before it', async () => {
   const plain = byMonths('n:integer')
   // Sorted rows lie in groups of 131,072, which no partition begins or ends with.
   const files = [numbered(1, 100_000), numbered(2, 120_777), numbered(3, 90_000)]
@@ -30,7 +30,7 @@ test.each<[title: string, changed: number, rows: number]>([
   ['the first month, by less than a section', 0, 300_001],
   ['the first month, by a section', 0, 300_000 - 262_144],
 ])(
-  'codes of whole sections are the same after another of %s',
+  'codes of whole sections do not depend on the values of %s',
   async (_what, changed, rows) => {
     const plain = byMonths('n:integer', ['month', 'n'])
     const counts = [300_000, 1_100_000, 90_000]

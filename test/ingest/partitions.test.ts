@@ -69,7 +69,7 @@ async function both(shop: Workshop, files: Files): Promise<{ refreshed: Publishe
 const changes = runsOf('PARTITION_CHANGES')
 
 test(
-  'random changes of files are published as if all had been read',
+  'random changes of files give the same snapshot as a full ingest',
   async () => {
     const random = randomFrom(seed)
     const shop = await workshop(catalog)
@@ -117,7 +117,7 @@ function quarter(): Files {
   return new Map(['202001', '202002', '202003'].map((month) => [month, { month, rows: rowsOf(random) }]))
 }
 
-test('what changed alone is read, and served beside what did not', async () => {
+test('only changed partitions are read, and served together with the others', async () => {
   const shop = await workshop(catalog)
   const files = quarter()
   await both(shop, files)
@@ -156,7 +156,7 @@ testSampled<[title: string, changed: string]>([
   ['of which one that was rare is more frequent', namesOf(3, 300, { 'name 250': 82 })],
   ['of which one that was not there is the most frequent', namesOf(3, 300, { another: 2000 })],
   ['that are few', namesOf(3, 30)],
-])('the most frequent names are the same after others: %s', async (_what, changed) => {
+])('the most frequent names are the same after a refresh: %s', async (_what, changed) => {
   const plain = byMonths('name:string')
   const [shop, twin] = [await workshop(plain), await workshop(plain)]
   for (const month of [1, 2, 3]) await shop.write(`d/t-${month}.csv`, namesOf(month, 300))
@@ -210,7 +210,7 @@ test.each<[title: string, change: (files: Files) => void, says: RegExp]>([
       files.set('202002', { ...quarter().get('202002')!, header: 'city,month,state,key,value,note' }),
     /the header of t-202002\.csv differs from that of t-202001\.csv/,
   ],
-])('is refused as ever, and the old snapshot stays: %s', async (_what, change, says) => {
+])('is refused as in a full ingest, and the old snapshot stays: %s', async (_what, change, says) => {
   const shop = await workshop(catalog)
   const files = quarter()
   const { refreshed } = await both(shop, files)
@@ -235,7 +235,7 @@ const keyed = (tableKeys: object = {}) =>
     },
   ])
 
-testAll('rows that tie are in the order of their files as it is now', async () => {
+testAll('equal rows keep the present order of their files', async () => {
   const [shop, twin] = [await workshop(keyed()), await workshop(keyed())]
   for (const [name, text] of [
     ['1', file(1, 1)],
@@ -267,7 +267,7 @@ testAll('rows that tie are in the order of their files as it is now', async () =
 const keyedOf = (...names: readonly string[]): Catalog =>
   keyed({ source: { files: names.map((name) => `d/t-${name}.csv`) } })
 
-testAll('rows that tie are in the order in which the catalog names their files', async () => {
+testAll('equal rows keep the order in which the catalog names their files', async () => {
   const shop = await workshop(keyedOf('1', '2', '3'))
   const files = [file(1, 1), file(1, 2), file(2, 3)]
   for (const [index, text] of files.entries()) await shop.write(`d/t-${index + 1}.csv`, text)
@@ -292,7 +292,7 @@ const numbers = (month: number, often: number): string =>
 const rangesDue = (often: number): unknown =>
   Array.from({ length: 20 }, (_, range) => [`${2 * range}`, `${2 * range + 2}`, range === 0 ? often + 6 : 6])
 
-test('ranges of a histogram have their upper end, whether all is read or partitions are taken over', async () => {
+test('ranges of a histogram include their upper end, in full ingests and refreshes', async () => {
   const shop = await workshop(byMonths('n:integer', ['month', 'n']))
   for (const month of [1, 2, 3]) await shop.write(`d/t-${month}.csv`, numbers(month, month))
   expect(inRanges(await publishedBy(shop))).toEqual(rangesDue(6))
@@ -302,7 +302,7 @@ test('ranges of a histogram have their upper end, whether all is read or partiti
   expect(inRanges(second)).toEqual(rangesDue(11))
 })
 
-testAll('rejects of partitions that are taken over count among those that may be', async () => {
+testAll('rejects of reused partitions count toward the allowed number', async () => {
   const shop = await workshop(keyed({ max_rejects: 1 }))
   for (const month of [1, 2]) await shop.write(`d/t-${month}.csv`, file(month, 1, month === 1 ? 'x' : 2))
   await publishedBy(shop)
@@ -312,7 +312,7 @@ testAll('rejects of partitions that are taken over count among those that may be
   expect((await publishedBy(shop)).report.rejected_rows).toBe(1)
 })
 
-test('a file with rows of two partitions is refused, with both', async () => {
+test('a file with rows of two partitions is refused, with both values', async () => {
   const shop = await workshop(catalog, {
     'd/t-a.csv': `${usualHeader}\n202001,A,SP,1,1,\n202002,A,SP,1,1,\n`,
   })

@@ -78,7 +78,7 @@ async function inThrees(work: Work, rows: number): Promise<DuePart[]> {
   return due
 }
 
-test('what was not spoilt is proved', async () => {
+test('an undamaged conversion is verified', async () => {
   const { work, batch } = await bench()
   const { staged, parts } = await written(work, batch)
   expect([staged.goodRows, staged.badRows]).toEqual([4, 0])
@@ -105,7 +105,7 @@ test.each<[title: string, spoil: (plain: string) => string, failure: string]>([
     (plain) => plain.replace('1,aa', '111,a'),
     'bytes of "n" failed (source 4, read back 6)',
   ],
-])('two readers that disagree on the source stop it: %s', async (_what, spoil, failure) => {
+])('a disagreement of the two readers stops the ingest: %s', async (_what, spoil, failure) => {
   const { work, batch } = await bench()
   const plain = batch.pieces[0]?.file ?? ''
   await writeFile(plain, spoil(await readFile(plain, 'utf8')))
@@ -113,7 +113,7 @@ test.each<[title: string, spoil: (plain: string) => string, failure: string]>([
   await expect(reconcileStaged(work, batch, file)).rejects.toThrow(`verification of the ${failure}`)
 })
 
-test('no facts of the columns but the right ones are proved, though others add up', async () => {
+test('verification fails if values move between columns, although all sums agree', async () => {
   const { work, batch } = await bench()
   const file = await stage(work, batch)
   const none = fc.constant(0)
@@ -175,7 +175,7 @@ test.each<[title: string, spoilt: string, failure: string]>([
     `select * from ${firstPart} union all select * from ${firstPart} where n = 1`,
     'rows failed (source 4, read back 5)',
   ],
-])('Parquet that is not what the source says is not published: %s', async (_what, spoilt, failure) => {
+])('Parquet that differs from the source is not published: %s', async (_what, spoilt, failure) => {
   const { work, batch } = await bench()
   const { staged, parts } = await written(work, batch)
   const file = path.join(work.scratch, 'part-00000.parquet')
@@ -190,7 +190,7 @@ test.each([
   ['staged', 'whole rows failed'],
   ['sorted', 'values of "v" failed'],
 ])(
-  'a value that changes on its way is found, though all that was written later agrees: %s',
+  'a value that changes during conversion is found, though all later files agree: %s',
   async (where, failure) => {
     const { work, batch } = await bench()
     const staged = await reconcileStaged(work, batch, await stage(work, batch))
@@ -217,19 +217,16 @@ test.each([
   ['v asc', 'v asc nulls first', 1],
   ['v desc', 'v desc nulls first', 1],
   ['v asc', 'v desc', 2],
-])(
-  'rows that are not in the declared order are not published: %s, sorted by %s',
-  async (order, wrong, count) => {
-    const { work, batch } = await bench([order])
-    const staged = await reconcileStaged(work, batch, await stage(work, batch))
-    await sort(work, staged)
-    const [from, to] = [path.join(work.scratch, 'sorted.parquet'), path.join(work.scratch, 'spoilt.parquet')]
-    const spoilt = wrong.replace('n ', 'f0 ').replace('v ', 'f2 ')
-    await work.db.rows(`copy (from '${from}' order by ${spoilt}) to '${to}' (format parquet)`)
-    await rename(to, from)
-    const parts = await inThrees(work, 4)
-    await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
-      `verification of the number of rows out of the declared order failed (source 0, read back ${count})`,
-    )
-  },
-)
+])('rows out of the declared order are not published: %s, sorted by %s', async (order, wrong, count) => {
+  const { work, batch } = await bench([order])
+  const staged = await reconcileStaged(work, batch, await stage(work, batch))
+  await sort(work, staged)
+  const [from, to] = [path.join(work.scratch, 'sorted.parquet'), path.join(work.scratch, 'spoilt.parquet')]
+  const spoilt = wrong.replace('n ', 'f0 ').replace('v ', 'f2 ')
+  await work.db.rows(`copy (from '${from}' order by ${spoilt}) to '${to}' (format parquet)`)
+  await rename(to, from)
+  const parts = await inThrees(work, 4)
+  await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
+    `verification of the number of rows out of the declared order failed (source 0, read back ${count})`,
+  )
+})

@@ -384,7 +384,7 @@ testSampled<[title: string, content: string | Buffer, remedies: readonly Remedy[
       ],
     ],
   ],
-])('the remedies for %s give the right rows', async (_what, content, remedies) => {
+])('the printed remedies for %s give the right rows', async (_what, content, remedies) => {
   const { entry } = await entryOf(content)
   const { remarks, fields, refusal } = await suggestion('x.csv', content)
   const ofFields = fields.flatMap(({ name, evidence }) =>
@@ -437,7 +437,7 @@ test.each<[title: string, source: Keys, content: string | Buffer, keys: Keys]>([
   ],
   ['UTF-16', {}, Buffer.from('\ufeffn,v\n1,a\n2,b\n', 'utf16le'), { encoding: 'utf-16' }],
   ['line ends of old Macs', {}, 'n,v\r1,a\r2,b\r', { line_terminator: 'cr' }],
-])('the remedy of an ingest for %s gives the right rows', async (_what, source, content, keys) => {
+])('the remedy that an ingest prints for %s gives the right rows', async (_what, source, content, keys) => {
   const declaration = { fields: ['n:integer', 'v:string'], source }
   const failed = await whatCame(declaration, content)
   const text = 'refused' in failed ? failed.refused.join('\n') : ''

@@ -43,7 +43,7 @@ test('each table of the catalog has a sample that an ingest publishes without a 
   )
 })
 
-test('the files are small, and name no address of somebody else', async () => {
+test('the files are small, and name no real address', async () => {
   const sizes = await Promise.all(
     allTables(catalog).map(async (table) => {
       const text = await readFile(`samples/${tableId(table)}.csv`, 'utf8')
@@ -76,7 +76,7 @@ describe('the rows obey the rules of the API', () => {
     }
   })
 
-  test('totals of caso_full are the sums of its new cases, and repeated rows add none', async () => {
+  test('totals of caso_full are the sums of its new cases, and repeated rows add nothing', async () => {
     const rows = await rowsOf('covid19/caso_full')
     const repeated = rows.filter((row) => row['is_repeated'] === 'true')
     expect(repeated.length).toBeGreaterThan(10)
@@ -135,7 +135,7 @@ test('repeated rows have new keys', async () => {
   expect(new Set(rows.map(keyOf)).size).toBe(20_000)
 })
 
-test('samples never replace other sources, and then none is copied', async () => {
+test('samples are never copied beside other sources', async () => {
   const tables = allTables(catalog).filter(({ dataset }) => dataset === 'genero-nomes')
   const sources = await temporaryFolder()
   expect(await hasSources(sources)).toBe(false)

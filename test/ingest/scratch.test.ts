@@ -16,7 +16,7 @@ const pidOfNone = 2 ** 22 + 1
 const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8)
 const jobs = isQuick ? 40 : 1000
 
-test('folders come and go while other processes sweep', async () => {
+test('folders are created and removed while other processes clean up', async () => {
   const warehouse = await temporaryFolder()
   const store = openStore(warehouse)
   const sweeping = `
@@ -49,7 +49,7 @@ test.each<[title: string, name: string, ageSeconds: number, isSwept: boolean]>([
   ['of a job of this machine that runs', `${process.pid}-${host}-a`, 3600, false],
   ['of another machine, just made', `${process.pid}-00000000-a`, 0, false],
   ['of another machine, made an hour ago', `${process.pid}-00000000-a`, 3600, true],
-])('a folder without a lock %s', async (_what, name, ageSeconds, isSwept) => {
+])('an unlocked folder %s', async (_what, name, ageSeconds, isSwept) => {
   const store = openStore(await temporaryFolder())
   const home = path.join(store.scratchFolder, name)
   await mkdir(home, { recursive: true })
@@ -62,7 +62,7 @@ test.each<[title: string, name: string, ageSeconds: number, isSwept: boolean]>([
 const tables = Array.from({ length: 48 }, (_, index) => `t${index}`)
 
 testAll(
-  'many jobs at once publish their tables',
+  'many concurrent jobs publish their tables',
   async () => {
     const declared = tables.map((name) => ({ name, order: ['n'], fields: ['n:integer'].map(fieldOf) }))
     for (let round = 0; round < runsOf('PARALLEL_INGESTS'); round += 1) {

@@ -70,7 +70,7 @@ test.each<[packing: string, name: string, content: Buffer]>([
   expect(seen.at(-1)?.[0]).toBeLessThanOrEqual(1)
 })
 
-describe('every plain form of CSV loads the same rows', () => {
+describe('every plain form of CSV gives the same rows', () => {
   const rows = [
     ['x', 1],
     ['y\nz', 2],
@@ -102,7 +102,7 @@ describe('every plain form of CSV loads the same rows', () => {
     await expect(rowsOf(shop)).resolves.toEqual(rows)
   })
 
-  test('a delimiter and other header names that the catalog declares', async () => {
+  test('a declared delimiter and declared header names', async () => {
     const source = { delimiter: ';', rename: { Município: 'a', 'Qtd.': 'b' } }
     const shop = await workshop(tinyCatalog({ fields: ['a:string', 'b:integer'], source }), {
       'd/t.csv': 'Qtd.;Município\n1;"x;1"\n2;y,z\n',
@@ -114,13 +114,13 @@ describe('every plain form of CSV loads the same rows', () => {
     ])
   })
 
-  test('one column, where a blank line is a row', async () => {
+  test('one column, in which a blank line is a row', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['a:string'] }), { 'd/t.csv': 'a\nx\n\n""\ny\n' })
     await shop.ingest()
     await expect(rowsOf(shop)).resolves.toEqual([['x'], [null], [null], ['y']])
   })
 
-  test('a header alone is an empty table, where there may be one', async () => {
+  test('a header alone, if the catalog allows an empty table', async () => {
     const mayBeEmpty = tinyCatalog({ fields: ['a:string', 'b:integer'], may_be_empty: true })
     const shop = await workshop(mayBeEmpty, { 'd/t.csv': 'a,b\n' })
     const [outcome] = await shop.ingest()
@@ -134,7 +134,7 @@ describe('every plain form of CSV loads the same rows', () => {
     })
   })
 
-  test('field names that SQL would trip over', async () => {
+  test('field names that are keywords of SQL', async () => {
     const names = [
       'select',
       'a "quoted" name',
@@ -166,7 +166,7 @@ describe('every plain form of CSV loads the same rows', () => {
   })
 })
 
-describe('what cannot be read without guessing is refused with line and reason', () => {
+describe('sources that cannot be read without guessing are refused with line and reason', () => {
   testSampled<[title: string, content: string | Uint8Array, lines: string[]]>([
     ['an empty file', '', ['d/t: FAILED, t.csv is empty: it needs at least a header']],
     [
@@ -303,13 +303,13 @@ describe('what cannot be read without guessing is refused with line and reason',
     expect((await failureOf(content, 'd/t.csv.gz')).join('\n')).toMatch(line)
   })
 
-  test('another delimiter than the declared one is suspected', async () => {
+  test('another delimiter than the declared one is suggested', async () => {
     expect((await failureOf('a;b\nx;1\n')).join()).toContain(
       'The delimiter may be ";": declare it as source.delimiter.',
     )
   })
 
-  test('a header of many unknown names is told in short, and at once', async () => {
+  test('a header of many unknown names gives a short message', async () => {
     const names = Array.from({ length: 5000 }, (_, index) => `n${index}`)
     const [line = ''] = await failureOf(`${names.join(',')}\n`)
     expect(line).toMatch(
@@ -317,7 +317,7 @@ describe('what cannot be read without guessing is refused with line and reason',
     )
   })
 
-  test('two files that could be meant', async () => {
+  test('two files that the catalog may mean', async () => {
     const shop = await workshop(catalog, { 'd/t.csv': 'a,b\n', 'd/t.csv.gz': gzipSync('a,b\n') })
     const [outcome] = await shop.ingest()
     expect(outcomeLines(outcome as Outcome)[0]).toMatch(
@@ -325,7 +325,7 @@ describe('what cannot be read without guessing is refused with line and reason',
     )
   })
 
-  testAll('many rejects: the first thousand whole, all counted, in the order of the source', async () => {
+  testAll('many rejects: the first thousand in detail, all counted, in the order of the source', async () => {
     const lines = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `x,${index}` : 'y,bad'))
     const shop = await workshop(catalog, { 'd/t.csv': `a,b\n${lines.join('\n')}\n` })
     const [outcome] = await shop.ingest()
@@ -432,7 +432,7 @@ function quoted(text: string, always: boolean): string {
   return always || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-test('whatever a writer of RFC 4180 writes comes back exactly, however its bytes are cut', async () => {
+test('every output of an RFC 4180 writer is read exactly, however its bytes are cut', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(cellText, cellText), { minLength: 1, maxLength: 30 }),
@@ -509,7 +509,7 @@ test('the scanner counts the same however the bytes are cut', () => {
   )
 })
 
-test('nothing is left in the scratch folder, whatever happened', async () => {
+test('the scratch folder is empty afterwards, after failures too', async () => {
   const shop = await workshop(catalog, { 'd/t.csv': 'a,b\nx,bad\n' })
   await shop.ingest()
   await shop.write('d/t.csv', 'a,b\nx,1\n')

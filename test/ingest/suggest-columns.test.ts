@@ -8,7 +8,7 @@ const contentOf = (texts: readonly string[]): string => {
   return linesOf('n;v', ...quoted.map((text, n) => `${n};${text}`))
 }
 
-describe('what is suggested of a column', () => {
+describe('the suggestion for a column', () => {
   type Case = [title: string, texts: string[], keys: object, values: unknown[] | null, said?: RegExp]
   const cases: Case[] = [
     ['groups of digits', ['1,234', '12,345,678', '5'], { type: 'integer', groups: ',' }, [1234, 12345678, 5]],
@@ -448,13 +448,13 @@ describe('what is suggested of a column', () => {
     ['t and f, a name that says yes or no', 'n;is_open\n1;t\n2;f\n', 'bool'],
     ['t and f, words for yes and no beside them', 'n;v;w\n1;t;Yes\n2;f;No\n', 'bool'],
     ['words for yes and no beside it', 'n;v;w\n1;S;Sim\n2;N;Não\n', 'bool'],
-  ])('S and N with %s are a %s', async (_what, content, type) => {
+  ])('S and N with %s are of type %s', async (_what, content, type) => {
     const { entry, told } = await entryOf(content)
     expect(entry.fields[1]).toMatchObject({ type })
     expect(told).toMatch(type === 'bool' ? /which become true or false/ : /or have another meaning/)
   })
 
-  test.each(sampled(cases))('%s is ingested as it was suggested', async (_what, texts, _keys, values) => {
+  test.each(sampled(cases))('%s is ingested as suggested', async (_what, texts, _keys, values) => {
     const due = values ?? texts
     await expect(ingested(contentOf(texts))).resolves.toEqual(cameAs(...due.map((value, n) => [n, value])))
   })

@@ -48,7 +48,7 @@ test.each<Case>([
   ['Ukrainian', 'windows-1251', true],
   ['Japanese', 'shift-jis', true],
   ['Chinese', 'gb18030', true],
-])('%s in %s is read as it is, and asked about if another reading is usual', async (...example) => {
+])('%s in %s is read correctly, with a question if another reading is usual', async (...example) => {
   const [language, encoding, isAsked] = example
   const content = contentOf(example)
   const { told } = await entryOf(content)
@@ -58,13 +58,13 @@ test.each<Case>([
   })
 })
 
-test('letters of no language that is known are asked about', async () => {
+test('letters of no known language lead to a question', async () => {
   const { told } = await entryOf(iconv.encode('n;v\n1;Αθήνα\n2;Πάτρα\n3;Λάρισα\n', 'windows-1253'))
   expect(told).toMatch(/declare it as source\.encoding: .*if none is right, save the file as UTF-8/)
 })
 
 test.each(['cp850', 'macintosh', 'windows-1250', 'windows-1251', 'shift-jis', 'gb18030'] as const)(
-  'a file that is declared as %s but is UTF-8 is refused',
+  'a UTF-8 file that is declared as %s is refused',
   async (encoding) => {
     const source = { encoding, delimiter: ';' }
     await expect(
@@ -78,7 +78,7 @@ test.each(['cp850', 'macintosh', 'windows-1250', 'windows-1251', 'shift-jis', 'g
 test.each([
   ['shift-jis', Buffer.from([0x81, 0x20]), 'some bytes are not shift-jis'],
   ['windows-1251', Buffer.from([0x98]), 'the byte 0x98 is not windows-1251'],
-])('bytes that %s does not have are named', async (encoding, bad, message) => {
+])('bytes that %s does not have are reported', async (encoding, bad, message) => {
   const content = Buffer.concat([iconv.encode('n;v\n1;x\n2;', encoding), bad, Buffer.from('\n')])
   const declaration = { fields: ['n:integer', 'v:string'], source: { encoding, delimiter: ';' } }
   await expect(whatCame(declaration, content)).resolves.toEqual({
@@ -95,7 +95,7 @@ test.each([
   ['both', 'AMANHÃ\u00a0CEDO e reuniÃ£o', true],
   ['capitals', 'SÃO JOÃO', false],
   ['a capital before a space that does not break', 'AMANHÃ\u00a0CEDO', false],
-])('a text with %s is a warning, if UTF-8 gave it', async (_what, text, isMisread) => {
+])('a text with %s is a warning, if it is UTF-8 that was decoded wrongly', async (_what, text, isMisread) => {
   const content = `n,topic\n1,a\n2,${text}\n3,b\n`
   const warning =
     'line 3 of t.csv has texts such as "Ã£", as UTF-8 that was read in another encoding: check source.encoding, or export the file again'

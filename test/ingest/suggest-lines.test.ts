@@ -98,7 +98,7 @@ async function silenceIn(sort: string, file: File): Promise<string | null> {
   return isNamed || plain.has(sort) ? null : `does not name line ${line}: ${told}`
 }
 
-test('random files with one deviating line lose no line in silence', async () => {
+test('random files with one deviating line lose no line without a notice', async () => {
   await fc.assert(
     fc.asyncProperty(files, async ({ deviation, before, ...file }) => {
       const fault = await silenceIn(deviation, { ...file, before: Math.round(before * file.rows) })
@@ -201,7 +201,7 @@ async function unnamedLines(sort: string, file: File): Promise<unknown> {
   return unnamed.length === 0 && counts.rows >= file.rows ? null : { told, unnamed, counts }
 }
 
-test('random files with several deviating lines lose no line in silence', async () => {
+test('random files with several deviating lines lose no line without a notice', async () => {
   await fc.assert(
     fc.asyncProperty(
       files.chain((file) =>
@@ -243,7 +243,7 @@ testSampled<[title: string, content: string | Buffer, source: object, told: RegE
     { encoding: 'utf-16le' },
     /every other byte is NUL, which suggests utf-16/,
   ],
-])('%s is declared, and told', async (_what, content, source, told) => {
+])('%s is declared, with a notice', async (_what, content, source, told) => {
   const { entry, told: said } = await entryOf(content)
   expect([entry.source, said]).toEqual([source, expect.stringMatching(told)])
   await expect(ingested(content)).resolves.toEqual(came(['2024-01-01', 1], ['2024-02-01', 2]))
@@ -294,26 +294,26 @@ test.each<[title: string, content: string | Buffer, refusal: RegExp]>([
   ],
   ['a NUL byte', pair('2024-01-01,1', '\0\0\0\0', '2024-01-03,3'), /line 3: a NUL byte/],
   ['a second table after a blank line', pair('2024-01-01,1', '', 'city,name'), /^line 4: a second table/],
-])('%s is refused by its line, and no line is taken for a preamble', async (_what, content, refusal) => {
+])('%s is refused with its line, and no line is taken for a preamble', async (_what, content, refusal) => {
   expect(await intake(content)).toMatchObject({ lines: null, refusal: expect.stringMatching(refusal) })
 })
 
 test.each([
   ['birth_date', 'say whether "birth_date" holds dates of birth, since the last one is 2088-01-02'],
   ['due', null],
-])('a day in the future is asked about where it is one of birth: %s', async (name, question) => {
+])('a date in the future leads to a question in a column of birth dates: %s', async (name, question) => {
   const { told } = await entryOf(linesOf(`id,${name}`, 'a,1968-01-02', 'b,2088-01-02'))
   expect(/say whether [^:\n]*/.exec(told)?.[0] ?? null).toBe(question)
 })
 
-test('a total at the end is asked about', async () => {
+test('a total in the last row leads to a question', async () => {
   const { told } = await intake(pair('2024-01-01,1', '2024-01-02,2', 'Total,4'))
   expect(told).toContain(
     'say whether line 4 sums up other rows, as "Total" suggests: source.drop: {"day":["Total"]} leaves it out',
   )
 })
 
-test('what is noticed of a file comes in lines, and questions are numbered', async () => {
+test('notices about a file are separate lines, and questions are numbered', async () => {
   const content = linesOf(
     'day,length,code,empty',
     ...['15/03/2024', '45366', '16/03/2024', '17/03/2024'].map((day, n) => `${day},3:4${n},${n},`),
@@ -344,7 +344,7 @@ test.each<[values: readonly string[], title: string]>([
   [['1.5', '2', '-3.25', 'x'], 'numbers with a decimal point'],
   [['R$ 1.234,50', 'R$ 2,00', 'R$ 10,05', 'x'], 'numbers with a decimal comma'],
   [['2024-01-02', '2024-01-03', '2024-02-04', 'x'], 'written yyyy-mm-dd'],
-])('the odd one of %p is named', async (values, note) => {
+])('the deviating value of %p is named', async (values, note) => {
   const { told } = await entryOf(linesOf('n|note', ...values.map((value) => `${value}|a`)))
   expect(told).toContain(`all but 1 of 4 are ${note}; the others: "x" (line 5)`)
 })
@@ -355,7 +355,7 @@ test.each([
     '  field "month": all 2 values are written yyyy-mm, which means the first day of a month; type: string keeps the text',
   ],
   [['2024-01-05', '2024-02-05'], null],
-])('months without a day are told to become days: %p', async (values, line) => {
+])('months without a day are announced to become days: %p', async (values, line) => {
   const lines = noticeLines(
     await suggestion('x.csv', linesOf('month|n', ...values.map((text) => `${text}|a`))),
   )
@@ -435,7 +435,7 @@ test.each<[title: string, content: string, drop: object | undefined, said: strin
     undefined,
     'tried on all rows',
   ],
-])('%s are left out, or asked about', async (_what, content, drop, said) => {
+])('%s are left out, or lead to a question', async (_what, content, drop, said) => {
   const { told, entry } = await entryOf(content)
   expect([(entry.source as { drop?: object } | undefined)?.drop, told]).toEqual([
     drop,
@@ -507,7 +507,7 @@ test.each<[title: string, content: string, loaded: unknown[][], said: string]>([
     ],
     `say whether the quotes of "Casa" (line 3) are part of the value, as they are now; otherwise correct line 2, in which a quote is within a value, and declare source.quote: '"'`,
   ],
-])('%s are read, and told', async (_what, content, loaded, said) => {
+])('%s are read, with a notice', async (_what, content, loaded, said) => {
   expect((await entryOf(content)).told).toContain(said)
   await expect(ingested(content)).resolves.toEqual(came(...loaded))
 })
@@ -533,33 +533,33 @@ test('a decimal comma does not separate values, even if a footer has another cou
   expect(told).toContain('a row cannot be read: line 14: the row has 2 values, and the header 4')
 })
 
-test('rows with their first cell alone are named, since they may be headings', async () => {
+test('rows with a value only in their first cell are named, since they may be headings', async () => {
   const content = 'Place,Births,Deaths\nNorth,,\nLeeds,6,7\nYork,7,4\nSouth,,\nBath,2,6\n'
   expect((await entryOf(content)).told).toContain(
     '# lines 2, 5 have their first cell alone, so may be headings: source.drop: {"Place":["North","South"]} leaves them out',
   )
 })
 
-test.each(['latitude', 'lon'])('%s with more digits than degrees have is a question', async (name) => {
+test.each(['latitude', 'lon'])('%s with more digits than degrees have leads to a question', async (name) => {
   const { told } = await entryOf(linesOf(`a;${name}`, 'x;-25.434.296', 'y;-9.488.972'))
   expect(told).toContain(
     'say what "-25.434.296" means, since degrees have at most three digits before the point',
   )
 })
 
-test('a row that a line break cuts in two is named by both lines', async () => {
+test('a row that is cut in two by a line break is named by both lines', async () => {
   const { told } = await entryOf('a;b;c\r\n1;x;2\r\n2;first line\nsecond line;3\r\n3;y;4\r\n4;z;5\r\n')
   expect(told).toContain('lines 3 and 4 seem to be one row, broken by a line break')
 })
 
-test('a cell or a name that reads like a question is none', async () => {
+test('a cell or a name that reads like a question is not taken for one', async () => {
   const content = linesOf('say what,note', 'say whether; all but 1 of 2 are,say what it is', 'a,b')
   const lines = noticeLines(await suggestion('say whether.csv', content))
   expect(lines.filter((line) => !line.startsWith('  '))).toEqual([])
   expect(lines).toContain('  say whether.csv: 2 rows, 2 columns')
 })
 
-test('lines of every sort are counted where a table is declared with all of them', async () => {
+test('lines of every kind are counted in a table that declares all of them', async () => {
   const content = [
     'a title',
     'a,b',

@@ -218,7 +218,7 @@ async function lossesIn(columnTexts: readonly (readonly string[])[]): Promise<un
 }
 
 test.each(isQuick ? [10] : [10, 2000])(
-  '%d random columns lose nothing by the types that are suggested',
+  '%d random columns lose nothing by the suggested types',
   async (count) => {
     await fc.assert(
       fc.asyncProperty(columns(count), async (lists) => {
@@ -241,7 +241,7 @@ testSampled<[title: string, usual: (row: number) => string, last: string]>([
   ['a currency less', (row) => `$${row}`, '7'],
   ['another currency', (row) => `$${row}`, '€7'],
   ['a plus', (row) => String(row), '+5511'],
-])('%s in the last of many rows keeps a column of texts', async (_what, usual, last) => {
+])('%s in the last of many rows keeps a column as texts', async (_what, usual, last) => {
   const content = linesOf(
     'n;v',
     ...Array.from({ length: many }, (_, row) => `${row};${usual(row)}`),

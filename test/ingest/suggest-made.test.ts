@@ -75,7 +75,7 @@ const madeFile = fc.record({
   blankAt: fc.option(fc.nat({ max: rowsMade })),
 })
 
-test('whatever is suggested gives what was written, or asks', async () => {
+test('every suggestion gives the written values, or asks', async () => {
   let typed = 0
   await fc.assert(
     fc.asyncProperty(madeFile, async ({ delimiter, columns, lineEnd, encoding, blankAt }) => {

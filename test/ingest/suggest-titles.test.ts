@@ -35,7 +35,7 @@ test.each<[header: string, value: string, texts: Texts, isMeasure: boolean]>([
   ['city', 'abc', {}, false],
   ['2019', '5', {}, false],
   ['Cidade: "a" #1', 'abc', { title: 'Cidade: "a" #1' }, false],
-])('%j with %j', async (header, value, texts, isMeasure) => {
+])('the header %j has %j', async (header, value, texts, isMeasure) => {
   const { entry } = await entryOf(linesOf(`n;"${header.replaceAll('"', '""')}"`, `1;${value}`, `2;${value}`))
   const field = entry.fields[1] as Texts & { name: string }
   const { title, unit } = field
@@ -69,7 +69,7 @@ test.each<[title: string, lines: readonly string[], key: string | null]>([
     ['id;part', ...Array.from({ length: 50_100 }, (_, row) => `${row === 50_099 ? '' : row};a`)],
     null,
   ],
-])('a suggestion proposes as key %s', async (_what, lines, key) => {
+])('a suggestion proposes the key %s', async (_what, lines, key) => {
   const { told } = await entryOf(linesOf(...lines))
   expect(/^ +# key: (\[.*?\]) # all/m.exec(told)?.[1] ?? null).toBe(key)
 })

@@ -3,7 +3,7 @@ import { entryOf } from '../support/suggested.ts'
 
 /** Files of several megabytes, of which suggestions first see a sample. */
 
-test('what comes late in a file is met: other kinds, more digits, another encoding', async () => {
+test('late surprises of a file are noticed: other kinds, more digits, another encoding', async () => {
   // More than the sample of 4 MiB from which columns are detected.
   const rowsBefore = 400_000
   const many = Array.from(
@@ -26,7 +26,7 @@ test('what comes late in a file is met: other kinds, more digits, another encodi
   expect(told).toContain('it is not UTF-8, and the lack of bytes from 0x80 to 0x9f suggests latin-1')
 }, 60_000)
 
-test('one byte that is no UTF-8 makes no other encoding of a file that is', async () => {
+test('a single invalid byte does not change the suggested encoding of a UTF-8 file', async () => {
   // More than the sample of 4 MiB from which the encoding is detected.
   const rowsBefore = 200_000
   const rows = Array.from({ length: rowsBefore }, (_, n) => `${n},São Paulo e mais\n`)

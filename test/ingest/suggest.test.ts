@@ -55,7 +55,7 @@ const meant = ({ delimiter, columns, file }: Case, quote: string): object => ({
   read: `# x.csv: ${counted(file.rows.length, 'row')}, ${counted(columns, 'column')}`,
 })
 
-test('whatever is enclosed in ", or nothing is: the dialect is the one of the writer', async () => {
+test('a file with " or no quotes: the suggested dialect is that of its writer', async () => {
   await fc.assert(
     fc.asyncProperty(written('"'), async (example) => {
       // Without a necessary ", a ' at both ends of a value may be a quote.
@@ -66,7 +66,7 @@ test('whatever is enclosed in ", or nothing is: the dialect is the one of the wr
   )
 }, 60_000)
 
-test("what is enclosed in ' is suggested with it, whatever the values hold", async () => {
+test("a file with quotes of ' has them suggested, whatever its values contain", async () => {
   await fc.assert(
     fc.asyncProperty(written("'", 'always'), async (example) => {
       expect(await dialectSuggested(example.file.text)).toEqual(meant(example, "'"))
@@ -133,7 +133,7 @@ testSampled<[title: string, text: string, dialect: object]>([
   expect(await dialectSuggested(text)).toMatchObject(dialect)
 })
 
-test('a file of a government: encoding, delimiter, decimal comma, dates, null words, codes and types, tried on all rows', async () => {
+test('a government file: encoding, delimiter, decimal comma, dates, null words, codes and types, tried on all rows', async () => {
   const rows = Array.from({ length: 200 }, (_, n) => {
     const [day, code] = [String((n % 28) + 1).padStart(2, '0'), String(n).padStart(5, '0')]
     return `"${day}/02/2020";"${code}";"Preço nº ${n} – São Paulo";"${n},5";"${n % 7 === 0 ? '#NULO#' : n}";"${n % 2 === 0 ? 'S' : 'N'}"`
@@ -171,7 +171,7 @@ test('a file of a government: encoding, delimiter, decimal comma, dates, null wo
 })
 
 test.each(['\n', '\r', '\u0085', '\u2028', '\t# '])(
-  'no name and no value ends a comment or adds a line: %j',
+  'no name or value ends a comment or adds a line: %j',
   async (between) => {
     const text = `x${between}- evil: 1${between}`
     const { told } = await entryOf(`"${text}","b${between}"\n"${text}",1\n"${text}",2\n`, `${text}.csv`)
@@ -180,7 +180,7 @@ test.each(['\n', '\r', '\u0085', '\u2028', '\t# '])(
   },
 )
 
-test('the place and the days of a file are proposed as a catalog takes them', async () => {
+test('the place and the days of a file are proposed in the form of the catalog', async () => {
   const lines = await suggested(
     'a.csv',
     `uf,mes\n${times(24, (n) => `${n % 2 === 0 ? 'SP' : 'AC'},2020-${String((n % 12) + 1).padStart(2, '0')}-01`)}`,
@@ -193,7 +193,7 @@ test('the place and the days of a file are proposed as a catalog takes them', as
   })
 })
 
-test('a plain file without a header, whose faults are told', async () => {
+test('a plain file without a header gives an entry and notices', async () => {
   const rows = Array.from(
     { length: 50 },
     (_, n) => `${n},${n === 40 ? 'x' : n * 1.25},2020-01-01 10:00:00,123.456.789-0${n % 10}`,
@@ -268,7 +268,7 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
     `id,note\n${Array.from({ length: 100 }, (_, n) => `${n},"text, ${n}"\n`).join('')}100,"cut off he`,
     /^line 102: a quoted value is never closed/,
   ],
-])('%s that is no CSV is refused', async (name, content, message) => {
+])('a %s that is not CSV is refused', async (name, content, message) => {
   await expect(suggested(name, content)).rejects.toThrow(message)
 })
 
@@ -294,7 +294,7 @@ test.each([
   ['groups beside a decimal comma', 'a;b\n1.234;5,5\n6.789;7,5\n', ['integer', 'decimal']],
   ['groups beside degrees', 'a;latitude\n1.234;-5.5\n6.789;-7.5\n', ['string', 'decimal']],
   ['a fraction beside both', 'a;b;c\n1.234;5,5;5.5\n6.789;7,5;7.5\n', ['string', 'decimal', 'decimal']],
-])('a number of two readings is %s', async (_what, content, types) => {
+])('a number with two readings is %s', async (_what, content, types) => {
   expect((await entryOf(content)).entry.fields.map(({ type }) => type)).toEqual(types)
 })
 
@@ -306,15 +306,18 @@ test.each([
   ['a currency before a delimiter', 'n €;v\n1 €;2\n3 €;4\n', 2],
   ['a column without a name', 'a||b\n1|x|2\n3|y|4\n', 3],
   ['a table of psql', ' id | name \n----+------\n  1 | Ana\n  2 | Bia B\n', 2],
-])('%s are no other separator', async (_what, content, columns) => {
+])('%s are no separators', async (_what, content, columns) => {
   expect((await entryOf(content)).entry.fields).toHaveLength(columns)
 })
 
-test.each(['error\n5\n', 'id,error\n1,not found\n'])('%j is a table, although of errors', async (content) => {
-  expect((await suggested('x.csv', content))[0]).toContain('1 row, ')
-})
+test.each(['error\n5\n', 'id,error\n1,not found\n'])(
+  '%j is read as a table, although it mentions errors',
+  async (content) => {
+    expect((await suggested('x.csv', content))[0]).toContain('1 row, ')
+  },
+)
 
-describe('what lies beside the rows, or late in a file', () => {
+describe('lines that are not rows, or late in a file', () => {
   testSampled<[title: string, content: string, source: object, names: string[]]>([
     [
       'twice',
@@ -342,7 +345,7 @@ describe('what lies beside the rows, or late in a file', () => {
     await expect(ingested(content)).resolves.toEqual(cameAs([1, 2, 3]))
   })
 
-  test('lines at the end that are no rows, and years for names', async () => {
+  test('final lines that are no rows, and years as names', async () => {
     const content =
       '"Data",\n\n"Country","Code","1960","1961",\n"Aruba","ABW","546","5.5",\n"Africa","AFE","","",\n\n"Source: a, b"\nUpdated 2024\n'
     const { entry, told } = await entryOf(content)
@@ -365,7 +368,7 @@ describe('what lies beside the rows, or late in a file', () => {
     })
   })
 
-  test.each(['Total', '3', 'Bra'])('a last row that is cut off is none of them: %s', async (end) => {
+  test.each(['Total', '3', 'Bra'])('a truncated last row does not become a footer: %s', async (end) => {
     const { told } = await entryOf(`a,b\n${'x,1\n'.repeat(99)}${end}\n`)
     expect(told).toContain('a row cannot be read: line 101: the row has 1 value, and the header 2')
   })
@@ -376,7 +379,7 @@ describe('what lies beside the rows, or late in a file', () => {
     ).rejects.toThrow(/backslash/)
   })
 
-  test('rows that do not fit the header make no single column of it', async () => {
+  test('rows that do not fit the header do not make the file a single column', async () => {
     const { told, entry } = await entryOf('a,b,c\n1,2\n1,2,3\n1,2,3,4\n')
     expect(entry.fields.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
     expect(told).toContain(

@@ -44,7 +44,7 @@ const rowsOf = async (shop: Workshop): Promise<number | undefined> =>
 const mayBeEmpty = 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
 const anyway = '`acervo ingest --accept-drift d/t` publishes it anyway'
 
-describe('a source unlike the one before', () => {
+describe('a source unlike the previous one', () => {
   testSampled<[title: string, text: string, told: string, always: string]>([
     ['with far fewer rows', csv(4), 'there are 4 rows instead of 10', ''],
     ['with a header alone', 'n,s\n', 'there are 0 rows instead of 10; there is no row in t.csv', mayBeEmpty],
@@ -86,7 +86,7 @@ describe('a source unlike the one before', () => {
     expect((await getPage(app, address)).results[0]).toEqual(row)
   })
 
-  test('of whose files one is gone is refused until it is accepted', async () => {
+  test('with one file less is refused until it is accepted', async () => {
     const parts = tinyCatalog({ fields: ['n:integer', 's:string'], source: { files: 'd/t*.csv' } })
     const shop = await workshop(parts, { 'd/t1.csv': csv(10), 'd/t2.csv': csv(3) })
     await shop.ingest(onDay(1))
@@ -97,36 +97,33 @@ describe('a source unlike the one before', () => {
     expect(accepted?.status).toBe('published')
   })
 
-  testAll(
-    'is found out even where the pointer is gone: the newest on disk is what it is compared with',
-    async () => {
-      const shop = await shopWith(csv(10), csv(11))
-      await rm(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
-      const service = await serve(shop)
-      expect((await getPage(service.app, address)).count).toBe(11)
-      expect(service.snapshots.statuses).toMatchObject([
-        {
-          table: 'd/t',
-          snapshot: expect.stringMatching(/^20260102/),
-          fault: expect.stringContaining('is missing'),
-        },
-      ])
-      const refused = await refresh(shop, csv(2), onDay(3))
-      expect(outcomeLines(refused)[0]).toContain('there are 2 rows instead of 11')
-      const healed = await refresh(shop, csv(12), onDay(4))
-      expect(healed.status).toBe('published')
-      expect((await rollback(shop.store, tableOf(shop), new Date())).rows).toBe(11)
-    },
-  )
+  testAll('is noticed even without a pointer: it is compared with the newest snapshot on disk', async () => {
+    const shop = await shopWith(csv(10), csv(11))
+    await rm(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
+    const service = await serve(shop)
+    expect((await getPage(service.app, address)).count).toBe(11)
+    expect(service.snapshots.statuses).toMatchObject([
+      {
+        table: 'd/t',
+        snapshot: expect.stringMatching(/^20260102/),
+        fault: expect.stringContaining('is missing'),
+      },
+    ])
+    const refused = await refresh(shop, csv(2), onDay(3))
+    expect(outcomeLines(refused)[0]).toContain('there are 2 rows instead of 11')
+    const healed = await refresh(shop, csv(12), onDay(4))
+    expect(healed.status).toBe('published')
+    expect((await rollback(shop.store, tableOf(shop), new Date())).rows).toBe(11)
+  })
 
-  test('what was null before, or is new, is no drift', async () => {
+  test('with a new field, or values in a field that had none, is no drift', async () => {
     const shop = await shopWith(csv(10, ''))
     expect((await refresh(shop, csv(11, ''), onDay(2))).status).toBe('published')
     expect((await refresh(shop, csv(6, 'x'), onDay(3))).status).toBe('published')
   })
 })
 
-describe('a source without any row', () => {
+describe('a source without rows', () => {
   const fields = ['n:integer', 's:string']
   const empty: [title: string, source: object, files: Record<string, string | Uint8Array>, where: string][] =
     [
@@ -140,7 +137,7 @@ describe('a source without any row', () => {
     ]
 
   test.each(sampled(empty))(
-    '%s is refused, the first time too, until it is accepted',
+    '%s is refused, even at first, until it is accepted',
     async (_what, source, files, where) => {
       const shop = await workshop(tinyCatalog({ fields, source }), files)
       const [refused] = await shop.ingest()
@@ -156,20 +153,17 @@ describe('a source without any row', () => {
     },
   )
 
-  test.each(sampled(empty))(
-    '%s is published where the catalog says that there may be none',
-    async (_what, source, files) => {
-      const shop = await workshop(tinyCatalog({ fields, source, may_be_empty: true }), files)
-      const [outcome] = await shop.ingest()
-      expect(outcome).toMatchObject({
-        status: 'published',
-        manifest: { rows: 0 },
-        report: { accepted_drift: [] },
-      })
-    },
-  )
+  test.each(sampled(empty))('%s is published if the catalog allows it', async (_what, source, files) => {
+    const shop = await workshop(tinyCatalog({ fields, source, may_be_empty: true }), files)
+    const [outcome] = await shop.ingest()
+    expect(outcome).toMatchObject({
+      status: 'published',
+      manifest: { rows: 0 },
+      report: { accepted_drift: [] },
+    })
+  })
 
-  test('after some rows is unlike the snapshot before whatever the catalog says', async () => {
+  test('differs from a snapshot with rows, whatever the catalog allows', async () => {
     const shop = await workshop(tinyCatalog({ fields, may_be_empty: true }))
     await refresh(shop, csv(10), onDay(1))
     expect(outcomeLines(await refresh(shop, 'n,s\n', onDay(2)))[0]).toBe(
@@ -179,7 +173,7 @@ describe('a source without any row', () => {
     expect(await rowsOf(shop)).toBe(10)
   })
 
-  test('is not one whose rows were all left out, as the catalog allows', async () => {
+  test('does not include one whose rows were all left out as allowed', async () => {
     const table = { name: 't', order: [], fields: fields.map(fieldOf), max_rejects: 2 }
     const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'n,s\nx,y\n1\n' })
     const [outcome] = await shop.ingest()
@@ -188,7 +182,7 @@ describe('a source without any row', () => {
 })
 
 describe('a rollback', () => {
-  test('goes back one snapshot at once, and holds the source back until it changes', async () => {
+  test('restores the previous snapshot at once, and holds the source back until it changes', async () => {
     const shop = await shopWith(csv(10), csv(11), csv(12))
     const { app, snapshots } = await serve(shop, { snapshotsKept: 10, snapshotGraceMs: 0 })
     const count = async (): Promise<number> => {
@@ -219,7 +213,7 @@ describe('a rollback', () => {
     expect((await refresh(shop, csv(12), onDay(9))).status).toBe('published')
   })
 
-  testAll('holds the source back whatever version converts it', async () => {
+  testAll('holds the source back for every version of the converter', async () => {
     const shop = await workshop(catalog)
     for (const rows of [10, 11]) await refresh(shop, csv(rows), { ...onDay(rows), converter: 1 })
     await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 12)))
@@ -256,7 +250,7 @@ async function under(newCatalog: Catalog, shop: Workshop): Promise<Workshop> {
 describe('a rollback across a change of the catalog', () => {
   const wide = tinyCatalog({ fields: ['n:integer', 's:text'], order: ['n'] })
 
-  test('to other fields is refused before anything is changed, with what to do', async () => {
+  test('to other fields is refused before anything changes, with a remedy', async () => {
     const narrow = await shopWith(csv(10))
     const shop = await under(wide, narrow)
     expect((await refresh(shop, csv(11), onDay(2))).status).toBe('published')
@@ -289,7 +283,7 @@ describe('a rollback across a change of the catalog', () => {
         `d/t: FAILED, the source is missing: there is no SOURCES/d/t.csv (or ${sourceEndings.slice(1).join(', ')}); ` +
         'and the fields of the published snapshot differ from the catalog, so it is not served',
     ],
-  ])('%s fails where nothing is served, until the drift is accepted', async (_what, isSourceGone, told) => {
+  ])('%s fails if nothing is served, until the drift is accepted', async (_what, isSourceGone, told) => {
     const narrow = await shopWith(csv(10))
     const shop = await under(wide, narrow)
     await refresh(shop, csv(11), onDay(2))
@@ -321,7 +315,7 @@ const placeOf = async (shop: Workshop, name: string): Promise<string> => {
   return file === undefined ? path.join(home, name) : path.join(home, String(id), file)
 }
 
-describe('what is damaged', () => {
+describe('a damaged file', () => {
   testSampled<
     [title: string, flipped: string[], gone: string[], came: string, whole: string[], before: number | string]
   >([
@@ -336,7 +330,7 @@ describe('what is damaged', () => {
     ['the manifest beside the parts', ['03/manifest.json'], [], 'unchanged', ['01', '02', '03'], 11],
     ['that manifest, gone', [], ['03/manifest.json'], 'unchanged', ['01', '02', '03'], 11],
   ])(
-    '%s is mended by an ingest, and set aside until its time is over',
+    '%s is replaced by an ingest, and its snapshot is quarantined until it expires',
     async (_what, flipped, gone, came, whole, before) => {
       const shop = await shopWith(csv(10), csv(11), csv(12))
       for (const name of flipped) await flip(await placeOf(shop, name))
@@ -356,7 +350,7 @@ describe('what is damaged', () => {
     },
   )
 
-  testAll('and is whole when its time is over is not removed', async () => {
+  testAll('is not removed with its expired snapshot if it is intact by then', async () => {
     const shop = await shopWith(csv(10), csv(11))
     const part = await placeOf(shop, '02/part-00000.parquet')
     await flip(part)
@@ -369,7 +363,7 @@ describe('what is damaged', () => {
     expect(await publishedFiles(shop)).toHaveLength(2 + 3 * 5 + 2)
   })
 
-  testAll('is told as long as nothing took its place', async () => {
+  testAll('is reported until it is replaced', async () => {
     const shop = await shopWith(csv(10), csv(11))
     await flip(await placeOf(shop, '02/part-00000.parquet'))
     const refused = await refresh(shop, csv(1), onDay(3))
@@ -380,14 +374,14 @@ describe('what is damaged', () => {
 describe('old snapshots', () => {
   const retention = { count: 2, graceMs: 24 * 3_600_000 }
 
-  test('are removed by a job when they are over their time, and never the last two', async () => {
+  test('are removed by a job when they expire, except for the last two', async () => {
     const shop = await shopWith(csv(10), csv(11), csv(12), csv(13))
     await shop.ingest({ ...onDay(6), retention })
     const left = await snapshotsIn(shop.store, tableOf(shop))
     expect(left.map((id) => id.slice(6, 8))).toEqual(['04', '03'])
   })
 
-  test('of a job that was killed before it pointed to one are removed, those rolled back are not', async () => {
+  test('of a job that was killed before it wrote the pointer are removed, those rolled back are not', async () => {
     const shop = await shopWith(csv(10), csv(11))
     await rollback(shop.store, tableOf(shop), new Date())
     const home = path.join(shop.warehouse, 'd', 't')
@@ -399,7 +393,7 @@ describe('old snapshots', () => {
   })
 })
 
-test('a lock file is there whole or not at all, and one that is there is used', async () => {
+test('a lock file appears complete, and an existing one is reused', async () => {
   const shop = await shopWith(csv(10))
   const names = await readdir(path.join(shop.warehouse, '.locks'))
   expect(names).toEqual(['d.t'])
@@ -407,7 +401,7 @@ test('a lock file is there whole or not at all, and one that is there is used', 
   expect(await readdir(path.join(shop.warehouse, '.locks'))).toEqual(['d.t'])
 })
 
-test('a table whose parts are gone has no view, and the others have', async () => {
+test('a table without parts has no view, and the others have theirs', async () => {
   const both = tinyCatalog({ fields: ['n:integer'] }, { name: 'u', fields: ['n:integer'] })
   const shop = await workshop(both, { 'd/t.csv': 'n\n1\n', 'd/u.csv': 'n\n1\n' })
   const [first] = await shop.ingest()
@@ -417,7 +411,7 @@ test('a table whose parts are gone has no view, and the others have', async () =
   expect(leftOut.map(({ published }) => published.table.name)).toEqual(['t'])
 })
 
-test('a job that works on a table keeps another out until it ends', async () => {
+test('a job that works on a table excludes other jobs until it ends', async () => {
   const shop = await shopWith(csv(10))
   await shop.write('d/t.csv', csv(11))
   const others: Promise<Outcome[]>[] = []
@@ -435,7 +429,7 @@ test('a job that works on a table keeps another out until it ends', async () => 
   expect((await shop.ingest(onDay(3)))[0]?.status).toBe('unchanged')
 })
 
-test('two jobs at once: the second says who works on the table, and does nothing', async () => {
+test('the second of two concurrent jobs names the first one, and does nothing', async () => {
   const shop = await shopWith(csv(10))
   const holder = `
     import { openStore } from './dist/core/warehouse/stores/open.js'
@@ -488,7 +482,7 @@ const changed = (text: string): string[] =>
 describe('flipped bits', () => {
   const flips = runsOf('FLIPS')
 
-  test(`of ${flips} in published files all are found by verify, and none is served after a restart`, async () => {
+  test(`in ${flips} published files are all found by verify, and none is served after a restart`, async () => {
     const shop = await shopWith(csv(300, 'older'), csv(301, 'newer'))
     expect(await faultsOf(shop)).toEqual([])
     const files = await publishedFiles(shop)
@@ -568,7 +562,7 @@ describe('flipped bits', () => {
     expect(missed).toEqual([])
   })
 
-  test('verify tells what is gone', async () => {
+  test('verify reports missing files', async () => {
     const shop = await shopWith(csv(10))
     const [id = ''] = await snapshotsIn(shop.store, tableOf(shop))
     await rm(path.join(shop.warehouse, 'd', 't', id, 't.csv.gz'))

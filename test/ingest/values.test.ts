@@ -15,7 +15,7 @@ async function published(type: string, texts: readonly string[]): Promise<string
   return [...text.matchAll(/"x":(.*?)\}/gs)].map((match) => match[1] ?? '')
 }
 
-describe('right values arrive exactly', () => {
+describe('valid values arrive exactly', () => {
   testSampled<[type: string, texts: string[], onTheWire: string[]]>([
     [
       'integer',
@@ -169,7 +169,7 @@ describe('right values arrive exactly', () => {
   })
 })
 
-describe('a value that is not of its type is a reject, never rounded and never null', () => {
+describe('a value of another type is rejected, never rounded or replaced by null', () => {
   testSampled<[type: string, texts: string[], reason: string]>([
     [
       'integer',

@@ -32,8 +32,8 @@ function run(args: readonly string[], settings: Record<string, string>): Promise
   })
 }
 
-describe('the ingest program, its sources on the web', () => {
-  test('publishes, says unchanged, fails and recovers, and each time ends when its work does', async () => {
+describe('the ingest program with sources on the web', () => {
+  test('publishes, reports unchanged files, fails and recovers, and ends with its work', async () => {
     const web = await startWeb({ [at]: file(csv, { etag: '"1"' }) })
     const WAREHOUSE = path.join(await temporaryFolder(), 'warehouse')
     const settings = { SOURCES: `${web.origin}/base/`, WAREHOUSE }
@@ -76,7 +76,7 @@ describe('the ingest program, its sources on the web', () => {
     expect(Math.max(...ended.map(({ lingered }) => lingered))).toBeLessThan(30_000)
   })
 
-  test('exits 1 where nothing is there', async () => {
+  test('exits with 1 if there is no source', async () => {
     const web = await startWeb()
     const settings = { SOURCES: `${web.origin}/base`, WAREHOUSE: path.join(await temporaryFolder(), 'w') }
     const { code, out, err, lingered } = await run([table], settings)

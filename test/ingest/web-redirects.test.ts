@@ -11,7 +11,7 @@ const to = (location: string, code = 302): Act => status(code, { location }, 'el
 const refusal = (host: string): string =>
   `failed: ${address} redirects to ${host}, a private address: refused; if that is intended, declare the private address in source.files`
 
-describe('a server that leads elsewhere on itself', () => {
+describe('a server that redirects to itself', () => {
   testSampled<[code: number, location: string]>([
     [301, '/moved.csv'],
     [302, '../../moved.csv'],
@@ -29,7 +29,7 @@ describe('a server that leads elsewhere on itself', () => {
     expect(shop.published()).toEqual([{ ...facts, address, ...headers }])
   })
 
-  test('is followed five times, and no more', async () => {
+  test('is followed five times, and no further', async () => {
     const web = await startWeb({ [at]: to('/1'), '/5': file(csv) })
     for (const step of [1, 2, 3, 4]) web.at(`/${step}`, to(`/${step + 1}`))
     const shop = await webShop(web)
@@ -41,7 +41,7 @@ describe('a server that leads elsewhere on itself', () => {
     expect(web.asked).toHaveLength(12)
   })
 
-  testAll('is followed by its whole address too, and with what is to be resumed', async () => {
+  testAll('is followed to a complete address too, and when a download is resumed', async () => {
     const web = await startWeb({ '/moved.csv': [cut(csv, 7, headers), file(csv, headers)] })
     web.at(at, to(`${web.origin}/moved.csv`))
     const shop = await webShop(web)
@@ -62,19 +62,19 @@ describe('a server that leads elsewhere on itself', () => {
     expect(web.asked).toEqual(Array.from({ length: 6 }, () => at))
   })
 
-  testAll('but says not where, fails its table', async () => {
+  testAll('without a target fails its table', async () => {
     const web = await startWeb({ [at]: status(302) })
     await expect((await webShop(web)).run()).resolves.toBe(
       `failed: ${address} answers 302: check the address`,
     )
   })
 
-  testAll('to what is no address fails its table, naming it', async () => {
+  testAll('to an invalid address fails its table with a message that names the address', async () => {
     const web = await startWeb({ [at]: to('http://[') })
     await expect((await webShop(web)).run()).resolves.toMatch(`failed: ${address} `)
   })
 
-  testAll('to what is missing counts as missing', async () => {
+  testAll('to a missing file counts as missing', async () => {
     const web = await startWeb({ [at]: to('/moved.csv') })
     await expect((await webShop(web)).run()).resolves.toBe('skipped')
   })
@@ -87,7 +87,7 @@ async function hiddenWeb(): Promise<{ port: number; connections: () => number }>
   return { port, connections: () => connections() + (secondWeb?.connections() ?? 0) }
 }
 
-describe('a server that leads to a place that only this machine reaches', () => {
+describe('a server that redirects to a private address', () => {
   testSampled<[location: string, host: string]>([
     ['http://127.0.0.1:PORT/t.csv', '127.0.0.1'],
     ['//127.0.0.1:PORT/t.csv', '127.0.0.1'],
@@ -141,7 +141,7 @@ describe('a server that leads to a place that only this machine reaches', () => 
     expect(web.asked).toEqual([at])
   })
 
-  testAll('is refused though the same place may be named by the catalog', async () => {
+  testAll('is refused, though the catalog may name the same address', async () => {
     const { port, connections } = await hiddenWeb()
     const there = `http://127.0.0.1:${port}/t.csv`
     const shop = await webShop(await startWeb({ [at]: to(there) }), { files: ['http://web' + at, there] })
@@ -153,12 +153,12 @@ describe('a server that leads to a place that only this machine reaches', () => 
   })
 })
 
-describe('a server whose name becomes a private address', () => {
+describe('a server whose name resolves to a private address', () => {
   const [outside, inside] = ['93.184.215.14', '127.0.0.1'].map((ip) => ({ address: ip, family: 4 }))
   test.each([
     [[outside, inside], refusal('data.test (127.0.0.1)')],
     [[inside], 'published'],
-  ])('may redirect to itself only if it was one from the start: %j', async (first, outcome) => {
+  ])('may redirect to itself only if its address was private from the start: %j', async (first, outcome) => {
     const web = await startWeb({ [at]: to('/moved.csv'), '/moved.csv': file(csv) })
     const answers = [first]
     jest
@@ -172,7 +172,7 @@ describe('a server whose name becomes a private address', () => {
 })
 
 testAll(
-  'a server that leads to a name that nobody can have fails its table, and nothing else',
+  'a redirect to an impossible name fails its table, and no other one',
   async () => {
     const name = `${'x'.repeat(64)}.invalid`
     const web = await startWeb({ [at]: to(`http://${name}/t.csv`) })

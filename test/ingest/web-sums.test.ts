@@ -19,7 +19,7 @@ const sum = (
   as: 'hex' | 'base64' = 'base64',
 ): string => createHash(algorithm).update(content).digest(as)
 
-describe('a digest that the server states', () => {
+describe('a digest that the server sends', () => {
   testSampled<[headers: Record<string, string>]>([
     [{ 'repr-digest': `sha-256=:${sum('sha256')}:` }],
     [{ 'repr-digest': `sha-512=:${sum('sha512')}:` }],
@@ -28,7 +28,7 @@ describe('a digest that the server states', () => {
     [{ digest: `sha-512=${sum('sha512')},unixsum=30637` }],
     [{ 'content-md5': sum('md5') }],
     [{ 'repr-digest': 'crc32c=:AAAAAA==:' }],
-  ])('is that of what came: %j', async (headers) => {
+  ])('matches the received bytes: %j', async (headers) => {
     const web = await startWeb({ [at]: file(csv, headers) })
     await expect((await webShop(web)).run()).resolves.toBe('published')
     expect(web.asked).toEqual([at])
@@ -40,7 +40,7 @@ describe('a digest that the server states', () => {
     ['sha512', { 'repr-digest': `sha-256=:${sum('sha256')}:, sha-512=:${sum('sha512', 'x')}:` }],
     ['sha256', { digest: `SHA-256=${sum('sha256', 'x')}` }],
     ['md5', { 'content-md5': sum('md5', 'x') }],
-  ])('is not that of what came (%s): tried again, then refused: %j', async (algorithm, headers) => {
+  ])('of other bytes (%s) leads to a second attempt, then a refusal: %j', async (algorithm, headers) => {
     const etag = { etag: '"1"' }
     const web = await startWeb({ [at]: [status(200, { ...headers, ...etag }, csv), file(csv)] })
     const shop = await webShop(web)
@@ -55,7 +55,7 @@ describe('a digest that the server states', () => {
     await expect(shop.rows()).resolves.toEqual(rows)
   })
 
-  testAll('is held against the whole where a part was fetched later', async () => {
+  testAll('is compared with the complete file if a part was fetched later', async () => {
     const headers = { etag: '"1"', 'repr-digest': `sha-256=:${sum('sha256')}:` }
     const md5 = { 'content-md5': sum('md5', csv.slice(7)) }
     const web = await startWeb({ [at]: [cut(csv, 7, headers), rest(csv, { ...headers, ...md5 })] })
@@ -65,7 +65,7 @@ describe('a digest that the server states', () => {
     expect(web.asked).toEqual([at, `${at} range: bytes=7- if-range: "1"`])
   })
 
-  testAll('is remembered where the later part does not state it again', async () => {
+  testAll('is remembered if the later part does not repeat it', async () => {
     const headers = { etag: '"1"', 'repr-digest': `sha-256=:${sum('sha256')}:` }
     const spoilt = rest(csv.replace('y', 'q'), { etag: '"1"' })
     const web = await startWeb({ [at]: [cut(csv, 7, headers), spoilt, file(csv, headers)] })
@@ -75,7 +75,7 @@ describe('a digest that the server states', () => {
   })
 })
 
-describe('a packing on the way', () => {
+describe('a content encoding', () => {
   const etag = { etag: '"1"' }
   const packed = { ...etag, 'content-encoding': 'gzip' }
   testSampled<[title: string, name: string, acts: Act[]]>([
@@ -99,7 +99,7 @@ describe('a packing on the way', () => {
       't.csv',
       [file(gzip, { ...packed, digest: `id-sha-256=${sum('sha256')}` })],
     ],
-  ])('is undone: %s', async (_what, name, acts) => {
+  ])('is decoded: %s', async (_what, name, acts) => {
     const web = await startWeb({ [`/base/d/${name}`]: acts })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
@@ -119,7 +119,7 @@ describe('a packing on the way', () => {
   })
 })
 
-describe('a list of check sums', () => {
+describe('a list of checksums', () => {
   const [sha256, sha512] = [sum('sha256', csv, 'hex'), sum('sha512', csv, 'hex')]
   const wrong = sum('sha512', 'x', 'hex')
   const none = 'failed: SUMS has no SHA-256 or SHA-512 sum of t.csv: add it, or remove source.checksums'
@@ -139,7 +139,7 @@ describe('a list of check sums', () => {
     ['is missing', null, 'failed: source.checksums names SUMS, but there is no such file beside PLACE/t.csv'],
   ]
 
-  test.each(cases)('in the folder that %s', async (_what, list, outcome) => {
+  test.each(cases)('in the folder %s', async (_what, list, outcome) => {
     const shop = await webShop(await startWeb(), { checksums: 'SUMS' }, { 'd/t.csv': csv })
     if (list !== null) await writeFile(path.join(shop.sources, 'd', 'SUMS'), list)
     await expect(shop.run({ sources: shop.sources })).resolves.toBe(
@@ -147,7 +147,7 @@ describe('a list of check sums', () => {
     )
   })
 
-  testAll.each(cases)('on the web that %s', async (_what, list, outcome) => {
+  testAll.each(cases)('on the web %s', async (_what, list, outcome) => {
     const web = await startWeb({ [at]: file(csv) })
     if (list !== null) web.at('/base/d/SUMS', file(list))
     const shop = await webShop(web, { checksums: 'SUMS' })
@@ -155,7 +155,7 @@ describe('a list of check sums', () => {
     expect(web.asked).toEqual([at, '/base/d/SUMS'])
   })
 
-  testAll('is of what the file is, however it was packed on the way', async () => {
+  testAll('refers to the file, however it was encoded for the transfer', async () => {
     const web = await startWeb({ [at]: file(gzip, { 'content-encoding': 'gzip' }) })
     web.at('/base/d/SUMS', file(`${sha512}  t.csv\n`))
     await expect((await webShop(web, { checksums: 'SUMS' })).run()).resolves.toBe('published')
@@ -180,7 +180,7 @@ describe('the name in an address', () => {
     ['100%.csv'],
     ['~$t (1).csv'],
     [''],
-  ])('is the name of no file here: %s', async (title) => {
+  ])('is not the name of a local file: %s', async (title) => {
     const name = title.replace('LONG', 'long'.repeat(100))
     const web = await startWeb({ [`/files/${name.replaceAll(' ', '%20')}`]: file(csv) })
     const shop = await webShop(web, { files: `http://web/files/${name}` })
@@ -194,7 +194,7 @@ describe('the name in an address', () => {
 })
 
 testAll(
-  'an address with a password is refused by the catalog, since every report would tell it',
+  'an address with a password is refused by the catalog, since every report would show it',
   async () => {
     const web = await startWeb()
     const files = `http://me:secret@127.0.0.1:${web.port}/t.csv`

@@ -12,14 +12,14 @@ const validators = { etag: '"1"' }
 const at = '/base/d/t.csv'
 const resumed = `${at} range: bytes=1000- if-range: "1"`
 
-describe('a line that is cut', () => {
+describe('an interrupted download', () => {
   testSampled<[title: string, headers: Record<string, string>]>([
     ['nothing', {}],
     ['a weak ETag', { etag: 'W/"1"' }],
     // RFC 9110, 13.1.5: the date is for those who have no ETag, and only where it is a strong validator.
     ['a weak ETag and a date', { etag: 'W/"1"', 'last-modified': modified, date: now }],
     ['a Last-Modified of this very second', { 'last-modified': now, date: now }],
-  ])('is begun anew where %s tells the versions apart', async (_what, headers) => {
+  ])('starts again if %s identifies the versions', async (_what, headers) => {
     const web = await startWeb({ [at]: [cut(csv, 1000, headers), file(csv, headers)] })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
@@ -39,7 +39,7 @@ describe('a line that is cut', () => {
     // A partial response must name its version: RFC 9110, 15.3.7.
     ['206 without the ETag', rest(csv)],
     ['206 of the whole', status(206, { 'content-range': `bytes 0-${size - 1}/${size}` }, csv)],
-  ])('is begun anew after a %s', async (_what, act) => {
+  ])('starts again after a %s', async (_what, act) => {
     const web = await startWeb({ [at]: [cut(csv, 1000, validators), act, file(csv, validators)] })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
@@ -47,7 +47,7 @@ describe('a line that is cut', () => {
     expect(web.asked).toEqual([at, resumed, at])
   })
 
-  test('is begun anew where nothing but its end was cut off', async () => {
+  test('starts again if only its end was cut off', async () => {
     const whole = cut(csv, csv.length, { ...validators, 'transfer-encoding': 'chunked' })
     const web = await startWeb({ [at]: [whole, file(csv, validators)] })
     const shop = await webShop(web)
@@ -60,7 +60,7 @@ describe('a line that is cut', () => {
     ['t.csv', csv, ['the server did not state the length of t.csv: check that the file is complete']],
     // Its packing tells where it ends.
     ['t.csv.gz', gzipSync(csv), []],
-  ])('or no length is told of, where nothing else tells of one: %s', async (name, body, warnings) => {
+  ])('without a stated length fails if nothing else marks its end: %s', async (name, body, warnings) => {
     const endless: Act = (_request, response) => {
       response.useChunkedEncodingByDefault = false
       response.writeHead(200)
@@ -73,7 +73,7 @@ describe('a line that is cut', () => {
     expect(shop.warnings()).toEqual(warnings)
   })
 
-  test('or a length that is longer than what comes publishes nothing', async () => {
+  test('with a stated length beyond its bytes publishes nothing', async () => {
     const web = await startWeb({ [at]: cut(csv, csv.length, { 'content-length': csv.length + 9 }) })
     const troubles = Array.from({ length: 5 }, () => 'other side closed')
     await expect((await webShop(web)).run()).resolves.toBe(
@@ -81,7 +81,7 @@ describe('a line that is cut', () => {
     )
   })
 
-  test('or a length that is shorter than what comes ends the file', async () => {
+  test('with a stated length below its bytes ends there', async () => {
     const web = await startWeb({ [at]: status(200, { 'content-length': csv.length - 9 }, csv) })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
@@ -92,7 +92,7 @@ describe('a line that is cut', () => {
 describe('a server in trouble', () => {
   const says: { readonly nothing: Act } = { nothing: () => undefined }
 
-  test('that falls silent is asked again, for the rest', async () => {
+  test('that falls silent is asked for the rest', async () => {
     const stuck: Act = (_request, response) => {
       response.writeHead(200, { 'content-length': csv.length, etag: '"1"' })
       response.write(csv.slice(0, 100))
@@ -104,7 +104,7 @@ describe('a server in trouble', () => {
     expect(web.asked).toEqual([at, at, `${at} range: bytes=100- if-range: "1"`])
   })
 
-  test('that only trickles is given up, so that a job comes to its end', async () => {
+  test('that sends very slowly is given up, so that a job ends', async () => {
     const shop = await webShop(await startWeb({ [at]: slow(csv, 1, 20) }))
     const troubles = Array.from({ length: 5 }, () => 'the server sends less than 1000 bytes a second')
     await expect(shop.run({ silenceMs: 100 })).resolves.toBe(
@@ -112,7 +112,7 @@ describe('a server in trouble', () => {
     )
   })
 
-  test('that breaks off again and again is asked on as long as it brings more', async () => {
+  test('that breaks off repeatedly is asked again as long as it sends more', async () => {
     const long = Array.from({ length: 11 }, (_, n) => `${'x'.repeat(1_000_000)},${n}\n`).join('')
     const breaking: Act = (request, response) => {
       const from = Number(/\d+/.exec(request.headers.range ?? '')?.[0] ?? 0)
@@ -134,7 +134,7 @@ describe('a server in trouble', () => {
     expect(shop.said.slice(0, 3)).toEqual(['fetching', again, 'reading'])
   })
 
-  test('that is not there fails its table after five tries', async () => {
+  test('that is unreachable fails its table after five attempts', async () => {
     const port = await freePort()
     const shop = await webShop(await startWeb(), { files: `http://127.0.0.1:${port}/t.csv` })
     const refused = Array.from({ length: 5 }, () => `connect ECONNREFUSED 127.0.0.1:${port}`)
@@ -143,7 +143,7 @@ describe('a server in trouble', () => {
     )
   })
 
-  test('that sends another file than it says is given up, however large the file', async () => {
+  test('that sends another file than announced is given up, however large the file is', async () => {
     const large = `a,b\n${'x'.repeat(1_500_000)},1\n`
     const web = await startWeb({ [at]: file(large, { 'content-md5': 'rL0Y20zC+Fzt72VPzMSk2A==' }) })
     await expect((await webShop(web)).run()).resolves.toMatch(/could not be fetched in 5 tries/)
@@ -157,7 +157,7 @@ describe('a server in trouble', () => {
   })
 })
 
-describe('what is no source', () => {
+describe('a response that is not a source', () => {
   const page = '<!DOCTYPE html>\n<html><body>Not found</body></html>'
   testSampled<[name: string, message: RegExp]>([
     ['t.csv', /^failed: t\.csv is a page of HTML or XML, perhaps an error page: fetch the CSV itself$/],
@@ -173,7 +173,7 @@ describe('what is no source', () => {
   testSampled<[title: string, act: Act]>([
     ['with a length', file(csv)],
     ['in chunks', status(200, {}, csv)],
-  ])('is refused: more than may be unpacked, %s', async (_what, act) => {
+  ])('is refused: more bytes than allowed after decompression, %s', async (_what, act) => {
     const web = await startWeb({ [at]: act })
     const shop = await webShop(web)
     await expect(shop.run({ unpackedBytesMax: csv.length - 1 })).resolves.toMatch(

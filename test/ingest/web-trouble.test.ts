@@ -13,7 +13,7 @@ const two = { etag: '"2"' }
 const at = '/base/d/t.csv'
 const resumed = `${at} range: bytes=1000- if-range: "1"`
 
-describe('a line that is cut', () => {
+describe('an interrupted download', () => {
   const broken = 'http://web/base/d/t.csv: other side closed; next try in 0.0 s'
 
   testSampled<[title: string, acts: Act[], asked: string[]]>([
@@ -33,7 +33,7 @@ describe('a line that is cut', () => {
       [cut(csv, 1000, firstTag), cut(csv, 1007, firstTag), cut(csv, 2000, firstTag), file(csv, firstTag)],
       [at, resumed, resumed.replace('1000', '1007'), resumed.replace('1000', '2000')],
     ],
-  ])('is taken up where it broke off by %s', async (_what, acts, asked) => {
+  ])('continues where it broke off, by %s', async (_what, acts, asked) => {
     const web = await startWeb({ [at]: acts })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
@@ -65,7 +65,7 @@ describe('a line that is cut', () => {
   })
 })
 
-describe('a line that is ended right after the header', () => {
+describe('a download that ends right after the header', () => {
   const header = 'a,b\n'
   const noRow =
     'failed: there is no row in t.csv. Check it; if the table may be empty, declare may_be_empty: true for it in the ' +
@@ -94,7 +94,7 @@ describe('a line that is ended right after the header', () => {
     ['no length', endless, noRow],
     ['a length that is longer', cut(csv, header.length), broken],
     ['chunks that are not ended', cut(csv, header.length, { 'transfer-encoding': 'chunked' }), broken],
-  ])('publishes nothing, as told by %s', async (_what, act, told) => {
+  ])('publishes nothing, as announced by %s', async (_what, act, told) => {
     const shop = await webShop(await startWeb({ [at]: act }))
     await expect(shop.run()).resolves.toBe(told)
     expect(shop.published).toThrow('nothing is published')
@@ -108,7 +108,7 @@ describe('a server in trouble', () => {
     ['as a date that is over', () => modified, /^0\.0$/, 0],
     ['as nonsense', () => 'soon', /^0\.0$/, 0],
     ['below zero', () => '-5', /^0\.0$/, 0],
-  ])('is given the time that Retry-After says %s', async (_what, after, seconds, least) => {
+  ])('is retried after the time of Retry-After %s', async (_what, after, seconds, least) => {
     const web = await startWeb({ [at]: [status(503, { 'retry-after': after() }), file(csv)] })
     const shop = await webShop(web)
     const since = Date.now()
@@ -118,7 +118,7 @@ describe('a server in trouble', () => {
     expect(said).toMatch(seconds)
   })
 
-  test('for ever fails its table after five tries, and the old snapshot is still served', async () => {
+  test('that lasts fails its table after five attempts, and the old snapshot stays', async () => {
     const web = await startWeb({ [at]: file(csv) })
     const shop = await webShop(web)
     await shop.run()

@@ -25,7 +25,7 @@ describe('a source on the web', () => {
     ['t.csv', csv, ['/base/d/t.csv']],
     ['t.csv.gz', gzip, ['/base/d/t.csv', '/base/d/t.csv.gz']],
     ['t.csv.zip', zip, sourceEndings.map((ending) => `/base/d/t${ending}`)],
-  ])('is found as %s, the endings tried in turn', async (name, body, asked) => {
+  ])('is found as %s, trying the extensions in turn', async (name, body, asked) => {
     const web = await startWeb({
       [`/base/d/${name}`]: file(body, { etag: '"1"', 'last-modified': modified }),
     })
@@ -45,7 +45,7 @@ describe('a source on the web', () => {
     await expect(shop.rows()).resolves.toEqual(rows)
   })
 
-  test('that never was there is skipped, and one that is gone fails its table', async () => {
+  test('that never existed is skipped, and one that disappeared fails its table', async () => {
     const web = await startWeb()
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('skipped')
@@ -75,7 +75,7 @@ describe('a source that was fetched before', () => {
     [{ etag: '"1"', 'last-modified': modified }, ' if-none-match: "1"'],
     [{ 'last-modified': modified }, ` if-modified-since: ${modified}`],
     [{}, ''],
-  ])('with %j is asked for on condition', async (validators, condition) => {
+  ])('with %j is requested conditionally', async (validators, condition) => {
     const web = await startWeb({ '/base/d/t.csv': file(csv, validators) })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
@@ -87,14 +87,14 @@ describe('a source that was fetched before', () => {
     await expect(shop.rows()).resolves.toEqual([['z', 3]])
   })
 
-  test('is unchanged where another ETag comes with the same bytes', async () => {
+  test('is unchanged if another ETag comes with the same bytes', async () => {
     const web = await startWeb({ '/base/d/t.csv': [file(csv, { etag: '"1"' }), file(csv, { etag: '"2"' })] })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.run(later)).resolves.toBe('unchanged')
   })
 
-  test('is fetched in full where the catalog now reads it otherwise', async () => {
+  test('is fetched again if the catalog reads it in another way', async () => {
     const web = await startWeb({ '/base/d/t.csv': file('a,b\nx,1\n-,2\n', { etag: '"1"' }) })
     const { store, run } = await webShop(web)
     await run()
@@ -105,7 +105,7 @@ describe('a source that was fetched before', () => {
     expect(web.asked.at(-1)).toBe('/base/d/t.csv if-none-match: "1"')
   })
 
-  test('is fetched in full where the catalog now names another address', async () => {
+  test('is fetched again if the catalog names another address', async () => {
     const act = file(csv, { etag: '"1"' })
     const web = await startWeb({ '/one/t.csv': act, '/two/t.csv': [act, status(304)] })
     const { store, run } = await webShop(web, { files: 'http://web/one/t.csv' })
@@ -117,7 +117,7 @@ describe('a source that was fetched before', () => {
     await expect(moved.run({ store, ...later })).resolves.toMatch(/^failed: .*http:\/\/web\/two\/t\.csv/)
   })
 
-  test('is fetched in full where a part of what is published is gone', async () => {
+  test('is fetched again if a published part is missing', async () => {
     const web = await startWeb({ '/base/d/t.csv': file(csv, { etag: '"1"' }) })
     const shop = await webShop(web)
     await shop.run()
@@ -128,7 +128,7 @@ describe('a source that was fetched before', () => {
     expect(web.asked).toEqual(['/base/d/t.csv', '/base/d/t.csv'])
   })
 
-  test('is not believed when it says unasked that it did not change', async () => {
+  test('is fetched again if the server reports no change without being asked', async () => {
     const web = await startWeb({ '/base/d/t.csv': status(304) })
     await expect((await webShop(web)).run()).resolves.toMatch(/^failed: .*http:\/\/web\/base\/d\/t\.csv/)
   })
@@ -139,7 +139,7 @@ describe('a source of several files', () => {
   const two = file('a,b\ny,2\n', { etag: '"two"' })
   const files = ['http://web/1.csv', 'http://web/2.csv']
 
-  test('is fetched whole where one of them changed, and not at all where none did', async () => {
+  test('is fetched completely if one of them changed, and not at all if none did', async () => {
     const web = await startWeb({ '/1.csv': first, '/2.csv': two })
     const shop = await webShop(web, { files })
     await expect(shop.run()).resolves.toBe('published')
@@ -167,14 +167,14 @@ describe('a source of several files', () => {
     await expect(shop.run()).resolves.toBe(`failed: a file of the source is missing: ${gone}`)
   })
 
-  test('fails where one of them went while the others did not change', async () => {
+  test('fails if one of them disappeared while the others are unchanged', async () => {
     const web = await startWeb({ '/1.csv': first, '/2.csv': [two, status(404)] })
     const shop = await webShop(web, { files })
     await expect(shop.run()).resolves.toBe('published')
     await expect(shop.run()).resolves.toBe('failed: a file of the source is missing: http://web/2.csv')
   })
 
-  test('takes those of a folder and those of the web together, and leaves out neither', async () => {
+  test('combines those of a folder with those of the web, and leaves out neither', async () => {
     const web = await startWeb({ '/1.csv': first })
     const shop = await webShop(web, { files: ['http://web/1.csv', 'd/2.csv'] }, { 'd/2.csv': 'a,b\ny,2\n' })
     const { sources } = shop

@@ -67,7 +67,7 @@ const parts = Array.from({ length: columns.length / 20 }, (_, part) =>
 const cameOf = ({ fields, text }: ReturnType<typeof tableOf>, source: object = {}): Promise<Came> =>
   whatCame({ fields, max_rejects: rowCount, may_be_empty: true, source }, text)
 
-test('a wide table has the values that each part of its columns has', async () => {
+test('a wide table has the same values as each part of its columns', async () => {
   const whole = await cameOf(tableOf(columns, true))
   const narrow = await Promise.all(parts.map((part) => cameOf(tableOf(part, true))))
   if ('refused' in whole) throw new Error(whole.refused.join('\n'))
@@ -84,7 +84,7 @@ async function profileOf({ fields, text }: ReturnType<typeof tableOf>): Promise<
   return outcome.report.fields
 }
 
-test('the fields of a wide table have the profiles that they have in each part of its columns', async () => {
+test('the fields of a wide table have the same profiles as in each part of its columns', async () => {
   const narrow = await Promise.all(parts.map((part) => profileOf(tableOf(part, true))))
   expect(await profileOf(tableOf(columns, true))).toEqual(narrow.flat())
 })
@@ -92,7 +92,7 @@ test('the fields of a wide table have the profiles that they have in each part o
 const toldBy = (came: Came): string[] =>
   ('told' in came ? came.told : came.refused).filter((line) => line.includes('field "'))
 
-test('a wide table tells of each value that is none', async () => {
+test('a wide table reports each invalid value', async () => {
   const narrow = await Promise.all(parts.map((part) => cameOf(tableOf(part, false))))
   const told = toldBy(await cameOf(tableOf(columns, false)))
   expect(told.length).toBeGreaterThan(2)
@@ -115,7 +115,7 @@ testAll(
   120_000,
 )
 
-test('more columns than a table can have are refused', async () => {
+test('more columns than allowed are refused', async () => {
   const header = Array.from({ length: 5001 }, (_, column) => `c${column}`)
   const text = linesOf(header.join(','), header.map(() => '1').join(','))
   const refusal = 'the header has more than 5000 columns: turn some into rows, or split the file'

@@ -17,7 +17,7 @@ function printed(files: readonly ReturnType<typeof file>[], chosen: object = {})
   return String(write.mock.calls.at(-1)?.[0])
 }
 
-test('a run ends with what was skipped and why, its slowest files, and how to run one', () => {
+test('a run ends with the skipped tests and why, its slowest files, and how to run one', () => {
   const files = Array.from({ length: 11 }, (_, index) => file(`${index}.test.ts`, index))
   const skipped = [pending(), pending('a cache [needs redis]'), pending('a cache [needs redis]')]
   const lines = printed([file('skipped.all.test.ts', 0.25, { testResults: skipped }), ...files]).split('\n')
@@ -34,7 +34,7 @@ test('a run ends with what was skipped and why, its slowest files, and how to ru
   ])
 })
 
-test('tests that were left out by their names are not said to be skipped', () => {
+test('tests that were excluded by name are not reported as skipped', () => {
   const files = [file('one.test.ts', 1, { testResults: [pending()] })]
   expect(printed(files)).toContain('Skipped 1 tests')
   expect(printed(files, { testNamePattern: '' })).toContain('Skipped 1 tests')

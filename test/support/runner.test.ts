@@ -12,7 +12,7 @@ interface Result {
   }[]
 }
 
-test('the runner tells what passes, what fails and where, and takes nothing from one file to the next', async () => {
+test('the runner reports passes and failures with their places, and leaks nothing between files', async () => {
   const jest = ['node_modules/jest/bin/jest.js', '--runInBand', '--json', '--reporters=default']
   const args = ['--enable-source-maps', ...jest, '--testMatch=**/test/support/runner-cases/*.case.ts']
   const { stdout, code } = await promisify(execFile)(process.execPath, args).then(

@@ -18,7 +18,7 @@ const notInteger = 'is not a whole number of 64 bits, digits only, such as 1200 
 
 const named = (from_name: string, files: string | object[]) => ({ files, from_name })
 
-describe('what files tell by their names, and for themselves', () => {
+describe('facts that files state by their names and content', () => {
   testSampled<[title: string, source: object, contents: Record<string, string | Buffer>, came: Came]>([
     [
       'a field from the name',
@@ -121,7 +121,7 @@ describe('what files tell by their names, and for themselves', () => {
     await expect(whatCame(declaration, contents)).resolves.toEqual(came)
   })
 
-  test('rows that tie in the order of the table keep that of their files, and of their lines', async () => {
+  test('equal rows keep the order of their files and lines', async () => {
     const declaration = { fields: ab, order: ['b asc'], source: { files: 'd/*.csv' } }
     const contents = { 'd/1.csv': 'a,b\nk,1\nl,0\nm,1\n', 'd/2.csv': 'a,b\nn,1\no,0\np,1\n' }
     const due = rows(['l', 0], ['o', 0], ['k', 1], ['m', 1], ['n', 1], ['p', 1])
@@ -273,42 +273,39 @@ describe('several files', () => {
     )
   })
 
-  testAll(
-    'a file that is damaged after batches of it were cast leaves nothing at work and nothing behind',
-    async () => {
-      const packed = gzipSync(
-        `a,b\n${Array.from({ length: 300_000 }, (_, row) => `${row},${row}`).join('\n')}\n`,
-      )
-      // The sum of the whole, next to last, and found wrong when all was unpacked.
-      packed.writeUInt8(packed.readUInt8(packed.length - 8) ^ 1, packed.length - 8)
-      const catalog = declared({ fields: ab })
-      const table = catalog.datasets.get('d')?.tables.get('t')
-      if (table === undefined) throw new Error('no table')
-      const shop = await workshop(catalog, { 'd/t.csv.gz': packed })
-      let running = 0
-      const take = async (): Promise<void> => {
-        running += 1
-        await wait(100)
-        running -= 1
-      }
-      const source = placed(path.join(shop.sources, 'd/t.csv.gz'), 't.csv.gz', packed.length)
-      const reading = readSource([source], {
-        table,
-        progress: silentProgress,
-        limits: { unpackedBytesMax: 1e9 },
-        taker: { folder: shop.sources, bytes: 500_000, take },
-      })
-      await expect(reading).rejects.toThrow(
-        't.csv.gz is damaged or cut off (incorrect data check): fetch it again',
-      )
-      expect(running).toBe(0)
-      const [outcome] = await shop.ingest({ batchBytes: 500_000 })
-      expect(outcome?.status).toBe('failed')
-      await expect(readdir(shop.store.scratchFolder)).resolves.toEqual([])
-    },
-  )
+  testAll('damage that is found after some batches leaves no work and no files behind', async () => {
+    const packed = gzipSync(
+      `a,b\n${Array.from({ length: 300_000 }, (_, row) => `${row},${row}`).join('\n')}\n`,
+    )
+    // The sum of the whole, next to last, and found wrong when all was unpacked.
+    packed.writeUInt8(packed.readUInt8(packed.length - 8) ^ 1, packed.length - 8)
+    const catalog = declared({ fields: ab })
+    const table = catalog.datasets.get('d')?.tables.get('t')
+    if (table === undefined) throw new Error('no table')
+    const shop = await workshop(catalog, { 'd/t.csv.gz': packed })
+    let running = 0
+    const take = async (): Promise<void> => {
+      running += 1
+      await wait(100)
+      running -= 1
+    }
+    const source = placed(path.join(shop.sources, 'd/t.csv.gz'), 't.csv.gz', packed.length)
+    const reading = readSource([source], {
+      table,
+      progress: silentProgress,
+      limits: { unpackedBytesMax: 1e9 },
+      taker: { folder: shop.sources, bytes: 500_000, take },
+    })
+    await expect(reading).rejects.toThrow(
+      't.csv.gz is damaged or cut off (incorrect data check): fetch it again',
+    )
+    expect(running).toBe(0)
+    const [outcome] = await shop.ingest({ batchBytes: 500_000 })
+    expect(outcome?.status).toBe('failed')
+    await expect(readdir(shop.store.scratchFolder)).resolves.toEqual([])
+  })
 
-  test('a file that is cast in batches: every row in its place, what is bad by its line', async () => {
+  test('a file that is cast in batches has every row in its place, and rejects by their lines', async () => {
     const text = Array.from({ length: 60_000 }, (_, row) => {
       if (row === 30_000) return '"two\nlines",30000'
       return row === 59_000 ? 'x,5.5' : `${'value '.repeat(8)}${row},${row}`
@@ -336,14 +333,14 @@ describe('several files', () => {
     ['the last one named', ['d/1.csv', 'd/2.csv']],
     ['the first one named', ['d/2.csv', 'd/1.csv']],
     ['all of a pattern', ['d/1.csv', 'd/x*.csv']],
-  ])('one that is gone is not left out in silence: %s', async (_what, files) => {
+  ])('a missing file is not left out without a message: %s', async (_what, files) => {
     const shop = await workshop(declared({ fields: ab, source: { files } }), { 'd/1.csv': 'a,b\nx,1\n' })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'failed') throw new Error(`expected a failure, got ${String(outcome?.status)}`)
     expect(outcomeLines(outcome)[0]).toMatch(/missing|there is no/)
   })
 
-  test('headers that differ only in where a line feed stands', async () => {
+  test('headers that differ only in the place of a line feed', async () => {
     const came = await whatCame(
       { fields: ['a:string', 'b:string'], source: { files: 'd/*.csv', rename: { 'p\nq': 'a', r: 'b' } } },
       { 'd/1.csv': '"p\nq",r\nx,1\n', 'd/2.csv': 'p,"q\nr"\ny,2\n' },
@@ -368,7 +365,7 @@ function lastOfSeveral(zip: Buffer): Buffer {
   return zip
 }
 
-describe('packings', () => {
+describe('compressed files', () => {
   const cases: PackedCase[] = [
     ['gz', 'd/t.csv.gz', gzipSync(text), {}, rows(['x', 1])],
     [

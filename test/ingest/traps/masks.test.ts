@@ -38,7 +38,7 @@ async function everythingIn(folder: string): Promise<string> {
 }
 
 describe('masks', () => {
-  test('hide what is personal and leave what is not', async () => {
+  test('hide personal values and nothing else', async () => {
     const content =
       'b,cpf\n1,123.456.789-01\n2,12345678901\n3,***456789**\n4,***.456.789-**\n5,12.345.678/0001-95\n' +
       '6,12345678000195\n7,\n8,"12345678901"\n9,#NULO\n'
@@ -107,7 +107,7 @@ describe('masks', () => {
       ],
       { fields: [{ name: 'cpf', type: 'string', mask: 'cpf' }, 'b:integer'] },
     ],
-  ])('and what they do not know is shown nowhere: %s', async (_what, name, content, told, also = {}) => {
+  ])('show no value of an unknown form anywhere: %s', async (_what, name, content, told, also = {}) => {
     const shop = await workshop(declared({ ...masked, ...also }), { [name]: content })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'failed') throw new Error('expected a failure')
@@ -128,7 +128,7 @@ describe('masks', () => {
       { files: 'd/*.csv' },
     ],
     ['a file that is not packed', { 'd/t.csv.gz': `cpf\n${secret}9,x\n` }],
-  ])('nor is a whole number in a sentence: %s', async (_what, contents, source = {}) => {
+  ])('hide a number within a sentence: %s', async (_what, contents, source = {}) => {
     const shop = await workshop(declared({ ...masked, source }), contents)
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'failed') throw new Error('expected a failure')
@@ -140,7 +140,7 @@ describe('masks', () => {
     ['', 0],
     [`Total,${secret}9\n${secret}\n`, 2],
     [`Total,${secret}9\n${secret}`, 2],
-  ])('nothing of a whole number is in what is published, nor in its report: %j', async (end, skip) => {
+  ])('leave nothing of a hidden number in the published files or the report: %j', async (end, skip) => {
     const content = `cpf,b\n${secret}9,x\n${secret},y\n,z\n${end}`
     const source = { skip_last: skip }
     const shop = await workshop(declared({ ...masked, max_rejects: 1, source }), { 'd/t.csv': content })
@@ -158,7 +158,7 @@ describe('masks', () => {
     expect(text).not.toContain(secret)
   })
 
-  test('nor where the masked column itself is missing, or there twice', async () => {
+  test('hide the column even if it is missing, or occurs twice', async () => {
     for (const content of [`b\n${secret}9,x\n"`, `${secret}9,${secret}9\n`]) {
       const shop = await workshop(declared(masked), { 'd/t.csv': content })
       const [outcome] = await shop.ingest()
@@ -168,7 +168,7 @@ describe('masks', () => {
     }
   })
 
-  test('a constant is not hidden, so the catalog does not take one', async () => {
+  test('cannot be declared for a constant, which they would not hide', async () => {
     const constant = { ...masked, source: { constants: { cpf: `${secret}9` } } }
     await expect(whatCame(constant, 'b\nx\n')).rejects.toThrow(
       'a value from "constants" or "from_name" cannot be masked: remove the mask, and write a constant as it should be shown',
@@ -194,7 +194,7 @@ describe('a column that the source leaves out', () => {
     ['is shifted to the left', 'x,SECRET,'],
     ['is in a total without the cells before it', 'Total,SECRET,9'],
     ['is in a row of several lines', '"x\ny",SECRET,SECRET'],
-  ])('%s, and is shown nowhere', async (_what, line, settings = {}) => {
+  ])('%s, and appears nowhere', async (_what, line, settings = {}) => {
     const content = Buffer.from(`k,n,note\na,1,SECRET\nb,2,SECRET\n${line}\n`, 'latin1')
     for (const most of [0, 9]) {
       const fields = ['k:string', 'n:integer']
@@ -228,7 +228,7 @@ test.each<[title: string, files: Record<string, string>, table?: object]>([
   ['there is no header line', { 'd/1.csv': 'SECRETA,1,SECRET\n' }],
   ['the first line has a name of a field as a value', { 'd/1.csv': 'k,SECRET,note\na,1,x\n' }],
   ['the second file has no header line', { 'd/1.csv': 'note,k,n\n,a,1\n', 'd/2.csv': 'SECRET,a,1\n' }],
-])('a column that the source leaves out is not quoted where %s', async (_what, files, settings = {}) => {
+])('a column that the catalog leaves out is not quoted if %s', async (_what, files, settings = {}) => {
   const source = { ignore: ['note'], files: 'd/*.csv' }
   const shop = await workshop(declared({ fields: ['k:string', 'n:integer'], source, ...settings }), files)
   const [checked] = await shop.check()
@@ -247,7 +247,7 @@ describe('rejects that are allowed', () => {
     { line: 6, field: 'b', text: '!', reason: notInteger },
   ]
 
-  test('are left out and told', async () => {
+  test('are left out and reported', async () => {
     const shop = await workshop(declared({ fields: ab, max_rejects: 3 }), { 'd/t.csv': content })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'published') throw new Error('expected it to be published')
@@ -272,7 +272,7 @@ describe('rejects that are allowed', () => {
     })
   })
 
-  test('are too many, and the report has them all', async () => {
+  test('fail the table beyond the allowed number, with all of them in the report', async () => {
     const shop = await workshop(declared({ fields: ab, max_rejects: 2 }), { 'd/t.csv': content })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'failed') throw new Error('expected a failure')
@@ -287,7 +287,7 @@ describe('rejects that are allowed', () => {
     })
   })
 
-  test('do not cover a broken structure', async () => {
+  test('do not include broken structure', async () => {
     await expect(whatCame({ fields: ab, max_rejects: 9 }, 'a,b\nx\ny",1\nz,2\n')).resolves.toEqual(
       refused(
         'the source cannot be read as CSV; nothing was published',
@@ -297,13 +297,13 @@ describe('rejects that are allowed', () => {
     )
   })
 
-  test('do not cover a header', async () => {
+  test('do not include the header', async () => {
     await expect(whatCame({ fields: ab, max_rejects: 9 }, 'a\nx\n')).resolves.toEqual(
       misfit('the column "b" is missing'),
     )
   })
 
-  test('count rows, not values', async () => {
+  test('are counted by row, not by value', async () => {
     const declaration = { fields: ['a:integer', 'b:integer'], max_rejects: 1 }
     await expect(whatCame(declaration, 'a,b\n?,!\n1,2\n')).resolves.toEqual({
       rows: [[1, 2]],

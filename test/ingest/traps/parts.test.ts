@@ -105,7 +105,7 @@ describe('values made of parts', () => {
         'LINESTRING(1 2)',
       ],
     ],
-  ])('%s is refused where it is none', async (type, expects, texts) => {
+  ])('%s is refused as an invalid value', async (type, expects, texts) => {
     const came = await whatCame({ fields: ['n:integer', `x:${type}`] }, lines(texts))
     expect(came).toEqual(
       bad(

@@ -13,7 +13,7 @@ const expects = {
 }
 const comma = ' (with a decimal comma, without separators between groups of digits)'
 
-describe('values that are what the catalog declares', () => {
+describe('values of the declared type', () => {
   type Case = [title: string, type: string | object, source: object, texts: string[], values: unknown[]]
   const cases: Case[] = [
     ['leading zeros in a text', 'string', {}, ['00123', '0', '000'], ['00123', '0', '000']],
@@ -304,7 +304,7 @@ describe('values that are what the catalog declares', () => {
   })
 })
 
-describe('values that are not', () => {
+describe('values of another type', () => {
   test.each<[title: string, type: string | object, source: object, texts: string[], expected: string]>([
     [
       'integer',

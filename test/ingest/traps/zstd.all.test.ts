@@ -11,9 +11,9 @@ const fields = ['a:string', 'b:integer']
 const came = (content: Uint8Array): Promise<Came> => whatCame({ fields }, { 'd/t.csv.zst': content })
 
 describeWith(zstdCompressSync === undefined, 'a Node without zstd, before 22.15')(
-  'a zstd file where Node has none',
+  'a zstd file on a Node without zstd',
   () => {
-    test('is refused, with what to do', async () => {
+    test('is refused with a remedy', async () => {
       await expect(came(Buffer.from([0x28, 0xb5, 0x2f, 0xfd]))).resolves.toEqual(
         refused(
           `t.csv.zst needs Node 22.15 or newer, and this is ${process.version}: compress it with gzip instead`,
@@ -31,7 +31,7 @@ describeWith(zstdCompressSync !== undefined, 'zstd of Node 22.15 or newer')('a z
   const cutOff = refused('t.csv.zst is damaged or cut off: fetch it again')
   const refusal = refused('t.csv.zst has data after its first zstd frame: compress it again as one')
 
-  test('that is whole loads', async () => {
+  test('that is intact is loaded', async () => {
     const expected = rows(
       ...lines.map((line): [string, number] => [line.split(',')[0] ?? '', Number(line.split(',')[1])]),
     )
@@ -52,7 +52,7 @@ describeWith(zstdCompressSync !== undefined, 'zstd of Node 22.15 or newer')('a z
     await expect(came(content)).resolves.toEqual(told)
   })
 
-  test('with a flipped bit is refused, wherever it is', async () => {
+  test('with a flipped bit is refused, whichever bit it is', async () => {
     for (let at = 4; at < whole.length; at += Math.ceil(whole.length / 60)) {
       const flipped = whole.map((byte, index) => (index === at ? byte ^ 4 : byte))
       expect(Object.keys(await came(flipped))).toEqual(['refused'])

@@ -35,7 +35,7 @@ test.each([
   [3, 2],
   [4, 2],
   [5, 3],
-])('of %d slots one client has %d at most, and others the rest', async (max, half) => {
+])('of %d slots one client has at most %d, and others the rest', async (max, half) => {
   const limit = new ConcurrencyLimit({ ...limits, max }, 'exports')
   const slots = Array.from({ length: half + 1 }, () => begun(limit, 'a'))
   await settled()
@@ -60,7 +60,7 @@ test.each([
   expect([limit.running, limit.waiting]).toEqual([0, 0])
 })
 
-test('work waits no longer than the timeout, and no more of it than fits into the queue', async () => {
+test('work waits no longer than the timeout, and no longer queue forms than allowed', async () => {
   const limit = new ConcurrencyLimit({ max: 1, queueTimeoutMs: 50, queueLengthMax: 2 }, 'exports')
   const first = begun(limit, 'a')
   const waiting = [begun(limit, 'a'), begun(limit, 'a')]
@@ -75,7 +75,7 @@ test('work waits no longer than the timeout, and no more of it than fits into th
   expect([limit.running, limit.waiting]).toEqual([0, 0])
 })
 
-test('work that fails leaves its slot, and a client that leaves its place in the queue', async () => {
+test('work that fails frees its slot, and a client that leaves frees its place in the queue', async () => {
   const limit = new ConcurrencyLimit({ ...limits, max: 1 }, 'exports')
   const failing = limit.during('a', signal, () => Promise.reject(new RangeError('no')))
   await expect(failing).rejects.toThrow('no')
@@ -91,7 +91,7 @@ test('work that fails leaves its slot, and a client that leaves its place in the
   await expect(limit.during('a', signal, () => Promise.resolve(7))).resolves.toBe(7)
 })
 
-test('paused work gives its slot to others, and goes on when its turn comes', async () => {
+test('paused work frees its slot for others, and resumes in its turn', async () => {
   const limit = new ConcurrencyLimit({ ...limits, max: 1 }, 'exports')
   const first = begun(limit, 'a')
   const second = begun(limit, 'b')
@@ -116,7 +116,7 @@ test('paused work gives its slot to others, and goes on when its turn comes', as
   expect([limit.running, limit.waiting]).toEqual([0, 0])
 })
 
-test('whatever pauses, resumes and leaves: never too many run, and all end', async () => {
+test('random pauses, resumes and departures never exceed the limit, and all work ends', async () => {
   const steps = fc.array(
     fc.record({
       client: fc.constantFrom('a', 'b', 'c'),

@@ -24,13 +24,13 @@ describe('the order of service', () => {
     expect(served(queueOf(joined)).join(' ')).toBe(order)
   })
 
-  test('a client that may not be served keeps its place and holds up nobody', () => {
+  test('a client that may not be served keeps its place and delays no other', () => {
     const queue = queueOf('a1 b1 b2')
     expect(served(queue, (lane) => lane !== 'a')).toEqual(['b1', 'b2'])
     expect(served(queue)).toEqual(['a1'])
   })
 
-  test('a waiter that left is not served, and its empty lane is gone', () => {
+  test('a waiter that left is not served, and its empty lane is removed', () => {
     const queue = queueOf('a1 b1')
     queue.leave('a', 'a1')
     queue.leave('a', 'a1')
@@ -62,14 +62,14 @@ function waitWith(signal: AbortSignal, timeoutMs: number) {
 }
 
 describe('waiting', () => {
-  test('ends with what it was served, and leaves the queue', async () => {
+  test('ends with the served item, and leaves the queue', async () => {
     const { queue, waited } = waitWith(new AbortController().signal, 10_000)
     queue.next(() => true)?.waiter.serve('connection')
     await expect(waited).resolves.toBe('connection')
     expect(queue.size).toBe(0)
   })
 
-  test('ends with the refusal after its time, and leaves the queue', async () => {
+  test('ends with the refusal after its timeout, and leaves the queue', async () => {
     const { queue, waited } = waitWith(new AbortController().signal, 5)
     await expect(waited).rejects.toThrow('too long')
     expect(queue.size).toBe(0)

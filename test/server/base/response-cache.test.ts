@@ -2,8 +2,8 @@ import { ResponseCache } from '../../../server/base/cache.ts'
 
 const body = (bytes: number) => ({ bytes: new Uint8Array(bytes), headers: {} })
 
-describe('which bodies are kept', () => {
-  test('the first request of a name is noted, the second keeps its body', () => {
+describe('the choice of cached bodies', () => {
+  test('records the first request of a key, and caches the body of the second', () => {
     const cache = new ResponseCache(1_000_000)
     expect([cache.isWanted('a', 100), cache.isWanted('a', 100), cache.isWanted('b', 100)]).toEqual([
       false,
@@ -12,7 +12,7 @@ describe('which bodies are kept', () => {
     ])
   })
 
-  test('a body that is kept already is not wanted again', () => {
+  test('does not request a cached body again', () => {
     const cache = new ResponseCache(1_000_000)
     cache.isWanted('a', 100)
     cache.keep('a', body(100))
@@ -28,7 +28,7 @@ describe('which bodies are kept', () => {
     expect(cache.isWanted('a', bytes)).toBe(isWanted)
   })
 
-  test('a cache of no bytes keeps and wants nothing', () => {
+  test('caches and requests nothing without bytes', () => {
     const cache = new ResponseCache(0)
     cache.isWanted('a', 1)
     cache.keep('a', body(1))
@@ -36,8 +36,8 @@ describe('which bodies are kept', () => {
   })
 })
 
-describe('room', () => {
-  test('the least recently used body goes first, and reading one counts as use', () => {
+describe('the size of the cache', () => {
+  test('is kept by evicting the least recently used body, and reading counts as use', () => {
     const cache = new ResponseCache(3000)
     for (const name of ['a', 'b']) cache.keep(name, body(1000))
     cache.get('a')
@@ -45,14 +45,14 @@ describe('room', () => {
     expect(['a', 'b', 'c'].map((name) => cache.has(name))).toEqual([true, false, true])
   })
 
-  test('all bodies together never take more than the cache may have', () => {
+  test('is never exceeded by all bodies together', () => {
     const cache = new ResponseCache(10_000)
     for (let name = 0; name < 100; name += 1) cache.keep(String(name), body(name * 30))
     expect(cache.stats.bytes).toBeLessThanOrEqual(10_000)
     expect(cache.has('99')).toBe(true)
   })
 
-  test('a body larger than the whole cache is not kept, and pushes out nothing', () => {
+  test('excludes a body larger than the cache, which evicts nothing', () => {
     const cache = new ResponseCache(2000)
     cache.keep('small', body(100))
     cache.keep('large', body(5000))
@@ -60,7 +60,7 @@ describe('room', () => {
   })
 })
 
-test('hits and misses are counted once a request', () => {
+test('counts hits and misses once a request', () => {
   const cache = new ResponseCache(10_000)
   cache.keep('a', body(10))
   cache.get('a')

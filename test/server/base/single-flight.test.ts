@@ -14,7 +14,7 @@ function workshopOf() {
 
 const unstopped = (): AbortSignal => new AbortController().signal
 
-test('requests for one key at the same time run the work once, and all get its result', async () => {
+test('concurrent requests for one key run the work once, and all get its result', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const results = [1, 2, 3].map(() => flights.join('key', unstopped, work))
   expect([begun.length, flights.has('key')]).toEqual([1, true])
@@ -22,7 +22,7 @@ test('requests for one key at the same time run the work once, and all get its r
   await expect(Promise.all(results)).resolves.toEqual(['rows', 'rows', 'rows'])
 })
 
-test('other keys run on their own', () => {
+test('requests for different keys run independently', () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   void flights.join('one', unstopped, work)
   void flights.join('two', unstopped, work)
@@ -43,14 +43,14 @@ test.each<[title: string, finish: (end: (value: string) => void, fail: (error: E
   await expect(second).resolves.toBe('new')
 })
 
-test('a failure reaches all who joined', async () => {
+test('a failure reaches all requests that joined', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const results = [1, 2].map(() => flights.join('key', unstopped, work))
   begun[0]?.fail(new Error('disk'))
   for (const result of results) await expect(result).rejects.toThrow('disk')
 })
 
-test('one who leaves gets the reason, and the work goes on for the others', async () => {
+test('a request that is cancelled gets the reason, and the work continues for the others', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const leaving = new AbortController()
   const [left, stayed] = [
@@ -64,7 +64,7 @@ test('one who leaves gets the reason, and the work goes on for the others', asyn
   await expect(stayed).resolves.toBe('rows')
 })
 
-test('the work stops when the last one leaves, and who comes then begins anew', async () => {
+test('the work stops when the last request is cancelled, and the next request starts it anew', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const stops = [new AbortController(), new AbortController()]
   const results = stops.map(({ signal }) => flights.join('key', () => signal, work))
@@ -76,14 +76,14 @@ test('the work stops when the last one leaves, and who comes then begins anew', 
   await expect(next).resolves.toBe('rows')
 })
 
-test('work that was begun for one who had left stops', async () => {
+test('work that started for a cancelled request stops', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const left = AbortSignal.abort(new Error('left'))
   await expect(flights.join('key', () => left, work)).rejects.toThrow('left')
   expect([begun.length, begun[0]?.signal().aborted, flights.has('key')]).toEqual([1, true, false])
 })
 
-test('work that ends at once asks for no signal', async () => {
+test('work that ends at once checks no signal', async () => {
   const flights = new SingleFlight<string>()
   let signals = 0
   const signal = (): AbortSignal => {
@@ -95,7 +95,7 @@ test('work that ends at once asks for no signal', async () => {
   expect(signals).toBe(0)
 })
 
-test('a refusal of the one who began is not that of the others: they begin anew', async () => {
+test('a refusal of the first request is not that of the others: they start anew', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const [first, second] = [1, 2].map(() => flights.join('key', unstopped, work))
   begun[0]?.fail(new ClientOnlyError('over the quota'))

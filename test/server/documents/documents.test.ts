@@ -56,7 +56,7 @@ describe('of hostile texts', () => {
   })
 
   test.each(['/feeds/atom.xml', '/feeds/d/t/atom.xml', '/opensearch.xml', '/sitemap.xml'])(
-    '%s is sound XML',
+    '%s is valid XML',
     async (target) => {
       const text = await textAt(app, target)
       // No markup but ours, and no character that XML cannot hold.
@@ -66,7 +66,7 @@ describe('of hostile texts', () => {
     },
   )
 
-  test('Turtle says the same as JSON-LD', async () => {
+  test('Turtle has the same content as JSON-LD', async () => {
     const quads = new Parser().parse(await textAt(app, '/metadata/d/dcat.ttl'))
     const literals = quads.flatMap(({ object }) => (object.termType === 'Literal' ? [object.value] : []))
     expect(literals.filter((value) => value === hostile).length).toBeGreaterThan(5)
@@ -78,7 +78,7 @@ describe('of hostile texts', () => {
     })
   })
 
-  test('the data of a page is whole, and ends where it should', async () => {
+  test('the data of a page is complete, and ends at its script tag', async () => {
     const page = await textAt(app, '/en/dataset/d/', { Accept: 'text/html' })
     const [, data = ''] = /<script type="application\/ld\+json">([^<]*)<\/script>/.exec(page) ?? []
     expect(JSON.parse(data)).toEqual(
@@ -97,7 +97,7 @@ describe('of hostile texts', () => {
     expect(page.match(/<script/g)).toHaveLength(2)
   })
 
-  test('the types stay on their lines', async () => {
+  test('generated types stay on their lines', async () => {
     const typescript = await textAt(app, '/metadata/d/t/types.ts')
     expect(typescript.split('\n').filter((line) => line.startsWith('export')).length).toBe(1)
     expect(typescript).not.toMatch(/\*\/ """/)
@@ -106,7 +106,7 @@ describe('of hostile texts', () => {
     expect(await textAt(app, '/llms.txt')).not.toMatch(/^<|<script>/m)
   })
 
-  test('the SQL makes the table', async () => {
+  test('the generated SQL creates the table', async () => {
     const scratch = await temporaryFolder()
     const database = await Database.open({ memory: '100MB', threads: 1, scratch, folders: [] })
     const db = await database.connect()
@@ -169,7 +169,7 @@ test('an author and a source without an address are named, and linked nowhere', 
   })
 })
 
-test('a dataset that does not say where it is from leaves that out everywhere', async () => {
+test('a dataset without a stated origin omits it in every document', async () => {
   const app = await withOrigin({})
   const nothing = [
     ...['author', 'license', 'source'].flatMap((of) => [`${of}_name`, `${of}_url`]),
@@ -202,7 +202,7 @@ test('a dataset that does not say where it is from leaves that out everywhere', 
   expect(description).toMatchObject({ result: { author: null, license_id: null, isopen: false } })
 })
 
-describe('of what is published', () => {
+describe('documents of published tables', () => {
   let shop: Workshop
   let service: Service
   beforeAll(async () => {
@@ -224,7 +224,7 @@ describe('of what is published', () => {
       ReturnType<typeof search>
     >
 
-  test('a document is named by what it tells, and known again', async () => {
+  test('have an ETag of their content, and answer 304', async () => {
     const ownShop = await workshop(tinyCatalog(table), { 'd/t.csv': first })
     await ownShop.ingest(now(1))
     const state = { shop: ownShop, service: await serve(ownShop) }
@@ -251,7 +251,7 @@ describe('of what is published', () => {
       expect([targets[index], name]).not.toEqual([targets[index], before[index]])
   })
 
-  test('a search for packages counts all that it found, whichever of them it shows', async () => {
+  test('count all packages of a search, whichever page it shows', async () => {
     const definition = JSON.parse(catalogText([])) as { datasets: object[] }
     const [dataset] = definition.datasets
     const datasets = ['one', 'two', 'six'].map((slug) => ({ ...dataset, slug, tables: [] }))
@@ -281,21 +281,24 @@ describe('of what is published', () => {
       ['D, t: 4 linhas; antes, 3 (+1).', 'D, t: 3 linhas.'],
       '1 linha da origem foi descartada.',
     ],
-  ])('the feed%s states what changed, the newest first', async (query, locale, titles, rejected) => {
-    const feed = await textAt(service.app, `/feeds/d/t/atom.xml${query}`)
-    const entryTitles = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
-    expect([entryTitles, feed.includes(`xml:lang="${locale}"`), feed.includes(rejected)]).toEqual([
-      titles,
-      true,
-      true,
-    ])
-    expect(feed).toContain(`<id>http://localhost:8000/feeds/d/t/atom.xml${query}</id>`)
-    expect([...feed.matchAll(/<updated>([^<]*)/g)].map(([, moment]) => moment)).toEqual([
-      '2026-06-02T00:00:00.000Z',
-      '2026-06-02T00:00:00.000Z',
-      '2026-06-01T00:00:00.000Z',
-    ])
-  })
+  ])(
+    'include the feed%s, which states the changes, the newest first',
+    async (query, locale, titles, rejected) => {
+      const feed = await textAt(service.app, `/feeds/d/t/atom.xml${query}`)
+      const entryTitles = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
+      expect([entryTitles, feed.includes(`xml:lang="${locale}"`), feed.includes(rejected)]).toEqual([
+        titles,
+        true,
+        true,
+      ])
+      expect(feed).toContain(`<id>http://localhost:8000/feeds/d/t/atom.xml${query}</id>`)
+      expect([...feed.matchAll(/<updated>([^<]*)/g)].map(([, moment]) => moment)).toEqual([
+        '2026-06-02T00:00:00.000Z',
+        '2026-06-02T00:00:00.000Z',
+        '2026-06-01T00:00:00.000Z',
+      ])
+    },
+  )
 
   test.each(['/feeds/atom.xml', '/feeds/d/atom.xml', '/feeds/d/t/atom.xml'])(
     '%s refuses an unknown language',
@@ -308,7 +311,7 @@ describe('of what is published', () => {
     },
   )
 
-  test('the schema in Arrow is that of the rows', async () => {
+  test('describe the rows in the schema of Arrow', async () => {
     const { body: schema } = await rawGet(service.app, '/metadata/d/t/schema.arrow')
     const { body: rows } = await rawGet(service.app, '/api/v1/dataset/d/t/data/?format=arrow')
     const [bare, full] = [tableFromIPC(schema), tableFromIPC(rows)]
@@ -316,7 +319,7 @@ describe('of what is published', () => {
     expect(String(bare.schema)).toBe(String(full.schema))
   })
 
-  test('DCAT is negotiated, and refused where nothing of it is accepted', async () => {
+  test('offer DCAT by content negotiation, and refuse unsupported types', async () => {
     const typeOf = async (accept: string): Promise<unknown> => {
       const { status, headers } = await rawGet(service.app, '/catalog', { Accept: accept })
       return status === 200 ? headers['content-type'] : status
@@ -332,7 +335,7 @@ describe('of what is published', () => {
     expect((await rawGet(service.app, '/catalog?pages=2')).status).toBe(400)
   })
 
-  test('answers lead to what describes them', async () => {
+  test('are linked from the answers that they describe', async () => {
     const linkOf = async (target: string): Promise<string> =>
       String((await rawGet(service.app, target)).headers['link'])
     expect(await linkOf('/api/v1/datasets/')).toContain('/api/v1/openapi.json>; rel="service-desc"')
@@ -354,7 +357,7 @@ describe('of what is published', () => {
     })
   })
 
-  test('the DCAT of a dataset says what its service is', async () => {
+  test('describe in the DCAT of a dataset the service that serves it', async () => {
     const text = await textAt(service.app, '/metadata/d/dcat.ttl')
     const [, address = ''] = /dcat:accessService <([^>]+)>/.exec(text) ?? []
     expect(text).toMatch(new RegExp(`^<${address}>\\s+a dcat:DataService`, 'm'))
@@ -403,7 +406,7 @@ describe('of what is published', () => {
       }
     })
 
-    test('there is no help for an action that there is not', async () => {
+    test('has no help for an unknown action', async () => {
       const { status, body } = await request(service.app).get('/api/3/action/help_show?name=constructor')
       expect([status, (body as { success: boolean }).success]).toEqual([404, false])
     })
@@ -418,7 +421,7 @@ describe('of what is published', () => {
       ])
     })
 
-    test('finds whatever the order, the case and the accents of words are', async () => {
+    test('finds words in any order, case and accents', async () => {
       for (const q of [
         'D',
         'd',
@@ -434,7 +437,7 @@ describe('of what is published', () => {
       }
     })
 
-    test('takes a question by POST, and only as JSON', async () => {
+    test('accepts a query by POST, and only as JSON', async () => {
       const post = (body: string) =>
         request(service.app)
           .post('/api/3/action/package_show')

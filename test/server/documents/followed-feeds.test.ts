@@ -31,7 +31,7 @@ const feedOf = (
       }
 }
 
-test('feeds have entries exactly where their answer changed, and are a 304 without a query else', async () => {
+test('feeds have entries exactly where their answer changed, and otherwise a 304 without a query', async () => {
   const random = randomFrom(`${seed}`)
   const table = {
     name: 't',

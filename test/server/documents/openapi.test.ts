@@ -48,7 +48,7 @@ const asked = (parameters: readonly Parameter[]): string[] =>
   parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
 
 test.each(['/api/v1/', '/api/'])(
-  '%s tells every table, whose operations have names of their own',
+  '%s describes every table, with operation names of its own',
   async (prefix) => {
     const document = await documentAt(`${prefix}openapi.json`)
     const { paths } = document
@@ -75,7 +75,7 @@ test.each(['/api/v1/', '/api/'])(
   },
 )
 
-test('a table is told with just the parameters that it takes', async () => {
+test('a table is described with exactly its parameters', async () => {
   for (const table of allTables(service.catalog)) {
     const at = `/api/v1/dataset/${tableId(table)}/`
     const document = await documentAt(`${at}openapi.json`)
@@ -155,7 +155,7 @@ test.each(
     '\u0301',
     'a\0',
   ]),
-)('the schema of a search takes %j where the service does', async (text) => {
+)('the schema of a search accepts %j if the service does', async (text) => {
   const { components } = await documentAt('/api/v1/openapi.json')
   const words = components['schemas']?.['search-text'] as { pattern: string }
   const query = new URLSearchParams({ search: text }).toString()
@@ -166,7 +166,7 @@ test.each(
 describe('names of fields that are no plain words', () => {
   const names = ['page', 'a b', 'ção', 'x,y', 'p__q', 'page_size', 'ordering']
 
-  test('are told, each as it is asked for', async () => {
+  test('are described, each with its parameter', async () => {
     const catalog = tinyCatalog({ fields: names.map((name) => `${name}:integer`) })
     const shop = await workshop(catalog, {
       'd/t.csv': `${names.map((name) => `"${name}"`).join()}\n1,2,3,4,5,6,7\n`,
@@ -186,7 +186,7 @@ describe('names of fields that are no plain words', () => {
   })
 })
 
-testAll('of more fields than one document holds, each table is told by its own', async () => {
+testAll('fill several documents if there are many, and each table is described by its own', async () => {
   const tables = Array.from({ length: 40 }, (_, n) => ({
     name: `t${n}`,
     fields: Array.from({ length: 40 }, (_unused, field) => `f${field}:integer`),
@@ -200,7 +200,7 @@ testAll('of more fields than one document holds, each table is told by its own',
   expect(document.paths[path]?.get.operationId).toBe('rows')
 })
 
-test('nulls are told where a snapshot that can be asked for has some', async () => {
+test('nulls are described if an available snapshot has some', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['a:integer', 'b:string'] }), { 'd/t.csv': 'a,b\n1,x\n' })
   await shop.ingest()
   const ownService = await serve(shop)

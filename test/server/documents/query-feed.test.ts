@@ -70,12 +70,12 @@ test.each<[query: string, entries: [snapshot: number, sentence: string][]]>([
       [1, 'The answer has 2 groups.'],
     ],
   ],
-])('the feed of %s has an entry where the answer changed', async (query, entries) => {
+])('the feed of %s has an entry when the answer changes', async (query, entries) => {
   const { status, body } = await get(query)
   expect([status, entriesIn(body.toString())]).toEqual([200, entries])
 })
 
-test('an entry leads to the differing rows, to the page of the query, and has an id of its own', async () => {
+test('an entry leads to the differing rows and to the page of the query, and has an id of its own', async () => {
   const [feed, secondFeed] = await Promise.all(
     ['?city=Bel%C3%A9m', '?city=Ja%C3%BA'].map(async (query) => get(query)),
   )
@@ -105,7 +105,7 @@ test.each(['?search=', '?city=', '?fields=city,n', '?ordering=n'])(
   },
 )
 
-test('a feed that is unchanged is answered without reading rows', async () => {
+test('an unchanged feed is answered without reading rows', async () => {
   const first = await get('?city=Ita')
   const etag = String(first.headers['etag'])
   const { status } = await get('?city=Ita', { 'If-None-Match': etag })
@@ -125,7 +125,7 @@ test.each([
   ['?lang=xx&n=1', /"lang" must be one of/],
   ['?group=nope', /"nope"/],
   ['?snapshot=current&n=1', /"snapshot"/],
-])('%s is no feed', async (query, detail) => {
+])('%s is not a feed', async (query, detail) => {
   const { status, body } = await get(query)
   const problem = JSON.parse(body.toString()) as { detail: string }
   expect([status, problem.detail]).toEqual([400, expect.stringMatching(detail)])

@@ -9,7 +9,7 @@ import { rawGet, serve } from '../../support/service.ts'
 import { catalogAround, fieldOf, temporaryFolder, workshop } from '../../support/workshop.ts'
 
 test.each([true, false])(
-  'spreadsheets read numbers, times and texts as they write them (packed: %s)',
+  'spreadsheets read numbers, times and texts as they write them (row store: %s)',
   async (packed) => {
     const names = ['f:float', 'd:decimal:10:2', 't:datetime', 'w:text', 'i:integer', 'b:bool', 'p:point']
     const shop = await workshop(
@@ -120,7 +120,7 @@ async function spreadsheetOf(
   return bodies
 }
 
-test.each([true, false])('no text is converted, and none is a formula (packed: %s)', async (packed) => {
+test.each([true, false])('no text is converted, and none is a formula (row store: %s)', async (packed) => {
   const due = ["'=s", ...hazards.map((text) => `="${text}"`), ...formulas.map((text) => `'${text}`), ...inert]
   for (const { body, address } of await spreadsheetOf([...hazards, ...formulas, ...inert], packed)) {
     const rows: string[][] = parse(body, { bom: true, delimiter: ';', recordDelimiter: '\r\n' })

@@ -43,7 +43,7 @@ test.each<[readFrom: string, packed: boolean, codedDistinctMax: number]>([
   ['the row store', true, 1],
   ['the row store and codes', true, 100],
 ])(
-  'rows that are read from %s are written as RFC 4180 has it, but for LF',
+  'rows that are read from %s are written as in RFC 4180, except for LF',
   async (_from, packed, codedDistinctMax) => {
     const source = values.map((text, n) => `${n},${text === null ? 'NULL' : quoted(text, ',')},${n}.5\n`)
     const fields = ['n:integer', 's,"t":string', 'v:decimal:10:2'].map(fieldOf)

@@ -224,7 +224,7 @@ describe('the same rows', () => {
     expect(lines.slice(0, 700).join('\n')).toBe(ndjson.trimEnd())
   })
 
-  test('Accept chooses, format wins, and each answer says its type', async () => {
+  test('Accept chooses the format, the parameter wins, and each answer states its type', async () => {
     expect(await typeOf('text/csv')).toBe('text/csv; charset=utf-8; header=present')
     expect(await typeOf('application/x-ndjson;q=0.9, text/csv;q=0.1')).toBe('application/x-ndjson')
     expect(await typeOf('application/jsonl')).toBe('application/x-ndjson')
@@ -235,7 +235,7 @@ describe('the same rows', () => {
     expect(await typeOf('text/html;q=0.1,*/*')).toBe('application/json')
   })
 
-  test('pages lead to each other and to other formats in their headers', async () => {
+  test('pages link to each other and to other formats in their headers', async () => {
     const at = `http://localhost:8000${address}`
     const { headers: middle } = await get(`${address}?page_size=1000&page=2&format=csv`)
     expect(String(middle['link']).split(', ')).toEqual([
@@ -253,7 +253,7 @@ describe('the same rows', () => {
     ])
   })
 
-  test('Arrow has real types, and a dictionary where values are few', async () => {
+  test('Arrow has real types, and dictionaries for few values', async () => {
     const { body } = await get(`${address}?page_size=5&format=arrow`)
     const { fields } = tableFromIPC(body).schema
     expect(fields.map(({ name, type }) => `${name} ${String(type)}`)).toEqual([
@@ -270,7 +270,7 @@ describe('the same rows', () => {
   })
 })
 
-test.each(['csv', 'csv-excel'])('columns of %s are in one order', async (format) => {
+test.each(['csv', 'csv-excel'])('columns of %s have one order', async (format) => {
   const separator = format === 'csv' ? ',' : ';'
   const headOf = async (target: string): Promise<string[]> => {
     const { status, body } = await rawGet(service.app, target, { 'Accept-Encoding': 'identity' })
@@ -308,7 +308,7 @@ test.each(['csv', 'csv-excel'])('columns of %s are in one order', async (format)
 
 describe('an export', () => {
   test.each(sampled(['', '?format=csv', '?ordering=n'], 3))(
-    'of everything%s is the file that is there',
+    'of everything%s is the published file',
     async (ask) => {
       const { snapshot } = (await request(service.app).get('/api/v1/dataset/d/t/')).body as {
         snapshot: string
@@ -343,7 +343,7 @@ describe('an export', () => {
     },
   )
 
-  test('of everything can be had in ranges of the unpacked bytes', async () => {
+  test('of everything offers ranges of the unpacked bytes', async () => {
     // One at a time: who asks for one after the other is never in the way of himself.
     const { app, exports } = await serve(shop, { exportsMax: 1 })
     const whole = await rawGet(app, exported)
@@ -395,7 +395,7 @@ describe('an export', () => {
     expect(exports.running).toBe(0)
   })
 
-  test('of everything as Parquet leads to the files that are there', async () => {
+  test('of everything as Parquet links to the published files', async () => {
     const parquet = await request(service.app).get(`${exported}?format=parquet`).expect(302)
     expect(parquet.headers['location']).toBe('/files/d/t/')
     const { body } = await request(service.app).get(`${exported}?format=parquet&place=SP`).expect(400)
@@ -409,7 +409,7 @@ describe('an export', () => {
     ['gzip', {}],
     ['trailers', { 'acervo-rows': '900' }],
     ['deflate;q=0.5, Trailers', { 'acervo-rows': '900' }],
-  ])('is a file of a name, counted before, and after with TE: %s', async (te, trailers) => {
+  ])('has a file name, a count before and a trailer with TE: %s', async (te, trailers) => {
     const server = http.createServer(service.app).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -433,7 +433,7 @@ describe('an export', () => {
     server.close()
   })
 
-  test('answers HEAD and a known tag without its rows', async () => {
+  test('answers HEAD and a matching If-None-Match without rows', async () => {
     const head = await request(service.app).head(`${exported}?place=SP`).expect(200)
     expect([head.headers['acervo-count'], head.text]).toEqual(['900', undefined])
     const again = await rawGet(service.app, `${exported}?place=SP`, {
@@ -444,7 +444,7 @@ describe('an export', () => {
     expect(filtered.headers['etag']).not.toBe(head.headers['etag'])
   })
 
-  test('of more rows than the catalog allows is refused with the way to the file', async () => {
+  test('of more rows than allowed is refused with the address of the file', async () => {
     const { body } = await request(service.app).get('/api/v1/dataset/d/small/export/?place=SP').expect(422)
     expect((body as { detail: string }).detail).toBe(
       'The query has 900 rows, but an export may have at most 100: add a condition. All rows are in one file: http://localhost:8000/files/d/small.csv.gz.',
@@ -456,7 +456,7 @@ describe('an export', () => {
     await request(service.app).get(`${exported}?${query}`).expect(400)
   })
 
-  test('that breaks off in the middle is seen to, and nothing more is read', async () => {
+  test('that fails halfway is visibly incomplete, and reads nothing further', async () => {
     const slow = serveSlow()
     const server = http.createServer(service.app).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -494,7 +494,7 @@ describe('an export', () => {
     for (let left = 6; left > 0; left -= 1) await get(`${exported}?place=SP`)
   })
 
-  test('over HTTP/1.0, whose end cannot be told from a break, is refused', async () => {
+  test('over HTTP/1.0, where an end looks like a failure, is refused', async () => {
     const server = http.createServer(service.app).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -532,7 +532,7 @@ const clients = process.env['ACERVO_CLIENTS'] ?? ''
 const withClients = isQuick ? describeAll : describeWith(clients !== '', pythonClients)
 
 withClients('read by other libraries', () => {
-  test('pyarrow and polars find the values of the JSON', async () => {
+  test('pyarrow and polars read the values of the JSON', async () => {
     const folder = await temporaryFolder()
     const { results } = await getPage(service.app, `${address}?page_size=40&ordering=-n`)
     await writeFile(

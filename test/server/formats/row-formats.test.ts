@@ -70,13 +70,13 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     expect([status, headers['content-type'], await read(body)]).toEqual([200, format.contentType, due])
   })
 
-  test.each(format.mediaTypes.map((type) => [type]))('is what %s is answered by', async (type) => {
+  test.each(format.mediaTypes.map((type) => [type]))('are the answer for %s', async (type) => {
     const { headers, body } = await get('data/?page_size=10', { Accept: type })
     expect([headers['content-type'], await read(body)]).toEqual([format.contentType, numbers.slice(0, 10)])
     expect(headers['vary']).toContain('Accept')
   })
 
-  test('a page that browsers save has a name to be saved by', async () => {
+  test('have a file name if a browser saves them', async () => {
     const { headers } = await get(`data/?page=2&page_size=10&format=${name}`)
     const { savedAs, ending } = format
     const due =
@@ -88,7 +88,7 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     ['of some rows', 'b=true&', even],
     ['of some fields', 'fields=n&', numbers],
     ['of no row', 's=nothing&', []],
-  ])('an export %s is a file of that name', async (_what, query, due) => {
+  ])('as an export %s have a file name', async (_what, query, due) => {
     const { status, body, headers } = await get(`export/?${query}format=${name}`, {
       'Accept-Encoding': 'identity',
     })
@@ -99,7 +99,7 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
   })
 
   test.each(['data/?page_size=10&', 'data/?b=true&', 'export/?b=true&'])(
-    'the same bytes have the same name, and are not sent again: %s',
+    'have the same ETag for the same bytes, and are not sent again: %s',
     async (target) => {
       const [first, second] = [await get(`${target}format=${name}`), await get(`${target}format=${name}`)]
       expect(second.body.equals(first.body)).toBe(true)
@@ -109,7 +109,7 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     },
   )
 
-  test('is told with the table', async () => {
+  test('are described with the table', async () => {
     const { body } = await get('')
     const { formats } = JSON.parse(body.toString()) as { formats?: unknown[] }
     expect(formats).toContainEqual({

@@ -53,7 +53,7 @@ async function shopOf(packed: boolean): Promise<Workshop> {
   return shop
 }
 
-test.each([true, false])('cells have the types of their values (packed: %s)', async (packed) => {
+test.each([true, false])('cells have the types of their values (row store: %s)', async (packed) => {
   const { app, close } = await serve(await shopOf(packed))
   for (const address of ['data/?', 'export/?', 'data/?i__lt=7&', 'export/?ordering=i&']) {
     const { status, body } = await rawGet(app, `/api/v1/dataset/d/t/${address}format=xlsx`)
@@ -105,7 +105,7 @@ describe('a workbook', () => {
     ])
   })
 
-  test('has headings in Portuguese without a language, and names where titles are equal', async () => {
+  test('has Portuguese headings by default, and names where titles are equal', async () => {
     const { body } = await get('/api/v1/dataset/d/t/data/?format=xlsx&page_size=1')
     const { Dados: [head] = [] } = await sheetsOf(body)
     expect(head).toEqual(['Número [i]', 'Valor (R$)', 'f', 'n', 'b', 'day', 'at', 'w', 'Número [iso]'])
@@ -141,7 +141,7 @@ describe('a workbook', () => {
     expect(sheet).not.toContain('<f>')
   })
 
-  test('has the same bytes each time, and another tag in another language', async () => {
+  test('has the same bytes each time, and another ETag in another language', async () => {
     const addresses = ['/en/dataset/d/t/rows.xlsx', '/en/dataset/d/t/rows.xlsx', '/pt/dataset/d/t/rows.xlsx']
     const [first, again, second] = await Promise.all(addresses.map(get))
     expect([first?.body.equals(again?.body ?? Buffer.of()), first?.headers['etag']]).toEqual([
@@ -152,7 +152,7 @@ describe('a workbook', () => {
   })
 })
 
-test('more rows than a workbook may have are refused, with addresses that have them', async () => {
+test('more rows than a workbook allows are refused, with addresses of all rows', async () => {
   const shop = await workshop(
     catalogAround([{ name: 't', order: ['i'], fields: [fieldOf('i:integer')], excel_rows: 2 }]),
     {

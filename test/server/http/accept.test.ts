@@ -49,7 +49,7 @@ test.each<[client: string, accept: string | null, type: string]>([
   ['one that wants a page', 'text/html', html],
   ['one that takes a page or JSON', 'text/html, application/json;q=0.5', json],
   ['one that refuses pages', 'text/html;q=0, */*', json],
-])('%s gets what it can read', async (_client, accept, type) => {
+])('%s gets a format that it can read', async (_client, accept, type) => {
   const asked = request(service.app).get(rows)
   const { status, headers } = await (accept === null ? asked : asked.set('Accept', accept))
   expect([status, (headers as Record<string, string>)['content-type']]).toEqual([200, type])
@@ -58,7 +58,7 @@ test.each<[client: string, accept: string | null, type: string]>([
 const typeAt = async (address: string, headers: Record<string, string>): Promise<unknown> =>
   ((await request(service.app).get(address).set(headers)).headers as Record<string, string>)['content-type']
 
-test('a navigation gets a page, and an empty format is none', async () => {
+test('a navigation of a browser gets a page, and an empty format is ignored', async () => {
   expect(await typeAt(rows, { Accept: 'text/html, */*', 'Sec-Fetch-Mode': 'navigate' })).toBe(html)
   expect(await typeAt(rows, { Accept: '*/*', 'Sec-Fetch-Mode': 'cors' })).toBe(json)
   expect(await typeAt(`${rows}?format=`, { Accept: 'text/html' })).toBe(html)
@@ -66,7 +66,7 @@ test('a navigation gets a page, and an empty format is none', async () => {
 })
 
 describe('the index', () => {
-  test.each(['/', '/api/', '/api/v1/'])('%s tells programs where the rest is', async (target) => {
+  test.each(['/', '/api/', '/api/v1/'])('%s links to everything else for programs', async (target) => {
     for (const method of ['get', 'head'] as const) {
       const answer = await request(service.app)[method](target).set('Accept', '*/*')
       expect([answer.status, answer.headers['content-type']]).toEqual([200, json])

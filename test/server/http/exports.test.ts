@@ -59,7 +59,7 @@ test.each([
   ['unpacked downloads', 'identity', '?format=csv', '?format=csv'],
   ['downloads', 'gzip', '?format=csv', '?format=csv'],
 ] as const)(
-  '%s that two clients do not read hold up no others, and are complete in the end',
+  '%s that two clients do not read delay no others, and are complete in the end',
   async (_what, encoding, unreadQuery, query) => {
     const service = await serve(shop, {
       exportsMax: 4,
@@ -92,7 +92,7 @@ test.each([
   60_000,
 )
 
-test('a client that disconnects while it is paused or waits leaves no slot behind', async () => {
+test('a client that disconnects while it is paused or waits frees its slot', async () => {
   const service = await serve(shop, { exportsMax: 1, trustProxy: 1 })
   const server = http.createServer(service.app).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -64,7 +64,7 @@ const kinds: readonly Kind[] = [
   ['a problem as a page', 'pages', '/en/nothing/', html],
 ]
 
-test('the table is there', () => {
+test('the documented table of headers exists', () => {
   expect(rows.length).toBeGreaterThan(12)
 })
 
@@ -104,7 +104,7 @@ function dueOf(cell: string, isSecure: boolean): unknown {
   return cell.includes('is https') && !isSecure ? undefined : value
 }
 
-test('the console alone may ask our own address for more', async () => {
+test('only the console may send requests to this service', async () => {
   const { headers } = await request(plain?.app ?? '')
     .get('/en/dataset/d/t/sql/')
     .set(html)

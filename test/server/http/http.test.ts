@@ -29,7 +29,7 @@ function steady({ date, 'x-request-id': id, 'server-timing': _timing, ...rest }:
 }
 
 describe('headers', () => {
-  test('of an answer, all of them', async () => {
+  test('are all present in an answer', async () => {
     const { app } = await serve(shop)
     const { headers } = await request(app).get(rows).expect(200)
     const {
@@ -95,7 +95,7 @@ describe('headers', () => {
     })
   })
 
-  test('a preflight of a script on another site passes', async () => {
+  test('a preflight request of a script on another site is accepted', async () => {
     const { headers } = await request(service.app)
       .options(rows)
       .set({
@@ -177,7 +177,7 @@ describe('addresses', () => {
     expect(headers['location']).toBe(`${new URL(v1).pathname}?x=1`)
   })
 
-  test('the dataset is listed where the catalog says, and answers in both families', async () => {
+  test('the dataset is listed as the catalog says, and answers in both families', async () => {
     expect(
       (await getPage(service.app, '/api/v1/datasets/')).results.map((dataset) => dataset['slug']),
     ).toEqual(['d'])
@@ -237,7 +237,7 @@ test.each<[zone: string, moment: string, text: string]>([
   expect(timeInZone(new Date(moment), zone)).toBe(text)
 })
 
-test('a catalog of one family of another prefix, with a dataset without tables', async () => {
+test('a catalog of one family with another prefix, with a dataset without tables', async () => {
   const party = { name: 'N', url: 'https://example.org/' }
   const catalog = parseCatalog(
     JSON.stringify({
@@ -273,7 +273,7 @@ test('a catalog of one family of another prefix, with a dataset without tables',
   })
 })
 
-test('headers have at most 3,500 bytes, beside what repeats the query', async () => {
+test('headers have at most 3,500 bytes, besides the repeated query', async () => {
   for (const length of [0, 40, 100, 200, 400, 1000, 4000, 7000]) {
     const values = Array.from({ length: 500 }, (_, n) => 1000 + n).join()
     const query =

@@ -102,7 +102,7 @@ function left() {
 
 const nothing = { exports: 0, transfers: 0, sendBudget: 0, waiting: 0 }
 
-test('after random lives of connections nothing is left, and exports work', async () => {
+test('random lives of connections leak nothing, and exports work afterwards', async () => {
   const before = descriptors()
   for (let begun = 0; begun < lives; begun += atOnce) {
     await Promise.all(Array.from({ length: atOnce }, live))
@@ -118,7 +118,7 @@ test('after random lives of connections nothing is left, and exports work', asyn
   expect(service.logged()).not.toContain('"level":50')
 }, 3_600_000)
 
-test('a connection takes no more than its limit of requests in a row, and ends after them', async () => {
+test('a connection has a limit of consecutive requests, and ends after them', async () => {
   const socket = net.connect(port, '127.0.0.1')
   let answers = 0
   socket

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 
 describe('under pressure', () => {
-  test('what is at hand is answered while the line is full, and new work is refused before it begins', async () => {
+  test('cached responses are sent while the queue is full, and new work is refused before it starts', async () => {
     const service = await serve(shop, { queryConnections: 1, scanConnections: 1, queueTimeoutMs: 100 })
     const kept = `${rows}?page_size=10`
     await tagOf(service.app, kept)
@@ -49,7 +49,7 @@ describe('under pressure', () => {
     expect((await rawGet(service.app, `${rows}?page_size=10&page=400`)).status).toBe(200)
   })
 
-  test('a client who asks for much keeps another waiting for one query, not for all', async () => {
+  test('a client with many requests delays another one by one query, not by all', async () => {
     const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'], packed: false }), {
       'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
     })
@@ -74,7 +74,7 @@ describe('under pressure', () => {
     expect(answered).toHaveLength(11)
   })
 
-  test('a client who scans without end leaves half of the scans to others', async () => {
+  test('a client that scans without pause leaves half of the scans to others', async () => {
     const service = await serve(shop, { queryConnections: 4, scanConnections: 4, trustProxy: 1 })
     const stop = new AbortController()
     const held = Array.from({ length: 8 }, () =>
@@ -92,7 +92,7 @@ describe('under pressure', () => {
     expect(service.scans.waiting).toBe(0)
   })
 
-  testAll('pages are made in so much room, a larger one alone, and all are answered', async () => {
+  testAll('pages are built within the memory limit, a larger one alone, and all are answered', async () => {
     const makingBytesMax = 150_000
     const service = await serve(shop, { makingBytesMax, cachedBytesMax: 0, trustProxy: 1 })
     const { memory } = service.engine
@@ -118,7 +118,7 @@ describe('under pressure', () => {
     expect(memory.reservedBytes).toBe(0)
   })
 
-  testAll('whatever was made before, a page larger than the room is made in the end', async () => {
+  testAll('a page larger than the limit is built in the end, whatever was built before', async () => {
     const sizes = fc.array(fc.double({ min: 0, max: 120, noNaN: true }), { minLength: 1, maxLength: 30 })
     await fc.assert(
       fc.asyncProperty(sizes, fc.scheduler(), async (made, scheduler) => {
@@ -146,7 +146,7 @@ describe('under pressure', () => {
     )
   })
 
-  test('a client who fills the line does not keep others out of it', async () => {
+  test('a client that fills the queue does not exclude others', async () => {
     const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'], packed: false }), {
       'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
     })
@@ -176,7 +176,7 @@ describe('under pressure', () => {
     ])
   })
 
-  test('the line has a length, past which nobody waits', async () => {
+  test('the queue has a maximum length, beyond which no request waits', async () => {
     const service = await serve(shop, {
       queryConnections: 1,
       scanConnections: 1,
@@ -197,7 +197,7 @@ describe('under pressure', () => {
 testAll.each<[when: string, sendTimeoutMs: number]>([
   ['when its time is over', 1000],
   ['before that, when others need the room', 60_000],
-])('a reader who does not take an answer is cut off %s', async (_when, sendTimeoutMs) => {
+])('a reader that does not receive its answer is disconnected %s', async (_when, sendTimeoutMs) => {
   const big = `${rows}?page_size=10000`
   const wide = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
     'd/t.csv': `n,s\n${Array.from({ length: 200 }, (_, n) => `${n},${'x'.repeat(200_000)}`).join('\n')}\n`,

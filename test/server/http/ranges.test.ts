@@ -29,7 +29,7 @@ describe.each([
   const get = (headers: Record<string, string> = {}) =>
     rawGet(service.app, table + query, { ...plain, ...headers })
 
-  test('comes in parts that are the whole', async () => {
+  test('comes in ranges that form the complete bytes', async () => {
     const whole = await get()
     const { length } = whole.body
     const head = await request(service.app)
@@ -57,7 +57,7 @@ describe.each([
     expect(new Set(tags).size).toBe(1)
   })
 
-  test('comes whole where the range is of other bytes, or of none that are known', async () => {
+  test('comes completely if the range refers to other or unknown bytes', async () => {
     const { body, headers } = await get()
     for (const headerList of [{ 'If-Range': '"other"' }, { Range: 'rows=0-1' }, { Range: 'bytes=0-1,5-6' }]) {
       const answer = await get({ Range: 'bytes=0-9', ...headerList })
@@ -72,7 +72,7 @@ describe.each([
   })
 })
 
-test('a range is none of packed bytes', async () => {
+test('has no ranges of compressed bytes', async () => {
   const answer = await rawGet(service.app, `${table}data/?page_size=700`, {
     Range: 'bytes=0-9',
     'Accept-Encoding': 'gzip, identity;q=0',
@@ -80,7 +80,7 @@ test('a range is none of packed bytes', async () => {
   expect([answer.status, answer.headers['content-encoding']]).toEqual([200, 'gzip'])
 })
 
-test('an export is made once for all that is asked of it', async () => {
+test('is an export that is built once for all of its ranges', async () => {
   const server = await serve(shop)
   const address = `${table}export/?s=Salvador&format=csv`
   const { headers } = await request(server.app).head(address).set(plain)
@@ -101,7 +101,7 @@ test('an export is made once for all that is asked of it', async () => {
   await server.close()
 })
 
-test('what is too much to be kept has no length, and comes whole', async () => {
+test('comes without a length if it is too large for the cache', async () => {
   const server = await serve(shop, { finishedBytesMax: 1000 })
   const address = `${table}export/?s=Rio&format=csv`
   const head = await request(server.app).head(address).set(plain)
@@ -111,7 +111,7 @@ test('what is too much to be kept has no length, and comes whole', async () => {
   await server.close()
 })
 
-test('the oldest make room for the latest, and whoever reads one has it to its end', async () => {
+test('evicts the oldest, and a reader of one has it to its end', async () => {
   const server = await serve(shop, { finishedBytesMax: 300_000, exportsMax: 20 })
   const bodies = new Map<string, Buffer>()
   const orders = ['n', '-n', 's', '-s', 's,n', 's,-n', '-s,n', '-s,-n']

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await shop.ingest()
 })
 
-test('an answer too small to be compressed is kept for those who would take it so', async () => {
+test('an answer too small for compression is cached for all encodings', async () => {
   const service = await serve(shop)
   const target = `${rows}?page_size=1&fields=n`
   const timed = async (): Promise<boolean> => {
@@ -32,7 +32,7 @@ test('an answer too small to be compressed is kept for those who would take it s
 })
 
 test.each(['/api/v1/dataset/d/t/data/', '/api/v1/dataset/d/t/export/', '/en/dataset/d/t/'])(
-  'answers of %s that differ have different names',
+  'answers of %s that differ have different ETags',
   async (target) => {
     const service = await serve(shop)
     const asks = ['n__lt=9', 'n__lt=9&ordering=-n', 'n__lt=9&ordering=s', 'n__lt=8', 'n__gt=9', 's=text']
@@ -48,7 +48,7 @@ test.each(['/api/v1/dataset/d/t/data/', '/api/v1/dataset/d/t/export/', '/en/data
 )
 
 test.each(['identity', 'gzip', 'br'])(
-  'an answer has the same headers, made or kept, in %s',
+  'an answer has the same headers, built or cached, in %s',
   async (encoding) => {
     const service = await serve(shop)
     const seen: Record<string, unknown>[] = []
@@ -107,7 +107,7 @@ describe('an unchanged answer', () => {
     expect([answer.status, answer.body.length > 0]).toEqual([status, status === 200])
   })
 
-  test('is known by its date wherever it has one: published files alone have', async () => {
+  test('is recognized by its date only for published files', async () => {
     const { app, snapshots, catalog } = await serve(shop)
     const [first] = allTables(catalog)
     const snapshot = first === undefined ? null : snapshots.current(first)
@@ -139,7 +139,7 @@ describe('an unchanged answer', () => {
     expect(dated).toEqual([file])
   })
 
-  test('is known by the same tag in every process, and by no other answer', async () => {
+  test('has the same ETag in every process, which no other answer has', async () => {
     const [first, second] = [await serve(shop), await serve(shop)]
     const targets = [
       ...three,
@@ -161,7 +161,7 @@ describe('an unchanged answer', () => {
     )
   })
 
-  test('is told from one with other addresses in it', async () => {
+  test('differs from one with other addresses in it', async () => {
     const moved = await serve(shop, { publicUrl: new URL('https://data.example.org') })
     const here = await serve(shop)
     for (const target of three) expect(await tagOf(moved.app, target)).not.toBe(await tagOf(here.app, target))
@@ -169,7 +169,7 @@ describe('an unchanged answer', () => {
 })
 
 test.each(['?page=0', '?a=1', '?page=99999', '?snapshot=x'])(
-  'the error of %s is not kept anywhere and has no tag',
+  'the error of %s is not cached and has no ETag',
   async (query) => {
     const { headers } = await rawGet((await serve(shop)).app, rows + query)
     expect([headers['cache-control'], headers['etag'], headers['last-modified']]).toEqual([
@@ -231,7 +231,7 @@ describe('compression', () => {
     expect(again.status).toBe(304)
   })
 
-  test('a small answer is sent as it is', async () => {
+  test('a small answer is not compressed', async () => {
     const { headers, body } = await rawGet((await serve(shop)).app, `${rows}?page_size=1`, {
       'Accept-Encoding': 'gzip',
     })
@@ -239,7 +239,7 @@ describe('compression', () => {
     expect(headers['etag']).toMatch(/^"[\w-]{22}"$/)
   })
 
-  test('HEAD tells the length and coding of what GET sends', async () => {
+  test('HEAD states the length and encoding of GET', async () => {
     const { app } = await serve(shop)
     const head = await request(app).head(rows).set('Accept-Encoding', 'gzip').expect(200)
     const get = await request(app).get(rows).set('Accept-Encoding', 'gzip').expect(200)
@@ -250,7 +250,7 @@ describe('compression', () => {
     expect(head.headers['content-encoding']).toBe('gzip')
   })
 
-  test('past its bound readers get what is at hand, and the bytes as they are', async () => {
+  test('beyond its limit readers get cached bodies, and the others uncompressed', async () => {
     const service = await serve(shop, { compressionsMax: 0 })
     const encodingOf = async (): Promise<string | undefined> =>
       (await rawGet(service.app, rows, { 'Accept-Encoding': 'br, gzip' })).headers['content-encoding']
@@ -295,7 +295,7 @@ test.each([
   }
 })
 
-test('no more is compressed at the same time than is allowed, and what is kept is not made again', async () => {
+test('no more than the allowed number of bodies is compressed at the same time, and cached ones are not built again', async () => {
   const service = await serve(shop, { compressionsMax: 1 })
   const gzip = { 'Accept-Encoding': 'gzip' }
   const answers = await Promise.all(
@@ -312,9 +312,9 @@ test('no more is compressed at the same time than is allowed, and what is kept i
   expect([headers['content-encoding'], service.pool.statements]).toEqual(['gzip', statements])
 })
 
-describe('work that is done once', () => {
+describe('work that is shared', () => {
   test.each(sampled(['identity', 'gzip']))(
-    '100 simultaneous requests for one cold page (%s) are one query',
+    '100 simultaneous requests for one cold page (%s) run one query',
     async (encoding) => {
       const service = await serve(shop)
       const target = `${rows}?page_size=100&page=3`
@@ -326,7 +326,7 @@ describe('work that is done once', () => {
     },
   )
 
-  testAll('paging has each row once, whatever the size of its pages', async () => {
+  testAll('paging gives each row once, for any page size', async () => {
     const service = await serve(shop)
     for (const size of [37, 100, 999, 10_000]) {
       const pages = await walk(service.app, `${rows}?page_size=${size}`)
@@ -336,7 +336,7 @@ describe('work that is done once', () => {
     }
   })
 
-  test('a page that is asked for twice is kept whole, one that is asked for once is not', async () => {
+  test('a page that is requested twice is cached, one that is requested once is not', async () => {
     const service = await serve(shop)
     const target = `${rows}?page_size=10`
     const queries: number[] = []
@@ -349,7 +349,7 @@ describe('work that is done once', () => {
     expect(new Set(bodies).size).toBe(1)
   })
 
-  test('a page of over a megabyte is kept in its compressed forms alone', async () => {
+  test('a page of over a megabyte is cached only in compressed form', async () => {
     const service = await serve(shop)
     const target = `${rows}?page_size=10000`
     const ask = async (form: Record<string, string>): Promise<number> => {
@@ -364,7 +364,7 @@ describe('work that is done once', () => {
     expect([await ask(gzip), await ask(gzip)]).toEqual([whole[0], 0])
   })
 
-  test('what is kept stays within its bytes, the least recently used goes first', async () => {
+  test('the cache stays within its size, and evicts the least recently used first', async () => {
     const form = { 'Accept-Encoding': 'br' }
     const { body } = await rawGet((await serve(shop)).app, `${rows}?page_size=500&page=2`, form)
     const service = await serve(shop, { cachedBytesMax: Math.round(2.5 * body.length) })

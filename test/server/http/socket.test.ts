@@ -79,7 +79,7 @@ test.each<[title: string, bytes: string, status: number, code: string]>([
   expect(service.logged()).toContain(problem.instance.replace('urn:uuid:', ''))
 })
 
-test('an absolute form in the request line does not reach the links', async () => {
+test('an absolute request target does not appear in links', async () => {
   const answer = await exchange(
     port,
     `GET http://evil.example${rows}?page_size=1 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`,
@@ -97,7 +97,7 @@ test.each(['HTTP/1.0', 'HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nConnect
   },
 )
 
-test('a stop answers what has begun, on kept-alive connections too, and takes nothing new', async () => {
+test('a stop answers requests in progress, on kept-alive connections too, and accepts no new ones', async () => {
   const secondPort = await freePort()
   let asked = 0
   const stopping = await listen((_req, res) => {
@@ -117,7 +117,7 @@ test('a stop answers what has begun, on kept-alive connections too, and takes no
   agent.destroy()
 })
 
-test('a stop sends to the end what a slow reader has not taken yet, and does not wait for the silent', async () => {
+test('a stop sends slow readers their remaining bytes, and does not wait for silent ones', async () => {
   const secondPort = await freePort()
   const body = Buffer.alloc(20_000_000, 'x')
   const stopping = await listen((_req, res) => res.end(body), at(secondPort))
@@ -133,13 +133,13 @@ test('a stop sends to the end what a slow reader has not taken yet, and does not
   silent.destroy()
 })
 
-test('junk behind a request does not take its answer away', async () => {
+test('junk after a request does not prevent its answer', async () => {
   const answer = await exchange(port, `GET ${rows} HTTP/1.1\r\nHost: x\r\n\r\nJUNK\r\n\r\n`)
   expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*\{"n":3\}\]\}$/s)
 })
 
 test.each(['zz\r\n', '5\r\nab\r\nzz', 'x'])(
-  'a body that breaks as %j gets one answer and no second',
+  'a body that breaks as %j gets exactly one answer',
   async (body) => {
     const head = 'HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
     const socket = net.connect(port, '127.0.0.1', () => socket.write(`POST ${rows} ${head}`))
@@ -160,19 +160,19 @@ test.each([
   [5300, 5000],
   [1024, 724],
   [320, 20],
-])('of %d descriptors, %d connections are taken', (descriptors, connections) => {
+])('of %d descriptors, %d connections are accepted', (descriptors, connections) => {
   expect(connectionsWithin(descriptors, { connectionsMax: 5000, filesMax: 100 }, service.log)).toBe(
     connections,
   )
 })
 
-test('a system that lets next to nothing be open is said at the start', () => {
+test('too low a limit of open files is reported at the start', () => {
   expect(() => connectionsWithin(256, { connectionsMax: 5000, filesMax: 100 }, service.log)).toThrow(
     'allows the service 256 open files and connections, but it needs at least 320',
   )
 })
 
-test('readers who have gone leave the line, and what runs for nobody is stopped', async () => {
+test('readers that have left free their place in the queue, and abandoned queries are stopped', async () => {
   const { app, pool } = await serve(shop, { queryConnections: 1, scanConnections: 1 })
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal)
@@ -199,7 +199,7 @@ test('readers who have gone leave the line, and what runs for nobody is stopped'
   await impatient.stop()
 })
 
-test('requests in a row on one connection are answered in turn, and dropped with it', async () => {
+test('pipelined requests are answered in order, and dropped with their connection', async () => {
   const text = await exchange(
     port,
     Array.from(
@@ -229,7 +229,7 @@ test('requests in a row on one connection are answered in turn, and dropped with
   await pipelined.stop()
 })
 
-test('a connection keeps 64 kB of headers of the requests that wait on it', async () => {
+test('a connection buffers at most 64 kB of headers of waiting requests', async () => {
   const { app, pool } = await serve(shop, { queryConnections: 1, scanConnections: 1 })
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal).catch((error: unknown) => error)
@@ -262,7 +262,7 @@ describe('a request body', () => {
     await impatient.stop()
   })
 
-  test('is one of four that are read of a client; those of others are not in the way', async () => {
+  test('is one of at most four per client, which delay no other clients', async () => {
     const clients = Array.from({ length: 30 }, (_, n) => `127.0.0.${2 + (n % 3)}`)
     const sockets = clients.map((localAddress) => net.connect({ port, host: '127.0.0.1', localAddress }))
     for (const socket of sockets) {
@@ -296,7 +296,7 @@ describe('a request body', () => {
   )
 })
 
-test('a port that is taken is said in a sentence', async () => {
+test('an occupied port is reported in one sentence', async () => {
   await expect(listen(service.app, at(port))).rejects.toThrow(
     `cannot listen on 127.0.0.1:${port}: the port is in use; set PORT to another`,
   )

@@ -58,14 +58,14 @@ afterEach(() => {
 })
 
 describe('requests of a class', () => {
-  test('are counted down to nothing, and then refused', async () => {
+  test('are counted down to zero, and then refused', async () => {
     const limiter = limiterOf(10, minute)
     const outcomes = [await counted(limiter), await counted(limiter), await counted(limiter)]
     expect(outcomes).toEqual([2, 1, 0].map((rest) => `ok rows-1m:${rest}:60`))
     expect(await counted(limiter)).toBe('refused by rows-1m')
   })
 
-  test('are counted anew when the window is over, and not before', async () => {
+  test('are counted anew when the window ends, and not before', async () => {
     const limiter = limiterOf(10, minute)
     for (let time = 0; time < 3; time += 1) await counted(limiter)
     mock.timers.tick(59_999)
@@ -81,7 +81,7 @@ describe('requests of a class', () => {
     expect(await counted(limiter)).toBe('ok rows-1m:1:40')
   })
 
-  test('are counted for each client and each class alone', async () => {
+  test('are counted separately for each client and class', async () => {
     const limiter = limiterOf(10, minute, catalog)
     for (let time = 0; time < 4; time += 1) await counted(limiter)
     expect(await counted(limiter, 'b')).toBe('ok rows-1m:2:60')
@@ -89,7 +89,7 @@ describe('requests of a class', () => {
     expect(await counted(limiter, 'a', 'exports')).toBe('ok')
   })
 
-  test('must pass every limit of the class; the refusal that lasts longest is told', async () => {
+  test('must pass every limit of the class; the longest refusal is reported', async () => {
     const limiter = limiterOf(10, minute, hour)
     for (let time = 0; time < 3; time += 1) await counted(limiter)
     mock.timers.tick(60_000)
@@ -100,7 +100,7 @@ describe('requests of a class', () => {
     expect(await left(limiter)).toEqual({ 'rows-1m': 1, 'rows-1h': 0 })
   })
 
-  test('are not counted by asking how a client stands', async () => {
+  test('are not counted by reading the state of a client', async () => {
     const limiter = limiterOf(10, minute, share)
     await counted(limiter)
     for (let time = 0; time < 5; time += 1)
@@ -112,8 +112,8 @@ describe('requests of a class', () => {
   })
 })
 
-describe('requests that come at once', () => {
-  test('pass as far as the limits go, and no further', async () => {
+describe('concurrent requests', () => {
+  test('pass as far as the limits allow, and no further', async () => {
     const limiter = limiterOf(10, { ...minute, quota: 60 }, { ...hour, quota: 1000 }, share)
     const answers = await Promise.all(
       Array.from({ length: 100 }, async () => counted(limiter, 'a', 'rows', 10)),
@@ -125,7 +125,7 @@ describe('requests that come at once', () => {
     expect(await left(limiter)).toEqual({ 'rows-1m': 0, 'rows-1h': 940, 'share-1m': 400 })
   })
 
-  test('are refused by the budget without a count of their class', async () => {
+  test('are refused by the budget without counting in their class', async () => {
     const limiter = limiterOf(10, { ...minute, quota: 60 }, share)
     const answers = await Promise.all(
       Array.from({ length: 10 }, async () => counted(limiter, 'a', 'rows', 300)),
@@ -177,7 +177,7 @@ describe('amounts are counted as described', () => {
 })
 
 describe('the budget', () => {
-  test('is taken by costs of every class; what does not fit is not taken', async () => {
+  test('is used by all classes; costs that do not fit use nothing', async () => {
     const limiter = limiterOf(10, minute, share)
     expect(await spent(limiter, 600)).toBe('400 left')
     expect(await spent(limiter, 500)).toBe('refused by share-1m')
@@ -185,7 +185,7 @@ describe('the budget', () => {
     expect(await left(limiter)).toEqual({ 'rows-1m': 3, 'share-1m': 0 })
   })
 
-  test('is charged for work that is done already, and refuses what comes after it', async () => {
+  test('is charged for finished work, and refuses later work', async () => {
     const limiter = limiterOf(10, share)
     expect((await limiter.charge('a', 300))[0]?.remaining).toBe(700)
     expect((await limiter.charge('a', 5000))[0]?.remaining).toBe(0)
@@ -195,19 +195,19 @@ describe('the budget', () => {
     expect(await spent(limiter, 1)).toBe('999 left')
   })
 
-  test('never suffices for more than all of it, but for files', async () => {
+  test('never allows more than its total, except for files', async () => {
     const limiter = limiterOf(10, share)
     expect(await spent(limiter, 1001)).toBe('never by share-1m')
     expect(await spent(limiter, 1001, 'a', true)).toBe('0 left')
   })
 
-  test('is none where the catalog has none', async () => {
+  test('does not exist if the catalog has none', async () => {
     const limiter = limiterOf(10, minute)
     expect([await limiter.spend('a', 1e9, 'rows'), await limiter.charge('a', 1e9)]).toEqual([[], []])
   })
 })
 
-test('the client not seen for longest is forgotten first', async () => {
+test('the least recently seen client is forgotten first', async () => {
   const limiter = limiterOf(2, minute)
   for (const client of ['a', 'b', 'a', 'c']) await counted(limiter, client)
   const rest = async (client: string): Promise<number | undefined> => (await left(limiter, client))['rows-1m']

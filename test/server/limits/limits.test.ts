@@ -51,7 +51,7 @@ async function shareLeft(app: Service['app']): Promise<number> {
 }
 
 describe('the limits of the catalog', () => {
-  test('hold for each client, and say when to come back and what to do instead', async () => {
+  test('apply to each client, and refusals say when to return and what to do instead', async () => {
     const { app, snapshots, catalog } = await serve(shop, { rateLimits: true, trustProxy: 1 })
     const ask = (address: string, client: string) => request(app).get(address).set('X-Forwarded-For', client)
     await ask(rows, '192.0.2.1').expect(200)
@@ -100,7 +100,7 @@ describe('the limits of the catalog', () => {
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
   })
 
-  test('count both families together, and a forged client does not help', async () => {
+  test('count both families together, and a forged client address does not help', async () => {
     const { app } = await serve(shop, { rateLimits: true })
     const ask = (address: string, client: string) => request(app).get(address).set('X-Forwarded-For', client)
     const answers = [
@@ -111,7 +111,7 @@ describe('the limits of the catalog', () => {
     expect(answers.map((answer) => answer.status)).toEqual([200, 200, 429])
   })
 
-  test('all hold, the longest window too, for what comes at once', async () => {
+  test('all apply to concurrent requests, the longest window too', async () => {
     const hour = { per: '1h', windowMs: 3_600_000 }
     const { app } = await limited({
       rows: [
@@ -135,7 +135,7 @@ describe('the limits of the catalog', () => {
     expect(limits.find(({ policy }) => policy === 'rows-1m')?.remaining).toBe(7)
   })
 
-  test('forget the client that was not seen for longest, when there are too many', async () => {
+  test('forget the least recently seen client if there are too many', async () => {
     const { app } = await serve(shop, { rateLimits: true, trustProxy: 1, clientsMax: 2 })
     const status = async (client: string): Promise<number> =>
       (await request(app).get(rows).set('X-Forwarded-For', client)).status
@@ -159,8 +159,8 @@ async function incompressibleTable(): Promise<Workshop> {
   return table
 }
 
-describe('what an ask counts', () => {
-  test('is nothing for what the reader has, and goes on so past the limit', async () => {
+describe('the cost of a request', () => {
+  test('is nothing for an unchanged answer, even beyond the limit', async () => {
     const { app } = await limited({ rows: [{ requests: 1, ...minute }] })
     const first = await request(app).get(rows).expect(200)
     const again = () => request(app).get(rows).set('If-None-Match', String(first.headers['etag']))
@@ -201,7 +201,7 @@ describe('what an ask counts', () => {
     expect(body).toMatchObject({ limits: [{ remaining: 100 }, { remaining: 60_000 }] })
   })
 
-  test('is nothing of the budget for looking for what others have found, or for what is cached', async () => {
+  test('of a lookup that is cached or shared is nothing of the budget', async () => {
     const { app } = await limited({})
     const cost = async (query: string): Promise<number> => {
       const before = await shareLeft(app)
@@ -227,7 +227,7 @@ describe('what an ask counts', () => {
     ['no range', { 'If-None-Match': '', Range: 'foo=0-0' }, 200, 3],
     ['ranges', { 'If-None-Match': '', Range: 'bytes=0-0,9-9' }, 200, 3],
     ['ranges that are one', { 'If-None-Match': '', Range: 'bytes=0-5,6-9' }, 206, 1],
-  ])('is, in pieces of 4 MB, what is sent of a file: %s', async (_what, headers, status, pieces) => {
+  ])('of a file is one per 4 MB that are sent: %s', async (_what, headers, status, pieces) => {
     const catalog: Catalog = { ...files.catalog, limits: none }
     const { app } = await serve({ ...files, catalog }, { rateLimits: true })
     const { headers: redirectHeaders } = await request(app).get('/files/d/t.csv.gz').expect(302)
@@ -242,7 +242,7 @@ describe('what an ask counts', () => {
     expect(Math.ceil((before - after) / 20)).toBe(pieces)
   })
 
-  testAll('of rows is the same in a form for people', async () => {
+  testAll('of rows is the same on a page for people', async () => {
     const wide = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: [], search: [] })
     const large = await workshop(wide, {
       'd/t.csv': `n,s\n${Array.from({ length: 100 }, (_, n) => `${n},${'x'.repeat(60_000)}\n`).join('')}`,
@@ -262,7 +262,7 @@ describe('what an ask counts', () => {
     expect(costs.every((cost) => cost > 170 && cost < 2000)).toBe(true)
   })
 
-  test('is refused where nothing is left of its class, and what counts in another is not', async () => {
+  test('is refused without quota in its class, whatever other classes have left', async () => {
     const { app } = await limited({ exports: [{ requests: 3, ...minute }] })
     const get = (address: string) => request(app).get(address)
     await get(`${exported}?format=ndjson&m=1`).expect(200)
@@ -274,7 +274,7 @@ describe('what an ask counts', () => {
     await get(rows).expect(200)
   })
 
-  test('is never more than the share of the machine, whatever is waited for', async () => {
+  test('is never above the share of the machine, whatever is waited for', async () => {
     const { app } = await limited({ share: { percent: 1, per: '1s', windowMs: 100 } })
     const answer = await request(app).get(`${exported}?format=ndjson`).expect(422)
     expect(answer.body).toMatchObject({
@@ -283,7 +283,7 @@ describe('what an ask counts', () => {
     })
   })
 
-  test('is no matter of others who want the same at that moment', async () => {
+  test('does not depend on others who request the same at that moment', async () => {
     const { app } = await limited({ rows: [{ requests: 1, ...minute }] }, { trustProxy: 1 })
     const ask = (client: string, m: number) =>
       request(app).get(`${rows}?m=${m}&n__gt=1`).set('X-Forwarded-For', client)
@@ -297,7 +297,7 @@ describe('what an ask counts', () => {
   })
 })
 
-test('documents and pages are charged the time that writing them took, and cached ones nothing', async () => {
+test('of documents and pages is the time to build them, and nothing if they are cached', async () => {
   const [dataset] = [...shop.catalog.datasets.values()] as [Dataset]
   const datasets = new Map(
     Array.from({ length: isQuick ? 50 : 200 }, (_, n) => [`d${n}`, { ...dataset, slug: `d${n}` }] as const),
@@ -323,7 +323,7 @@ test('documents and pages are charged the time that writing them took, and cache
   }
 })
 
-test('the remaining quotas of a client with all limits, at no cost', async () => {
+test('the remaining quotas of a client are listed with all limits, at no cost', async () => {
   const { app } = await limited({ rows: [{ requests: 5, ...minute }], files: [{ requests: 9, ...minute }] })
   await request(app).get(rows).expect(200)
   for (let time = 0; time < 3; time += 1) {
@@ -358,13 +358,13 @@ test('the remaining quotas of a client with all limits, at no cost', async () =>
   await request(app).get('/limits').set('Accept', 'text/html').expect(200).expect('Content-Type', /html/)
 })
 
-test('a share of all of the machine is none', async () => {
+test('a share of all of the machine means no limit', async () => {
   const { app } = await limited({ rows: [{ requests: 5, ...minute }], share: { percent: 100, ...minute } })
   const { headers } = await request(app).get(rows).expect(200)
   expect(headers['ratelimit-policy']).toBe('"rows-1m"; q=5; w=60')
 })
 
-test('without limits nothing is told of them', async () => {
+test('without limits no headers state them', async () => {
   const { app } = await serve(shop)
   const { headers } = await request(app).get(rows).expect(200)
   expect(headers['ratelimit']).toBeUndefined()
@@ -380,7 +380,7 @@ test.each([
   [['4.4.4.4', '4.4.4.4:1000', '4.4.4.4:2000', ' 4.4.4.4 ', '::ffff:4.4.4.4']],
   [['2001:db8::1', '[2001:db8::1]:80', '[2001:db8:0:ff::2]', '2001:db8:0:12::3%eth0']],
   [['junk', 'more junk', '4.4.4', '1', '0x7f.1', '999.1.1.1', '[::1', '127.0.0.1:x']],
-])('one client is %j, and any other another', async (forms) => {
+])('one client is %j, and every other address is another one', async (forms) => {
   const client = clientOf({ trustProxy: 1, clientIpv6Prefix: 56 })
   expect(new Set(forms.map((form) => keyOf(client, form))).size).toBe(1)
   const [firstForm = ''] = forms
@@ -394,18 +394,18 @@ test.each<[proxies: number, client: string]>([
   [2, '2.2.2.2'],
   [3, '1.1.1.1'],
   [9, '1.1.1.1'],
-])('%i proxies are believed, and whatever is said before them is not', (trustProxy, address) => {
+])('%i proxies are trusted, and addresses before them are ignored', (trustProxy, address) => {
   const client = clientOf({ trustProxy, clientIpv6Prefix: 56 })
   expect(keyOf(client, '1.1.1.1, 2.2.2.2, 3.3.3.3')).toBe(address)
 })
 
-test('an IPv6 client is as wide as it is set', () => {
+test('an IPv6 client is a network of the configured size', () => {
   const client = clientOf({ trustProxy: 1, clientIpv6Prefix: 48 })
   expect(keyOf(client, '2001:db8:0:1000::1')).toBe(keyOf(client, '2001:db8:0:ff00::1'))
   expect(keyOf(client, '2001:db8:0:1000::1')).not.toBe(keyOf(client, '2001:db8:1:1000::1'))
 })
 
-test('proxies are believed by their subnets, and nobody else', () => {
+test('proxies are trusted by their subnets, and no others', () => {
   const client = clientOf({ trustProxy: ['10.0.0.0/8', 'loopback'], clientIpv6Prefix: 56 })
   expect(keyOf(client, '192.0.2.7', '10.1.2.3')).toBe('192.0.2.7')
   expect(keyOf(client, '192.0.2.7, 10.9.9.9', '127.0.0.1')).toBe('192.0.2.7')
@@ -420,6 +420,6 @@ test.each([
   ['192.0.2.77', '192.0.2.0/24'],
   ['2001:db8:1234:5600::/56', '2001:db8:1234::/48'],
   ['unknown', 'unknown'],
-])('of %s the log has %s', (client, logged) => {
+])('the log shows %s as %s', (client, logged) => {
   expect(anonymize(client)).toBe(logged)
 })

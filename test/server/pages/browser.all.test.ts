@@ -70,7 +70,7 @@ describeInBrowser('pages in a browser', () => {
     ),
     ...plain.map(([kind, path]) => [kind, path]),
   ])(
-    '%s is read by all, fits, and is large enough',
+    '%s is accessible, fits, and has readable sizes',
     async (_kind, path = '') => {
       const problems: unknown[] = []
       const page = await browser().newPage()
@@ -138,7 +138,7 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   })
 
-  test('a page is whole without scripts, and with one a reader chooses light or dark, which stays', async () => {
+  test('a page is complete without scripts, and with one a reader chooses light or dark, which stays', async () => {
     const page = await browser().newPage({ colorScheme: 'light' })
     const background = (): Promise<string> =>
       page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
@@ -155,7 +155,7 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   })
 
-  test('a chart shows in a frame of another site, and other pages do not', async () => {
+  test('a chart is shown in a frame of another site, and other pages are not', async () => {
     const page = await browser().newPage()
     const chart = `${at.base}/en/dataset/covid19/caso/chart/?group=state&place_type=state`
     await page.goto(chart)
@@ -294,7 +294,7 @@ describeInBrowser('pages in a browser', () => {
     }
   })
 
-  test('a choice is sent when it is made, and what is empty stays out of the address', async () => {
+  test('a choice is sent at once, and empty inputs stay out of the address', async () => {
     const page = await browser().newPage()
     await page.goto(`${at.base}/en/dataset/covid19/caso/chart/?place_type=state`)
     await page.selectOption('#chart-group', 'date')
@@ -310,7 +310,7 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   })
 
-  test('everything on a table can be reached by keys, and no place holds them', async () => {
+  test('everything on a table can be reached by keyboard, and nothing traps the focus', async () => {
     const page = await browser().newPage()
     await page.goto(`${at.base}/en/dataset/covid19/boletim/?page_size=3`)
     const count = await page.evaluate(
@@ -326,7 +326,7 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   }, 60_000)
 
-  test('the first column of a table stays in line while the others scroll', async () => {
+  test('the first column of a table stays visible while the others scroll', async () => {
     const page = await browser().newPage({ viewport: { width: 700, height: 900 } })
     await page.goto(`${at.base}/en/dataset/covid19/caso/`)
     const edges = await page.evaluate(() => {
@@ -341,7 +341,7 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   }, 60_000)
 
-  test('the fields of a table are read on a phone without scrolling to the side', async () => {
+  test('the fields of a table are read on a phone without scrolling sideways', async () => {
     const page = await browser().newPage({ viewport: { width: 390, height: 900 } })
     await page.goto(`${at.base}/en/dataset/covid19/caso/fields/`)
     const widest = await page.evaluate(() =>
@@ -353,7 +353,7 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   }, 60_000)
 
-  test('SQL without JavaScript is a sentence, and no form that leads nowhere', async () => {
+  test('SQL without JavaScript is a sentence, and no useless form', async () => {
     const context = await browser().newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
     await page.goto(`${at.base}/en/dataset/covid19/caso/sql/?state=SP`)
@@ -362,7 +362,7 @@ describeInBrowser('pages in a browser', () => {
     await context.close()
   }, 60_000)
 
-  test('SQL runs on the rows of a selection, with all network but our own address cut', async () => {
+  test('SQL runs on the rows of a selection, with no network but this service', async () => {
     const context = await browser().newContext()
     await context.route('**', (route) =>
       route.request().url().startsWith(at.base) ? route.continue() : route.abort(),

@@ -93,7 +93,7 @@ test('the counts lead to the rows of one kind, and versions to their own changes
   expect(links).toContain(`/en/dataset/d/t/changes/?to=${ids[1]}`)
 })
 
-test.each(['/en/dataset/d/t/', '/en/dataset/d/'])('%s leads to the changes of the table', async (path) => {
+test.each(['/en/dataset/d/t/', '/en/dataset/d/'])('%s links to the changes of the table', async (path) => {
   const { links } = await page(path)
   expect(links).toContain('/en/dataset/d/t/changes/')
 })
@@ -140,7 +140,7 @@ test('a table without an earlier version says so', async () => {
   ])
 })
 
-test('a version that is not kept is a page that says so', async () => {
+test('a version that has expired is a page that says so', async () => {
   const { status } = await page('/en/dataset/d/t/changes/?since=20200101T000000Z-000000000000')
   expect(status).toBe(410)
 })

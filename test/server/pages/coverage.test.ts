@@ -55,7 +55,7 @@ test.each<[table: string, covered: string | null]>([
   expect(times).toBe(covered ?? '')
 })
 
-test('a dataset and its card cover all of its tables', async () => {
+test('a dataset and its card state the period of all of its tables', async () => {
   expect(textIn(await markupAt('/en/dataset/d/'))).toMatch(/Period\s+2018 to 2022/)
   expect(textIn(await markupAt('/pt/'))).toContain('até 2022')
 })

@@ -72,7 +72,7 @@ async function page(target: string, accept = 'text/html'): Promise<string> {
 
 const said = (markup: string): string => textIn(markup).replaceAll(/\s+/g, ' ')
 
-test('a dataset sets what was promised beside what is so, each date by its name', async () => {
+test('a dataset shows the promised update frequency beside the actual one, each date with its meaning', async () => {
   const text = said(await page('/en/dataset/rain/'))
   expect(text).toContain('Update frequency: daily. The data last changed on Feb 2, 2026.')
   expect(text).toMatch(/Late: no update for \d+ days\./)
@@ -101,7 +101,7 @@ test('a table shows the license of its dataset, and the rows left out', async ()
   expect(await shown('/en/dataset/d/')).toContain('Update frequency: monthly.')
 })
 
-test('the versions are told with what each has more than the one before', async () => {
+test('versions are listed with the rows that each adds to the previous one', async () => {
   const text = said(await page('/en/files/rain/'))
   expect(text).toMatch(
     /Feb 2, 2026, 12:00 PM UTC: 6 rows \+1 row 20260202T120000Z-\w+ Feb 1, 2026, 12:00 PM UTC: 5 rows/,
@@ -113,7 +113,7 @@ test('the versions are told with what each has more than the one before', async 
   expect(said(await page(old))).toContain('5 rows Columns')
 })
 
-test('a dataset is cited as text and as BibTeX, with what TeX would take for orders escaped', async () => {
+test('a dataset is cited as text and as BibTeX, with the commands of TeX escaped', async () => {
   const today = new Date().toISOString().slice(0, 10)
   const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(today))
   expect(said(await page('/en/dataset/rain/'))).toContain(
@@ -258,11 +258,11 @@ describe('a chart', () => {
       ],
     ],
     ['?uf=AM', []],
-  ])('%s adds up exactly the rows that are asked for', async (query, values) => {
+  ])('%s adds up exactly the matching rows', async (query, values) => {
     expect(valuesOf(await page(at + query))).toEqual(values)
   })
 
-  test('leads from each of its values to as many rows', async () => {
+  test('links from each of its values to as many rows', async () => {
     for (const by of ['date', 'uf', 'place']) {
       const links = linksOf(await page(`${at}?group=${by}`))
       expect(links.length).toBeGreaterThan(3)
@@ -273,7 +273,7 @@ describe('a chart', () => {
   test.each<[step: string, days: string[], counts: string[]]>([
     ['months', ['2019-12-31', '2020-01-01', '2020-01-31', '2020-02-29', '2022-12-31'], ['1', '2', '1', '1']],
     ['years', ['1890-01-01', '1890-12-31', '1891-01-01', '2020-06-15', '9999-12-31'], ['2', '1', '1', '1']],
-  ])('leads from %s to all of their days, and no other', async (_step, days, counts) => {
+  ])('links from %s to all of their days, and to no others', async (_step, days, counts) => {
     const fields = [{ name: 'day', type: 'date' }]
     const long = await workshop(catalogAround([{ name: 't', order: ['day'], filters: ['day'], fields }]), {
       'd/t.csv': `day\n${days.join('\n')}\n`,
@@ -313,7 +313,7 @@ describe('a chart', () => {
       '?group=uf&measure=deaths__sum,rows&level__in=state,city',
       '?group=uf&measure=deaths__sum,rows&level__contains=t',
       '?group=uf&measure=deaths__sum,rows&level__ne=town',
-    ])('%s adds up nothing before the choice is made', async (query) => {
+    ])('%s shows no sums before the reader chooses totals or parts', async (query) => {
       const markup = await shown(query)
       expect(valuesOf(markup)).toEqual([])
       const { status, headers } = await rawGet(beside.app, `/api/v1/dataset/d/t/aggregate/${query}`)
@@ -358,7 +358,7 @@ describe('a chart', () => {
       ['group=uf&measure=deaths__sum&level__ne=state&uf=XX', 'uf: "XX" is not a value'],
       ['group=uf&measure=deaths__sum&uf=XX', 'uf: "XX" is not a value'],
       ['group=uf&measure=deaths__sum&uf=BA', undefined],
-    ])('an aggregate that adds no totals to their parts has no hint of them: %s', async (query, hint) => {
+    ])('an aggregate that adds no totals to their parts has no hint about them: %s', async (query, hint) => {
       const { headers } = await rawGet(beside.app, `/api/v1/dataset/d/t/aggregate/?${query}`)
       expect(headers['acervo-hint']).toBe(hint)
     })
@@ -402,12 +402,12 @@ describe('a chart', () => {
           ['state', '35', '2'],
         ],
       ],
-    ])('%s keeps them apart', async (query, values) => {
+    ])('%s keeps totals and parts apart', async (query, values) => {
       expect(valuesOf(await shown(query))).toEqual(values)
     })
   })
 
-  test('keeps what it is drawn by when a filter is taken away', async () => {
+  test('keeps its group and measure when a filter is removed', async () => {
     const markup = await page(`${at}?group=uf&measure=n__sum&place=a`)
     const chips = [...markup.matchAll(/<a\s+href="([^"]*)"[^>]*aria-label="Remove/g)].map(([, link = '']) =>
       textIn(link),
@@ -451,7 +451,7 @@ describe('a chart elsewhere', () => {
     expect([...path.matchAll(/[ML]([\d.]+) /g)].map(([, x]) => Number(x))).toEqual([52, 278, 504, 956])
   })
 
-  test('is in a frame of any site, with the data of its version', async () => {
+  test('is shown in a frame of any site, with the data of its version', async () => {
     const markup = await page(chart)
     const line = textIn(/<code[^>]*>(&lt;iframe.*?)<\/code>/s.exec(markup)?.[1] ?? '')
     const address = /src="([^"]*)"/.exec(line)?.[1]?.replaceAll('&amp;', '&') ?? ''
@@ -491,7 +491,7 @@ describe('a chart elsewhere', () => {
     }
   })
 
-  test('the addresses of earlier versions lead to it', async () => {
+  test('is found at the addresses of earlier versions of the software', async () => {
     const { status, headers } = await rawGet(
       service.app,
       '/en/dataset/rain/daily/chart/?chart_by=uf&chart_sum=n&place=a',
@@ -503,7 +503,7 @@ describe('a chart elsewhere', () => {
   })
 })
 
-test('rows are in a frame too, and say when there are newer ones', async () => {
+test('rows are shown in a frame too, with a notice of newer ones', async () => {
   const frames = await workshop(
     catalogAround([{ name: 't', order: ['n asc'], fields: [fieldOf('n:integer')] }]),
     { 'd/t.csv': 'n\n1\n' },

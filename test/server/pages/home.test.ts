@@ -164,7 +164,7 @@ test('small charts are computed once for each snapshot and language', async () =
   ]).toEqual([3, true])
 })
 
-test('a client that leaves does not take a small chart from another one', async () => {
+test('a client that leaves does not stop a small chart for another one', async () => {
   const { service: ownService } = await published()
   const leave = new AbortController()
   const server = http.createServer(ownService.app).listen(0, '127.0.0.1')

@@ -46,7 +46,7 @@ const packed = (text: string): string => (text.match(/"(?:[^"\\]|\\.)*"|[^\s"]+/
 describe.each(addresses)('%s', (address) => {
   const get = (headers: Record<string, string>, target = address) => rawGet(service.app, target, headers)
 
-  test.each(programs)('is the same to a byte for whoever accepts "%s"', async (accept) => {
+  test.each(programs)('is the same to a byte for every client that accepts "%s"', async (accept) => {
     const due = await get({ Accept: 'application/json' })
     const got = await get(accept === '' ? {} : { Accept: accept })
     const told = ({ headers }: typeof due) =>
@@ -59,7 +59,7 @@ describe.each(addresses)('%s', (address) => {
     expect(got.body.equals(due.body)).toBe(true)
   })
 
-  test.each(Object.entries(accepted))('is a page of the very same answer for %s', async (_name, accept) => {
+  test.each(Object.entries(accepted))('is a page of the same answer for %s', async (_name, accept) => {
     const due = await get({ Accept: 'application/json' })
     const page = await get({ Accept: accept })
     expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
@@ -89,7 +89,7 @@ function withJson(address: string): string {
   return `${address}${address.includes('?') ? '&' : '?'}format=json`
 }
 
-test('a page of an answer is in the language of the browser, and its links are live', async () => {
+test('a page of an answer is in the language of the browser, and its links work', async () => {
   const page = await rawGet(service.app, '/api/v1/datasets/', {
     Accept: 'text/html',
     'Accept-Language': 'en',
@@ -101,7 +101,7 @@ test('a page of an answer is in the language of the browser, and its links are l
 })
 
 test.each(['/api/v1/dataset/covid19/caso/data/?page_size=x', '/api/v1/dataset/nope/', '/api/v1/nothing/'])(
-  '%s is a page that tells what is wrong, and problem details for programs',
+  '%s is a page that explains the fault, and problem details for programs',
   async (address) => {
     const page = await rawGet(service.app, address, { Accept: accepted.firefox })
     const problem = await rawGet(service.app, address, { Accept: 'application/json' })
@@ -112,7 +112,7 @@ test.each(['/api/v1/dataset/covid19/caso/data/?page_size=x', '/api/v1/dataset/no
   },
 )
 
-test('how the service is, is a page for a browser too', async () => {
+test('the health of the service is a page for a browser too', async () => {
   const page = await rawGet(service.app, '/health', { Accept: accepted.firefox })
   const due = await rawGet(service.app, '/health', {})
   expect([page.headers['content-type'], page.headers['cache-control']]).toEqual([
@@ -126,7 +126,7 @@ test('how the service is, is a page for a browser too', async () => {
 })
 
 test.each(['/api/v1/dataset/covid19/caso/export/', '/files/covid19/caso.csv.gz'])(
-  '%s is no page, whoever asks',
+  '%s is never a page',
   async (address) => {
     const { headers } = await rawGet(service.app, address, { Accept: accepted.chromium })
     expect(String(headers['content-type'])).not.toContain('html')

@@ -56,7 +56,7 @@ function chipsOf(text: string): string[] {
 describe('of odd names and values', () => {
   const at = '/en/dataset/d/t/'
 
-  test('every frequent value and every bar leads to as many rows as it says', async () => {
+  test('every frequent value and every bar leads to the stated number of rows', async () => {
     const markup = await page(at)
     const values = [...markup.matchAll(/<a href="([^"]*)" title="[^"]*: (\d+) rows?"/g)]
     const bars = [...markup.matchAll(/<a href="([^"]*)"><title>[^<]*: (\d+) rows?<\/title/g)]
@@ -101,7 +101,7 @@ describe('of odd names and values', () => {
     'fields__isnull=true',
     'search=true',
     'snapshot=current&ordering=-day&fields=day',
-  ])('a form that is sent as it is shows the same rows: %s', async (query) => {
+  ])('a form that is sent unchanged shows the same rows: %s', async (query) => {
     const markup = await page(`${at}?${new URLSearchParams(query).toString()}`)
     const [form] = formsIn(markup)
     const sent = (form?.controls ?? [])

@@ -39,7 +39,7 @@ async function page({ app }: Service, target: string): Promise<string> {
 test.each([
   ['logo.svg', svg, 'image/svg+xml'],
   ['logo.png', png, 'image/png'],
-])('%s stands before the title and in the tab, byte for byte', async (name, content, type) => {
+])('%s is shown before the title and in the tab, byte for byte', async (name, content, type) => {
   const service = await served(await portalWith(`logo: ${name}`, { [name]: content }))
   const home = await page(service, '/en/')
   const [, source = ''] =

@@ -108,7 +108,7 @@ test.each([
   ['pt-BR,pt;q=0.9,en;q=0.8', 'pt-BR'],
   ['en-US,en;q=0.9', 'en'],
   ['de', 'pt-BR'],
-])('a browser that asks for %s is answered in %s', async (asked, locale) => {
+])('a browser that requests %s is answered in %s', async (asked, locale) => {
   const { headers, text } = await get('/', { 'Accept-Language': asked })
   expect([headers['content-language'], headers['vary']]).toEqual([
     locale,
@@ -119,7 +119,7 @@ test.each([
 
 const pagesMax = isQuick ? 80 : 400
 
-test('every link of every page leads somewhere, and nothing of the data is markup', async () => {
+test('every link of every page works, and no data becomes markup', async () => {
   const seen = new Set<string>()
   const left = ['/']
   const broken: string[] = []
@@ -165,14 +165,14 @@ describe.each(languages)('a table in %s', (language) => {
     'day__gte=2024-05-01',
     'search=script',
     's__contains=onerror',
-  ])('%s shows so many rows as the API counts', async (query) => {
+  ])('%s shows the number of rows that the API counts', async (query) => {
     const { status, text } = await get(`${page}?${query}`)
     const { headers } = await rawGet(service.app, `/api/v1/dataset/d/t/data/?${query}`)
     expect([status, Number(headers['acervo-count']) > 30]).toEqual([200, true])
     expect(rowCountOn(text)).toBe(headers['acervo-count'])
   })
 
-  test('a bar and a frequent value lead to as many rows as they say', async () => {
+  test('a bar and a frequent value lead to the stated number of rows', async () => {
     const { text } = await get(page)
     const bars = [...text.matchAll(/<a href="([^"]*)"><title>[^<]*: ([\d.,]+) [^<]*<\/title\s*>/g)]
     const values = [...text.matchAll(/<a href="([^"]*)" title="[^"]*: ([\d.,]+) (?:rows?|linhas?)"/g)]
@@ -187,7 +187,7 @@ describe.each(languages)('a table in %s', (language) => {
   })
 
   test.each(['', 'row/3/', 'chart/', 'sql/'])(
-    'a snapshot that is gone is told at %s, with the way to the present',
+    'an expired snapshot is reported at %s, with a link to the current one',
     async (end) => {
       const gone = await rawGet(service.app, `${page}${end}?snapshot=20200101T000000Z-0123456789ab`, browser)
       expect([gone.status, gone.headers['link']]).toEqual([
@@ -204,16 +204,16 @@ describe.each(languages)('a table in %s', (language) => {
     [1, 200, 1],
     [200, 200, 200],
     [201, 400, 0],
-  ])('of %i rows answers %i, since too many would hold up others', async (size, status, shown) => {
+  ])('of %i rows answers %i, since too many would delay others', async (size, status, shown) => {
     const got = await get(`${page}?page_size=${size}`)
     expect([got.status, got.text.match(/<th scope="row">/g)?.length ?? 0]).toEqual([status, shown])
   })
 
-  test('what cannot be asked is told', async () => {
+  test('an invalid query is explained', async () => {
     expect((await get(`${page}?n__gte=1`)).status).toBe(400)
   })
 
-  test('a form that sends all its fields, most of them empty, leads to a clean address', async () => {
+  test('a form with empty fields leads to a clean address', async () => {
     const sent = `${page}?search=&kind=a&day__gte=&day__lte=&fields=n&fields=kind`
     const { status, headers } = await rawGet(service.app, sent, browser)
     expect([status, headers['location']]).toEqual([303, `${page}?kind=a&fields=n%2Ckind`])
@@ -228,7 +228,7 @@ describe.each(languages)('a table in %s', (language) => {
   })
 })
 
-test('errors are pages for people, and problem details for programs, as before', async () => {
+test('errors are pages for people, and problem details for programs', async () => {
   const wrong = '/pt/dataset/d/t/?kin=a'
   const page = await get(wrong)
   expect([page.status, page.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8'])
@@ -248,7 +248,7 @@ test.each(['/en/?q=a+b+c+d+e+f+g+h+i+j+k', '/api/v1/dataset/d/t/data/?page=99999
   },
 )
 
-test('every process gives a page the same name', async () => {
+test('every process gives a page the same ETag', async () => {
   for (const target of [
     '/en/',
     '/pt/dataset/d/',
@@ -268,7 +268,7 @@ test('every process gives a page the same name', async () => {
   }
 })
 
-test('a page that did not change is not sent again', async () => {
+test('an unchanged page is not sent again', async () => {
   for (const target of ['/en/', '/en/dataset/d/', '/en/dataset/d/t/?kind=a', '/en/dataset/d/t/fields/']) {
     const { headers } = await get(target)
     const again = await rawGet(service.app, target, { ...browser, 'If-None-Match': String(headers['etag']) })

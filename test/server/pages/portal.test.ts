@@ -70,7 +70,7 @@ function isOpened(target: string): boolean {
   return table === undefined || openedTables().includes(table)
 }
 
-test('every link and every download leads somewhere', async () => {
+test('every link and every download works', async () => {
   const seen = new Set<string>(['/'])
   const left = ['/']
   const broken: string[] = []
@@ -101,7 +101,7 @@ test('every link and every download leads somewhere', async () => {
   }
 }, 300_000)
 
-test('a page of any table is small: one style sheet, one script, and no more than 100 kB', async () => {
+test('a page of any table is small: one style sheet, one script, and at most 100 kB', async () => {
   const large: unknown[] = []
   for (const table of published) {
     for (const language of languages) {
@@ -118,7 +118,7 @@ test('a page of any table is small: one style sheet, one script, and no more tha
   expect(large).toEqual([])
 })
 
-test('scripts are less than 10 kB each, but for the one that runs SQL', async () => {
+test('scripts have less than 10 kB each, except for the one that runs SQL', async () => {
   const { text } = await get('/en/')
   const [, script = ''] = /<script\s+src="([^"]*)"/.exec(text) ?? []
   const answer = await fetch(base + script)
@@ -126,7 +126,7 @@ test('scripts are less than 10 kB each, but for the one that runs SQL', async ()
   expect([answer.status, length > 1000, length < 10_000]).toEqual([200, true, true])
 })
 
-test('every form of every table shows so many rows as the API counts', async () => {
+test('every form of every table shows the number of rows that the API counts', async () => {
   const random = randomFrom(seed)
   const wrong: string[] = []
   for (const [index, table] of published.entries()) {
@@ -168,7 +168,7 @@ function filled(
   return [[name, name.endsWith('__gte') ? '1990' : '2100']]
 }
 
-test('the chart of any table opens drawn, with a measure of its own, in no more than 100 kB', async () => {
+test('the chart of any table opens drawn, with a measure of its own, in at most 100 kB', async () => {
   const faults: unknown[] = []
   for (const table of published) {
     for (const language of languages) {

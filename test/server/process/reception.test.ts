@@ -48,14 +48,14 @@ test('connections go to the workers in turn', async () => {
   expect([await told(), await told(), await told()]).toEqual(['a', 'b', 'a'])
 })
 
-test('those that come while there is no worker wait for the first', async () => {
+test('connections that arrive while there is no worker wait for the first one', async () => {
   const answers = [told(), told(), told()]
   await setTimeout(20)
   reception.add(workerNamed('b', reception, true).worker)
   expect(await Promise.all(answers)).toEqual(['b', 'b', 'b'])
 })
 
-test('what a worker was given and had not taken when it died goes to another', async () => {
+test('a connection that a worker had not accepted when it died goes to another one', async () => {
   const dying = workerNamed('a', reception, false)
   reception.add(dying.worker)
   const answers = [told(), told(), told()]
@@ -66,7 +66,7 @@ test('what a worker was given and had not taken when it died goes to another', a
   expect(await Promise.all(answers)).toEqual(['', 'b', 'b'])
 })
 
-test('a worker that is only taken out keeps what it was given', async () => {
+test('a worker that is only removed keeps its connections', async () => {
   const leaving = workerNamed('a', reception, false)
   reception.add(leaving.worker)
   const answer = told()

@@ -174,7 +174,7 @@ const cases: readonly [parameter: string, text: string][] = [
   ...of('format', ['xml', 'CSV', 'api', 'xls', 'parquet', 'jsonl', 'json ']),
 ]
 
-test('there are enough of them', () => {
+test('there are enough bad queries', () => {
   expect(new Set(cases.map(([parameter, text]) => `${parameter}=${text}`)).size).toBeGreaterThan(250)
 })
 
@@ -214,7 +214,7 @@ describe('several at once', () => {
     expect(errors.map(({ parameter }) => parameter).toSorted()).toEqual(named.toSorted())
   })
 
-  test('more conditions than there may be', async () => {
+  test('more conditions than allowed', async () => {
     const texts = ['s', 'w'].flatMap((name) =>
       ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains', 'startswith'].map(
         (operator) => `${name}__${operator}=a`,
@@ -233,7 +233,7 @@ describe('several at once', () => {
     expect((body as { detail: string }).detail).toContain('There are more than 30 conditions.')
   })
 
-  test('a table that allows nothing says so', async () => {
+  test('a table without filters says so', async () => {
     expect(await saidOf('n=1')).toBe('The field "n" of d/mute is not a filter; filters: none.')
     expect(await saidOf('search=a')).toBe('The table d/mute has no fields to search.')
   })
@@ -261,7 +261,7 @@ test.each<[query: string, sentence: string]>([
     `must be one of: ${rowFormats.map(({ name }) => name).join(', ')} (did you mean "ndjson"?)`,
   ],
   ['n=abc', 'The parameter "n__eq" must be a whole number of 64 bits, digits only, such as 1200 or -7.'],
-])('%s is told what would be right', async (query, sentence) => {
+])('%s is answered with a correct form', async (query, sentence) => {
   const { body } = await request(service.app).get(`${address}?${query}`).expect(400)
   expect((body as { detail: string }).detail).toContain(sentence)
 })

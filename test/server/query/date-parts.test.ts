@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 
 test.each(sampled([10_000_000, 0]))(
-  'random conditions on parts, with %d bytes for codes',
+  'random conditions on parts give the rows of the evaluator, with %d bytes for codes',
   async (codesBytesMax) => {
     const { app } = await serve(shop, { codesBytesMax })
     const [table] = allTables(shop.catalog)

@@ -25,18 +25,18 @@ test.each<[text: string, values: string[] | null]>([
   ['"a"b', null],
   ['"a', null],
   ['"a""', null],
-])('%j is %j', (text, values) => {
+])('the list %j has the items %j', (text, values) => {
   expect(parseList(text)).toEqual(values)
 })
 
 test.each([[['[', ']']], [['(a', 'b)']], [['{', 'x', '}']]])(
-  '%j is written as a list, not in brackets',
+  '%j is written as a list without brackets',
   (values) => {
     expect([parseList(formatList(values)), correctedList(formatList(values))]).toEqual([values, null])
   },
 )
 
-test('values that are written as a list are read again', () => {
+test('values that are written as a list are read as the same values', () => {
   const value = fc.oneof(fc.string(), fc.stringMatching(/^[",a ;()[\]]*$/))
   fc.assert(
     fc.property(fc.array(value, { minLength: 1 }), (values) => {
@@ -59,6 +59,6 @@ test.each<[text: string, meant: string | null]>([
   ['SP (x)', null],
   ['"a;b",c', null],
   ['"(SP)"', null],
-])('%j is meant to be %j', (text, meant) => {
+])('%j is probably meant as %j', (text, meant) => {
   expect(correctedList(text)).toBe(meant)
 })

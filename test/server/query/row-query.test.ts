@@ -47,7 +47,7 @@ function faultsOf(query: string): readonly ParameterError[] {
 }
 
 describe('defaults', () => {
-  test('without parameters it is the first page of 1,000 rows, with all fields in alphabetical order', () => {
+  test('without parameters, the query is the first page of 1,000 rows, with all fields in alphabetical order', () => {
     const { page, pageSize, snapshot, format, fields, conditions, words, ordering } = read('')
     expect({ page, pageSize, snapshot, format, conditions, words, ordering }).toEqual({
       page: 1,
@@ -61,7 +61,7 @@ describe('defaults', () => {
     expect(fields.map(({ name }) => name)).toEqual(['city', 'day', 'is', 'n', 'note'])
   })
 
-  test.each(['city=', 'page=', 'search=&ordering=&n__gt='])('empty values ask for nothing: %s', (query) => {
+  test.each(['city=', 'page=', 'search=&ordering=&n__gt='])('empty values are ignored: %s', (query) => {
     expect(read(query)).toEqual(read(''))
   })
 })
@@ -88,7 +88,7 @@ describe('the normal form', () => {
     ['all fields in another order stay', 'fields=note,n,city,day,is', 'fields=note%2Cn%2Ccity%2Cday%2Cis'],
     ['the page is no part of it', 'page=3&n=1', 'n=1'],
     ['plus and %20 are one blank', 'city=a+b%20c', 'city=a+b+c'],
-  ])('%s: %s', (_rule, query, form) => {
+  ])('of %s is %s', (_rule, query, form) => {
     expect(normal(query)).toBe(form)
   })
 
@@ -110,7 +110,7 @@ describe('the normal form', () => {
     expect(keysOf([...same, ...others]).size).toBe(1 + others.length)
   })
 
-  test('two queries have one key only where they choose the same rows', () => {
+  test('two queries have the same key only if they select the same rows', () => {
     const chosen = fc.record({
       conditions: fc.subarray(['city=A', 'n__gte=1', 'is=true']),
       search: fc.constantFrom('', 'search=x', 'search=y', 'search=x+y'),
@@ -127,7 +127,7 @@ describe('the normal form', () => {
     )
   })
 
-  test('read again, it is the same query', () => {
+  test('parses to the same query', () => {
     const condition = fc.constantFrom(
       'city=A',
       'city__ne=%22',
@@ -163,7 +163,7 @@ describe('the normal form', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refused queries', () => {
   test.each<[query: string, parameter: string, says: RegExp]>([
     ['city=a&city=b', 'city', /appears twice/],
     ['city=a&city__eq=a', 'city__eq', /repeats a condition/],
@@ -194,12 +194,12 @@ describe('what is refused', () => {
     expect(faultsOf(query)).toMatchObject([{ parameter, message: expect.stringMatching(says) }])
   })
 
-  test('every parameter that is wrong is named, not the first alone', () => {
+  test('all wrong parameters are named, not only the first one', () => {
     const faults = faultsOf('n=x&day=y&page_size=0')
     expect(faults.map(({ parameter }) => parameter)).toEqual(['n', 'day', 'page_size'])
   })
 
-  test.each(['0', '-1', '1.5', 'x', '9999999999999999'])('the page %s', (page) => {
+  test.each(['0', '-1', '1.5', 'x', '9999999999999999'])('the page %s is accepted', (page) => {
     expect(() => read(`page=${page}`)).toThrow(InvalidPage)
   })
 
@@ -208,7 +208,7 @@ describe('what is refused', () => {
     ['007', 7],
     ['%2B2', 2],
     ['last', 'last'],
-  ])('but not the page %s', (text, page) => {
+  ])('the page %s is refused', (text, page) => {
     expect(read(`page=${text}`).page).toBe(page)
   })
 

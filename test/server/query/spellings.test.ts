@@ -119,14 +119,14 @@ describe('a date', () => {
     ['DAY__lt=2020-03-31T12:00', ({ day }) => day <= '2020-03-31'],
     ['DAY__lt=2020-03-31T00:00', ({ day }) => day < '2020-03-31'],
     ['DAY=2020-03-31T00:00:00', ({ day }) => day === '2020-03-31'],
-  ])('%s has the rows that are meant', async (query, isMeant) => {
+  ])('%s selects the meant rows', async (query, isMeant) => {
     for (const field of ['day', 'textday']) {
       const parameters = [...new URLSearchParams(query.replace('DAY', field))]
       expect([query, await counted(parameters)]).toEqual([query, countOf(isMeant)])
     }
   })
 
-  test('that is not meant also leaves nulls', async () => {
+  test('that is excluded leaves out nulls too', async () => {
     for (const field of ['day', 'textday', 'moment']) {
       expect(await counted([[`${field}__ne`, '2020-03']])).toBe(
         countOf(({ day }) => !day.startsWith('2020-03')) + 1,
@@ -150,7 +150,7 @@ describe('a date', () => {
     ['moment=3/5/2020 0:00', ({ moment }) => moment === '2020-05-03 00:00:00'],
     ['zoned=2020-05-03T03:00:01Z', ({ moment }) => moment === '2020-05-03 00:00:01'],
     ['zoned__lt=2020-05-03T05:30:00%2B02:30', ({ moment }) => moment < '2020-05-03 00:00:00'],
-  ])('%s has the rows that are meant', async (query, isMeant) => {
+  ])('%s selects the meant rows', async (query, isMeant) => {
     expect([query, await counted([...new URLSearchParams(query)])]).toEqual([query, countOf(isMeant)])
   })
 
@@ -166,7 +166,7 @@ describe('a date', () => {
     )
   })
 
-  test('is shown in links as what it stands for, which answers the same', async () => {
+  test('is normalized in links, which give the same answer', async () => {
     for (const query of [
       'day=2020-03',
       'day__lte=2020-03',
@@ -191,9 +191,12 @@ test.each([
   ['\tJAÚ ', [' Ja\u00fa\t ']],
   ['sao', []],
   ['a b', []],
-])('a text in any case, accents and blanks at its ends, %j, finds the same texts', async (text, names) => {
-  expect(await counted([['city__iexact', text]])).toBe(inCities(...names))
-})
+])(
+  'a text in any case, with accents and surrounding blanks, %j, finds the same texts',
+  async (text, names) => {
+    expect(await counted([['city__iexact', text]])).toBe(inCities(...names))
+  },
+)
 
 describe('a list', () => {
   test.each<[query: string, names: string[]]>([
@@ -235,7 +238,7 @@ const hintOf = async (query: string, form = 'data'): Promise<string | undefined>
   return headers['acervo-hint']
 }
 
-describe('an operand that is no value of its field', () => {
+describe('an operand that is not a value of its field', () => {
   test.each<[query: string, hint: string | undefined]>([
     ['city=SAO PAULO', 'city: "SAO PAULO" is not a value; nearest "S%C3%A3o Paulo"; try city__iexact'],
     ['city=jau', 'city: "jau" is not a value; nearest " Ja%C3%BA%09 "; try city__iexact'],
@@ -268,7 +271,7 @@ describe('an operand that is no value of its field', () => {
     expect(await hintOf(`${query}&format=csv`)).toBe(hint)
   })
 
-  test('leaves out what would make the header too long for proxies', async () => {
+  test('leaves out hints that would make the header too long for proxies', async () => {
     const long = Array.from({ length: 10 }, (_, n) => '漢'.repeat(50) + String(n))
     const hint = await hintOf(`city__in=${encodeURIComponent(long.join())}`)
     expect(hint?.length).toBeLessThanOrEqual(800)
@@ -290,7 +293,7 @@ describe('an operand that is no value of its field', () => {
     ])
   })
 
-  test('is a sentence with a link on a page, where others of the list have rows', async () => {
+  test('is a sentence with a link on a page, if other values of the list have rows', async () => {
     const { text } = await request(service.app)
       .get('/en/dataset/d/t/?city__in=SAO+PAULO,C%2B%2B')
       .set('Accept', 'text/html')
@@ -337,11 +340,11 @@ describe('a list without quotes', () => {
     },
   )
 
-  test('is not answered by the cache of the same values in another order', async () => {
+  test('is not answered from the cache of the same values in another order', async () => {
     expect([await chartStatus('Lima,Peru'), await chartStatus('Peru, Lima')]).toEqual([200, 400])
   })
 
-  test('is in quotes in the links of a list that was repeated', async () => {
+  test('is quoted in the links of a list that was repeated', async () => {
     const { body } = await request(service.app).get(`${rows}?city__in=São Paulo&city__in=C%2B%2B&page_size=1`)
     const { count, next } = body as { count: number; next: string }
     expect(new URL(next).searchParams.get('city__in')).toBe('"C++","São Paulo"')
@@ -350,7 +353,7 @@ describe('a list without quotes', () => {
     expect((following as { count: number }).count).toBe(count)
   })
 
-  test('of which all items are values is a list', async () => {
+  test('is a list if all of its items are values', async () => {
     expect(await counted([['city__in', 'São Paulo,C++']])).toBe(inCities('São Paulo', 'C++'))
     // Even if the whole text is a value, too.
     const shop = await workshop(
@@ -365,7 +368,7 @@ describe('a list without quotes', () => {
   })
 })
 
-test('random spellings have the rows of their values, or are refused', async () => {
+test('random spellings select the rows of their values, or are refused', async () => {
   const random = randomFrom(seed)
   const wrong: unknown[] = []
   for (let ask = 0; ask < runsOf('SPELLINGS'); ask += 1) {

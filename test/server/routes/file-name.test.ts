@@ -18,15 +18,15 @@ test.each([
   ['city=São Paulo', 'covid19-caso-city-Sao-Paulo-XhG3hJ-2026-01-02.csv'],
   ['city=../../etc/passwd"\r\n', 'covid19-caso-city-etc-passwd-hash-2026-01-02.csv'],
   ['city=漢字', 'covid19-caso-city-hash-2026-01-02.csv'],
-])('the query %j is in the name %s', (query, name) => {
+])('the query %j is in the file name %s', (query, name) => {
   expect(nameOf(query).replace(/-[A-Za-z0-9]{6}-(?=2026)/, '-hash-')).toBe(name.replace('XhG3hJ', 'hash'))
 })
 
-test('a page has its number', () => {
+test('the file name of a page has its number', () => {
   expect(nameOf('state=SP', 3)).toBe('covid19-caso-state-SP-page-3-2026-01-02.csv')
 })
 
-test('any query has a name that every system can save, and other queries have others', () => {
+test('any query has a file name that every system can save, and other queries have others', () => {
   const values = fc.string({ unit: 'binary', maxLength: 60 })
   fc.assert(
     fc.property(values, values, (first, second) => {

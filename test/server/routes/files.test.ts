@@ -29,7 +29,7 @@ beforeAll(async () => {
 const get = (target: string, headers: Record<string, string> = {}) => rawGet(service.app, target, headers)
 const sha512 = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex')
 
-test('the stable address of the full download leads to the one that never changes', async () => {
+test('the stable address of the full download redirects to an address that never changes', async () => {
   const { status, headers, body } = await get('/files/d/t.csv.gz')
   expect([status, headers['location'], headers['cache-control'], body.length]).toEqual([
     302,
@@ -56,7 +56,7 @@ test('the stable address of the full download leads to the one that never change
   )
 })
 
-test('files are led to where the warehouse itself is public, where an operator says so', async () => {
+test('files redirect to a public warehouse if an operator sets its address', async () => {
   const { app } = await serve(shop, { filesUrl: 'https://store.example.org/acervo/' })
   const led = await rawGet(app, `${base}/t.csv.gz`)
   expect([led.status, led.headers['location'], led.headers['cache-control'], led.body.length]).toEqual([
@@ -69,7 +69,7 @@ test('files are led to where the warehouse itself is public, where an operator s
   expect((await rawGet(app, `${base}/rows-00000.bin`)).status).toBe(404)
 })
 
-test('the listings name every file, and the sums are those of its bytes', async () => {
+test('the listings name every file, and the checksums are those of its bytes', async () => {
   const table = {
     table: 't',
     snapshot: manifest.snapshot,
@@ -134,7 +134,7 @@ describe('a part of a file', () => {
     expect(headers['content-range']).toBe(`bytes ${start}-${start + body.length - 1}/${whole.length}`)
   })
 
-  test('that the file does not have is 416, with its length', async () => {
+  test('beyond its end is 416, with its length', async () => {
     const { length } = (await get(`${base}/t.csv.gz`)).body
     const { status, headers, body } = await get(`${base}/t.csv.gz`, { range: 'bytes=99999-' })
     expect([status, headers['content-range'], headers['content-type'], headers['cache-control']]).toEqual([
@@ -146,24 +146,24 @@ describe('a part of a file', () => {
     expect(JSON.parse(body.toString())).toMatchObject({ type: 'urn:acervo:problem:unsatisfiable-range' })
   })
 
-  test('is the whole where the file is another than the reader began with', async () => {
+  test('is the complete new file if If-Range names an older one', async () => {
     const headers = { range: 'bytes=0-3', 'if-range': '"0123456789abcdef0123456789abcdef"' }
     expect((await get(`${base}/t.csv.gz`, headers)).status).toBe(200)
   })
 
-  test('is a part where it is the same', async () => {
+  test('is a range if If-Range names the current file', async () => {
     const { etag = '' } = (await get(`${base}/t.csv.gz`)).headers
     expect((await get(`${base}/t.csv.gz`, { range: 'bytes=0-3', 'if-range': etag })).status).toBe(206)
   })
 })
 
-test('who has a file gets 304', async () => {
+test('is a 304 for a client that has the file', async () => {
   const { etag = '' } = (await get(`${base}/t.csv.gz`)).headers
   const { status, body } = await get(`${base}/t.csv.gz`, { 'if-none-match': etag })
   expect([status, body.length]).toEqual([304, 0])
 })
 
-describe('what is not there is a problem', () => {
+describe('a missing file is a problem', () => {
   test.each<[target: string, status: number, detail: RegExp]>([
     ['/files/none/t.csv.gz', 404, /^There is no dataset "none"\.$/],
     ['/files/d/none.csv.gz', 404, /^There is no table "none" in d; its tables: t, absent\.$/],
@@ -195,7 +195,7 @@ describe('what is not there is a problem', () => {
   })
 })
 
-test('answers about rows and datasets lead to the files', async () => {
+test('answers about rows and datasets link to the files', async () => {
   const rows = await get('/api/v1/dataset/d/t/data/')
   expect(rows.headers['link']).toContain(
     '<http://localhost:8000/files/d/t.csv.gz>; rel="alternate"; type="application/gzip"',
@@ -207,7 +207,7 @@ test('answers about rows and datasets lead to the files', async () => {
   )
 })
 
-test('who asks for rows too often is led to the file', async () => {
+test('a client that requests rows too often is referred to the file', async () => {
   const limited = await serve(shop, { rateLimits: true })
   const ask = () => rawGet(limited.app, '/api/v1/dataset/d/t/data/')
   await ask()
@@ -236,7 +236,7 @@ const count = async (of: Service): Promise<unknown> =>
   (JSON.parse((await rawGet(of.app, '/api/v1/dataset/d/t/data/')).body.toString()) as { count: number }).count
 
 describe('health', () => {
-  test('is ok where all that is published is served', async () => {
+  test('is ok if everything published is served', async () => {
     expect(await healthOf(service)).toEqual({
       status: 'ok',
       published: 1,
@@ -276,7 +276,7 @@ describe('health', () => {
       ],
       4,
     ),
-  )('tells why in words without a path where a pointer %s', async (_what, harm, fault) => {
+  )('explains without a path that a pointer %s', async (_what, harm, fault) => {
     const ownShop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     await ownShop.ingest()
     await harm(path.join(ownShop.warehouse, 'd', 't', 'current.json'))
@@ -292,7 +292,7 @@ describe('health', () => {
     expect(running.logged()).toContain(ownShop.warehouse)
   })
 
-  test('is degraded where a file is damaged; a scrub finds it, and the snapshot before serves', async () => {
+  test('is degraded if a file is damaged; a scrub finds it, and the previous snapshot is served', async () => {
     const ownShop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     await ownShop.ingest({ now: () => new Date('2026-01-01T00:00:00Z') })
     await ownShop.write('d/t.csv', 'n\n1\n2\n')

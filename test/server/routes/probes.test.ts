@@ -38,7 +38,7 @@ async function starting(shop: Workshop): Promise<Service & { readonly load: () =
   return { ...service, load }
 }
 
-test('a scrub says how far it is', async () => {
+test('a scrub reports its progress', async () => {
   const { store, catalog } = await published()
   let lines = ''
   const log = openLog('info', {}, { write: (line: string) => void (lines += line) })
@@ -58,7 +58,7 @@ describe('a service that starts', () => {
   let shop: Workshop
   beforeAll(async () => (shop = await published()))
 
-  test('lives at once, says what is missing, and is ready when all is loaded', async () => {
+  test('is live at once, reports what is missing, and is ready when everything is loaded', async () => {
     const { app, load } = await starting(shop)
     expect((await request(app).get('/livez').expect(200)).body).toEqual({ status: 'ok' })
     const early = await request(app).get('/readyz').expect(503).expect('Retry-After', '1')
@@ -74,7 +74,7 @@ describe('a service that starts', () => {
     await request(app).get(rows).expect(200)
   })
 
-  test('loads what is asked for first', async () => {
+  test('loads requested tables first', async () => {
     const { app } = await starting(shop)
     await request(app).get(rows).expect(200)
     await request(app).get('/api/v1/dataset/d/').expect(200)
@@ -82,7 +82,7 @@ describe('a service that starts', () => {
     expect((await request(app).get('/readyz')).body).toEqual({ status: 'starting', missing: [] })
   })
 
-  test('is not ready while what is published cannot be loaded, and stays ready when it fails later', async () => {
+  test('is not ready while a published table cannot be loaded, and stays ready if it fails later', async () => {
     const ownShop = await published()
     const home = path.join(ownShop.warehouse, 'd', 't')
     const { snapshot } = JSON.parse(await readFile(path.join(home, 'current.json'), 'utf8')) as {
@@ -110,7 +110,7 @@ describe('a service that starts', () => {
     expect((await request(app).get('/health').expect(200)).body).toMatchObject({ status: 'degraded' })
   })
 
-  test('is ready without tables that never were published', async () => {
+  test('is ready although some tables were never published', async () => {
     const { app, load } = await starting(await workshop(catalogAround([{ name: 't', order: [], fields }])))
     await load()
     await request(app).get('/readyz').expect(200)
@@ -143,23 +143,26 @@ test.each<[title: string, table: { refreshed?: string; order?: string[] }, isTak
   ['as before', {}, true],
   ['as refreshed daily', { refreshed: 'daily' }, false],
   ['in another order', { order: ['n desc'] }, false],
-])('under a new catalog a table declared %s is served by that', async (_what, tableKeys, isTakenOver) => {
-  const shop = await published({}, new Date(Date.now() - 3 * dayMs))
-  const { snapshots } = await serve(shop)
-  const catalog = catalogAround([{ name: 't', order: [], fields, ...tableKeys }])
-  const retention = { count: 2, graceMs: 0 }
-  const log = openLog('silent')
-  const after = new Snapshots({ store: shop.store, catalog, retention, log, before: snapshots })
-  const [table] = allTables(catalog) as [Table]
-  // A table that was not reused has no snapshot until the first refresh.
-  expect(after.current(table) !== null).toBe(isTakenOver)
-  await after.refresh()
-  expect(after.statuses.map(({ fault, refreshed }) => [fault, refreshed])).toEqual([
-    [null, tableKeys.refreshed ?? null],
-  ])
-})
+])(
+  'under a new catalog, a table declared %s is served by its new declaration',
+  async (_what, tableKeys, isTakenOver) => {
+    const shop = await published({}, new Date(Date.now() - 3 * dayMs))
+    const { snapshots } = await serve(shop)
+    const catalog = catalogAround([{ name: 't', order: [], fields, ...tableKeys }])
+    const retention = { count: 2, graceMs: 0 }
+    const log = openLog('silent')
+    const after = new Snapshots({ store: shop.store, catalog, retention, log, before: snapshots })
+    const [table] = allTables(catalog) as [Table]
+    // A table that was not reused has no snapshot until the first refresh.
+    expect(after.current(table) !== null).toBe(isTakenOver)
+    await after.refresh()
+    expect(after.statuses.map(({ fault, refreshed }) => [fault, refreshed])).toEqual([
+      [null, tableKeys.refreshed ?? null],
+    ])
+  },
+)
 
-test('a source that is converted anew is as old as it was', async () => {
+test('a source that is converted again keeps its age', async () => {
   const shop = await published({ refreshed: 'daily' }, new Date(Date.now() - 4 * dayMs))
   await shop.write('d/t.csv', 'n\n1\n2\n')
   await shop.ingest({ now: () => new Date(Date.now() - 3 * dayMs) })
@@ -170,7 +173,7 @@ test('a source that is converted anew is as old as it was', async () => {
   expect((await request(app).get('/health')).body).toMatchObject({ status: 'degraded' })
 })
 
-test('another look at the same source does not make it younger', async () => {
+test('another check of the same source does not change its age', async () => {
   const shop = await published({ refreshed: 'daily' }, new Date(Date.now() - 3 * dayMs))
   await shop.ingest({ now: () => new Date() })
   const { app } = await serve(shop)
@@ -181,39 +184,34 @@ test('another look at the same source does not make it younger', async () => {
   expect((await request(later).get('/health')).body).toMatchObject({ status: 'ok', stale: [] })
 })
 
-testAll(
-  'a service that starts says how far it is with files that nobody has found whole as they are',
-  async () => {
-    const count = 60_000
-    const lines = Array.from({ length: count }, (_, n) => `${n},${randomBytes(150).toString('base64')}`)
-    const shop = await workshop(
-      catalogAround([{ name: 't', order: [], fields: [...fields, fieldOf('s:string')] }]),
-      { 'd/t.csv': `n,s\n${lines.join('\n')}\n` },
-    )
-    await shop.ingest()
-    const home = path.join(shop.warehouse, 'd', 't')
-    const { snapshot, parts } = JSON.parse(await readFile(path.join(home, 'current.json'), 'utf8')) as {
-      snapshot: string
-      parts: { file: string; bytes: number }[]
-    }
-    const files = ['t.csv.gz', ...parts.map(({ file }) => file)].map((file) =>
-      path.join(home, snapshot, file),
-    )
-    for (const file of files) await utimes(file, new Date(0), new Date(0))
-    const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size))
-    const bytes = sizes.reduce((sum, size) => sum + size, 0)
-    const { app, load } = await starting(shop)
-    const said = new Set<string>()
-    const at = { isOver: false }
-    const loading = load().finally(() => (at.isOver = true))
-    while (!at.isOver) {
-      const { missing } = (await request(app).get('/readyz')).body as { missing: { why: string }[] }
-      for (const { why } of missing) said.add(why)
-    }
-    await loading
-    const again = [...said].filter((why) => why.startsWith('its files are being read again: '))
-    expect(again[0]).toBe(`its files are being read again: 0 % of ${Math.ceil(bytes / 1e6)} MB`)
-    expect(again.every((why) => /: \d\d? % of \d+ MB$/.test(why))).toBe(true)
-    await request(app).get('/readyz').expect(200)
-  },
-)
+testAll('a service that starts reports its progress with unverified files', async () => {
+  const count = 60_000
+  const lines = Array.from({ length: count }, (_, n) => `${n},${randomBytes(150).toString('base64')}`)
+  const shop = await workshop(
+    catalogAround([{ name: 't', order: [], fields: [...fields, fieldOf('s:string')] }]),
+    { 'd/t.csv': `n,s\n${lines.join('\n')}\n` },
+  )
+  await shop.ingest()
+  const home = path.join(shop.warehouse, 'd', 't')
+  const { snapshot, parts } = JSON.parse(await readFile(path.join(home, 'current.json'), 'utf8')) as {
+    snapshot: string
+    parts: { file: string; bytes: number }[]
+  }
+  const files = ['t.csv.gz', ...parts.map(({ file }) => file)].map((file) => path.join(home, snapshot, file))
+  for (const file of files) await utimes(file, new Date(0), new Date(0))
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size))
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  const { app, load } = await starting(shop)
+  const said = new Set<string>()
+  const at = { isOver: false }
+  const loading = load().finally(() => (at.isOver = true))
+  while (!at.isOver) {
+    const { missing } = (await request(app).get('/readyz')).body as { missing: { why: string }[] }
+    for (const { why } of missing) said.add(why)
+  }
+  await loading
+  const again = [...said].filter((why) => why.startsWith('its files are being read again: '))
+  expect(again[0]).toBe(`its files are being read again: 0 % of ${Math.ceil(bytes / 1e6)} MB`)
+  expect(again.every((why) => /: \d\d? % of \d+ MB$/.test(why))).toBe(true)
+  await request(app).get('/readyz').expect(200)
+})

@@ -119,7 +119,7 @@ describe('conditions on the states of a row', () => {
     ],
     ['search=paulo', ([, , b]) => b === 'São Paulo'],
     ['search=paulo&a=3', ([, a, b]) => b === 'São Paulo' && a === 3],
-  ])('%s finds the rows of which one state satisfies all of it', async (query, holds) => {
+  ])('%s selects the rows of which one state satisfies all of it', async (query, holds) => {
     const expected = [...new Set([...before.keys(), ...after.keys()])].filter((id) => {
       const states = [before.get(id), after.get(id)]
       const isSame = JSON.stringify(states[0]) === JSON.stringify(states[1])
@@ -210,7 +210,7 @@ test('a table that was published once has no changes', async () => {
   expect([status, count, headers['acervo-since']]).toEqual([200, 0, headers['acervo-snapshot']])
 })
 
-describe('of a table whose fields are called like parameters', () => {
+describe('of a table whose fields have names of parameters', () => {
   const fields = ['id:integer', 'from:string', 'to:string'].map(fieldOf)
   let flights: Service
   beforeAll(async () => {

@@ -44,7 +44,7 @@ interface Detail {
   readonly examples: readonly { readonly address: string }[]
 }
 
-test('a table tells what it is and what may be asked of it', async () => {
+test('a table describes its fields and possible queries', async () => {
   const response = await request(service.app).get('/api/v1/dataset/d/t/').expect(200)
   const { snapshot, examples, operators, parameters, ...others } = response.body as Detail &
     Record<string, unknown>
@@ -181,7 +181,7 @@ test('a table tells what it is and what may be asked of it', async () => {
   expect(examples.length).toBeGreaterThan(3)
 })
 
-test('both families have it, and it is known by a tag', async () => {
+test('both families describe it, with an ETag', async () => {
   const { headers, body } = await request(service.app).get('/api/dataset/d/t').expect(200)
   expect((body as { data_url: string }).data_url).toBe('http://localhost:8000/api/dataset/d/t/data')
   await request(service.app).get('/api/dataset/d/t').set('If-None-Match', String(headers['etag'])).expect(304)
@@ -190,12 +190,12 @@ test('both families have it, and it is known by a tag', async () => {
   await request(service.app).get('/api/v1/dataset/d/t/?state=SP').expect(400)
 })
 
-test('one that is not published tells what is declared', async () => {
+test('a table that is not published describes its declaration', async () => {
   const { body } = await request(service.app).get('/api/v1/dataset/d/empty/').expect(200)
   expect(body).toMatchObject({ rows: null, snapshot: null, import_date: null })
 })
 
-test('every example of every table answers, with rows', async () => {
+test('every example of every table finds rows', async () => {
   const shop = await publishSamples()
   const tables = allTables(shop.catalog)
   const { app } = await serve(shop)

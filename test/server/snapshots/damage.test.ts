@@ -130,7 +130,7 @@ async function read(
   }
 }
 
-test('no wrong row is answered, and the fault is told within 2 s of the first read', async () => {
+test('no wrong row is sent, and damage is reported within 2 s of the first read', async () => {
   const faults: string[] = []
   for (let left = damages; left > 0; left -= 1) {
     await rm(home, { recursive: true })
@@ -168,7 +168,7 @@ test('no wrong row is answered, and the fault is told within 2 s of the first re
   expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
 }, 3_600_000)
 
-test('no wrong row is answered from the row store and its like, which are damaged in silence', async () => {
+test('no wrong row is sent from damaged files beside the parts', async () => {
   const faults: string[] = []
   for (let left = unreadDamages; left > 0 && faults.length < 5; left -= 1) {
     await rm(home, { recursive: true })
@@ -202,7 +202,7 @@ test('no wrong row is answered from the row store and its like, which are damage
   expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
 }, 3_600_000)
 
-test('no wrong row is answered from a file that has the bytes of another one', async () => {
+test('no wrong row is sent from a file with the bytes of another one', async () => {
   const names = (await readdir(pristine)).filter((name) => name.endsWith('.bin'))
   const sizes = new Map<string, number>()
   for (const name of names) sizes.set(name, (await stat(path.join(pristine, name))).size)
@@ -234,7 +234,7 @@ test('no wrong row is answered from a file that has the bytes of another one', a
   }
 }, 60_000)
 
-test('the scrub finds whatever else is damaged in silence', async () => {
+test('the scrub finds all other damage', async () => {
   const names = (await readdir(pristine)).filter((name) => /parquet|words|values|csv\.gz|report/.test(name))
   expect(names.length).toBeGreaterThan(6)
   for (const name of names) {

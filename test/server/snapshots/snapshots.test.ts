@@ -39,8 +39,8 @@ const json = async (service: Service, target: string) => {
   return { status, headers, body: JSON.parse(body.toString()) as Record<string, unknown> }
 }
 
-describe('a pinned walk', () => {
-  test('stays on its snapshot through a refresh, and says which it is', async () => {
+describe('pinned paging', () => {
+  test('stays on its snapshot through a refresh, and names it', async () => {
     const { shop, ids } = await shopOf([1])
     const service = await serve(shop)
     const first = await json(service, `${rows}?page_size=5&snapshot=current`)
@@ -64,7 +64,7 @@ describe('a pinned walk', () => {
     ])
   })
 
-  test('and what is not pinned is another one after a refresh, for those who know the one before', async () => {
+  test('that is not pinned moves to the new snapshot after a refresh, and clients can notice', async () => {
     const { shop } = await shopOf([1])
     const service = await serve(shop)
     const targets = [
@@ -84,7 +84,7 @@ describe('a pinned walk', () => {
     for (const [index, { body }] of fresh.entries()) expect(body).not.toEqual(first[index]?.body)
   })
 
-  test('is cached for as long as one likes, but where it begins is not', async () => {
+  test('is cached without limit, but its first page is not', async () => {
     const { shop, ids } = await shopOf([1])
     const service = await serve(shop)
     const caching = async (query: string): Promise<unknown> =>
@@ -93,7 +93,7 @@ describe('a pinned walk', () => {
     expect(await caching('?snapshot=current')).toBe('public, max-age=60, stale-while-revalidate=600')
   })
 
-  test('goes on in a server that began after the refresh', async () => {
+  test('continues on a server that started after the refresh', async () => {
     const { shop, ids } = await shopOf([1, 2])
     const service = await serve(shop)
     const pages = await walk(service.app, `${rows}?page_size=5&snapshot=${ids[0]}`)
@@ -126,7 +126,7 @@ describe('a pinned walk', () => {
     ])
   })
 
-  test('of a snapshot that is not kept ends with 410, which leads to the current one', async () => {
+  test('of an expired snapshot ends with 410, which links to the current one', async () => {
     const { shop, ids } = await shopOf([1])
     const service = await serve(shop)
     const gone = '20200101T000000Z-0123456789ab'
@@ -219,7 +219,7 @@ describe('addresses that were harvested', () => {
     expect((await rawGet(service.app, `${rows}?snapshot=${first}`)).status).toBe(410)
   })
 
-  testAll('of one of several parts are gone with their snapshot, so that nobody mixes two', async () => {
+  testAll('of one of several parts expire with their snapshot, so that nobody mixes two', async () => {
     const { shop, ids } = await shopOf([1, 2, 3])
     const service = await serve(shop, { snapshotsKept: 1, snapshotGraceMs: 0 })
     await service.snapshots.refresh()
@@ -228,7 +228,7 @@ describe('addresses that were harvested', () => {
     expect((await followed(service, '/files/d/t.parquet')).status).toBe(404)
   })
 
-  test('of several parts lead to those of the current snapshot, as long as there are as many', async () => {
+  test('of several parts lead to those of the current snapshot, as long as their number is the same', async () => {
     const { shop, ids } = await shopOf([1])
     const service = await serve(shop, { snapshotsKept: 1, snapshotGraceMs: 0 })
     const harvested = (await filesIn(service)).filter((target) => target.endsWith('.parquet'))
@@ -262,7 +262,7 @@ const at = (hours: number): Date => new Date(Date.UTC(2026, 0, 1, hours))
 const onDisk = async (shop: Workshop): Promise<string[]> =>
   (await readdir(path.join(shop.warehouse, 'd', 't'))).filter((name) => name.includes('Z-')).toSorted()
 
-test('a walk goes on at a server that has not seen its snapshot yet', async () => {
+test('paging continues on a server that has not loaded its snapshot yet', async () => {
   const { shop, ids } = await shopOf([1])
   const [ahead, behind] = [await serve(shop), await serve(shop)]
   const [newer] = await published(shop, [2], dayAgo + hourMs)
@@ -279,7 +279,7 @@ test('a walk goes on at a server that has not seen its snapshot yet', async () =
 
 const day = (number: number) => ({ now: () => new Date(Date.UTC(2026, 0, number)) })
 
-test('the address of a dataset tells of each refresh of each of its tables', async () => {
+test('the address of a dataset shows each refresh of each of its tables', async () => {
   const names = isQuick ? ['t', 'u'] : ['t', 'u', 'v']
   const shop = await workshop(
     tinyCatalog(...names.map((name) => ({ name, fields: ['n:integer', 'version:integer'] }))),
@@ -331,7 +331,7 @@ describe('old snapshots', () => {
     expect(expired.toSorted()).toEqual(gone.map(idOf))
   })
 
-  test('are removed by a job an hour after they are given out no more', async () => {
+  test('are removed by a job an hour after servers stop offering them', async () => {
     const { shop, ids } = await shopOf([1, 2, 3, 4])
     const after = async (version: number, minutes: number): Promise<string[]> => {
       await shop.write('d/t.csv', csv(version))
@@ -345,7 +345,7 @@ describe('old snapshots', () => {
     expect(await after(6, 60)).toEqual([fourth, expect.any(String)])
   })
 
-  test('are given out no more, and a server writes nothing', async () => {
+  test('are no longer offered, and a server writes nothing', async () => {
     const { shop, ids } = await shopOf([1, 2, 3, 4])
     const service = await serve(shop, { snapshotsKept: 2, snapshotGraceMs: 0 })
     expect((await json(service, `${rows}?snapshot=${ids[1]}`)).status).toBe(410)

@@ -339,7 +339,7 @@ test('pages, links, tags and pins are those of rows', async () => {
   await request(app).post(address).expect(405)
 })
 
-test('an operand that no row has gives a hint', async () => {
+test('an operand without rows gives a hint', async () => {
   const { app } = await serve(shop)
   const { headers } = await rawGet(app, `${address}?group=day&state=sp`)
   expect(headers['acervo-hint']).toBe('state: "sp" is not a value; nearest "SP"; try state__iexact')
@@ -400,7 +400,7 @@ test('sums and quotients of doubles are the nearest ones', () => {
   ])
 })
 
-describe('of a table with a least size of groups', () => {
+describe('of a table with a minimum size of groups', () => {
   const people = [
     'SP,ana,2020-01-01',
     'SP,bia,2020-01-02',

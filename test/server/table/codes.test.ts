@@ -97,7 +97,7 @@ test('each filter field has codes', () => {
   ])
 })
 
-test('random asks answer what a second reading finds, with codes and without', async () => {
+test('random queries give the rows of the evaluator, with codes and without', async () => {
   const [only] = allTables(shop.catalog)
   if (only === undefined) throw new Error('no table')
   const differences: string[] = []
@@ -154,7 +154,7 @@ describe('without a statement over the parts', () => {
   })
 })
 
-test('values are looked up once, whatever is asked of them', async () => {
+test('values are looked up once for all kinds of queries', async () => {
   const { app, seen } = await serving()
   await getPage(app, `${address}?state=SP`)
   await getPage(app, `${address}?state__in=RJ,MG`)
@@ -164,7 +164,7 @@ test('values are looked up once, whatever is asked of them', async () => {
 
 const cell = (n: number, field: number): string => `v${(n * (field + 3)) % (field + 2)}`
 
-test('values are looked up once for many who ask at the same time', async () => {
+test('values are looked up once for many concurrent requests', async () => {
   const { app, seen } = await serving()
   await Promise.all(
     Array.from({ length: 10 }, (_, page) =>
@@ -210,7 +210,7 @@ test('after a refresh the values of the new snapshot are found and shown, and no
   expect((await getPage(refreshed.app, '/api/v1/dataset/d/t/data/?city=Acre')).count).toBe(0)
 })
 
-testAll('fields whose names hold words of ours are told apart, with any share of the memory', async () => {
+testAll('fields with reserved words as names are distinguished, at any memory limit', async () => {
   const names = ['x', 'x counts', 'counts 0 x', 'group 0 x', 'order']
   const odd = await workshop(
     catalogAround([

@@ -131,7 +131,7 @@ describe.each(orders)('in the order %s', (ordering, keys) => {
   })
 })
 
-testAll('values that are long all together get no codes', async () => {
+testAll('values that are long in total get no codes', async () => {
   const fields = ['n:integer', 'long:string', 'short:string'].map(fieldOf)
   const long = await workshop(
     catalogAround([{ name: 't', order: ['n'], filters: ['long', 'short'], packed: true, fields }]),

@@ -63,7 +63,7 @@ test.each<[number, string, ServiceOptions]>([
   [0, 'packed', {}],
   [1, 'by DuckDB', { codesBytesMax: 0 }],
 ])(
-  'random asks answer what a second reading finds: %i, %s',
+  'random queries give the rows of the evaluator: %i, %s',
   async (at, _name, options) => {
     const { shop, rows } = shops[at] ?? { shop: null, rows: [] }
     if (shop === null) throw new Error('no shop')
@@ -153,7 +153,7 @@ test.each<[string, ServiceOptions]>(
     ['by codes', {}],
     ['by DuckDB', { codesBytesMax: 0 }],
   ]),
-)('what a box and a list hold is found by hand, too: %s', async (_how, options) => {
+)('conditions on boxes and lists select the expected rows: %s', async (_how, options) => {
   const shop = await workshop(
     catalogAround([
       {

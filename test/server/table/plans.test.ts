@@ -63,13 +63,13 @@ const plansWithCodes = sampled([
   ['?ordering=code,state', 'sort'],
 ] as const)
 
-test.each(plansWithCodes)('%s is found by: %s', async (query, plan) => {
+test.each(plansWithCodes)('%s is selected by: %s', async (query, plan) => {
   const { app } = await serve(shop)
   const { headers } = await rawGet(app, encodeURI(`${address}${query}${query === '' ? '?' : '&'}page_size=5`))
   expect(/plan;desc="([^"]*)"/.exec(String(headers['server-timing']))?.[1]).toBe(plan)
 })
 
-test('without memory for codes, the other ways find the same rows', async () => {
+test('without memory for codes, the other access paths find the same rows', async () => {
   const [withCodes, without] = [await serve(shop), await serve(shop, { codesBytesMax: 0 })]
   for (const query of [
     '?state=SP',

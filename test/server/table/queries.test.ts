@@ -31,7 +31,7 @@ const engines: [engine: string, open: () => ServiceOptions][] = [
 ]
 
 test.each(engines)(
-  'random queries, chosen by %s, answer what a second reading finds',
+  'random queries, executed by %s, give the rows of the evaluator',
   async (_engine, open) => {
     const service = await serve(sampled, open())
     const random = randomFrom(seed)
@@ -66,7 +66,7 @@ test.each(engines)(
   60_000 + 6000 * tableQueries,
 )
 
-test('random queries over hostile texts answer what a second reading finds', async () => {
+test('random queries over hostile texts give the rows of the evaluator', async () => {
   const random = randomFrom(seed)
   const shop = await workshop(catalogAround([{ name: 't', ...hostileTable }]))
   const file = path.join(shop.sources, 'd/t.csv.gz')
@@ -87,7 +87,7 @@ test('random queries over hostile texts answer what a second reading finds', asy
   expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
 }, 1_800_000)
 
-test('a walk of any ask gives each matching row once, also across a refresh', async () => {
+test('paging through any query gives each matching row once, even across a refresh', async () => {
   const names = isQuick ? ['socios'] : ['caso', 'socios', 'nomes']
   const small = { partRows: 64, codedDistinctMax: 40 }
   const shop = await publishSamples(({ name }) => names.includes(name), small)

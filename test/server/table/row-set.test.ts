@@ -55,7 +55,7 @@ describe.each([
   })
 })
 
-test('the rows of two sets are those of both, in whichever forms they are', () => {
+test('the intersection of two sets has the common rows, in every form of the sets', () => {
   const positions = fc.uniqueArray(fc.integer({ min: 0, max: 99 }), { maxLength: 100 })
   const sorted = positions.map((list) => list.toSorted((a, b) => a - b))
   fc.assert(
@@ -68,7 +68,7 @@ test('the rows of two sets are those of both, in whichever forms they are', () =
   )
 })
 
-test('few rows of a large part take the memory of their numbers, not of its bits', () => {
+test('few rows of a large part take the memory of their numbers, not of a bitmap', () => {
   const bits = new Uint8Array(32_768)
   bits[100] = 0x80
   expect(new RowSet([{ firstRow: 0, count: 1, rows: bits }]).bytes).toBeLessThan(1000)

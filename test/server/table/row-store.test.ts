@@ -61,7 +61,7 @@ describe('rows of every type', () => {
     }
   }, 1_800_000)
 
-  test('answer what a second reading finds', async () => {
+  test('give the rows of the evaluator', async () => {
     const [shop] = shops
     const [table] = shop === undefined ? [] : allTables(shop.catalog)
     if (shop === undefined || table === undefined) throw new Error('no table')
@@ -113,7 +113,7 @@ describe('rows of a large table', () => {
     },
   )
 
-  test('rows that lie far apart are too, in their order', async () => {
+  test('scattered rows are read without a statement, in their order', async () => {
     const { app, statements } = await serving()
     const { results } = await getPage(app, `${address}?varied=77&ordering=-few`)
     const matching = Array.from({ length: count }, (_, n) => due(n)).filter(({ varied }) => varied === 77)
@@ -121,7 +121,7 @@ describe('rows of a large table', () => {
     expect(statements()).toBe(0)
   })
 
-  test('rows for people are too, where no field needs DuckDB', async () => {
+  test('rows for people are read without a statement, if no field needs DuckDB', async () => {
     const { app, statements } = await serving()
     const { text } = await request(app)
       .get('/en/dataset/d/t/?varied=77&fields=alone,few,n,varied')
@@ -143,7 +143,7 @@ describe('rows of a large table', () => {
     expect(statements()).toBe(2)
   })
 
-  test('a page that is too large says so', async () => {
+  test('a page that is too large is refused', async () => {
     const { app } = await serve(shop, { pageBytesMax: 5000 })
     await request(app).get(`${address}?varied=77&page_size=1000`).expect(200)
     await request(app).get(`${address}?few=1&page_size=1000`).expect(422)
@@ -153,7 +153,7 @@ describe('rows of a large table', () => {
 const long = (n: number): string => `${n} `.repeat(2000)
 const longRow = (n: number) => ({ few: n % 13, n, text: long(n) })
 
-test('decimals of many values have all of their digits, zeros at the end too', async () => {
+test('decimals of many values have all of their digits, with final zeros', async () => {
   const random = randomFrom(seed)
   const scales = [0, 1, 2, 4, 5]
   const fields = [

@@ -5,7 +5,7 @@ import { isQuick } from '../../support/runs.ts'
 
 const address = '/api/v1/dataset/d/t/data/'
 
-test('a page that needs more memory than a query may use is a 422 that says what to do', async () => {
+test('a page that needs more memory than allowed is a 422 with a remedy', async () => {
   const long = 'y'.repeat(100_000)
   const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
     'd/t.csv': `n,s\n${Array.from({ length: 700 }, (_, index) => `${index},${long}`).join('\n')}\n`,

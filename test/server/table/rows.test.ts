@@ -21,7 +21,7 @@ async function numbered(rows: number, partRows: number, hasRowStore = true) {
   return shop
 }
 
-test('the next page is told however long the query is, and a walk by its links comes to the end', async () => {
+test('the link to the next page is complete for the longest query, and paging by links reaches the end', async () => {
   const shop = await workshop(
     tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: ['n'] }),
     {
@@ -151,7 +151,7 @@ function csv(tag: string, rows: number): string {
 }
 
 describe('a refresh', () => {
-  test('is followed without a restart, and no answer mixes two snapshots', async () => {
+  test('is served without a restart, and no answer mixes two snapshots', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] }), {
       'd/t.csv': csv('v0', 50),
     })
@@ -186,7 +186,7 @@ describe('a refresh', () => {
     await readers
   })
 
-  test('that fails leaves the old snapshot serving, and the detail its date', async () => {
+  test('that fails keeps the old snapshot, and the date of its detail', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': csv('old', 3),
     })
@@ -202,7 +202,7 @@ describe('a refresh', () => {
     expect(detail.body).toMatchObject({ tables: [{ import_date: '2026-01-02T03:04:05Z' }] })
   })
 
-  test('whose part is not there yet is refused, said once, and taken when it is whole', async () => {
+  test('with a missing part is refused, reported once, and served when it is complete', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': csv('old', 3),
     })
@@ -229,7 +229,7 @@ describe('a refresh', () => {
     ['whose parts do not add up', (text) => text.replace('"rows": 3,', '"rows": 4,')],
     ['that leads out of its folder', (text) => text.replace('part-00000', '../part-00000')],
     ['of another date', (text) => text.replace('"import_date": "2026', '"import_date": "2027')],
-  ])('with a manifest %s is refused; the newest whole snapshot on disk serves', async (_what, change) => {
+  ])('with a manifest %s is refused; the newest intact snapshot on disk is served', async (_what, change) => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': csv('old', 3),
     })
@@ -248,7 +248,7 @@ describe('a refresh', () => {
     await request(app).get(address).expect(503)
   })
 
-  test('in which a bit flipped is refused', async () => {
+  test('with a flipped bit is refused', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': csv('old', 3),
     })
@@ -263,7 +263,7 @@ describe('a refresh', () => {
     expect(logged()).toContain('part-00000.parquet is damaged')
   })
 
-  test('with other fields than the catalog declares is not taken', async () => {
+  test('with other fields than declared is not served', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': csv('old', 3),
     })
@@ -284,7 +284,7 @@ test('a page that is too large is refused', async () => {
   await request(app).get(`${address}?page_size=100`).expect(422)
 })
 
-test('rows that DuckDB returns out of order are put in order, and a missing one is an error', async () => {
+test('rows that DuckDB returns out of order are sorted, and a missing one is an error', async () => {
   const { app, pool, logged } = await serve(await numbered(3, 5, false))
   const answer = { bytes: Buffer.from('{"n":1},{"n":0},{"n":2}'), lengths: Uint32Array.of(7, 7, 7) }
   const timing = { queue: 0, query: 0 }
@@ -302,7 +302,7 @@ const endless = {
   reads: null,
 }
 
-test('a wait in the queue that takes too long answers 503 with Retry-After', async () => {
+test('a long wait in the queue answers 503 with Retry-After', async () => {
   const { app, pool } = await serve(await numbered(3, 5, false), {
     queryConnections: 1,
     scanConnections: 1,
@@ -333,7 +333,7 @@ test('a query that takes too long is stopped, and leaves nothing behind', async 
   expect((await getPage(app, address)).count).toBe(3)
 })
 
-test('a bug answers 500 without a word of its own, and logs all', async () => {
+test('a bug answers 500 without details, and logs them', async () => {
   const { app, pool, logged } = await serve(await numbered(3, 5, false))
   const secret = 'SELECT secret FROM /srv/warehouse'
   jest.spyOn(pool, 'texts').mockRejectedValue(new Error(secret))
@@ -350,7 +350,7 @@ test('a bug answers 500 without a word of its own, and logs all', async () => {
   expect(logged()).toContain(String(response.headers['x-request-id']))
 })
 
-test('a part that vanished under the server is a 503 that names no path', async () => {
+test('a part that disappears under the server is a 503 that names no path', async () => {
   const shop = await numbered(3, 5)
   const { app } = await serve(shop)
   await rm(shop.warehouse, { recursive: true })

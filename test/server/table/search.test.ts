@@ -5,7 +5,7 @@ import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
 const address = '/api/v1/dataset/d/t/data/'
 
-test('a search goes through the fields that the catalog names now', async () => {
+test('a search uses the fields that the catalog names now', async () => {
   const fields = ['a:string', 'b:string'].map(fieldOf)
   const searching = (name: string) => catalogAround([{ name: 't', order: [], search: [name], fields }])
   const lines = Array.from({ length: 64 }, (_, n) => `one${n},two${n}\n`)
@@ -94,7 +94,7 @@ const starting = [
 ]
 
 test.each(engines)(
-  'a `*` at the end of a word means the start of a word in %s',
+  'a `*` at the end of a word searches for the start of a word in %s',
   async (_from, packed, codedDistinctMax) => {
     const { app } = await servedTexts(starting, packed, codedDistinctMax)
     for (const [search, matches] of starts) {
@@ -119,7 +119,7 @@ const typed: [text: string, operands: string[]][] = [
 ]
 
 test.each(engines)(
-  'signs that are typed in another way are the same in %s',
+  'signs with several typographic forms are equal in %s',
   async (_from, packed, codedDistinctMax) => {
     const { app } = await servedTexts(
       typed.map(([text]) => text),

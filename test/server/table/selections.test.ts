@@ -53,8 +53,8 @@ beforeAll(async () => {
 
 const numbers = (results: readonly Record<string, unknown>[]): unknown[] => results.map(({ n }) => n)
 
-describe('a selection is found once', () => {
-  test('for all its pages, formats and fields, and for many readers at once', async () => {
+describe('a selection is computed once', () => {
+  test('for all its pages, formats and fields, and for many concurrent readers', async () => {
     const { app, scans } = await serve(shop)
     const ask = `${address}?state=SP&page_size=10`
     await Promise.all(Array.from({ length: 20 }, () => getPage(app, ask)))
@@ -69,7 +69,7 @@ describe('a selection is found once', () => {
   })
 
   test.each(sampled(['identity', 'gzip', 'identity;q=0, br']))(
-    'and so is a page, by many who accept %s',
+    'and so is a page, for many readers that accept %s',
     async (accepted) => {
       for (const page of [
         `${address}?state=SP&page_size=9`,
@@ -90,7 +90,7 @@ describe('a selection is found once', () => {
     },
   )
 
-  test('again and again where nothing is kept, with the same answers', async () => {
+  test('for each request without a cache, with the same answers', async () => {
     const { app, scans } = await serve(shop, { selectionBytesMax: 0 })
     const due = rows.filter(({ state }) => state === 'SP').map(({ n }) => n)
     const pages = await walk(app, `${address}?state=SP&page_size=400`)
@@ -99,7 +99,7 @@ describe('a selection is found once', () => {
     expect(scans.statements).toBeGreaterThan(pages.length)
   })
 
-  testAll('by its counts, where its positions are too many to keep', async () => {
+  testAll('as counts per part, if its positions are too many for the cache', async () => {
     // 5,000 rows are 625 bytes of bits.
     const { app } = await serve(shop, { selectionBytesMax: 600 })
     const due = rows.filter(({ state }) => state === 'BA').map(({ n }) => n)
@@ -110,8 +110,8 @@ describe('a selection is found once', () => {
 
 const keyOf = (n: number): string => String((n * 7919) % 5003).padStart(6, '0')
 
-describe('only what can be right is read', () => {
-  test('of the parts, by conditions on the field that leads the order', async () => {
+describe('only possible parts are read', () => {
+  test('by conditions on the first field of the order', async () => {
     const { app, seen } = await poolOf(shop)
     expect((await getPage(app, `${address}?n__range=600,700&state=SP`)).count).toBe(
       rows.filter(({ n, state }) => n >= 600 && n <= 700 && state === 'SP').length,
@@ -122,7 +122,7 @@ describe('only what can be right is read', () => {
     expect(seen().filter((sql) => sql.includes('bitstring_agg'))).toHaveLength(1)
   })
 
-  test('a value of a field of many values is looked up, and no part is scanned', async () => {
+  test('a value of a field with many values is looked up, and no part is scanned', async () => {
     const { app, seen } = await poolOf(shop)
     const codePage = await getPage(app, `${address}?code=c42`)
     expect(numbers(codePage.results)).toEqual(rows.filter(({ code }) => code === 'c42').map(({ n }) => n))
@@ -144,7 +144,7 @@ describe('only what can be right is read', () => {
     ['code__lte=c100&code__gte=c1', ({ code }) => code <= 'c100' && code >= 'c1'],
     ['code__lt=c0', () => false],
     ['code__isnull=false&n__lt=30', ({ n }) => n < 30],
-  ])('neighbours of many values are looked up: %s', async (ask, isRight) => {
+  ])('nearest values among many are looked up: %s', async (ask, isRight) => {
     const { app, seen } = await poolOf(shop)
     const answer = await getPage(app, `${address}?${ask}&page_size=1000`)
     expect(numbers(answer.results)).toEqual(rows.filter(isRight).map(({ n }) => n))
@@ -152,7 +152,7 @@ describe('only what can be right is read', () => {
     expect(seen().filter((sql) => /part-\d+/.test(sql) && isAlone)).toEqual([])
   })
 
-  describe('texts of digits are found in the order of texts', () => {
+  describe('texts of digits are sorted as texts', () => {
     const keyed = catalogAround([
       {
         name: 't',
@@ -171,7 +171,7 @@ describe('only what can be right is read', () => {
       orders = outcome?.status === 'published' ? outcome.manifest.orders : undefined
     })
 
-    test('which the snapshot has', () => {
+    test('of the snapshot', () => {
       expect(orders).toMatchObject([{ keys: [{ field: 'key', direction: 'asc' }] }])
     })
 
@@ -206,7 +206,7 @@ describe('only what can be right is read', () => {
     })
   })
 
-  testAll('words are not looked up in what another version of DuckDB folded', async () => {
+  testAll('words are not looked up in an index of another version of DuckDB', async () => {
     const ownShop = await workshop(catalog, { 'd/t.csv': csv(rows) })
     const [outcome] = await ownShop.ingest({ partRows: 512, codedDistinctMax: 20 })
     if (outcome?.status !== 'published') throw new Error('expected a snapshot')
@@ -245,13 +245,13 @@ describe('orders', () => {
   test.each([
     ['state', byState(1)],
     ['-state', byState(-1)],
-  ])('%s: nulls last, ties as they lie, to the last page', async (ordering, due) => {
+  ])('%s: nulls last, equal rows in file order, to the last page', async (ordering, due) => {
     const { app } = await serve(shop)
     const pages = await walk(app, `${address}?ordering=${ordering}&page_size=700`)
     expect(pages.flatMap(({ results }) => numbers(results))).toEqual(due)
   })
 
-  test('the order in which the rows lie costs no query, nor does a field of one value', async () => {
+  test('the stored order needs no query, and neither does a field with one value', async () => {
     const { app, scans } = await serve(shop)
     await getPage(app, `${address}?ordering=n`)
     expect(scans.statements).toBe(0)
@@ -271,7 +271,7 @@ describe('orders', () => {
     ['state__isnull=true', ({ state }) => state === null],
     ['state__isnull=false', ({ state }) => state !== null],
     ['state__gte=RJ', ({ state }) => state !== null && state >= 'RJ'],
-  ])('of what %s leaves are by the fields that are asked for', async (condition, isRight) => {
+  ])('of the rows that %s leaves follow the requested fields', async (condition, isRight) => {
     const { app } = await serve(shop)
     for (const [ordering, sign] of [
       ['state', 1],
@@ -283,14 +283,14 @@ describe('orders', () => {
     }
   })
 
-  test('one too large to keep is read page by page', async () => {
+  test('an order too large for the cache is read page by page', async () => {
     const { app } = await serve(shop, { selectionBytesMax: 4000 })
     const page = await getPage(app, `${address}?ordering=-state&page_size=10&page=450`)
     expect(numbers(page.results)).toEqual(byState(-1).slice(4490, 4500))
   })
 })
 
-describe('what costs too much is refused, with the way to the whole file', () => {
+describe('a query that costs too much is refused, with the address of the file', () => {
   test.each(['state=SP', 'ordering=-state', 'search=rio'])('%s', async (query) => {
     const { app, scans } = await serve(shop, { scanValuesMax: 1500 })
     const { body, headers } = await request(app).get(`${address}?${query}`).expect(422)
@@ -305,7 +305,7 @@ describe('what costs too much is refused, with the way to the whole file', () =>
     expect(scans.statements).toBeGreaterThan(0)
   })
 
-  test('a scan that takes too long is stopped, and says where all rows are', async () => {
+  test('a scan that takes too long is stopped, and its answer names the file with all rows', async () => {
     const { app, scans } = await serve(shop)
     // The duration of a short scan depends on the machine.
     jest.spyOn(scans, 'rows').mockRejectedValue(new QueryTimeout(1))
@@ -317,7 +317,7 @@ describe('what costs too much is refused, with the way to the whole file', () =>
   })
 })
 
-test('an answer that is asked for again is 304 before anything is selected', async () => {
+test('a repeated request is a 304 before anything is selected', async () => {
   const { app, scans } = await serve(shop)
   const ask = `${address}?state=SP&ordering=-code&page_size=5`
   const { headers } = await request(app).get(ask).expect(200)
@@ -327,7 +327,7 @@ test('an answer that is asked for again is 304 before anything is selected', asy
   expect([scans.statements, again.scans.statements]).toEqual([before, 0])
 })
 
-test('a kept answer, compressed or not, keeps the headers that only its making told', async () => {
+test('a cached answer keeps the headers that were known only while it was built', async () => {
   const { app } = await serve(shop)
   const ask = `${address}?state=SP&page_size=50`
   const first = await request(app).get(ask).set('Accept-Encoding', 'gzip').expect(200)
@@ -343,7 +343,7 @@ test('a kept answer, compressed or not, keeps the headers that only its making t
   expect(first.headers['acervo-count']).toBe('1000')
 })
 
-test('a selection past its end, and one of nothing', async () => {
+test('a selection beyond its end, and an empty one', async () => {
   const { app } = await serve(shop)
   await request(app).get(`${address}?state=SP&page_size=1000&page=2`).expect(404)
   const none = await getPage(app, `${address}?state=XX`)
@@ -352,7 +352,7 @@ test('a selection past its end, and one of nothing', async () => {
   expect((await getPage(app, `${address}?state=XX&ordering=-code&page=last`)).results).toEqual([])
 })
 
-test('a reader who goes away stops the scan, unless another wants it', async () => {
+test('a reader that leaves stops the scan, unless another one needs it', async () => {
   const service: Service = await serve(shop)
   const { selections, snapshots } = service
   const [table] = [...(catalog.datasets.get('d')?.tables.values() ?? [])]
@@ -374,7 +374,7 @@ test('a reader who goes away stops the scan, unless another wants it', async () 
 })
 
 test.each(['?state=SP&page_size=10', '?ordering=-code&page_size=10', '?search=sao&ordering=code'])(
-  'a selection that needs more memory than there is for %s says what helps, not a smaller page',
+  'a selection that needs more memory than available for %s says what helps, not a smaller page',
   async (ask) => {
     for (const selectionBytesMax of [0, 10_000_000]) {
       const { app, scans } = await serve(shop, { selectionBytesMax })
@@ -477,7 +477,7 @@ describe('tables of odd shapes', () => {
       ['n=1', 'n__gt=1&s=a', 's=a', 'search=a', 'ordering=-s', 'n=1&ordering=-s', 'search=a&ordering=s'],
       3,
     ),
-  )('an empty table has nothing for %s, kept or not', async (query) => {
+  )('an empty table has no rows for %s, cached or not', async (query) => {
     const empty = { count: 0, next: null, previous: null, results: [] }
     expect(await getPage(made.app, `/api/v1/dataset/d/none/data/?${query}`)).toEqual(empty)
     await request(made.app).get(`/api/v1/dataset/d/none/export/?${query}`).expect(200)
@@ -492,7 +492,7 @@ describe('tables of odd shapes', () => {
       'search=zzz&ordering=-state',
       'code=c42&ordering=-state',
     ]),
-  )('where nothing can be kept, %s has the same answer', async (query) => {
+  )('without a cache, %s has the same answer', async (query) => {
     const [kept, unkept] = [await serve(shop), await serve(shop, { selectionBytesMax: 0 })]
     expect(await getPage(unkept.app, `${address}?${query}`)).toEqual(
       await getPage(kept.app, `${address}?${query}`),
@@ -504,7 +504,7 @@ describe('tables of odd shapes', () => {
 const list = (length: number): string =>
   Array.from({ length }, (_, index) => `12345678${100_000 + index}`).join()
 
-test('a query whose links could not be followed is refused', async () => {
+test('a query whose links would be too long is refused', async () => {
   const { app } = await serve(shop)
   const long = await request(app).get(`${address}?code__in=${list(480)}`)
   expect([long.status, (long.body as { type: string }).type]).toEqual([
@@ -515,13 +515,13 @@ test('a query whose links could not be followed is refused', async () => {
   expect((await getPage(app, String(page.next))).results).toHaveLength(1)
 })
 
-test('a page of rows in many parts waits for no other of its own', async () => {
+test('a page of rows in many parts does not wait for itself', async () => {
   const { app } = await serve(shop, { queryConnections: 1, scanConnections: 1, queueTimeoutMs: 1 })
   const { results } = await getPage(app, `${address}?ordering=-state,code&page_size=200&page=6`)
   expect(results).toHaveLength(200)
 })
 
-test('an export that fails before its first row is told why', async () => {
+test('an export that fails before its first row reports why', async () => {
   const { app } = await serve(shop, { scanValuesMax: 1500 })
   for (const format of ['csv', 'ndjson', 'json', 'arrow']) {
     const { status, headers, body } = await request(app).get(
@@ -561,7 +561,7 @@ test.each<[query: string, holds: (row: Row) => boolean]>(
     ],
     3,
   ),
-)('%s finds what it says, nulls too', async (query, holds) => {
+)('%s selects its rows, with nulls', async (query, holds) => {
   const { app } = await serve(shop)
   const due = rows.filter(holds).map(({ n }) => n)
   const page = await getPage(app, `${address}?${query}&page_size=10000`)

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const script = (then: string): string =>
   `const { openSpill } = await import('./dist/server/table/engine/spill.js'); const folder = await openSpill(); ${then}`
 
-test('a folder stays with the process that lives, however much memory is swept meanwhile', async () => {
+test('a folder stays as long as its process, whatever else is removed', async () => {
   const env = { PATH: process.env['PATH'], TMPDIR: await temporaryFolder() }
   const sweeping = `for (let n = 0; n < 5; n += 1) { gc(); await new Promise((go) => setTimeout(go, 20)) }
     console.log(folder); setInterval(() => undefined, 1000)`
@@ -30,7 +30,7 @@ test('a folder stays with the process that lives, however much memory is swept m
 })
 
 testAll(
-  'a folder that is just being made is not taken for one that was left behind',
+  'a new folder is not taken for an abandoned one',
   async () => {
     const env = { PATH: process.env['PATH'], TMPDIR: await temporaryFolder() }
     const node = (text: string): Promise<{ stdout: string }> =>
@@ -53,7 +53,7 @@ testAll(
 )
 
 testAll(
-  'a lock is held from the moment on at which it can be seen',
+  'a lock is held from the moment when its file appears',
   async () => {
     const home = await temporaryFolder()
     const node = async (text: string): Promise<string> => {

@@ -3,7 +3,7 @@ import { EventLoopYielder } from '../../../server/base/queue.ts'
 
 /** Long work of several on one thread. */
 
-test('between two turns of whoever works, all else has its turn', async () => {
+test('other work runs between two slices of long work', async () => {
   let rounds = 0
   const over = new AbortController()
   const others = (async () => {
@@ -29,7 +29,7 @@ test('between two turns of whoever works, all else has its turn', async () => {
   expect(new Set(seen).size).toBe(50)
 })
 
-test('whoever is not wanted any longer stops at the next turn', async () => {
+test('cancelled work stops at its next slice', async () => {
   const stop = new AbortController()
   const turns = new EventLoopYielder(() => stop.signal)
   const until = performance.now() + 2.5
