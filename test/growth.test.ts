@@ -18,7 +18,7 @@ import { numberForm } from '../ingest/suggest/numbers.ts'
 import { packageOf } from '../server/documents/ckan/package.ts'
 import { parseSearch, parseSort } from '../server/documents/ckan/query.ts'
 import { clientOf } from '../server/http/client.ts'
-import { rangeOf } from '../server/http/range.ts'
+import { beginRange } from '../server/http/range.ts'
 import { matchingTag, acceptedEncodings, acceptable, jsonOffer } from '../server/http/negotiation.ts'
 import { writingOf } from '../server/routes/documents/service.ts'
 import { contextFor, contextsOf } from '../server/pages/service.ts'
@@ -137,7 +137,7 @@ const reached: Readonly<Record<string, (text: string) => unknown>> = {
       text,
     ),
   'If-None-Match': (text) => matchingTag(text, ['"a"']),
-  Range: (range) => rangeOf(request({ range: `bytes=${range}` }), response, '"a"', 1000),
+  Range: (range) => beginRange(request({ range: `bytes=${range}` }), response, '"a"', 1000),
   'X-Forwarded-For': (text) => client(request({ 'x-forwarded-for': text })),
   'a search for packages': (text) => parseSearch([text.slice(0, 4000)]),
   'a text that is searched': (text) => parseSearch(['a*a*a*z "a a" notes:*0*0*'])(packages(text)),

@@ -46,7 +46,7 @@ export class Database {
     })
     const connection = await instance.connect()
     const folders = options.folders.map((folder) => quotedText(path.resolve(folder))).join(', ')
-    // The order matters: each line disables what the lines before it need.
+    // The order matters: later lines forbid what earlier ones do.
     await connection.run(`set TimeZone = 'UTC'`)
     // The system caches files; a second copy costs 100 MB and gains next to nothing.
     await connection.run('set enable_external_file_cache = false')

@@ -86,7 +86,7 @@ class Download {
   readonly #options: FetchOptions
   readonly #file: string
   readonly #name: string
-  /** New bytes of the last attempt. */
+  /** Bytes by which the last attempt got further than all earlier ones. */
   gained = 0
   #peakBytes = 0
   /** Headers of the response that sent the first bytes of the file. */

@@ -45,7 +45,7 @@ export async function findFiles(sources: string, table: Table): Promise<SourceFi
       : usualFile(sources, names)
   }
   const places: SourceFile[] = []
-  for (const file of files) places.push(...(await named(sources, file)))
+  for (const file of files) places.push(...(await resolveFiles(sources, file)))
   return places
 }
 
@@ -68,7 +68,7 @@ async function usualFile(sources: string, names: readonly string[]): Promise<Sou
   return files.map((file) => ({ kind: 'here', ...file }))
 }
 
-async function named(sources: string, { path: file, constants }: SomeFiles): Promise<SourceFile[]> {
+async function resolveFiles(sources: string, { path: file, constants }: SomeFiles): Promise<SourceFile[]> {
   if (isWeb(file)) return [{ kind: 'web', addresses: [new URL(file)], constants }]
   if (isWeb(sources)) {
     if (file.includes('*')) {

@@ -46,7 +46,10 @@ export class SourceHashes {
     this.#now = now
   }
 
-  /** @param recorded hashes of an earlier ingest */
+  /**
+   * Returns the hashes of obtained files. Reuses recorded hashes of unchanged local files.
+   * @param recorded hashes of an earlier ingest
+   */
   static async of(
     obtained: readonly ObtainedFile[],
     recorded: RecordedHashes,
@@ -54,8 +57,10 @@ export class SourceHashes {
   ): Promise<SourceHashes> {
     const versions: (string | null)[] = []
     // Files from the web are stored only for this ingest, so their times say nothing about later ones.
-    for (const { file, validators } of obtained)
-      versions.push(validators === null ? await settledVersion(file.path, settledMs) : null)
+    for (const { file, validators } of obtained) {
+      const isLocal = validators === null
+      versions.push(isLocal ? await settledVersion(file.path, settledMs) : null)
+    }
     return new SourceHashes(
       obtained.map(({ file }) => file),
       versions,

@@ -5,8 +5,8 @@ import { LF } from './record.ts'
 export interface LineNote {
   readonly line: number
   /**
-   * `quotes` for blanks or `=` beside the quotes of a value, `misread` for texts such as `Ã£`, which UTF-8 gives
-   * that is read in another encoding.
+   * `quotes` for blanks or `=` beside the quotes of a value, `misread` for texts such as `Ã£`, the result of
+   * reading UTF-8 in another encoding.
    */
   readonly kind: NoRowKind | 'comment' | 'quotes' | 'misread'
 }

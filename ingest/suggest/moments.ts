@@ -161,7 +161,8 @@ const formatsMax = 3
 /**
  * Finds the formats of texts that are dates or times: one for all, or a few, of which each text matches
  * exactly one.
- * @returns null if a text is no date or time, or too many formats would be needed
+ * @returns the formats, none if ISO 8601 needs no declaration; a text for a person to decide if several formats read it
+ * as different dates; null if a text is no date or time, or too many formats would be needed
  */
 export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMoments | null {
   const readingsByText = texts.map(momentsOf)
@@ -187,10 +188,12 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
       return {
         type: typeOf(first),
         example,
+        // The other order of day and month, in the same width.
         formats: sameTypeFormats.filter((form) => form.length === first.length),
         extraFormats: [],
         areAll: true,
       }
+    // Plain formats need no declaration.
     return { type: typeOf(first), formats: commonFormats.some(isPlain) ? [] : [first] }
   }
   return several(texts, readingsByText, ranked)

@@ -104,7 +104,8 @@ const allForms = (['.', ','] as const).flatMap((decimal) =>
 /**
  * Finds the notation of texts that are numbers.
  * @param knownDecimal the decimal separator of other columns
- * @returns null if the texts have no common notation, or are rather codes or notes
+ * @returns the notation; an example for a person if the texts have several readings, or would lose digits; null if
+ * they have no common notation, or are rather codes or notes
  */
 export function numberForm(
   texts: readonly string[],
@@ -120,16 +121,15 @@ export function numberForm(
   if (bare.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bare)) return null
   const digitTexts = bare.map(({ digits }) => digits)
   const forms = allForms.filter(({ pattern }) => digitTexts.every((digits) => pattern.test(digits)))
-  // Unused separators are not declared.
   const isUsed = (sign: string): boolean =>
     digitTexts.some((digits) =>
       sign === ' ' || sign === "'" ? new RegExp(groupClass[sign]).test(digits) : digits.includes(sign),
     )
+  // Separators that no text has are not declared; 1.234 leaves open whether its fractions have a comma.
+  const usesSeparators = ({ decimal, groups }: (typeof forms)[number]): boolean =>
+    (groups === null || isUsed(groups)) && (decimal === '.' || groups === '.' || isUsed(decimal))
   const usedForms = forms.filter(
-    (form) =>
-      (form.groups === null || isUsed(form.groups)) &&
-      (form.decimal === '.' || form.groups === '.' || isUsed(',')) &&
-      (knownDecimal === undefined || form.decimal === knownDecimal),
+    (form) => usesSeparators(form) && (knownDecimal === undefined || form.decimal === knownDecimal),
   )
   const [first, ...others] = usedForms
   if (first === undefined) return null

@@ -31,7 +31,7 @@ interface WorkbookRows {
 export type Column = Term | Measure
 
 /** Returns the catalog in the default language of pages, for files that name no language. */
-export function textsOf({ inLanguage }: Catalog): Pick<WorkbookRows, 'catalog' | 'language'> {
+export function defaultTexts({ inLanguage }: Catalog): Pick<WorkbookRows, 'catalog' | 'language'> {
   const [language] = languages
   const catalog = inLanguage.get(language)
   if (catalog === undefined) throw new Error('the catalog lacks a language')

@@ -13,7 +13,7 @@ export interface ByteRange {
  * @param tag strong tag of the complete body
  * @throws Problem unsatisfiable-range
  */
-export function rangeOf(
+export function beginRange(
   { headers, method }: IncomingMessage,
   res: ServerResponse,
   tag: string,

@@ -9,7 +9,7 @@ import {
   matchingTag,
   type EntityTag,
 } from './negotiation.ts'
-import { rangeOf } from './range.ts'
+import { beginRange } from './range.ts'
 import { SingleFlight } from '../base/single-flight.ts'
 import { accountFor } from './limits.ts'
 import { type CachedBody, type CacheStats, ResponseCache } from '../base/cache.ts'
@@ -247,7 +247,7 @@ function partOf(
   pieces: Body['pieces'],
 ): Body['pieces'] {
   const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
-  const { start, end } = rangeOf(req, res, tagOf(response, identity), lengthOf(parts))
+  const { start, end } = beginRange(req, res, tagOf(response, identity), lengthOf(parts))
   let at = 0
   return parts.flatMap((part) => {
     const from = at

@@ -8,7 +8,7 @@ import { sectionStart, type GzipSection } from '../../core/warehouse/format/gzip
 import { IntegrityGate, type ServedFile, type TransferLimits } from './files.ts'
 import type { Slot } from '../base/queue.ts'
 import { damagedFiles } from './problems.ts'
-import { rangeOf, type ByteRange } from './range.ts'
+import { beginRange, type ByteRange } from './range.ts'
 import { disconnectSignal, sendStream, type SendBudget } from './send.ts'
 
 interface PackedFile extends ServedFile {
@@ -82,7 +82,7 @@ function wantedRange(
   sections: readonly GzipSection[],
 ): ByteRange {
   const bytes = sections.reduce((sum, [, unpacked]) => sum + unpacked, 0)
-  return rangeOf(req, res, tag, bytes)
+  return beginRange(req, res, tag, bytes)
 }
 
 /** Part of a file that contains a range, and how many uncompressed bytes of the part come before the range. */

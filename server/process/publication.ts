@@ -18,7 +18,7 @@ interface Publication {
   /** Loads every table, and then follows newly published snapshots. */
   readonly load: () => Promise<void>
   /** Stops background work; running requests are finished. */
-  readonly retire: (next: Publication | null) => void
+  readonly retire: (end: { readonly successor: Publication | null }) => void
 }
 
 /** Time after which the temporary files of a replaced catalog are deleted. */
@@ -56,13 +56,13 @@ export async function publishCatalog(
       scrub.begin(settings.scrubMs)
       prefetch.begin()
     },
-    retire: (next) => {
+    retire: ({ successor }) => {
       snapshots.stop()
       scrub.stop()
       prefetch.stop()
-      if (next !== null) removeLater(scratch)
+      if (successor !== null) removeLater(scratch)
       const { counting } = built.limits
-      if (next?.built.limits.counting !== counting) counting?.close()
+      if (successor?.built.limits.counting !== counting) counting?.close()
     },
   }
 }

@@ -30,12 +30,12 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   let listening = null as Listening | null
   // Import after listening: loading these modules takes most of the start-up time. They load synchronously, so
   // signals that arrive meanwhile need the handlers below.
-  const openBehindPort = async () => {
+  const listenThenOpenService = async () => {
     if (!isRelieving) listening = await listenNow()
     const { openService } = await import('./service.ts')
     return openService(settings, log, worker, gate, () => listening?.connections() ?? 0)
   }
-  const opening = openBehindPort()
+  const opening = listenThenOpenService()
   let isServing = false
   const end = async (withinMs: number): Promise<void> => {
     log.info('stopping')

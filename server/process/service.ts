@@ -119,6 +119,7 @@ export async function openService(
   let declared = catalog
   let isStopping = false
   let swapping: Promise<void> = Promise.resolve()
+  /** Serves another catalog, or the same one fitted anew, once its tables are loaded. */
   const swap = async (next: Catalog): Promise<void> => {
     const before = current
     const fitted = await fitToWarehouse(store, next, (table) => before.built.runtime.snapshots.latest(table))
@@ -127,14 +128,14 @@ export async function openService(
     try {
       await after.load()
     } catch (error) {
-      after.retire(before)
+      after.retire({ successor: before })
       throw error
     }
     current = after
     gate.open(after.app)
     declared = next
     if (isStopping) after.built.runtime.readiness.stopping()
-    before.retire(after)
+    before.retire({ successor: after })
   }
   const swapInTurn = (catalogOf: () => Catalog): Promise<void> => {
     const swapped = swapping.then(() => swap(catalogOf()))
@@ -205,7 +206,7 @@ export async function openService(
       await watch.stop()
       await swapping
       resources.finished.close()
-      current.retire(null)
+      current.retire({ successor: null })
       await pool.close()
       await scanPool.close()
       await resources.clickHouse?.close()

@@ -1,7 +1,7 @@
 import type { FieldType } from '../../core/catalog/field-types.ts'
 
 /** Type that a value must have, or what the parameter names in vain; pages explain these in their language. */
-export type InvalidReason = FieldType | 'unknown-parameter' | 'not-a-filter' | 'unknown-name'
+type InvalidReason = FieldType | 'unknown-parameter' | 'not-a-filter' | 'unknown-name'
 
 /** An invalid parameter, and the reason. */
 export interface ParameterError {

@@ -1,6 +1,6 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { textsOf, workbookBody, workbookOf, type Column } from '../documents/workbook.ts'
+import { defaultTexts, workbookBody, workbookOf, type Column } from '../documents/workbook.ts'
 import type { RowFormat } from '../formats/format.ts'
 import { jsonFormat } from '../formats/json.ts'
 import { rowFormats } from '../formats/registry.ts'
@@ -83,7 +83,7 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
       if (pack === undefined) return { key: '', pack: async (pieces) => pieces }
       const { parameters } = query
       const described = {
-        ...textsOf(catalog),
+        ...defaultTexts(catalog),
         snapshot,
         columns,
         filter,

@@ -6,9 +6,9 @@ import { fileNames } from '../../core/warehouse/layout.ts'
 import { addressesOf, fileAddresses, withQuery, type FileAddresses } from '../http/addresses.ts'
 import { documentAddresses } from '../documents/addresses.ts'
 import { csvw } from '../documents/table/csvw.ts'
-import { textsOf, workbookOf } from '../documents/workbook.ts'
+import { defaultTexts, workbookOf } from '../documents/workbook.ts'
 import { contentName } from '../http/responder.ts'
-import { rangeOf } from '../http/range.ts'
+import { beginRange } from '../http/range.ts'
 import { matchingTag, acceptedEncodings, negotiate, type Offer } from '../http/negotiation.ts'
 import { sendFile, type ServedFile } from '../http/files.ts'
 import { disconnectSignal, afterFirstChunk, sendNotModified, sendStream } from '../http/send.ts'
@@ -46,7 +46,7 @@ type ExportService = Omit<Runtime, 'catalog'> & { readonly catalog: CatalogTexts
 /** All rows of a query as a stream. The whole table as CSV or Parquet comes from existing files. */
 export function tableExport(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl } = service
-  const texts = textsOf(catalog)
+  const texts = defaultTexts(catalog)
   const { export: exportedAt } = addressesOf(family, publicUrl)
   return {
     path: '/dataset/:dataset/:table/export',
@@ -60,7 +60,7 @@ export function tableExport(family: Family, service: Runtime): Resource {
 
 interface ExportOptions {
   readonly formats: readonly [ExportFormat, ...ExportFormat[]]
-  readonly texts: ReturnType<typeof textsOf>
+  readonly texts: ReturnType<typeof defaultTexts>
   /** Returns the absolute address of the export of a table, without a query. */
   readonly exportedAt: (dataset: Dataset, table: Table) => string
   /** Returns the address that a workbook names, without a query. */
@@ -198,7 +198,7 @@ async function streamRows(
     if (finishedExport !== null) {
       try {
         describeRows()
-        const { start, end } = rangeOf(req, res, tag, finishedExport.bytes)
+        const { start, end } = beginRange(req, res, tag, finishedExport.bytes)
         const isHead = req.method === 'HEAD'
         if (finishedFile !== null) await account.spend(isHead ? {} : { fileBytes: end + 1 - start })
         if (isHead) res.end()
@@ -229,7 +229,10 @@ async function streamRows(
   })
 }
 
-/** Sends all rows as CSV from the existing gzip file, uncompressed to clients that do not accept gzip. */
+/**
+ * Sends all rows as CSV from the existing gzip file: unpacked if the client does not accept gzip, or if the file has
+ * several gzip members, of which many clients read only the first.
+ */
 async function sendDownload(
   snapshot: Snapshot,
   service: ExportService,
@@ -257,9 +260,9 @@ async function sendDownload(
   res.setHeader('Acervo-Count', manifest.rows)
   const columns = documentAddresses(publicUrl).ofTable(table, csvw.file)
   res.setHeader('Link', `<${columns}>; rel="describedby"; type="${csvw.contentType}"`)
+  // Null for a file of several members, as earlier versions wrote it.
   const sections = report?.download_sections ?? null
   const acceptsGzip = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
-  // Clients that unpack a response may stop after the first of several gzip members.
   account.countsAs = 'files'
   if (acceptsGzip && sections !== null) {
     await sendFile(req, res, { ...served, contentEncoding: 'gzip' }, client, service)

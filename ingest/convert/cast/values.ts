@@ -59,13 +59,13 @@ export function valuesSql(
     const isOwn = moved[index] === texts[index]
     return isGood(isOwn ? plain : (texts[index] ?? ''), plain, fieldAt(index))
   })
-  const fields = matched.map(({ field }, index) => ({
+  const expressions = matched.map(({ field }, index) => ({
     text: texts[index] ?? '',
     value: values[index] ?? '',
     isGood: areGood[index] ?? '',
     expects: dialectOf('', field).expects,
   }))
-  return { fields, from: steps.from }
+  return { fields: expressions, from: steps.from }
 }
 
 function withoutSpace(text: string, { reading }: Field): string {

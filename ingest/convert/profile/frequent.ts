@@ -51,18 +51,18 @@ export async function frequentOf(
 function frequentAmong(values: readonly Counted[]): FrequentValues {
   const top = values.slice(0, topMax).map(({ value, rows }) => ({ value, rows }))
   if (values.length > choicesMax || values.some(({ value }) => value.length >= textShownMax)) return { top }
-  return { top, choices: values.toSorted((a, b) => a.place - b.place).map(({ value }) => value) }
+  return { top, choices: values.toSorted((a, b) => a.rank - b.rank).map(({ value }) => value) }
 }
 
 interface Counted extends Frequent {
   /** Rank in the order of values. */
-  readonly place: number
+  readonly rank: number
 }
 
 /**
  * Counts values of columns of the same type, and returns the most frequent of each. Returns one more than the
  * limit of choices, so that a field with too many is noticed.
- * @param condition SQL that excludes values which are not among the most frequent
+ * @param condition SQL that leaves out values which are known to be too rare
  */
 async function countedIn(
   db: Connection,
@@ -71,19 +71,19 @@ async function countedIn(
 ): Promise<Counted[][]> {
   const [first] = columns
   if (first === undefined) throw new RangeError('there is no column')
-  const counted = `select place, value, count(*) as number from ${cellsSql(columns)}
-    where value is not null ${condition} group by place, value`
+  const counted = `select place as column_index, value, count(*) as number from ${cellsSql(columns)}
+    where value is not null ${condition} group by column_index, value`
   const limitClause =
     columns.length === 1
       ? `order by number desc, value limit ${choicesMax + 1}`
-      : `qualify row_number() over (partition by place order by number desc, value) <= ${choicesMax + 1}`
-  const order = 'row_number() over (partition by place order by value)'
+      : `qualify row_number() over (partition by column_index order by number desc, value) <= ${choicesMax + 1}`
+  const rank = 'row_number() over (partition by column_index order by value)'
   const rows = await db.rows(
-    `select place, ${shortTextSql(first.field, 'value')}, number, ${order} from (${counted} ${limitClause}) order by place, number desc, value`,
+    `select column_index, ${shortTextSql(first.field, 'value')}, number, ${rank} from (${counted} ${limitClause}) order by column_index, number desc, value`,
   )
   const lists = columns.map((): Counted[] => [])
-  for (const [place, value, number, nth] of rows)
-    lists[numberOf(place)]?.push({ value: String(value), rows: numberOf(number), place: numberOf(nth) })
+  for (const [index, value, number, valueRank] of rows)
+    lists[numberOf(index)]?.push({ value: String(value), rows: numberOf(number), rank: numberOf(valueRank) })
   return lists
 }
 

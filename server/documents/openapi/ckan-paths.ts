@@ -58,7 +58,7 @@ function pathItem(
   const answers = {
     200: actionAnswer('The result.', true, { result }, ['result']),
     304: unchanged,
-    400: orProblem(actionAnswer('The request is malformed.', false, { error: fault }, ['error'])),
+    400: withProblemFormats(actionAnswer('The request is malformed.', false, { error: fault }, ['error'])),
     404: actionAnswer('There is no such dataset or action.', false, { error: fault }, ['error']),
     409: actionAnswer('A value is invalid.', false, { error: fault }, ['error']),
   }
@@ -119,8 +119,8 @@ function actionAnswer(
   }
 }
 
-/** Adds the formats of a problem, which answers an unreadable request instead of a CKAN error. */
-function orProblem(response: Json): Json {
+/** Adds the media types of a problem to a response: requests that cannot be parsed get a problem, not a CKAN error. */
+function withProblemFormats(response: Json): Json {
   const { content } = response as { content: Json }
   const { 'text/html': html } = jsonOf({})
   return {

@@ -16,7 +16,7 @@ interface ChartAnswer {
   /** The value whose rows it draws; null for the whole table. */
   readonly value: ValueMatch | null
   /** True if the search names the measure, and not its table alone. */
-  readonly isNamed: boolean
+  readonly isMeasureNamed: boolean
 }
 
 /**
@@ -37,7 +37,7 @@ export function chartAnswer(
   const translated = translations.flatMap(
     (catalog) => catalog.datasets.get(table.dataset)?.tables.get(table.name) ?? [],
   )
-  const namedBy = ({ name, part }: Term, among: readonly string[]): readonly string[] => {
+  const wordsNaming = ({ name, part }: Term, among: readonly string[]): readonly string[] => {
     const texts =
       part === undefined
         ? translated
@@ -53,9 +53,10 @@ export function chartAnswer(
   const measures = measuresOf(table)
   const [best] = terms
     .flatMap((term) => {
-      const groupWords = namedBy(term, search.groupWords)
+      const groupWords = wordsNaming(term, search.groupWords)
       const others = search.words.filter((word) => !groupWords.includes(word))
       const unknown = others.filter((word) => !tableWords.has(word))
+      // Null if no value is needed, undefined if none has all unknown words.
       const value =
         unknown.length === 0
           ? null
@@ -72,7 +73,7 @@ export function chartAnswer(
           measure,
           value,
           groupWords: groupWords.length,
-          measureWords: field === null ? 0 : namedBy(field, others).length,
+          measureWords: field === null ? 0 : wordsNaming(field, others).length,
         }))
     })
     .toSorted(
@@ -82,9 +83,9 @@ export function chartAnswer(
   if (best === undefined) return null
   const { value, term, measure, measureWords } = best
   const condition = value === null ? null : equalTo(value.field, value.value)
-  const [pairs, conditioned] = condition === null ? [[], []] : [[condition], [value?.field.name ?? '']]
-  const chart = openChart(table, pairs, conditioned, [term.name], measure)
-  return { chart, value, isNamed: measureWords > 0 }
+  const [conditions, fieldNames] = condition === null ? [[], []] : [[condition], [value?.field.name ?? '']]
+  const chart = openChart(table, conditions, fieldNames, [term.name], measure)
+  return { chart, value, isMeasureNamed: measureWords > 0 }
 }
 
 interface NamedMeasure {

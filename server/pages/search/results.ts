@@ -78,6 +78,7 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
 /**
  * Orders tables by how many words of the search their texts and values have. A value counts if it has a word that
  * the texts of its table do not have, or if it is the whole search.
+ * @returns the tables, best first; the values that count in the best tables; and the values that charts may show
  */
 function rank(
   { datasets }: CatalogTexts,
@@ -86,22 +87,22 @@ function rank(
   search: SearchWords,
 ): Pick<Found, 'tables'> & Readonly<Record<'matched' | 'charted', readonly ValueMatch[]>> {
   const { words } = search
+  // Starts with matches of texts; values add theirs.
   const byTable = new Map(matches.map((match) => [keyOf(match), match]))
   const counted = values.flatMap((match) => {
     const { dataset, name: table } = match.table
-    const before = byTable.get(keyOf({ dataset, table }))
-    const wordsBefore = before?.words ?? new Set()
-    const matchWords = wordsOfValue(match, search)
-    const added = words.filter((word) => matchWords.has(word) && !wordsBefore.has(word))
-    return added.length > 0 || matchWords.size === words.length
-      ? [{ match, dataset, table, before, added }]
+    const textMatch = byTable.get(keyOf({ dataset, table }))
+    const valueWords = wordsOfValue(match, search)
+    const newWords = words.filter((word) => valueWords.has(word) && textMatch?.words.has(word) !== true)
+    return newWords.length > 0 || valueWords.size === words.length
+      ? [{ match, dataset, table, textMatch, newWords }]
       : []
   })
-  for (const { match, dataset, table, before, added } of counted) {
+  for (const { match, dataset, table, textMatch, newWords } of counted) {
     const key = keyOf({ dataset, table })
-    const ofBoth = new Set([...(byTable.get(key)?.words ?? []), ...added])
-    // Tables that are equal otherwise are ordered by their matching rows.
-    const score = (before?.score ?? 0) + valueScore + Math.log10(1 + (match.rows ?? 0)) / 100
+    const ofBoth = new Set([...(byTable.get(key)?.words ?? []), ...newWords])
+    // One value counts, however many the table has. Tables that are equal otherwise are ordered by matching rows.
+    const score = (textMatch?.score ?? 0) + valueScore + Math.log10(1 + (match.rows ?? 0)) / 100
     byTable.set(key, { dataset, table, words: ofBoth, score })
   }
   const tables = [...byTable.values()]
@@ -219,9 +220,9 @@ async function findCharts(
     const period = coverageOf(table, snapshot.report)
     return { ...answer, period, view: chartQuery({ dataset, table, snapshot, query: answer.chart }) }
   })
-  const hasNamed = answers.some(({ isNamed }) => isNamed)
+  const hasNamed = answers.some(({ isMeasureNamed }) => isMeasureNamed)
   const shown = answers
-    .filter(({ isNamed }) => isNamed === hasNamed)
+    .filter(({ isMeasureNamed }) => isMeasureNamed === hasNamed)
     // Several tables may answer; the one with the latest rows comes first.
     .toSorted((a, b) => (b.period?.to ?? '').localeCompare(a.period?.to ?? '', 'en'))
     .slice(0, chartsMax)

@@ -14,7 +14,7 @@ const cellShownMax = 300
 /** Maximum number of characters of a cell that fits any column. */
 const cellShortMax = 24
 /** Maximum number of characters of a cell that is not collapsed. */
-const cellLongMin = 120
+const cellUncollapsedMax = 120
 
 /** Shows the table of rows; each row links to its own page. */
 export function gridPart(context: PageContext, view: TableView): Html {
@@ -101,11 +101,11 @@ export function cellPart({ words }: PageContext, field: Field | undefined, value
   if (address !== null && value.length <= cellShownMax)
     return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`
   if (value.length <= cellShortMax) return html`<td>${text}</td>`
-  if (value.length <= cellLongMin) return html`<td class="t">${text}</td>`
+  if (value.length <= cellUncollapsedMax) return html`<td class="t">${text}</td>`
   const excerpt = shorten(value, cellShownMax)
   return html`<td>
     <details class="long">
-      <summary>${firstCharacters(value, cellLongMin / 2)}…</summary>
+      <summary>${firstCharacters(value, cellUncollapsedMax / 2)}…</summary>
       ${excerpt}
     </details>
   </td>`

@@ -95,12 +95,14 @@ export class FinishedExports {
     this.#cache.clear()
   }
 
+  /** Writes a file; returns null if it is too large. */
   async #write(chunks: AsyncIterable<Uint8Array>): Promise<Finished | null> {
     this.#number += 1
     const file = path.join(this.#folder, `export-${this.#number}`)
     const handle = await open(file, 'wx+')
     let bytes = 0
     try {
+      // The open file stays readable until it is closed, and no crash can leave it behind.
       await rm(file)
       for await (const chunk of chunks) {
         bytes += chunk.length

@@ -14,14 +14,14 @@ import {
 } from './parts.ts'
 
 const barHeight = 24
-/** Maximum number of characters of a value behind its bar; longer ones are written in short. */
+/** Maximum number of characters of a value after its bar; longer ones are written in short. */
 const valueMax = 11
 
 function nameWidth(name: string): number {
   return name.length * (name === name.toUpperCase() ? titleCharacter : characterWidth)
 }
 
-/** Draws a bar for each group, with its value behind it. */
+/** Draws a bar for each group, followed by its value. */
 export function bars(drawing: Sized): Drawn {
   const { groups, series, width } = drawing
   const textOf = ({ marks: [only, ...others] }: DrawnGroup): string => {
@@ -32,24 +32,24 @@ export function bars(drawing: Sized): Drawn {
   const longest = groups.reduce((most, group) => Math.max(most, textOf(group).length), 0)
   const longestName = groups.reduce((most, { name }) => Math.max(most, nameWidth(name)), 0)
   // On narrow charts, long names stand above their bars.
-  const isAbove = width === chartWidths.narrow && longestName > width / 3
-  const barLeft = isAbove ? 0 : Math.min(width / 2, longestName + 12)
-  const [step, barTop] = isAbove ? [barHeight + lineHeight, lineHeight] : [barHeight, 0]
+  const namesAreAbove = width === chartWidths.narrow && longestName > width / 3
+  const barLeft = namesAreAbove ? 0 : Math.min(width / 2, longestName + 12)
+  const [step, barTop] = namesAreAbove ? [barHeight + lineHeight, lineHeight] : [barHeight, 0]
   const barRight = width - Math.min(width / 3, characterWidth * (longest + 2))
   const [min, max] = boundsOf(drawing, true)
   const x = (value: number): number => barLeft + ((value - min) / (max - min)) * (barRight - barLeft)
   const body = groups.map((group, index) => {
     const y = index * step
     const bar = y + barTop
-    const room = isAbove ? width : barLeft - 8
-    const most = Math.floor((room / nameWidth(group.name)) * group.name.length)
-    const above = group.marks.reduce((sum, mark) => sum + Math.max(0, mark?.value ?? 0), 0)
+    const room = namesAreAbove ? width : barLeft - 8
+    const nameLengthMax = Math.floor((room / nameWidth(group.name)) * group.name.length)
+    const positiveSum = group.marks.reduce((sum, mark) => sum + Math.max(0, mark?.value ?? 0), 0)
     return [
-      textAt(shortName(group.name, most), 0, y + 15),
+      textAt(shortName(group.name, nameLengthMax), 0, y + 15),
       stack(drawing, group, (from, to, mark) =>
         rect(x(Math.min(from, to)), bar + 4, Math.abs(x(to) - x(from)), 14, mark),
       ),
-      textAt(textOf(group), x(above) + 8, bar + 15),
+      textAt(textOf(group), x(positiveSum) + 8, bar + 15),
     ].join('')
   })
   return { height: groups.length * step + 6, body: body.join('') }

@@ -56,7 +56,7 @@ const legendStep = 72
 export function tiles(drawing: Sized): Drawn {
   const { groups, short, width } = drawing
   const left = (width - 6 * tileSize) / 2
-  const ranked = groups.flatMap(({ marks: [mark] }) => mark?.value ?? []).toSorted((a, b) => a - b)
+  const ascendingValues = groups.flatMap(({ marks: [mark] }) => mark?.value ?? []).toSorted((a, b) => a - b)
   const shade = (x: number, y: number, size: number, index: number): string =>
     element('rect', '', {
       x: round(x),
@@ -76,7 +76,7 @@ export function tiles(drawing: Sized): Drawn {
     // States without rows have an empty tile.
     if (group === undefined || mark === null || mark === undefined)
       return textAt(state, x + tileSize / 2 - 2, y + 34, { ...middle, fill: soft, class: 'soft' })
-    const index = Math.floor((shades.length * ranked.indexOf(mark.value)) / ranked.length)
+    const index = Math.floor((shades.length * ascendingValues.indexOf(mark.value)) / ascendingValues.length)
     const tile =
       shade(x, y, tileSize - 4, index) +
       textAt(group.key, x + tileSize / 2 - 2, y + 26, { ...middle, 'font-weight': 'bold' }) +
@@ -86,11 +86,11 @@ export function tiles(drawing: Sized): Drawn {
   const below = 9 * tileSize + 8
   // The greatest value of each shade stands below it.
   const legend = shades.flatMap((_, index) => {
-    const last = Math.ceil(((index + 1) * ranked.length) / shades.length) - 1
+    const last = Math.ceil(((index + 1) * ascendingValues.length) / shades.length) - 1
     const x = left + index * legendStep
     return [
       shade(x, below, 16, index),
-      textAt(`≤ ${short(ranked[last] ?? 0)}`, x, below + 32, {
+      textAt(`≤ ${short(ascendingValues[last] ?? 0)}`, x, below + 32, {
         'font-size': '11',
         fill: soft,
         class: 'soft',

@@ -56,7 +56,7 @@ function plotOf(drawing: Sized): { readonly plotWidth: number; readonly plotHeig
   }
 }
 
-function placesOf(drawing: Sized, margin = 0): (index: number) => number {
+function groupPositions(drawing: Sized, margin = 0): (index: number) => number {
   const { groups } = drawing
   const { plotWidth } = plotOf(drawing)
   const [from, to] = [groups[0]?.at ?? 0, groups.at(-1)?.at ?? 0]
@@ -108,12 +108,13 @@ function gapsOf(groups: Sized['groups']): (index: number) => boolean {
   return (index) => (steps[index] ?? 0) > gapFactor * usual
 }
 
+/** Draws a line for each series; no line leads over missing data. */
 export function lines(drawing: Sized): Drawn {
   const { groups, series } = drawing
   const { plotHeight } = plotOf(drawing)
   const [min, max] = axisBounds(drawing, false)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
-  const x = placesOf(drawing)
+  const x = groupPositions(drawing)
   const isGap = gapsOf(groups)
   const paths = series.map((_, place) => {
     let isOpen = false
@@ -137,15 +138,16 @@ export function lines(drawing: Sized): Drawn {
       })
     if (steps.length === 1) return line(`${steps.join('')}h0.1`, { 'stroke-width': '6' })
     if (!drawing.isPartial) return line(steps.join(''), { 'stroke-width': '2' })
-    const rest = steps.slice(-2).join('').replace(/^L/, 'M')
+    // The last period is incomplete, so the segment that leads to it is dashed.
+    const lastSegment = steps.slice(-2).join('').replace(/^L/, 'M')
     return (
       line(steps.slice(0, -1).join(''), { 'stroke-width': '2' }) +
-      line(rest, { 'stroke-width': '2', 'stroke-dasharray': '2 5' })
+      line(lastSegment, { 'stroke-width': '2', 'stroke-dasharray': '2 5' })
     )
   })
   return {
     height: plotHeight + 32,
-    body: axes(drawing, y, x, min, max) + paths.join('') + endLabels(drawing, y, x) + reaches(drawing, x),
+    body: axes(drawing, y, x, min, max) + paths.join('') + endLabels(drawing, y, x) + hoverAreas(drawing, x),
   }
 }
 
@@ -171,7 +173,7 @@ function endLabels(drawing: Sized, y: (value: number) => number, x: (index: numb
 /** Minimum width of an area that a pointer selects. */
 const reachMin = 3
 
-function reaches(drawing: Sized, x: (index: number) => number): string {
+function hoverAreas(drawing: Sized, x: (index: number) => number): string {
   const { plotWidth, plotHeight } = plotOf(drawing)
   const { groups, series } = drawing
   const step = Math.ceil((groups.length * reachMin) / plotWidth)
@@ -206,7 +208,7 @@ export function columns(drawing: Sized): Drawn {
   const gap = gaps.reduce((least, width) => Math.min(least, width), Infinity)
   const span = (groups.at(-1)?.at ?? 0) - (groups[0]?.at ?? 0)
   const step = groups.length === 1 ? plotWidth / 2 : Math.max(1, (plotWidth * gap) / (span + gap))
-  const x = placesOf(drawing, step / 2)
+  const x = groupPositions(drawing, step / 2)
   const body = groups.map((group, index) =>
     stack(drawing, group, (from, to, series) =>
       rect(

@@ -131,10 +131,11 @@ export class CodeScan implements AccessPath<CodesStep> {
     }
     const coded = new CodedGrouping(grouping, dictionaries)
     if (!coded.fits) return null
+    // Clauses are ordered by their rows, the fewest first.
     if (clauses[0] !== undefined && maxRows(clauses[0]) === 0) return groupsOfNoRows(grouping)
     const [only, ...others] = dictionaries.values()
     if (only !== undefined && others.length === 0 && clauses.length === 0) return coded.ofDictionary(only)
-    // Codes that are not cached take longer to inflate than DuckDB takes for the same columns.
+    // Codes of more than half of the cache would not stay in it, and to inflate them takes longer than DuckDB does.
     const fields = new Set([...dictionaries.keys(), ...clauses.flat().map(({ field }) => field)])
     const bytes = [...fields].reduce((sum, name) => sum + codeBytes(distinctValues(snapshot, name)) * rows, 0)
     if (bytes > this.#limits.codesBytesMax / 2) return null

@@ -63,13 +63,14 @@ export async function leadingSpan({ snapshot, filter: { conditions }, requester 
   let span: Span = { from: 0, to: snapshot.manifest.rows }
   for (const condition of conditions) {
     const sorted = sortedFor(snapshot, condition)
-    if (sorted === null || sorted.order !== null) continue
-    const spans = await spansOf(snapshot, sorted, condition, requester)
+    const isLeading = sorted?.order === null
+    const spans = isLeading ? await spansOf(snapshot, sorted, condition, requester) : null
     if (spans === null) continue
     const filledSpans = spans.filter(({ from, to }) => from < to)
+    if (filledSpans.length === 0) return { from: 0, to: 0 }
     span = {
       from: Math.max(span.from, Math.min(...filledSpans.map(({ from }) => from))),
-      to: Math.min(span.to, Math.max(0, ...filledSpans.map(({ to }) => to))),
+      to: Math.min(span.to, Math.max(...filledSpans.map(({ to }) => to))),
     }
   }
   return span
