@@ -59,11 +59,11 @@ async function answerOf(base: string, { method, path, headers }: Question): Prom
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
   })
-  const kept = [...response.headers].filter(([name]) => !ignoredHeaders.has(name))
+  const shownHeaders = [...response.headers].filter(([name]) => !ignoredHeaders.has(name))
   const body = Buffer.from(await response.arrayBuffer()).toString('latin1')
   return {
     status: response.status,
-    headers: normalized(kept.map(([name, value]) => `${name}: ${value}`).join('\n')),
+    headers: normalized(shownHeaders.map(([name, value]) => `${name}: ${value}`).join('\n')),
     body: normalized(body),
   }
 }
@@ -187,9 +187,9 @@ function differenceOf(old: Answer, newer: Answer): string | null {
 }
 
 function firstDifference(old: string, newer: string): string {
-  let at = 0
-  while (at < old.length && old[at] === newer[at]) at += 1
-  const around = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 60), at + 100))
+  let index = 0
+  while (index < old.length && old[index] === newer[index]) index += 1
+  const around = (text: string): string => JSON.stringify(text.slice(Math.max(0, index - 60), index + 100))
   return `  ${around(old)}\n  ${around(newer)}`
 }
 
@@ -200,9 +200,9 @@ async function main(): Promise<number> {
   const paths = pathsOf(document).filter((path) => !ignoredPaths.test(path))
   const questions = new Questions(await tablesOf(old), paths, Number(seed))
   let different = 0
-  for (let asked = 0; asked < Number(count); asked += 1) {
+  for (let requests = 0; requests < Number(count); requests += 1) {
     const question =
-      asked < paths.length ? { ...questions.next(), path: paths[asked] ?? '' } : questions.next()
+      requests < paths.length ? { ...questions.next(), path: paths[requests] ?? '' } : questions.next()
     const [oldAnswer, two] = await Promise.all([answerOf(old, question), answerOf(newer, question)])
     const difference = differenceOf(oldAnswer, two)
     if (difference === null) continue

@@ -38,7 +38,7 @@ export interface Bench {
 }
 
 /** At least a few, so that each figure is one of something. */
-export const requestsOf = ({ share }: Bench, most: number): number => Math.max(20, Math.round(share * most))
+export const requestsOf = ({ share }: Bench, usual: number): number => Math.max(20, Math.round(share * usual))
 
 const base = '/api/v1/dataset/bench'
 export const pageOf = (table: string, page: number | 'last', size = 100): string =>
@@ -263,18 +263,18 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
   const pages = 500
   const turn = (n: number): string => pageOf('large', 1 + (n % pages))
   const service = await startService(bench.environment)
-  const kept = await fetched(
+  const cachedPage = await fetched(
     service,
     Array.from({ length: pages }, (_, page) => turn(page)),
     {},
   )
-  const tag = /\r\netag: (.*)/i.exec(kept[6]?.head ?? '')?.[1] ?? ''
+  const tag = /\r\netag: (.*)/i.exec(cachedPage[6]?.head ?? '')?.[1] ?? ''
   const fresh = await fetched(service, [onePage()], { 'If-None-Match': tag })
   const [pagesFile, freshFile] = [
     path.join(bench.folder, 'pages.json'),
     path.join(bench.folder, 'fresh.json'),
   ]
-  await writeFile(pagesFile, JSON.stringify(kept.map(asStored)))
+  await writeFile(pagesFile, JSON.stringify(cachedPage.map(asStored)))
   await writeFile(freshFile, JSON.stringify(fresh.map(asStored)))
   const pagesOf = { ANSWERS: pagesFile }
   const withHeaders = { HEADERS: 'yes' }

@@ -24,20 +24,20 @@ const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * ite
 
 async function asks(bench: Bench, service: Server): Promise<Line[]> {
   const counts = new Map<string, number>()
-  const count = async (table: string, ask: string): Promise<number> => {
-    const cached = counts.get(`${table} ${ask}`)
+  const count = async (table: string, query: string): Promise<number> => {
+    const cached = counts.get(`${table} ${query}`)
     if (cached !== undefined) return cached
-    const answer = await fetch(`http://127.0.0.1:${service.port}${addressOf(table, 1, 1, ask)}`)
+    const answer = await fetch(`http://127.0.0.1:${service.port}${addressOf(table, 1, 1, query)}`)
     const rowCount = Number(answer.headers.get('acervo-count'))
-    counts.set(`${table} ${ask}`, rowCount)
+    counts.set(`${table} ${query}`, rowCount)
     return rowCount
   }
   for (const table of ['packed', 'packed_small'])
     for (const state of ['', ...states.map(of)]) await count(table, state)
   /** Returns a random page of the rows of a query. */
-  const anywhere = (table: string, ask: string, size = 100, order = ''): string => {
-    const pages = Math.max(1, Math.floor((counts.get(`${table} ${ask}`) ?? 0) / size))
-    return addressOf(table, 1 + Math.floor(Math.random() * pages), size, `${ask}${order}`)
+  const anywhere = (table: string, query: string, size = 100, order = ''): string => {
+    const pages = Math.max(1, Math.floor((counts.get(`${table} ${query}`) ?? 0) / size))
+    return addressOf(table, 1 + Math.floor(Math.random() * pages), size, `${query}${order}`)
   }
   const inOrder = '&ordering=order_for_place'
   const otherOrder = '&ordering=-last_available_date,city'
@@ -91,8 +91,8 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
 
 const of = (state: string): string => `&state=${state}`
 
-function addressOf(table: string, page: number, size: number, ask: string): string {
-  return `/api/v1/dataset/bench/${table}/data/?page=${page}&page_size=${size}${ask}`
+function addressOf(table: string, page: number, size: number, query: string): string {
+  return `/api/v1/dataset/bench/${table}/data/?page=${page}&page_size=${size}${query}`
 }
 
 async function costs({ environment }: Bench): Promise<Line[]> {
@@ -104,8 +104,8 @@ async function costs({ environment }: Bench): Promise<Line[]> {
   const report = JSON.parse(await readFile(path.join(folder, 'report.json'), 'utf8')) as {
     seconds: Record<string, number>
   }
-  const { indexing = 0, ...others } = report.seconds
-  const without = Object.values(others).reduce((sum, seconds) => sum + seconds, 0)
+  const { indexing = 0, ...otherSteps } = report.seconds
+  const without = Object.values(otherSteps).reduce((sum, seconds) => sum + seconds, 0)
   const { parts, dictionary, codes, indexes = [] } = manifest
   const bytes = bytesOf(parts)
   const totalBytes = bytes + bytesOf([dictionary, codes, ...indexes])

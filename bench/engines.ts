@@ -74,11 +74,13 @@ const cases: Readonly<Record<string, (time: number, scale: number) => string>> =
   'a state in another order': (time) => `state=${states[time]}&ordering=-order_for_place`,
 }
 
-async function msOf({ port: at }: Server, ask: string): Promise<number> {
+async function msOf({ port: servicePort }: Server, target: string): Promise<number> {
   const began = performance.now()
-  const answer = await fetch(`http://127.0.0.1:${at}/api/v1/dataset/bench/hundred/data/?page_size=100&${ask}`)
+  const answer = await fetch(
+    `http://127.0.0.1:${servicePort}/api/v1/dataset/bench/hundred/data/?page_size=100&${target}`,
+  )
   const body = await answer.text()
-  if (answer.status !== 200) console.log(`${ask}: ${answer.status} ${body.slice(0, 200)}`)
+  if (answer.status !== 200) console.log(`${target}: ${answer.status} ${body.slice(0, 200)}`)
   return performance.now() - began
 }
 

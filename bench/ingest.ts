@@ -13,25 +13,32 @@ const reportShape = z.object({ seconds: z.record(z.string(), z.number()) })
 
 /** The ingest of the largest table, from its source to its last rename, against COPYs that check nothing. */
 export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
-  const bare = await bareSeconds(environment)
+  const copySeconds = await bareSeconds(environment)
   const warehouse = await mkdtemp(path.join(folder, 'ingest-'))
   try {
     const { seconds, rssMaxMb } = await ingestSeconds({ ...environment, WAREHOUSE: warehouse })
     const steps = await stepsIn(warehouse)
     const detail = Object.entries(steps).map(([step, time]) => `${step} ${time.toFixed(1)}`)
     const { packing = 0 } = steps
-    const told = `s of its steps: ${detail.join(', ')}`
+    const detailText = `s of its steps: ${detail.join(', ')}`
     return [
       bareLine(
         'ingest without the download, to a bare COPY of the source',
         's',
         seconds - packing,
-        bare.parquet,
+        copySeconds.parquet,
         ['<=', 3],
-        told,
+        detailText,
       ),
-      bareLine('ingest with the download, to bare COPYs of both', 's', seconds, bare.both, ['<=', 1], ''),
-      bareLine('the same, to the first COPY alone', 's', seconds, bare.parquet, ['<=', 4], ''),
+      bareLine(
+        'ingest with the download, to bare COPYs of both',
+        's',
+        seconds,
+        copySeconds.both,
+        ['<=', 1],
+        '',
+      ),
+      bareLine('the same, to the first COPY alone', 's', seconds, copySeconds.parquet, ['<=', 4], ''),
       bareLine('highest RSS of the ingest', 'MB', rssMaxMb, null, ['<', 1500], ''),
     ]
   } finally {
@@ -49,9 +56,9 @@ async function bareSeconds(environment: Readonly<Record<string, string>>): Promi
   const child = fork('dist/bench/bare-copy.js', {
     env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: '16' },
   })
-  const [told] = (await once(child, 'message')) as [BareSeconds]
+  const [seconds] = (await once(child, 'message')) as [BareSeconds]
   await once(child, 'exit')
-  return told
+  return seconds
 }
 
 const lookEveryMs = 100

@@ -98,7 +98,7 @@ async function honest({ port }: Server, bench: Bench, seconds: number): Promise<
 async function asksForTheWorst({ port }: Server, over: AbortSignal): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {}
   let number = below(1000)
-  const ask = async (): Promise<void> => {
+  const request = async (): Promise<void> => {
     while (!over.aborted) {
       number += 1
       const target = worstAsks[number % worstAsks.length]?.(number) ?? base
@@ -113,6 +113,6 @@ async function asksForTheWorst({ port }: Server, over: AbortSignal): Promise<Rec
       await setTimeout(50)
     }
   }
-  await Promise.all(Array.from({ length: 4 }, ask))
+  await Promise.all(Array.from({ length: 4 }, request))
   return statuses
 }

@@ -64,9 +64,9 @@ async function linkTable(
   }
   await copyFile(path.join(home, fileNames.report), path.join(target, fileNames.report))
   const stored = async (file: string) => ({ file, ...(await sumsOf(path.join(target, file))) })
-  const { indexes: _i, dictionary: _d, codes: _c, row_stores: _r, orders: _o, ...kept } = source
+  const { indexes: _i, dictionary: _d, codes: _c, row_stores: _r, orders: _o, ...otherKeys } = source
   const manifest: Manifest = {
-    ...kept,
+    ...otherKeys,
     table: name,
     snapshot,
     previous: null,

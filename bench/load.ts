@@ -41,9 +41,9 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   const { requests = Infinity, seconds = Infinity } = load
   const times: number[] = []
   const statuses: Record<string, number> = {}
-  let [asked, broken] = [0, 0]
+  let [sent, broken] = [0, 0]
   const started = performance.now()
-  const isOver = (): boolean => asked >= requests || performance.now() - started > seconds * 1000
+  const isOver = (): boolean => sent >= requests || performance.now() - started > seconds * 1000
   const answered = (answer: Answer): void => {
     times.push(answer.ms)
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
@@ -54,7 +54,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       const client = new Client(load)
       try {
         await client.opened
-        while (!isOver()) answered(await client.ask(load.target(asked++)))
+        while (!isOver()) answered(await client.ask(load.target(sent++)))
       } catch {
         broken += 1
       } finally {
@@ -125,18 +125,18 @@ class Client {
   #take(chunk: Buffer): void {
     let body = chunk
     if (this.#bodyLength === -1) {
-      const whole = this.#chunks.length === 0 ? chunk : Buffer.concat([...this.#chunks, chunk])
-      const end = whole.indexOf('\r\n\r\n')
+      const received = this.#chunks.length === 0 ? chunk : Buffer.concat([...this.#chunks, chunk])
+      const end = received.indexOf('\r\n\r\n')
       if (end === -1) {
-        this.#chunks = [whole]
+        this.#chunks = [received]
         return
       }
       this.#chunks = []
-      this.#head = whole.toString('latin1', 0, end)
+      this.#head = received.toString('latin1', 0, end)
       this.#status = Number(this.#head.slice(9, 12))
       this.#bodyLength =
         this.#status === 304 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(this.#head)?.[1] ?? 0)
-      body = whole.subarray(end + 4)
+      body = received.subarray(end + 4)
     }
     this.#received += body.length
     if (this.#keepBodies) this.#chunks.push(body)

@@ -26,9 +26,9 @@ export async function refreshes(
   }
   const versions = new Map<string, Set<string>>()
   let [mixed, failed, published] = [0, 0, 0]
-  const onAnswer = ({ target: asked, status, head, body }: Answer): void => {
+  const onAnswer = ({ target: requestTarget, status, head, body }: Answer): void => {
     if (status !== 200) failed += 1
-    else if (asked.includes('/fresh/')) {
+    else if (requestTarget.includes('/fresh/')) {
       const numbers = new Set(body.toString().match(/"version":\d+/g))
       const snapshot = /\r\nacervo-snapshot: (\S+)/i.exec(head)?.[1] ?? ''
       versions.set(snapshot, new Set([...(versions.get(snapshot) ?? []), ...numbers]))
@@ -65,14 +65,14 @@ export async function refreshes(
   const rssMb = rssMaxBytes / 1e6
   const title = `${seconds} s, 200 readers, random pages of five tables, a refresh every 5 s`
   const detail = `${result.requests} answers, ${result.perSecond.toFixed(0)}/s, p99 ${result.p99.toFixed(0)} ms, ${published} refreshes, ${versions.size} snapshots seen`
-  const plain = (name: string, unit: string, ours: number, most: number): Line => ({
+  const plain = (name: string, unit: string, ours: number, limit: number): Line => ({
     title: `${title}: ${name}`,
     unit,
     ours,
     reference: null,
     ratio: null,
-    bar: `<= ${most}`,
-    isReached: ours <= most,
+    bar: `<= ${limit}`,
+    isReached: ours <= limit,
     detail,
     figures: [],
   })
@@ -92,19 +92,19 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
   const service = await startService(bench.environment)
   const { port } = service
   const cold = (): string => `${base}/large/data/?page_size=100&page=${1 + below(bench.pages)}`
-  const kept = `${base}/small/data/?page_size=100&page=3`
+  const cachedPage = `${base}/small/data/?page_size=100&page=3`
   const tags: string[] = []
   const peak = await runLoad({ port, connections: 8, seconds: Math.max(3, seconds / 3), target: cold })
   await runLoad({
     port,
     connections: 1,
     requests: 3,
-    target: () => kept,
+    target: () => cachedPage,
     onAnswer: ({ head }) => tags.push(/\r\netag: (.*)/i.exec(head)?.[1] ?? ''),
   })
   const hammering = runLoad({ port, connections: 500, seconds, target: cold })
   await setTimeout(1000)
-  const watch = { port, connections: 1, seconds: Math.max(0.5, seconds - 2), target: () => kept }
+  const watch = { port, connections: 1, seconds: Math.max(0.5, seconds - 2), target: () => cachedPage }
   const [pages, unchanged] = await Promise.all([
     runLoad(watch),
     runLoad({ ...watch, headers: { 'If-None-Match': tags[0] ?? '' } }),
@@ -120,7 +120,7 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
   const good = (hammered.statuses['200'] ?? 0) / hammered.seconds
   const onlyKept =
     Object.keys(pages.statuses).join() === '200' && Object.keys(unchanged.statuses).join() === '304'
-  const told = (name: string, { requests, p99 }: typeof pages): string =>
+  const figures = (name: string, { requests, p99 }: typeof pages): string =>
     `${name}: ${requests}, p99 ${p99.toFixed(0)} ms`
   return [
     {
@@ -142,7 +142,7 @@ export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
       ratio: null,
       bar: '<= 0',
       isReached: onlyKept && pages.broken + unchanged.broken === 0,
-      detail: `${told('kept', pages)}; ${told('304', unchanged)}`,
+      detail: `${figures('kept', pages)}; ${figures('304', unchanged)}`,
       figures: [],
     },
     {

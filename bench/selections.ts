@@ -39,8 +39,8 @@ const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
 
 const below = (limit: number): number => 1 + Math.floor(Math.random() * limit)
 
-function figure(title: string, ms: number, limit: number, told: string): Line {
-  return bareLine(title, 'ms', ms, null, ['<=', limit], told)
+function figure(title: string, ms: number, limit: number, detail: string): Line {
+  return bareLine(title, 'ms', ms, null, ['<=', limit], detail)
 }
 
 interface Told {
@@ -52,8 +52,8 @@ interface Told {
 /** By Node's own client, which takes the least from what is measured. */
 async function get({ port }: Server, target: string): Promise<Told> {
   const began = performance.now()
-  const asked = http.get({ host: '127.0.0.1', port, path: `${base}/${target}`, agent: false })
-  const [answer] = (await once(asked, 'response')) as [http.IncomingMessage]
+  const request = http.get({ host: '127.0.0.1', port, path: `${base}/${target}`, agent: false })
+  const [answer] = (await once(request, 'response')) as [http.IncomingMessage]
   let bytes = 0
   answer.on('data', (chunk: Buffer) => (bytes += chunk.length))
   await once(answer, 'end')
@@ -169,12 +169,12 @@ async function exportsOf(bench: Bench, service: Server, db: Connection, scratch:
     const where = `from ${large} where date < ${quotedText(String(date))}`
     const duckdbMs = await timed(() => db.rows(`copy (select * ${where}) to ${quotedText(file)} (${copy})`))
     const before = await service.usage()
-    const told = await get(service, `large/export/?format=${format}&date__lt=${String(date)}`)
+    const result = await get(service, `large/export/?format=${format}&date__lt=${String(date)}`)
     const { rssMaxBytes } = await service.usage()
     const grown = (rssMaxBytes - before.rssBytes) / 1e6
-    const detail = `${told.count.toLocaleString('en')} rows, ${(told.bytes / 1e6).toFixed(0)} MB, RSS grew ${grown.toFixed(0)} MB`
+    const detail = `${result.count.toLocaleString('en')} rows, ${(result.bytes / 1e6).toFixed(0)} MB, RSS grew ${grown.toFixed(0)} MB`
     lines.push(
-      bareLine(`export as ${format}, to a COPY by DuckDB`, 'ms', told.ms, duckdbMs, ['<=', 2], detail),
+      bareLine(`export as ${format}, to a COPY by DuckDB`, 'ms', result.ms, duckdbMs, ['<=', 2], detail),
     )
   }
   return lines

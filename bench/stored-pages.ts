@@ -39,7 +39,7 @@ export async function storedPages(bench: Bench): Promise<Line[]> {
       const file = path.join(bench.folder, 'stored-pages.json')
       await writeFile(file, JSON.stringify((await fetched(service, targets, headers)).map(asStored)))
       const express = await startReference('express', { ANSWERS: file, HEADERS: 'yes' })
-      const [ours, bare]: [number[], number[]] = [[], []]
+      const [ours, expressTimes]: [number[], number[]] = [[], []]
       const load = { connections: 4, headers, target: (n: number) => targets[n % targets.length] ?? '' }
       // The first round only warms up.
       for (let round = 0; round <= 2 * bench.rounds; round += 1) {
@@ -49,11 +49,11 @@ export async function storedPages(bench: Bench): Promise<Line[]> {
         ]
         if (round === 0) continue
         ours.push(measured.cpuMs)
-        bare.push(reference.cpuMs)
+        expressTimes.push(reference.cpuMs)
       }
       await express.stop()
       const name = `${title}, in no cache, CPU, to bare Express with the same bytes and headers`
-      lines.push(line(name, 'ms', leastOf(ours), leastOf(bare), ['<=', most]))
+      lines.push(line(name, 'ms', leastOf(ours), leastOf(expressTimes), ['<=', most]))
     }
   } finally {
     await service.stop()

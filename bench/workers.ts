@@ -52,8 +52,8 @@ async function wrk(port: number, seconds: number): Promise<number> {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
-  const [said] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  const [, rate] = /Requests\/sec:\s+([\d.]+)/.exec(said) ?? []
-  if (rate === undefined || /Non-2xx/.test(said)) throw new Error(`wrk: ${said}`)
+  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  const [, rate] = /Requests\/sec:\s+([\d.]+)/.exec(output) ?? []
+  if (rate === undefined || /Non-2xx/.test(output)) throw new Error(`wrk: ${output}`)
   return Number(rate)
 }

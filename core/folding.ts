@@ -33,6 +33,6 @@ export function foldedSql(text: string): string {
 
 /** Folds a text like `foldedSql`, for comparisons that need not be exact. */
 export function foldText(text: string): string {
-  const bare = text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
-  return Array.from(bare, (sign) => plain.get(sign) ?? sign).join('')
+  const base = text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  return Array.from(base, (sign) => plain.get(sign) ?? sign).join('')
 }

@@ -89,13 +89,13 @@ export function wildcard(pattern: string): (text: string) => boolean {
   return (text) => {
     if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
       return false
-    let at = first.length
+    let offset = first.length
     for (const literal of inner) {
-      const index = text.indexOf(literal, at)
+      const index = text.indexOf(literal, offset)
       if (index === -1) return false
-      at = index + literal.length
+      offset = index + literal.length
     }
-    return at <= text.length - last.length
+    return offset <= text.length - last.length
   }
 }
 
@@ -144,8 +144,8 @@ export function parsedJson(text: string): unknown {
  */
 export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
-  for (let at = 0; at < length; at += 1) {
-    const [codeA, codeB] = [a.charCodeAt(at), b.charCodeAt(at)]
+  for (let index = 0; index < length; index += 1) {
+    const [codeA, codeB] = [a.charCodeAt(index), b.charCodeAt(index)]
     if (codeA !== codeB) return rankOf(codeA) - rankOf(codeB)
   }
   return a.length - b.length

@@ -93,17 +93,17 @@ async function prepareSource(home: string, bin: string): Promise<Source & { stat
 async function statesIn(file: string): Promise<{ rows: number; states: States }> {
   const rows = new Map<string, number[]>()
   const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: Infinity })
-  let [at, place] = [0, -1]
+  let [offset, place] = [0, -1]
   for await (const line of lines) {
     const cells = line.split(',')
     if (place === -1) place = cells.indexOf('state')
     else {
       const state = cells[place] ?? ''
       const positions = rows.get(state)
-      if (positions === undefined) rows.set(state, [at])
-      else positions.push(at)
+      if (positions === undefined) rows.set(state, [offset])
+      else positions.push(offset)
     }
-    at += 1
+    offset += 1
   }
   if (place === -1) throw new Error(`${file} has no state`)
   const states = new Map(
@@ -114,7 +114,7 @@ async function statesIn(file: string): Promise<{ rows: number; states: States }>
         { rows: rowNumbers.length, row: rowNumbers[rowNumbers.length >> 1] ?? 1 },
       ]),
   )
-  return { rows: at - 1, states }
+  return { rows: offset - 1, states }
 }
 
 const texts = [
@@ -159,9 +159,9 @@ function casesOf(states: States): readonly (readonly [title: string, rows: numbe
 async function compare(peers: readonly Peer[], states: States): Promise<void> {
   console.log(`${'CPU-ms an answer'.padEnd(44)}${peers.map(({ name }) => name.padStart(22)).join('')}`)
   const results: Record<string, Record<string, number>> = {}
-  for (const [title, rows, ask] of casesOf(states)) {
+  for (const [title, rows, request] of casesOf(states)) {
     const figures: number[] = []
-    for (const peer of peers) figures.push(await measured(peer, ask, rows))
+    for (const peer of peers) figures.push(await measured(peer, request, rows))
     results[title] = Object.fromEntries(peers.map(({ name }, index) => [name, figures[index] ?? Number.NaN]))
     console.log(
       `${title.padEnd(44)}${figures.map((ms) => (Number.isNaN(ms) ? '-' : ms.toFixed(2)).padStart(22)).join('')}`,
@@ -169,21 +169,21 @@ async function compare(peers: readonly Peer[], states: States): Promise<void> {
   }
   for (const [state, { rows }] of [...states].slice(0, 3)) {
     for (const peer of peers) {
-      const told = peer.countIn(await responseOf(peer.asks.count(state)))
-      if (told !== rows)
-        throw new Error(`${peer.name} counts ${told} rows of ${state}, and the source has ${rows}`)
+      const count = peer.countIn(await responseOf(peer.asks.count(state)))
+      if (count !== rows)
+        throw new Error(`${peer.name} counts ${count} rows of ${state}, and the source has ${rows}`)
     }
   }
   await writeFile('bench/peers.json', `${JSON.stringify(results, null, 2)}\n`)
   console.log('\nbench/peers.json has these figures')
 }
 
-async function measured(peer: Peer, ask: Ask, rows: number): Promise<number> {
+async function measured(peer: Peer, requestOf: Ask, rows: number): Promise<number> {
   const round = async (from: number): Promise<number> => {
     const endsAt = performance.now() + caseMs
     let number = from
     for (; number < from + requestsMax && performance.now() < endsAt; number += 1) {
-      const request = ask(peer.asks, number)
+      const request = requestOf(peer.asks, number)
       if (request === undefined) return 0
       const rowCount = peer.rowsIn(await responseOf(request))
       if (rows > 0 && rowCount !== rows)

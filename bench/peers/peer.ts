@@ -40,8 +40,9 @@ export async function responseOf(request: PeerRequest): Promise<unknown> {
   return body
 }
 
-/** The middle row of a state. */
+/** The row halfway through the rows of a Brazilian state. */
 export interface Middle {
+  /** Number of rows of the state. */
   readonly rows: number
   /** Its number in the order of the file, from 1. */
   readonly row: number
@@ -51,8 +52,9 @@ export interface Middle {
 export interface Peer {
   readonly name: string
   readonly asks: Asks
-  /** Returns the total number of rows in an answer; null if it is missing. */
+  /** Returns the total that an answer states for all pages; null if it states none. */
   readonly countIn: (body: unknown) => number | null
+  /** Returns the number of rows that an answer contains. */
   readonly rowsIn: (body: unknown) => number
   /** The processes at the head of all that work for it. */
   readonly roots: readonly number[]

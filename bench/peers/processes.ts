@@ -15,8 +15,12 @@ export async function cpuMsOf(root: number): Promise<number> {
     processes.set(Number(name), { parent: Number(rest[1]), ms: ticks * tickMs })
   }
   const isBelow = (pid: number): boolean => {
-    for (let at: number | undefined = pid; at !== undefined; at = processes.get(at)?.parent)
-      if (at === root) return true
+    for (
+      let current: number | undefined = pid;
+      current !== undefined;
+      current = processes.get(current)?.parent
+    )
+      if (current === root) return true
     return false
   }
   return [...processes].reduce((sum, [pid, { ms }]) => sum + (isBelow(pid) ? ms : 0), 0)

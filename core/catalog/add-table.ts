@@ -17,17 +17,17 @@ interface Place {
  */
 export function addTable(text: string, table: string, place: Place): string {
   const document = parseDocument(text, { version: '1.2' })
-  const at = pathOf(document, place.dataset)
-  if (at === null) {
+  const datasetPath = pathOf(document, place.dataset)
+  if (datasetPath === null) {
     const datasets = document.get('datasets', true)
     if (!isSeq(datasets))
       throw new StartError('the catalog has no list of datasets: write `datasets: []` into it')
     return withItem(text, document, ['datasets'], datasets, datasetText(table, place))
   }
-  const tables = document.getIn([...at, 'tables'], true)
+  const tables = document.getIn([...datasetPath, 'tables'], true)
   if (!isSeq(tables))
     throw new StartError(`the dataset ${place.dataset} has no list of tables: write \`tables: []\` into it`)
-  return withItem(text, document, [...at, 'tables'], tables, table)
+  return withItem(text, document, [...datasetPath, 'tables'], tables, table)
 }
 
 /** Returns whether a file of a catalog contains a dataset. */
@@ -78,13 +78,13 @@ function withFlowItem(
   const [start = 0, end = 0] = range ?? []
   const last = items.at(-1)
   if (!isNode(last)) return `${text.slice(0, start + 1)}${JSON.stringify(value)}${text.slice(start + 1)}`
-  const [first = 0, at = 0] = last.range ?? []
+  const [first = 0, valueEnd = 0] = last.range ?? []
   const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', first) + 1))?.[0] ?? ''
   const json =
     isInJson && text.slice(start, end).includes('\n')
       ? `\n${JSON.stringify(value, null, 2)}`.replaceAll('\n', `\n${indent}`)
       : ` ${JSON.stringify(value)}`
-  return `${text.slice(0, at)},${json}${text.slice(at)}`
+  return `${text.slice(0, valueEnd)},${json}${text.slice(valueEnd)}`
 }
 
 function keyStart(document: Document, path: readonly (string | number)[]): number | undefined {
@@ -94,8 +94,8 @@ function keyStart(document: Document, path: readonly (string | number)[]): numbe
   return (pair?.key as { range?: readonly number[] } | undefined)?.range?.[0]
 }
 
-function columnOf(text: string, at: number): number {
-  return at - (text.lastIndexOf('\n', at - 1) + 1)
+function columnOf(text: string, offset: number): number {
+  return offset - (text.lastIndexOf('\n', offset - 1) + 1)
 }
 
 function indented(text: string, columns: number): string {

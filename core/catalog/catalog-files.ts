@@ -177,10 +177,10 @@ export function isBelow(pattern: string): boolean {
 async function filesLike(folder: string, [step = '', ...rest]: readonly string[]): Promise<string[]> {
   const fits = fileWildcard(step)
   const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
-  const named = (entries ?? []).filter(({ name }) => fits(name))
-  if (rest.length === 0) return named.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
+  const entriesThatFit = (entries ?? []).filter(({ name }) => fits(name))
+  if (rest.length === 0) return entriesThatFit.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
   const matches: string[] = []
-  for (const { name } of named)
+  for (const { name } of entriesThatFit)
     for (const inner of await filesLike(path.join(folder, name), rest)) matches.push(`${name}/${inner}`)
   return matches
 }
@@ -209,7 +209,7 @@ export function joinDocuments(
       ...main.document,
       roots,
       problems,
-      placeOf: (at, ofKey) => ({ ...main.document.placeOf(at, ofKey), file: main.file }),
+      placeOf: (position, ofKey) => ({ ...main.document.placeOf(position, ofKey), file: main.file }),
     }
   const root = isMap(main.document.root, 'include')
     ? { datasets: [], ...main.document.root }
@@ -233,21 +233,24 @@ export function joinDocuments(
       datasets.push(dataset)
     }
   }
-  const within = (at: Path): { file: string; document: PlacedDocument; path: Path } => {
-    const owner = at[0] === 'datasets' && typeof at[1] === 'number' ? owners[at[1]] : undefined
-    return owner === undefined ? { ...main, path: at } : { ...owner, path: [...owner.prefix, ...at.slice(2)] }
+  const within = (position: Path): { file: string; document: PlacedDocument; path: Path } => {
+    const owner =
+      position[0] === 'datasets' && typeof position[1] === 'number' ? owners[position[1]] : undefined
+    return owner === undefined
+      ? { ...main, path: position }
+      : { ...owner, path: [...owner.prefix, ...position.slice(2)] }
   }
   return {
     roots,
     root: ownDatasets === null ? root : { ...(root as object), datasets },
     problems,
     readable,
-    placeOf: (at, ofKey) => {
-      const { file, document, path: inner } = within(at)
+    placeOf: (position, ofKey) => {
+      const { file, document, path: inner } = within(position)
       return { ...document.placeOf(inner, ofKey), file }
     },
-    writtenAt: (at) => {
-      const { document, path: inner } = within(at)
+    writtenAt: (position) => {
+      const { document, path: inner } = within(position)
       return document.writtenAt(inner)
     },
   }
@@ -261,8 +264,8 @@ function knownDocument(text: string, root: unknown): PlacedDocument {
     root,
     problems: [],
     readable: true,
-    placeOf: (at, ofKey) => document().placeOf(at, ofKey),
-    writtenAt: (at) => document().writtenAt(at),
+    placeOf: (position, ofKey) => document().placeOf(position, ofKey),
+    writtenAt: (position) => document().writtenAt(position),
   }
 }
 

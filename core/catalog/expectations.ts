@@ -117,8 +117,8 @@ export function checkFieldExpectations(field: ExpectingField, report: ReportFaul
   const row = typeRow(type)
   if (expect === null) return
   if (expect.between !== null && !row.isOrdered) {
-    const due = typesWith((traits) => traits.isOrdered)
-    report(['between'], `"between" applies only to fields of type ${due}: remove it`)
+    const orderedTypes = typesWith((traits) => traits.isOrdered)
+    report(['between'], `"between" applies only to fields of type ${orderedTypes}: remove it`)
   } else if (expect.between !== null) checkBetween(expect.between, row, field, report)
   if (expect.matches === null) return
   if (expect.matches.includes('\0'))

@@ -52,8 +52,8 @@ const places: readonly (readonly [noun: string, path: Path])[] = [
 
 /** Tells where a key belongs that is known elsewhere; null if it is not, or in several places. */
 function placeOf(name: string): string | null {
-  const [place, ...others] = places.filter(([, path]) => knownKeys(path).includes(name))
-  return place === undefined || others.length > 0 ? null : `, which is a key of ${place[0]}`
+  const [place, ...furtherPlaces] = places.filter(([, path]) => knownKeys(path).includes(name))
+  return place === undefined || furtherPlaces.length > 0 ? null : `, which is a key of ${place[0]}`
 }
 
 const removedKeys: ReadonlyMap<string, string> = new Map([
@@ -88,10 +88,10 @@ function wrongValue(issue: z.core.$ZodIssue, path: Path, written: WrittenValue):
 }
 
 function subjectOf(path: Path): string {
-  const at = path.findLastIndex((step) => typeof step === 'string')
-  const key = `"${path[at] ?? ''}"`
-  const item = path[at + 1]
-  if (at === -1) return 'the file'
+  const last = path.findLastIndex((step) => typeof step === 'string')
+  const key = `"${path[last] ?? ''}"`
+  const item = path[last + 1]
+  if (last === -1) return 'the file'
   return item === undefined ? key : `item ${Number(item) + 1} of ${key}`
 }
 

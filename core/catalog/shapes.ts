@@ -136,12 +136,12 @@ export function unknownName(noun: string, name: string, knownNames: readonly str
 }
 
 export function reportRepeats(
-  named: readonly (readonly [Path, unknown])[],
+  entries: readonly (readonly [Path, unknown])[],
   noun: string,
   report: ReportFault,
 ): void {
   const seenNames = new Map<string, string>()
-  for (const [path, name] of named) {
+  for (const [path, name] of entries) {
     if (typeof name !== 'string') continue
     const earlier = seenNames.get(name.toLowerCase())
     if (earlier === name) report(path, `${noun} "${name}" appears twice: each must be unique`)

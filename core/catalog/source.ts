@@ -196,7 +196,7 @@ function checkDialect(source: SourceDefinition, report: ReportFault): void {
 export function constantFields({ from_name: pattern, constants, files }: SourceDefinition): string[] {
   return [
     ...fieldsIn(pattern),
-    ...[constants, ...(files ?? []).map((file) => file.constants)].flatMap((given) => [...given.keys()]),
+    ...[constants, ...(files ?? []).map((file) => file.constants)].flatMap((columns) => [...columns.keys()]),
   ]
 }
 

@@ -309,8 +309,11 @@ function checkFieldUses(table: TableDefinition, fieldNames: readonly string[], r
   for (const [index, name] of table.measures.entries()) {
     const field = fields.get(name)
     if (field !== undefined && !typeRow(field.type).isSummed) {
-      const due = typesWith((row) => row.isSummed)
-      report(['measures', index], `"${name}" cannot be summed exactly: only fields of type ${due} can`)
+      const summedTypes = typesWith((row) => row.isSummed)
+      report(
+        ['measures', index],
+        `"${name}" cannot be summed exactly: only fields of type ${summedTypes} can`,
+      )
     } else if ((field?.precision ?? 0) > summedDigitsMax)
       report(
         ['measures', index],

@@ -52,11 +52,11 @@ const [zero, comma] = ['0', ','].map((character) => character.charCodeAt(0)) as 
 export function parseNumbers(text: Uint8Array): Uint32Array {
   if (text.length === 0) return new Uint32Array()
   let count = 1
-  for (let at = 0; at < text.length; at += 1) if (text[at] === comma) count += 1
+  for (let offset = 0; offset < text.length; offset += 1) if (text[offset] === comma) count += 1
   const numbers = new Uint32Array(count)
   let [number, place] = [0, 0]
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at] ?? comma
+  for (let offset = 0; offset < text.length; offset += 1) {
+    const character = text[offset] ?? comma
     if (character !== comma) number = 10 * number + character - zero
     else {
       numbers[place] = number

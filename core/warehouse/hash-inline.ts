@@ -57,10 +57,10 @@ export async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
       return promise
     }
     let next = read(0)
-    for (let [at, bufferIndex] = [0, 1]; ; bufferIndex = 1 - bufferIndex) {
+    for (let [offset, bufferIndex] = [0, 1]; ; bufferIndex = 1 - bufferIndex) {
       const chunk = await next
-      at += chunk.length
-      const isLast = chunk.length === 0 || (chunk.length < length && at >= size)
+      offset += chunk.length
+      const isLast = chunk.length === 0 || (chunk.length < length && offset >= size)
       if (!isLast) next = read(bufferIndex)
       if (chunk.length > 0) yield chunk
       if (isLast) return

@@ -64,9 +64,9 @@ export async function readReport(
 
 /** Parses a report; null if its SHA-256 differs from that in the manifest, or if it is invalid. */
 export function parseReport(bytes: Buffer | null, manifest: Manifest): SnapshotReport | null {
-  const due = manifest.files.find(({ file }) => file === fileNames.report)?.sha256
+  const sha256 = manifest.files.find(({ file }) => file === fileNames.report)?.sha256
   try {
-    if (bytes === null || createHash('sha256').update(bytes).digest('hex') !== due) return null
+    if (bytes === null || createHash('sha256').update(bytes).digest('hex') !== sha256) return null
     return reportShape.parse(JSON.parse(bytes.toString()))
   } catch {
     return null

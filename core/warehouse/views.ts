@@ -95,10 +95,10 @@ async function writeStandIns(
   const snapshotFolder = path.join(folder, table.dataset, table.name, snapshot)
   await mkdir(snapshotFolder, { recursive: true })
   const columns = fields.map(({ name, stored }) => `null::${stored} as ${quotedName(name)}`)
-  const [first, ...others] = parts.map(({ file }) => path.join(snapshotFolder, file))
+  const [first, ...furtherParts] = parts.map(({ file }) => path.join(snapshotFolder, file))
   if (first === undefined) return
   await db.rows(`copy (select ${columns.join(', ')} where false) to ${quotedText(first)} (format parquet)`)
-  for (const copy of others) await link(first, copy)
+  for (const copy of furtherParts) await link(first, copy)
 }
 
 async function writeView(db: Connection, published: PublishedTable, base: string): Promise<void> {

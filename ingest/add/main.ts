@@ -51,31 +51,31 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
   // Prints a line before long work, unless a terminal shows progress.
   if (!process.stderr.isTTY) progress.log(`reading ${first}`)
   try {
-    const given = await namedFiles(inputs, scratch, settings, progress)
-    const names = namesOf(given, { dataset: options.dataset, table: options.table })
+    const inputFiles = await namedFiles(inputs, scratch, settings, progress)
+    const names = namesOf(inputFiles, { dataset: options.dataset, table: options.table })
     const existing = catalog.datasets.get(names.dataset)?.tables.get(names.table)
     if (existing === undefined && (options.dataset === undefined || options.table === undefined))
-      await requireNewFile(catalog, given.files, settings.sources)
-    const isPlaced = given.source.files !== undefined
+      await requireNewFile(catalog, inputFiles.files, settings.sources)
+    const isPlaced = inputFiles.source.files !== undefined
     const placing =
-      isPlaced || existing !== undefined ? null : placingOf(given.files, names, settings.sources)
-    const suggestion = await suggest(given.files, {
+      isPlaced || existing !== undefined ? null : placingOf(inputFiles.files, names, settings.sources)
+    const suggestion = await suggest(inputFiles.files, {
       scratch,
       progress,
       limits: settings,
       source: {
-        ...given.source,
+        ...inputFiles.source,
         ...(options.member !== undefined && { member: options.member }),
         ...(placing !== null && placing.files !== null && { files: placing.files }),
       },
       name: names.table,
     })
     const trial = { scratch, progress, limits: settings }
-    const misfits = existing === undefined ? null : await misfitFields(given.files, existing, trial)
+    const misfits = existing === undefined ? null : await misfitFields(inputFiles.files, existing, trial)
     progress.end()
     for (const line of noticeLines(suggestion)) console.log(line)
     if (existing !== undefined) {
-      const [copy] = isPlaced ? [] : copiesOf(given.files, names, settings.sources)
+      const [copy] = isPlaced ? [] : copiesOf(inputFiles.files, names, settings.sources)
       throw new StartError(changesFor(existing, suggestion, misfits, copy?.to ?? null))
     }
     const { file, before, after, marked, dataset } = withEntry(files, catalog, suggestion.entry, names)

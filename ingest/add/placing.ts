@@ -50,8 +50,8 @@ export async function requireNewFile(
   files: readonly PlacedFile[],
   sources: string,
 ): Promise<void> {
-  const [file, ...others] = files
-  if (file === undefined || others.length > 0) return
+  const [file, ...furtherFiles] = files
+  if (file === undefined || furtherFiles.length > 0) return
   const ending = packingOf(file.name)?.ending ?? ''
   for (const table of allTables(catalog)) {
     const defaultPath = path.join(sources, table.dataset, `${table.name}.csv${ending}`)

@@ -140,7 +140,7 @@ function checkedTable(
 ): CheckedTable {
   const { status, table } = outcome
   const failure = status === 'failed' ? outcome.failure : null
-  const named = (findings.sources ?? [expectedFiles(sources, table)]).map(withoutQuery)
+  const places = (findings.sources ?? [expectedFiles(sources, table)]).map(withoutQuery)
   const isAtFault = failure !== null && failure.rejects.length > 0
   const { rejectedRows = 0, rejects = [] } = findings
   return {
@@ -151,12 +151,12 @@ function checkedTable(
           ? 'new'
           : 'changed'
         : results[status],
-    sources: named,
+    sources: places,
     rows: status === 'unchanged' ? outcome.manifest.rows : (findings.rows ?? null),
     rows_before: before?.rows ?? null,
     fields: before === null ? [] : fieldChanges(before, table),
     rejected_rows: rejectedRows,
-    rejects: completeNames(named, isAtFault ? failure.rejects : rejects),
+    rejects: completeNames(places, isAtFault ? failure.rejects : rejects),
     reject_count: isAtFault ? failure.rejectCount : rejectedRows,
     problem: failure && withoutQuery(failure.message.replace('; nothing was published', '')),
     remedy: failure?.remedy ?? null,

@@ -27,7 +27,7 @@ interface Rule {
   /** SQL: their values f0, f1, ... */
   readonly columns: readonly string[]
   /** SQL condition of rows that break it; null if it depends on several rows. */
-  readonly isBroken: string | null
+  readonly brokenSql: string | null
   readonly reason: string
 }
 
@@ -40,23 +40,26 @@ interface BrokenRule {
 export async function brokenRules(work: Work, files: ReferencedFiles): Promise<BrokenRule[]> {
   const rules = rulesOf(work, files)
   const from = sortedSql(work)
-  const ofRows = rules.filter(({ isBroken }) => isBroken !== null)
-  const conditions = ofRows.map(({ isBroken }) => `count_if(${isBroken ?? ''})`)
+  const ofRows = rules.filter(({ brokenSql }) => brokenSql !== null)
+  const conditions = ofRows.map(({ brokenSql }) => `count_if(${brokenSql ?? ''})`)
   // One statement reads the rows once for all rules that a row breaks by itself.
   const [counts = []] =
     conditions.length === 0 ? [] : await work.db.rows(`select ${conditions.join(', ')} from ${from}`)
+  const countOfRule = new Map(ofRows.map((rule, index) => [rule, numberOf(counts[index])]))
   const broken: BrokenRule[] = []
   for (const rule of rules) {
-    const [repeats] =
-      rule.isBroken === null
-        ? await work.db.rows(
-            `select coalesce(sum(repeats - 1), 0) from (${repeatsSql(rule, 'count(*) as repeats', from)})`,
-          )
-        : [counts.slice(ofRows.indexOf(rule))]
-    const count = numberOf(repeats?.[0])
+    const count = countOfRule.get(rule) ?? (await countRepeats(work, rule, from))
     if (count > 0) broken.push({ rule, count })
   }
   return broken
+}
+
+/** Returns the number of rows whose values an earlier row has. */
+async function countRepeats(work: Work, rule: Rule, from: string): Promise<number> {
+  const [[count] = []] = await work.db.rows(
+    `select coalesce(sum(repeats - 1), 0) from (${repeatsSql(rule, 'count(*) as repeats', from)})`,
+  )
+  return numberOf(count)
 }
 
 /** @throws TableFailure if RE2 cannot read a pattern that the catalog expects */
@@ -84,15 +87,15 @@ export async function brokenRows(
   const broken: BrokenRow[] = []
   const rows = `(select *, before + file_row_number as record from ${stagedSql(staged)} where is_good)`
   for (const { rule } of rules) {
-    const { names, columns, isBroken, reason } = rule
+    const { names, columns, brokenSql, reason } = rule
     const text = textSql(work, rule)
     const keys = columns.map((column) => `rows.${column} = repeated.${column}`).join(' and ')
     const firsts = `${columns.join(', ')}, min(record) as first`
     const sql =
-      isBroken === null
+      brokenSql === null
         ? `select record, ${text}, first from ${rows} as rows
            join (${repeatsSql(rule, firsts, rows)}) as repeated on ${keys} where record <> first`
-        : `select record, ${text}, null from ${rows} as rows where ${isBroken}`
+        : `select record, ${text}, null from ${rows} as rows where ${brokenSql}`
     for (const [record, value, first] of await work.db.rows(
       `${sql} order by record limit ${detailedRejectsMax}`,
     ))
@@ -134,15 +137,15 @@ function conditionOf(
   expectation: Expectation,
   column: string,
   files: ReferencedFiles,
-): Pick<Rule, 'isBroken' | 'reason'> {
+): Pick<Rule, 'brokenSql' | 'reason'> {
   switch (expectation.kind) {
     case 'not_null':
       return {
-        isBroken: `${column} is null`,
+        brokenSql: `${column} is null`,
         reason: `is missing, although ${expectation.ofKey === true ? 'it is in the key of the table' : '`not_null` requires one'}`,
       }
     case 'unique':
-      return { isBroken: null, reason: 'is not unique' }
+      return { brokenSql: null, reason: 'is not unique' }
     case 'between': {
       const { min, max } = expectation
       const type = typeIn(work, expectation.field)
@@ -152,12 +155,12 @@ function conditionOf(
       ]
       const range =
         min === null ? `at most ${max ?? ''}` : max === null ? `at least ${min}` : `between ${min} and ${max}`
-      return { isBroken: ends.length === 0 ? 'false' : `(${ends.join(' or ')})`, reason: `is not ${range}` }
+      return { brokenSql: ends.length === 0 ? 'false' : `(${ends.join(' or ')})`, reason: `is not ${range}` }
     }
     case 'matches': {
       const { pattern } = expectation
       return {
-        isBroken: `not regexp_full_match(${column}, ${quotedText(pattern)})`,
+        brokenSql: `not regexp_full_match(${column}, ${quotedText(pattern)})`,
         reason: `does not match ${pattern}`,
       }
     }
@@ -175,7 +178,7 @@ function conditionOf(
           ? 'true'
           : `${column} not in (select value from (${values}) where value is not null)`
       return {
-        isBroken: `(${column} is not null and ${isMissing})`,
+        brokenSql: `(${column} is not null and ${isMissing})`,
         reason: `is not in ${target.dataset}/${target.table}.${target.field}`,
       }
     }

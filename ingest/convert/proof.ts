@@ -19,10 +19,10 @@ export async function sumOf({ db }: Work, from: string, values: string): Promise
 
 /** @throws TableFailure if a file read back differs from the source */
 export function requireSame(subject: string, source: unknown, read: unknown): void {
-  const [due, actual] = [String(source), String(read)]
-  if (due === actual) return
+  const [expected, actual] = [String(source), String(read)]
+  if (expected === actual) return
   throw new TableFailure(
-    `verification of the ${subject} failed (source ${shorten(due)}, read back ${shorten(actual)}); nothing was published`,
+    `verification of the ${subject} failed (source ${shorten(expected)}, read back ${shorten(actual)}); nothing was published`,
   )
 }
 

@@ -80,17 +80,17 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
   const mayBeHeader = isLikelyHeader(firstLine)
   if (!mayBeHeader && isTable(text, skipLines)) return false
   if (firstLine.length === 1) return true
-  let at = 0
+  let offset = 0
   for (let line = 0; line < skipLines; line += 1) {
-    const end = text.indexOf(LF, at)
+    const end = text.indexOf(LF, offset)
     const bounds = new RecordBounds(marks)
-    const cells = bounds.find(text.subarray(at, end + 1), 0)
-      ? recordValues(text.subarray(at, at + bounds.end), marks)
+    const cells = bounds.find(text.subarray(offset, end + 1), 0)
+      ? recordValues(text.subarray(offset, offset + bounds.end), marks)
       : []
     // If the first line does not look like a header, an earlier line with several filled cells may be the
     // header.
     if ((cells.length === firstLine.length || !mayBeHeader) && filledIn(cells) > 1) return false
-    at = end + 1
+    offset = end + 1
   }
   return true
 }
@@ -145,8 +145,8 @@ function cutsValues({ quote, cut, rows, skipLines }: Candidate, enclosing: reado
 }
 
 function compareKeys(left: readonly number[], right: readonly number[]): number {
-  const at = left.findIndex((key, index) => key !== right[index])
-  return at === -1 ? 0 : (left[at] ?? 0) - (right[at] ?? 0)
+  const place = left.findIndex((key, index) => key !== right[index])
+  return place === -1 ? 0 : (left[place] ?? 0) - (right[place] ?? 0)
 }
 
 const commentMark = '#'
@@ -165,10 +165,10 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const plain = bestOf(candidatesIn(text, isComplete))
   if (plain !== null && plain.firstLine.length > 1 && plain.skipLines < best.skipLines) return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
-  const [header, ...others] = marked.filter(isRow)
+  const [header, ...furtherRows] = marked.filter(isRow)
   if (header === undefined) return best
   const commentedHeader = namesInComment(lines, header, best)
-  return others.length === 0 && commentedHeader !== null ? { ...best, commentedHeader } : null
+  return furtherRows.length === 0 && commentedHeader !== null ? { ...best, commentedHeader } : null
 }
 
 function namesInComment(lines: readonly string[], header: string, { delimiter, firstLine }: Candidate) {
@@ -230,24 +230,24 @@ function withHeader(text: Buffer, best: Candidate): Candidate {
   const { delimiter, quote, skipLines, comment, commentedHeader } = best
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
   const [first = [], ...rows] = recordsOf(text, { marks, skipLines, comment })
-  const [second = [], ...others] = rows.slice(0, 1 + rowsCompared)
-  const role = secondLineOf(first, second, others)
+  const [second = [], ...furtherRows] = rows.slice(0, 1 + rowsCompared)
+  const role = secondLineOf(first, second, furtherRows)
   const isTwoLines = role === 'joined'
   const joined = joinedHeader(isTwoLines ? [first, second] : [first])
   const hasHeader =
-    commentedHeader === null && isHeader(joined, isTwoLines ? others : rows.slice(0, rowsCompared))
-  const named = joined.findLastIndex((cell) => cell.trim() !== '') + 1
+    commentedHeader === null && isHeader(joined, isTwoLines ? furtherRows : rows.slice(0, rowsCompared))
+  const namedCount = joined.findLastIndex((cell) => cell.trim() !== '') + 1
   const dropEmptyExtraCells =
     hasHeader &&
-    named > 1 &&
-    named < joined.length &&
-    rows.every((row) => row.slice(named).every((cell) => cell === ''))
+    namedCount > 1 &&
+    namedCount < joined.length &&
+    rows.every((row) => row.slice(namedCount).every((cell) => cell === ''))
   return {
     ...best,
     hasHeader,
     dropEmptyExtraCells,
     headerLines: isTwoLines ? 2 : 1,
     labels: hasHeader && role === 'labels' ? second : null,
-    firstLine: dropEmptyExtraCells ? joined.slice(0, named) : joined,
+    firstLine: dropEmptyExtraCells ? joined.slice(0, namedCount) : joined,
   }
 }

@@ -49,8 +49,8 @@ export class EncodingWitness {
       this.#counts.badBytes += counts.badBytes
     }
     this.#waiting = Buffer.from(bytes.subarray(length))
-    for (let at = chunk.indexOf(0); at !== -1; at = chunk.indexOf(0, at + 1)) {
-      if ((this.#bytes + at) % 2 === 0) this.#nuls[0] += 1
+    for (let offset = chunk.indexOf(0); offset !== -1; offset = chunk.indexOf(0, offset + 1)) {
+      if ((this.#bytes + offset) % 2 === 0) this.#nuls[0] += 1
       else this.#nuls[1] += 1
     }
     this.#bytes += chunk.length

@@ -52,7 +52,7 @@ const neutral = /[\u00A0°ºª§€£“”‘’–—…«»·×½¼¾²³¹±
 const fractions = /[½¼¾]/
 const marksBehind = /[®©™±]/
 
-const others = [
+const furtherEncodings = [
   'iso-8859-15',
   'macintosh',
   'cp850',
@@ -84,7 +84,7 @@ interface Judgment {
 export function judgeLetters(usual: 'latin-1' | 'windows-1252', words: readonly Buffer[]): Judgment {
   const usualFit = fitOf(usual, words)
   if (usualFit >= fitMin) return { encoding: usual, question: null }
-  const fits = others
+  const fits = furtherEncodings
     .map((encoding) => ({ encoding, fit: fitOf(encoding, words) }))
     .filter(({ fit }) => fit >= usualFit + leadMin)
     .toSorted((a, b) => b.fit - a.fit)

@@ -149,13 +149,13 @@ export function faultOf(
   marks: Marks,
 ): { line: number; reason: string } | null {
   const bounds = new RecordBounds(marks)
-  let at = 0
-  while (at < text.length && bounds.find(text, at)) at = bounds.next
+  let offset = 0
+  while (offset < text.length && bounds.find(text, offset)) offset = bounds.next
   // The only other fault is a quote that is never closed, which shows only in a complete file.
-  if (bounds.fault === null && isComplete && at < text.length)
-    return { line: occurrences(text.subarray(0, at), LF) + 1, reason: 'a quoted value is never closed' }
+  if (bounds.fault === null && isComplete && offset < text.length)
+    return { line: occurrences(text.subarray(0, offset), LF) + 1, reason: 'a quoted value is never closed' }
   if (bounds.fault === null) return null
-  return { line: occurrences(text.subarray(0, at), LF) + bounds.breaks + 1, reason: bounds.fault }
+  return { line: occurrences(text.subarray(0, offset), LF) + bounds.breaks + 1, reason: bounds.fault }
 }
 
 /**
@@ -167,25 +167,25 @@ function walk(
   { marks, skipLines, comment }: Way,
   onRecord: (start: number, bounds: RecordBounds) => void,
 ): number | null {
-  let at = 0
+  let offset = 0
   for (let skipped = 0; skipped < skipLines; skipped += 1) {
-    at = text.indexOf(LF, at) + 1
-    if (at === 0) return null
+    offset = text.indexOf(LF, offset) + 1
+    if (offset === 0) return null
   }
   const bounds = new RecordBounds(marks)
   const mark = comment === null ? null : Buffer.from(comment)
-  while (at < text.length) {
-    if (mark?.equals(text.subarray(at, at + mark.length)) === true) {
-      const feed = text.indexOf(LF, at)
+  while (offset < text.length) {
+    if (mark?.equals(text.subarray(offset, offset + mark.length)) === true) {
+      const feed = text.indexOf(LF, offset)
       if (feed === -1) break
-      at = feed + 1
+      offset = feed + 1
       continue
     }
-    if (!bounds.find(text, at)) break
-    onRecord(at, bounds)
-    at = bounds.next
+    if (!bounds.find(text, offset)) break
+    onRecord(offset, bounds)
+    offset = bounds.next
   }
-  return bounds.fault === null ? at : null
+  return bounds.fault === null ? offset : null
 }
 
 interface WrittenValue {
@@ -198,21 +198,21 @@ interface WrittenValue {
 function writtenValues(record: Buffer, marks: Marks): WrittenValue[] {
   const { delimiter, quote } = marks
   const values: WrittenValue[] = []
-  for (let at = 0; at <= record.length; at += 1) {
-    const opening = openingQuote(record, at, marks)
-    const from = at
+  for (let offset = 0; offset <= record.length; offset += 1) {
+    const opening = openingQuote(record, offset, marks)
+    const from = offset
     const isEnclosed = opening !== -1
     let isNeeded = false
     if (isEnclosed) {
-      at = opening + 1
-      while (record[at] !== quote || record[at + 1] === quote) {
-        const byte = record[at]
+      offset = opening + 1
+      while (record[offset] !== quote || record[offset + 1] === quote) {
+        const byte = record[offset]
         isNeeded ||= byte === delimiter || byte === quote || byte === LF
-        at += byte === quote ? 2 : 1
+        offset += byte === quote ? 2 : 1
       }
-      at = skipBlanks(record, at + 1, marks)
-    } else while (at < record.length && record[at] !== delimiter) at += 1
-    values.push({ bytes: record.subarray(from, at), isEnclosed, isNeeded })
+      offset = skipBlanks(record, offset + 1, marks)
+    } else while (offset < record.length && record[offset] !== delimiter) offset += 1
+    values.push({ bytes: record.subarray(from, offset), isEnclosed, isNeeded })
   }
   return values
 }

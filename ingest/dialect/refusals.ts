@@ -112,10 +112,14 @@ function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candida
     throw new TableFailure(
       'every line begins and ends with "|", as in a table of Markdown: save the table as CSV',
     )
-  const [header = '', ...others] = lines
+  const [header = '', ...furtherLines] = lines
   const isEverywhere = (separator: string): boolean => {
     const count = header.split(separator).length
-    return count > 1 && others.length > 0 && others.every((line) => line.split(separator).length === count)
+    return (
+      count > 1 &&
+      furtherLines.length > 0 &&
+      furtherLines.every((line) => line.split(separator).length === count)
+    )
   }
   const isAlternating = firstLine.every((cell, index) => index % 2 === 0 || cell === '')
   // Blanks after a delimiter only pad the values.
@@ -131,16 +135,16 @@ function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candida
     throw new TableFailure(
       `values are separated by ${JSON.stringify(separator)}: write the file with one of ${commonDelimiters.map((sign) => JSON.stringify(sign)).join(', ')} between values`,
     )
-  if (firstLine.length === 1 && others.length > 1 && areAligned(header, others))
+  if (firstLine.length === 1 && furtherLines.length > 1 && areAligned(header, furtherLines))
     throw new TableFailure(
       'columns are aligned by blanks, and nothing separates the values: write the file with commas between values',
     )
 }
 
-function areAligned(header: string, others: readonly string[]): boolean {
+function areAligned(header: string, lines: readonly string[]): boolean {
   return [...header.matchAll(/ (?=[^ ])/g)].some(
     ({ index }) =>
-      others.every((line) => line[index] === ' ' && (line[index + 1] ?? ' ') !== ' ') &&
-      others.some((line) => line[index - 1] === ' '),
+      lines.every((line) => line[index] === ' ' && (line[index + 1] ?? ' ') !== ' ') &&
+      lines.some((line) => line[index - 1] === ' '),
   )
 }

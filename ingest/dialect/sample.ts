@@ -70,9 +70,9 @@ export async function sampleOf(member: Member): Promise<Sample> {
 function endsInValue(text: Buffer): boolean {
   return commonDelimiters.some((delimiter) => {
     const bounds = new RecordBounds({ delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
-    let at = 0
-    while (bounds.find(text, at)) at = bounds.next
-    return bounds.fault === null && text.length - at > text.length / 2
+    let offset = 0
+    while (bounds.find(text, offset)) offset = bounds.next
+    return bounds.fault === null && text.length - offset > text.length / 2
   })
 }
 
@@ -148,15 +148,15 @@ function rowsIn(bytes: Buffer, isComplete: boolean, dialect: Dialect): SampleRow
   const pieces = [scanner.push(last.push(decoder.write(bytes)))]
   if (isComplete && !scanner.stopped) pieces.push(scanner.push(last.push(decoder.end())), scanner.end())
   const records = recordsIn(Buffer.concat(pieces), delimiter, quote)
-  return records.map((values, at) => ({ values, line: scanner.lines.get(at) ?? 0 }))
+  return records.map((values, index) => ({ values, line: scanner.lines.get(index) ?? 0 }))
 }
 
 /** Returns the distinct non-empty texts of each column, with their frequency. */
 export function textsIn(rows: readonly SampleRow[], columns: number): Map<string, number>[] {
   const texts = Array.from({ length: columns }, () => new Map<string, number>())
   for (let from = 0; from < stride; from += 1) {
-    for (let at = from; at < rows.length; at += stride) {
-      for (const [index, text] of (rows[at]?.values ?? []).entries()) {
+    for (let number = from; number < rows.length; number += stride) {
+      for (const [index, text] of (rows[number]?.values ?? []).entries()) {
         const rowText = texts[index]
         if (rowText === undefined || text === '') continue
         const count = rowText.get(text)

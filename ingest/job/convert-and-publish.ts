@@ -133,7 +133,7 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
   const { work, drift: ofHeader } = intake.conversion
-  const made = await makeParts(work, intake.staged, {
+  const parts = await makeParts(work, intake.staged, {
     ...job,
     folder,
     reusable,
@@ -143,7 +143,7 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
   const lacking = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
-  return { ...castSource, ...made, folder, ofHeader, lacking }
+  return { ...castSource, ...parts, folder, ofHeader, lacking }
 }
 
 /**
@@ -163,12 +163,12 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
     ...missingFiles(before, read),
     ...driftSince(previousReport, rows, profiles),
   ]
-  const unlike = [...breaking, ...unlikeSource]
+  const differences = [...breaking, ...unlikeSource]
   const empty = emptySourceProblem(table, read)
-  const drift = [...unlike, ...empty]
+  const drift = [...differences, ...empty]
   if (drift.length === 0 || acceptsDrift) return drift
   const reason =
-    before === null || unlike.length === 0
+    before === null || differences.length === 0
       ? ''
       : unlikeSource.length === 0
         ? `programs that read the snapshot of ${before.import_date} may break: `
@@ -221,18 +221,18 @@ async function publishAndReport(
     ...partitionsOf(job, converted),
   }
   const parts = plan.parts.map(({ file, firstRow, rows: count }) => ({ file, firstRow, rows: count }))
-  const named = await steps.time('hashing', () => nameSnapshot(labelled, folder, parts))
+  const namedManifest = await steps.time('hashing', () => nameSnapshot(labelled, folder, parts))
   const { clickHouse } = job
   if (labelled.isLoaded && clickHouse !== null)
     await steps.time(
       'loading',
-      () => loadClickHouse(work, clickHouse, named.snapshot, rows, job.progress),
+      () => loadClickHouse(work, clickHouse, namedManifest.snapshot, rows, job.progress),
       'own',
     )
   const report: IngestReport = {
     dataset: table.dataset,
     table: table.name,
-    snapshot: named.snapshot,
+    snapshot: namedManifest.snapshot,
     import_date: labelled.importDate.toISOString(),
     // Addresses may belong to internal hosts, or contain a token; the report is public.
     sources,
@@ -254,7 +254,7 @@ async function publishAndReport(
     tools: { node: process.version, duckdb: duckdbVersion },
   }
   await writeReport(folder, report)
-  const manifest = await label(labelled, named, folder, files)
+  const manifest = await label(labelled, namedManifest, folder, files)
   const existingKeys = new Map([...reusedByName].map(([file, { key }]) => [file, key]))
   const written = new Set(filesOf(manifest).map(({ file }) => file))
   // Remove reused files that are no longer needed, such as folded texts of fields that now have codes.

@@ -81,8 +81,8 @@ export async function requireReferences(
     const broken = await brokenRules(work, filesIn(referenced.files))
     if (broken.length === 0) return
     const faults = broken.map(({ rule: { names, reason }, count }) => {
-      const said = count === 1 ? reason : reason.replace(/^is /, 'are ')
-      return `${valuesOf(count)} of "${names.join()}" ${said}`
+      const reasons = count === 1 ? reason : reason.replace(/^is /, 'are ')
+      return `${valuesOf(count)} of "${names.join()}" ${reasons}`
     })
     throw new TableFailure(
       `a table that an expectation refers to has changed: ${faults.join('; ')}. The published snapshot stays; correct either source`,

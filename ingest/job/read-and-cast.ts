@@ -55,9 +55,13 @@ export async function readAndCast(
     const intake = new Intake({ table, db, scratch, acceptsDrift, hasElsewhere })
     const taker = { folder, bytes: job.batchBytes, take: (batch: Batch) => intake.convert(batch) }
     const places = reusable === null ? [...files.keys()] : reusable.read
-    const due = places.flatMap((place) => files[place] ?? [])
-    const read = await steps.time('reading', () => readSource(due, { table, progress, limits, taker }), 'own')
-    const rejects = await requireFewRejects(job, intake, read, due, reusable)
+    const filesToRead = places.flatMap((place) => files[place] ?? [])
+    const read = await steps.time(
+      'reading',
+      () => readSource(filesToRead, { table, progress, limits, taker }),
+      'own',
+    )
+    const rejects = await requireFewRejects(job, intake, read, filesToRead, reusable)
     const { staged } = intake
     if (table.partition === null)
       return {

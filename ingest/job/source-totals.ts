@@ -56,7 +56,7 @@ export function partitionsOf(
     const { records, rejectedRows, textBytes, blank, comments } = totalCounts(
       partition.files.flatMap((file) => read.fileCounts[file] ?? []),
     )
-    const [lacks = [], ...others] = partition.files.flatMap((file) => lackingIn[file] ?? [])
+    const [lacks = [], ...furtherLists] = partition.files.flatMap((file) => lackingIn[file] ?? [])
     return {
       value: partition.value,
       rows: partition.rows,
@@ -66,7 +66,7 @@ export function partitionsOf(
       textBytes,
       blankLines: blank,
       commentLines: comments,
-      lacks: lacks.filter((name) => others.every((header) => header.includes(name))),
+      lacks: lacks.filter((name) => furtherLists.every((header) => header.includes(name))),
     }
   })
   return {

@@ -41,11 +41,11 @@ export async function announce(
   const ping = async (): Promise<void> =>
     post(websubHub, feedsOf(catalog, published, options).toString(), formHeaders)
   const faults: string[] = []
-  for (const due of [
+  for (const requests of [
     onPublish === '' ? [] : messages,
     websubHub === '' || published.length === 0 ? [] : [ping],
   ]) {
-    for (const attempt of due) {
+    for (const attempt of requests) {
       const fault = await tried(attempt, options.retryMs ?? retryMsDefault)
       if (fault === null) continue
       faults.push(fault)

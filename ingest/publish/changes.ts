@@ -95,15 +95,15 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
     })
     const written = [step]
     for (const start of starts) {
-      const both = fields.filter(({ name }) => start.fields.includes(name))
-      if (both.length === 0) continue
+      const common = fields.filter(({ name }) => start.fields.includes(name))
+      if (common.length === 0) continue
       const steps = [
         { ...start, file: inHome(start.file) },
         { ...step, file: path.join(folder, step.file) },
       ]
       const { since } = start
       const sides = { later: stepsSide(steps, 'new'), earlier: stepsSide(steps, 'old') }
-      const comparison = { since, file: fileNames.changes(since), fields: both, ...sides }
+      const comparison = { since, file: fileNames.changes(since), fields: common, ...sides }
       const changes = await compare(work, folder, comparison)
       // Reading all rows is cheaper than so many changes.
       if (changes.added + changes.removed + changes.changed <= options.rows) written.push(changes)
@@ -256,32 +256,34 @@ async function matchingKey(
 function changedRowsSql({ table }: Work, fields: ComparedFields, key: readonly string[] | null): string {
   const names = fields.map(({ name }) => name)
   const { change, changed, old } = changeColumns(names)
-  const at = (name: string): string => `c${names.indexOf(name)}`
+  const column = (name: string): string => `c${names.indexOf(name)}`
   const orders = orderTerms({ ...table, order: table.order.filter(({ field }) => names.includes(field)) })
   const ties = (key ?? names).map(quotedName)
   if (key === null) {
-    const columns = names.map((name) => `${at(name)} as ${quotedName(name)}`).join(', ')
+    const columns = names.map((name) => `${column(name)} as ${quotedName(name)}`).join(', ')
     return `select * from (
       select 'added' as ${quotedName(change)}, ${columns} from later_rows
       union all select 'removed', ${columns} from earlier_rows) order by ${[...orders, ...ties].join(', ')}`
   }
   const isBoth = 'later.has_row and earlier.has_row'
-  const others = fieldsWithOld({ fields: names, key })
-  const isChanged = (name: string): string => `later.${at(name)} is distinct from earlier.${at(name)}`
-  const changedNames = others.map((name) => `case when ${isChanged(name)} then ${quotedText(name)} end`)
+  const furtherFields = fieldsWithOld({ fields: names, key })
+  const isChanged = (name: string): string => `later.${column(name)} is distinct from earlier.${column(name)}`
+  const changedNames = furtherFields.map(
+    (name) => `case when ${isChanged(name)} then ${quotedText(name)} end`,
+  )
   const columns = [
     `case when earlier.has_row is null then 'added' when later.has_row is null then 'removed' else 'changed' end as ${quotedName(change)}`,
     ...names.map(
       (name) =>
-        `case when later.has_row then later.${at(name)} else earlier.${at(name)} end as ${quotedName(name)}`,
+        `case when later.has_row then later.${column(name)} else earlier.${column(name)} end as ${quotedName(name)}`,
     ),
     `case when ${isBoth} then to_json(list_filter([${changedNames.join(', ')}]::varchar[], lambda name: name is not null))::varchar end as ${quotedName(changed)}`,
-    ...others.map(
+    ...furtherFields.map(
       (name) =>
-        `case when ${isBoth} and ${isChanged(name)} then earlier.${at(name)} end as ${quotedName(old(name))}`,
+        `case when ${isBoth} and ${isChanged(name)} then earlier.${column(name)} end as ${quotedName(old(name))}`,
     ),
   ]
-  const keys = key.map((name) => `later.${at(name)} = earlier.${at(name)}`)
+  const keys = key.map((name) => `later.${column(name)} = earlier.${column(name)}`)
   return `select * from (select ${columns.join(', ')} from (select *, true as has_row from later_rows) as later
     full join (select *, true as has_row from earlier_rows) as earlier on ${keys.join(' and ')})
     order by ${[...orders, ...ties].join(', ')}`

@@ -97,10 +97,10 @@ async function prove(work: Work, link: ClickHouse, name: string, rows: number): 
   const clickHouseChecksums = facts.map((fact) =>
     concatSql(fact.theirs, 'concatWithSeparator', (column) => `toString(${column})`),
   )
-  const [due = []] = await db.rows(`select ${duckdbChecksums.join(', ')} from ${from}`)
+  const [expectedRow = []] = await db.rows(`select ${duckdbChecksums.join(', ')} from ${from}`)
   const [actual = []] = await link.rows(`select ${clickHouseChecksums.join(', ')} from ${quotedTable(name)}`)
   for (const [place, { name: column }] of columns.entries()) {
-    const [expected, theirs] = [plain(String(due[place])), plain(actual[place] ?? '')]
+    const [expected, theirs] = [plain(String(expectedRow[place])), plain(actual[place] ?? '')]
     if (expected === theirs) continue
     throw new TableFailure(
       `verification of the rows in ClickHouse failed: ${column === rowColumn ? 'rows' : column} has the checksum ${theirs} instead of ${expected}; nothing was published`,

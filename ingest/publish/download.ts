@@ -93,10 +93,10 @@ export async function writeDownload(
   if (leading[0] !== undefined) await copyBeginning(leading[0].file, target, sectionsEnd(sections))
   await pipeline(bytes, createWriteStream(target, { flags: leading.length === 0 ? 'wx' : 'a' }))
   const { size } = await stat(target)
-  const due = sectionsEnd(sections) + gzipTrailer([]).length
-  if (size !== due)
+  const sizeExpected = sectionsEnd(sections) + gzipTrailer([]).length
+  if (size !== sizeExpected)
     throw new TableFailure(
-      `verification of the download failed: it has ${size} bytes instead of ${due}; nothing was published`,
+      `verification of the download failed: it has ${size} bytes instead of ${sizeExpected}; nothing was published`,
     )
   const expected = rows + (await breaksIn(work, hasBreaks))
   if (lines === expected) return sections
@@ -122,13 +122,13 @@ async function leadingSections(
   firstAt: number,
 ): Promise<PreviousSection[]> {
   const leading: PreviousSection[] = []
-  let at = firstAt
+  let offset = firstAt
   for (const part of parts) {
-    if (!('section' in part) || part.start !== at) break
+    if (!('section' in part) || part.start !== offset) break
     leading.push(part)
-    at += part.section[0]
+    offset += part.section[0]
   }
-  return leading[0] !== undefined && at > (await stat(leading[0].file)).size / 2 ? leading : []
+  return leading[0] !== undefined && offset > (await stat(leading[0].file)).size / 2 ? leading : []
 }
 
 /** Copies the start of a file through the system, which is far cheaper than a stream, and nearly free as a clone. */
@@ -204,7 +204,7 @@ async function breaksIn(work: Work, hasBreaks: boolean): Promise<number> {
 
 function lineFeeds(chunk: Buffer): number {
   let count = 0
-  for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) count += 1
+  for (let offset = chunk.indexOf(LF); offset !== -1; offset = chunk.indexOf(LF, offset + 1)) count += 1
   return count
 }
 

@@ -14,8 +14,8 @@ export async function runRollback(name: string): Promise<void> {
   const settings = readSettings(process.env)
   const store = openWarehouse(settings)
   const catalog = await loadCatalog(settings.catalog)
-  const [table, ...others] = chosenTables(catalog, [name])
-  if (table === undefined || others.length > 0) {
+  const [table, ...furtherTables] = chosenTables(catalog, [name])
+  if (table === undefined || furtherTables.length > 0) {
     throw new StartError('name one table to roll back, such as `acervo rollback covid19/caso`')
   }
   try {

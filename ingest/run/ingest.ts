@@ -37,18 +37,18 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
   const share = { ...options, memoryBytes: Math.floor(options.memoryBytes / jobs) }
   const waiting = [...tables]
   const running = new Map<Table, Promise<Outcome>>()
-  const due = new Set(tables.map(tableId))
+  const pending = new Set(tables.map(tableId))
   while (waiting.length > 0 || running.size > 0) {
     while (running.size < jobs) {
       // A table waits for the tables that its expectations refer to.
-      const index = waiting.findIndex((table) => ![...referencedTables(table)].some((id) => due.has(id)))
+      const index = waiting.findIndex((table) => ![...referencedTables(table)].some((id) => pending.has(id)))
       const [table] = index === -1 ? [] : waiting.splice(index, 1)
       if (table === undefined) break
       running.set(table, outcomeOf(table, share))
     }
     const outcome = await Promise.race(running.values())
     running.delete(outcome.table)
-    due.delete(tableId(outcome.table))
+    pending.delete(tableId(outcome.table))
     yield outcome
   }
 }

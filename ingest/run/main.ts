@@ -115,10 +115,15 @@ function conclude(
 ): number {
   const having = (status: Outcome['status']): string[] =>
     outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
-  const [kept, skipped, failed, held] = [having('kept'), having('skipped'), having('failed'), having('held')]
-  if (kept.length > 0)
+  const [keptTables, skipped, failed, held] = [
+    having('kept'),
+    having('skipped'),
+    having('failed'),
+    having('held'),
+  ]
+  if (keptTables.length > 0)
     log(
-      `already published and not checked: ${kept.length}; \`acervo ingest\` checks their sources for changes`,
+      `already published and not checked: ${keptTables.length}; \`acervo ingest\` checks their sources for changes`,
     )
   if (skipped.length > 0) log(`no source in ${sources} for ${skipped.join(', ')}`)
   const news = (['published', 'unchanged', 'failed'] as const).map(

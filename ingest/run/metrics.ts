@@ -39,7 +39,7 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
   const failing = gauge('acervo_ingest_failing', '1 if the last check of the source failed.', ['table'])
   for (const table of allTables(catalog)) {
     const labels = { table: tableId(table) }
-    const stand = await standOf(store, table)
+    const stand = await ingestStatusOf(store, table)
     if (stand === null) continue
     rows.set(labels, stand.rows)
     rejected.set(labels, stand.rejectedRows)
@@ -65,23 +65,25 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
   return registry.metrics()
 }
 
-async function standOf(store: Store, table: Table) {
+/** Returns the state of a table after its last ingest; null if it was never ingested. */
+async function ingestStatusOf(store: Store, table: Table) {
+  // The latest first.
   const checks = await readChecks(store, table)
   const manifest = await publishedOf(store, table).catch(() => null)
   if (checks.length === 0 && manifest === null) return null
   const report = manifest === null ? null : await readReport(store, table, manifest)
-  const check = checks.find(({ outcome }) => outcome !== 'failed')
-  const successes = [manifest?.import_date, check?.at].flatMap((at) =>
-    at === undefined ? [] : [Date.parse(at)],
+  const lastSuccess = checks.find(({ outcome }) => outcome !== 'failed')
+  const successes = [manifest?.import_date, lastSuccess?.at].flatMap((time) =>
+    time === undefined ? [] : [Date.parse(time)],
   )
   const succeededAt = successes.length === 0 ? null : Math.max(...successes)
-  const failure = checks.find(({ outcome }) => outcome === 'failed')
+  const lastFailure = checks.find(({ outcome }) => outcome === 'failed')
   return {
     rows: manifest?.rows ?? 0,
     rejectedRows: report?.rejected_rows ?? 0,
     seconds: report?.seconds ?? {},
     succeededAt,
-    isFailing: failure !== undefined && Date.parse(failure.at) > (succeededAt ?? 0),
+    isFailing: lastFailure !== undefined && Date.parse(lastFailure.at) > (succeededAt ?? 0),
   }
 }
 

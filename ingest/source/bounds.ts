@@ -36,45 +36,45 @@ export class RecordBounds {
     const special = this.#special
     const lengths = this.lengths
     const size = data.length
-    let [at, values] = [start, 0]
+    let [offset, values] = [start, 0]
     this.breaks = 0
     this.hasLooseQuotes = false
     for (;;) {
-      let from = at
+      let from = offset
       let doubled = 0
       let length = 0
-      while (at < size && special[data[at] as number] === 0) at += 1
-      if (at < size && data[at] === quote) {
-        if (at > from) {
-          if (openingQuote(data, from, this.#marks) !== at) return this.#isFault(reasons.quoteInside)
+      while (offset < size && special[data[offset] as number] === 0) offset += 1
+      if (offset < size && data[offset] === quote) {
+        if (offset > from) {
+          if (openingQuote(data, from, this.#marks) !== offset) return this.#isFault(reasons.quoteInside)
           this.hasLooseQuotes = true
         }
-        from = at + 1
-        at = this.#closingQuote(data, from)
+        from = offset + 1
+        offset = this.#closingQuote(data, from)
         doubled = this.#doubled
-        length = at - from - doubled
-        at += 1
-        const end = skipBlanks(data, at, this.#marks)
-        if (end > at) this.hasLooseQuotes = true
-        at = end
-      } else length = at - from
-      if (at >= size) {
+        length = offset - from - doubled
+        offset += 1
+        const end = skipBlanks(data, offset, this.#marks)
+        if (end > offset) this.hasLooseQuotes = true
+        offset = end
+      } else length = offset - from
+      if (offset >= size) {
         this.values = values
         return false
       }
       if (values < lengths.length) lengths[values] = length
       values += 1
-      const stop = data[at] as number
-      at += 1
+      const stop = data[offset] as number
+      offset += 1
       if (stop === delimiter) continue
-      this.end = at - 1
+      this.end = offset - 1
       this.values = values
       if (stop === CR) {
-        if (at >= size) return false
-        if (data[at] !== LF) return this.#isFault(reasons.loneReturn)
-        at += 1
+        if (offset >= size) return false
+        if (data[offset] !== LF) return this.#isFault(reasons.loneReturn)
+        offset += 1
       } else if (stop !== LF) return this.#isFault(reasons.afterQuote)
-      this.next = at
+      this.next = offset
       return true
     }
   }
@@ -83,17 +83,17 @@ export class RecordBounds {
   #closingQuote(data: Uint8Array, from: number): number {
     const { quote } = this.#marks
     this.#doubled = 0
-    let at = from
-    for (; at < data.length; at += 1) {
-      const byte = data[at]
+    let offset = from
+    for (; offset < data.length; offset += 1) {
+      const byte = data[offset]
       if (byte === LF) this.breaks += 1
       else if (byte === quote) {
-        if (data[at + 1] !== quote) break
+        if (data[offset + 1] !== quote) break
         this.#doubled += 1
-        at += 1
+        offset += 1
       }
     }
-    return at
+    return offset
   }
 
   #isFault(reason: string): false {

@@ -57,7 +57,7 @@ const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\
  * @param bad matches invalid characters
  * @param unitAt returns the code unit of the source at an index
  */
-function bytesOf(text: string, bad: RegExp, unitAt: (at: number) => number): Buffer {
+function bytesOf(text: string, bad: RegExp, unitAt: (index: number) => number): Buffer {
   if (text.search(bad) === -1) return Buffer.from(text)
   const pieces: Buffer[] = []
   let from = 0
@@ -78,7 +78,7 @@ function singleByte(encoding: ByteEncoding, name: string): Decoder {
     write: (chunk) => {
       disguise.inspect(chunk)
       // One byte is one character, so positions in text and bytes are equal.
-      return bytesOf(decodedText(chunk, encoding), bad, (at) => chunk[at] ?? 0)
+      return bytesOf(decodedText(chunk, encoding), bad, (index) => chunk[index] ?? 0)
     },
     end: () => {
       disguise.end()
@@ -103,7 +103,7 @@ function multiByte(encoding: Encoding, name: string): Decoder {
   }
 }
 
-const withMarks = (text: string): Buffer => bytesOf(text, unknown, (at) => text.charCodeAt(at))
+const withMarks = (text: string): Buffer => bytesOf(text, unknown, (index) => text.charCodeAt(index))
 
 /** Detects UTF-8 read as another encoding, which gives wrong characters without an error (`SÃ£o`). */
 class DisguisedUtf8 {
@@ -145,7 +145,7 @@ function utf16(encoding: Encoding, name: string): Decoder {
     const fullText = half + text
     half = /[\uD800-\uDBFF]$/.test(fullText) ? fullText.slice(-1) : ''
     const complete = half === '' ? fullText : fullText.slice(0, -1)
-    return bytesOf(complete, loneSurrogate, (at) => complete.charCodeAt(at))
+    return bytesOf(complete, loneSurrogate, (index) => complete.charCodeAt(index))
   }
   return withoutMark(
     {
@@ -168,7 +168,7 @@ function utf16(encoding: Encoding, name: string): Decoder {
           throw new TableFailure(`${name} ends within a UTF-16 character, so it is cut off: fetch it again`)
         // The end of the file may be half of a surrogate pair.
         const rest = half + (decoder?.end() ?? '')
-        return bytesOf(rest, loneSurrogate, (at) => rest.charCodeAt(at))
+        return bytesOf(rest, loneSurrogate, (index) => rest.charCodeAt(index))
       },
     },
     '\uFEFF',
@@ -183,7 +183,8 @@ function withLineFeeds({ write, end }: Decoder, name: string): Decoder {
         `${name} has line feeds: remove line_terminator: cr, which is only for files whose lines end in carriage returns alone`,
       )
     const copy = Buffer.from(bytes)
-    for (let at = copy.indexOf(CR); at !== -1; at = copy.indexOf(CR, at + 1)) copy[at] = LF
+    for (let offset = copy.indexOf(CR); offset !== -1; offset = copy.indexOf(CR, offset + 1))
+      copy[offset] = LF
     return copy
   }
   return { write: (chunk) => fed(write(chunk)), end: () => fed(end()) }

@@ -59,8 +59,8 @@ function startOfLast(data: Buffer, count: number): number {
 }
 
 function isBlank(data: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at += 1) {
-    const byte = data[at]
+  for (let offset = start; offset < end; offset += 1) {
+    const byte = data[offset]
     if (byte !== CR && byte !== space && byte !== tab) return false
   }
   return true

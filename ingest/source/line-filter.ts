@@ -43,7 +43,8 @@ export class LineFilter {
   }
 
   #isPlain(data: Buffer, start: number, end: number): boolean {
-    for (let at = start; at < end; at += 1) if (this.#plain[data[at] as number] === 0) return false
+    for (let offset = start; offset < end; offset += 1)
+      if (this.#plain[data[offset] as number] === 0) return false
     return true
   }
 }

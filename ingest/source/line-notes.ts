@@ -34,11 +34,12 @@ export class LineNotes {
   addMisread(line: number, data: Buffer): void {
     if (this.#counts.has('misread')) return
     for (const start of misreadStarts) {
-      let at = data.indexOf(start)
+      let offset = data.indexOf(start)
       // `Ã` before a space that does not break is a common end of a word.
-      while (at !== -1 && data[at + start.length] === noBreakSpace) at = data.indexOf(start, at + 1)
-      if (at === -1) continue
-      this.add(line + data.subarray(0, at).filter((byte) => byte === LF).length, 'misread')
+      while (offset !== -1 && data[offset + start.length] === noBreakSpace)
+        offset = data.indexOf(start, offset + 1)
+      if (offset === -1) continue
+      this.add(line + data.subarray(0, offset).filter((byte) => byte === LF).length, 'misread')
       return
     }
   }

@@ -25,14 +25,14 @@ export interface NamedFiles {
  * @throws StartError if there are none
  */
 export async function namedFiles(
-  named: readonly string[],
+  names: readonly string[],
   scratch: string,
   settings: Settings,
   progress: Progress,
 ): Promise<NamedFiles> {
-  if (named.length === 1 && named[0] === '-') return { files: [await standardInput(scratch)], source: {} }
+  if (names.length === 1 && names[0] === '-') return { files: [await standardInput(scratch)], source: {} }
   const files: PlacedFile[] = []
-  for (const name of named) {
+  for (const name of names) {
     if (isWeb(name)) files.push(await fetched(new URL(name), path.join(scratch), settings, progress))
     else if (name.includes('*')) {
       const folder = folderOf(name)
@@ -45,7 +45,7 @@ export async function namedFiles(
       }
     } else files.push(await fileAt(name))
   }
-  const places = named.map((name) => placeOf(name, settings.sources))
+  const places = names.map((name) => placeOf(name, settings.sources))
   const validPlaces = places.filter((place) => place !== null)
   const isAll = validPlaces.length === places.length
   return {

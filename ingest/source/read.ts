@@ -278,8 +278,8 @@ function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolea
   const [header, expected] = [scan.scanner.header, first?.scanner.header]
   if (header === null || !expected || scan === first) return
   if (JSON.stringify(header) === JSON.stringify(expected)) return
-  const at = header.findIndex((name, index) => name !== expected[index])
-  const column = at === -1 ? header.length : at
+  const place = header.findIndex((name, index) => name !== expected[index])
+  const column = place === -1 ? header.length : place
   const name = (names: readonly string[]): string =>
     isHidden ? 'different' : JSON.stringify(names[column] ?? null)
   throw new OtherHeader(
@@ -290,13 +290,13 @@ function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolea
 
 function tallyOf(scans: readonly Scan[]): Tally {
   const scanners = scans.map(({ scanner }) => scanner)
-  const [first = [], ...others] = scanners.map(({ columns }) => columns)
+  const [first = [], ...furtherColumns] = scanners.map(({ columns }) => columns)
   return {
     header: scanners[0]?.header ?? [],
     headerLine: scanners[0]?.headerLine ?? null,
     columns: first.map(({ filled, bytes }, index) => ({
-      filled: others.reduce((total, counted) => total + (counted[index]?.filled ?? 0), filled),
-      bytes: others.reduce((total, counted) => total + (counted[index]?.bytes ?? 0), bytes),
+      filled: furtherColumns.reduce((total, counted) => total + (counted[index]?.filled ?? 0), filled),
+      bytes: furtherColumns.reduce((total, counted) => total + (counted[index]?.bytes ?? 0), bytes),
     })),
     records: scanners.reduce((total, { records }) => total + records, 0),
     breaks: scanners.reduce((total, { counts: { breaks } }) => total + breaks, 0),

@@ -13,37 +13,37 @@ export interface Marks {
  */
 export function openingQuote(data: Uint8Array, start: number, marks: Marks): number {
   const { delimiter, quote } = marks
-  let at = skipBlanks(data, start, marks)
-  if (data[at] === equals && equals !== delimiter) at += 1
-  return data[at] === quote ? at : -1
+  let offset = skipBlanks(data, start, marks)
+  if (data[offset] === equals && equals !== delimiter) offset += 1
+  return data[offset] === quote ? offset : -1
 }
 
 /** Returns the end of the blanks that may follow a closing quote. */
 export function skipBlanks(data: Uint8Array, start: number, { delimiter }: Marks): number {
-  let at = start
-  while ((data[at] === space || data[at] === tab) && data[at] !== delimiter) at += 1
-  return at
+  let offset = start
+  while ((data[offset] === space || data[offset] === tab) && data[offset] !== delimiter) offset += 1
+  return offset
 }
 
 /** Returns the values of a checked record without its line end. */
 export function recordValues(record: Buffer, marks: Marks): string[] {
   const { delimiter, quote } = marks
   const values: string[] = []
-  for (let at = 0; at <= record.length; at += 1) {
-    const opening = openingQuote(record, at, marks)
-    const from = opening === -1 ? at : opening
+  for (let offset = 0; offset <= record.length; offset += 1) {
+    const opening = openingQuote(record, offset, marks)
+    const from = opening === -1 ? offset : opening
     if (opening !== -1) {
-      for (at = opening + 1; at < record.length; at += 1) {
-        if (record[at] !== quote) continue
-        if (record[at + 1] !== quote) break
-        at += 1
+      for (offset = opening + 1; offset < record.length; offset += 1) {
+        if (record[offset] !== quote) continue
+        if (record[offset + 1] !== quote) break
+        offset += 1
       }
       const mark = String.fromCharCode(quote)
-      values.push(record.toString('utf8', from + 1, at).replaceAll(mark + mark, mark))
-      at = skipBlanks(record, at + 1, marks)
+      values.push(record.toString('utf8', from + 1, offset).replaceAll(mark + mark, mark))
+      offset = skipBlanks(record, offset + 1, marks)
     } else {
-      while (at < record.length && record[at] !== delimiter) at += 1
-      values.push(record.toString('utf8', from, at))
+      while (offset < record.length && record[offset] !== delimiter) offset += 1
+      values.push(record.toString('utf8', from, offset))
     }
   }
   return values
@@ -54,9 +54,9 @@ export function recordValues(record: Buffer, marks: Marks): string[] {
  * above a filled one continues the cell on its left, as merged cells of spreadsheets do.
  */
 export function joinedHeader(lines: readonly (readonly string[])[]): readonly string[] {
-  const [first = [], ...others] = lines
-  if (others.length === 0) return first
-  const lower = joinedHeader(others)
+  const [first = [], ...furtherLines] = lines
+  if (furtherLines.length === 0) return first
+  const lower = joinedHeader(furtherLines)
   let continued = ''
   return first.map((cell, column) => {
     const [upper, below] = [cell.trim(), (lower[column] ?? '').trim()]

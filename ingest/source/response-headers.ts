@@ -33,11 +33,11 @@ export function validatorOf(headers: Headers): string | null {
  * Returns whether a later part of a file belongs to the same version as its start. If-Range alone is not
  * enough: some servers ignore it.
  */
-export function isPartOf(whole: Headers, part: Headers, total: number | null): boolean {
-  const length = firstValue(whole['content-length'])
-  const [modified, stated] = [firstValue(whole['last-modified']), firstValue(part['last-modified'])]
+export function isPartOf(complete: Headers, part: Headers, total: number | null): boolean {
+  const length = firstValue(complete['content-length'])
+  const [modified, stated] = [firstValue(complete['last-modified']), firstValue(part['last-modified'])]
   return (
-    firstValue(whole['etag']) === firstValue(part['etag']) &&
+    firstValue(complete['etag']) === firstValue(part['etag']) &&
     (stated === undefined || stated === modified) &&
     (length === undefined || Number(length) === total)
   )

@@ -180,9 +180,9 @@ export class CsvScanner {
   }
 
   #scanWaiting(): Buffer {
-    const [chunk = nothing, ...others] = this.#waiting
-    const isOne = this.#rest.length === 0 && others.length === 0
-    const data = isOne ? chunk : Buffer.concat([this.#rest, chunk, ...others])
+    const [chunk = nothing, ...furtherChunks] = this.#waiting
+    const isOne = this.#rest.length === 0 && furtherChunks.length === 0
+    const data = isOne ? chunk : Buffer.concat([this.#rest, chunk, ...furtherChunks])
     this.#rest = nothing
     this.#waiting = []
     this.#waitingBytes = 0
@@ -293,8 +293,8 @@ export class CsvScanner {
       this.#headerLines.push({ bytes: Buffer.from(data.subarray(start, end)), cells })
       const isLast = this.#headerLines.length === this.#options.headerLines
       const merged = joinedHeader(this.#headerLines.map((headerLine) => headerLine.cells))
-      const named = merged.findLastIndex((cell) => cell.trim() !== '') + 1
-      const joined = this.#options.dropEmptyExtraCells ? merged.slice(0, named) : merged
+      const namedCount = merged.findLastIndex((cell) => cell.trim() !== '') + 1
+      const joined = this.#options.dropEmptyExtraCells ? merged.slice(0, namedCount) : merged
       const fault =
         cells.length > columnsMax
           ? reasons.tooWide
@@ -378,26 +378,26 @@ export class CsvScanner {
   #countFooter(data: Buffer): void {
     if (data.length === 0) return
     if (this.#isLeftOpen) this.#counts.last -= 1
-    let at = 0
-    for (let feed = data.indexOf(LF); feed !== -1; feed = data.indexOf(LF, at)) {
+    let offset = 0
+    for (let feed = data.indexOf(LF); feed !== -1; feed = data.indexOf(LF, offset)) {
       this.#counts.last += 1
-      at = feed + 1
+      offset = feed + 1
     }
-    this.#isLeftOpen = at < data.length
+    this.#isLeftOpen = offset < data.length
     if (this.#isLeftOpen) this.#counts.last += 1
   }
 
   #skipLines(data: Buffer): Buffer {
-    let at = 0
+    let offset = 0
     for (; this.#skip > 0; this.#skip -= 1) {
-      const feed = data.indexOf(LF, at)
+      const feed = data.indexOf(LF, offset)
       // The line continues in the next chunk. Nothing of it is stored, since the whole line is skipped.
       if (feed === -1) return nothing
-      at = feed + 1
+      offset = feed + 1
       this.#line += 1
       this.#counts.skipped += 1
     }
-    return data.subarray(at)
+    return data.subarray(offset)
   }
 
   #begin(header: readonly string[]): void {

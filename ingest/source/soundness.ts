@@ -59,13 +59,13 @@ export function misfitReason(
 /** Explains why a record is not valid text in the encoding of its source; null if it is valid. */
 export function unsoundness(record: Buffer, encoding: Encoding): string | null {
   if (record.includes(0)) return reasons.nul
-  const at = firstBadByte(record)
-  if (at === -1) return null
-  if (encoding === 'utf-8' || record[at] !== badMark) {
-    const byte = (record[at] ?? 0).toString(16).padStart(2, '0')
+  const offset = firstBadByte(record)
+  if (offset === -1) return null
+  if (encoding === 'utf-8' || record[offset] !== badMark) {
+    const byte = (record[offset] ?? 0).toString(16).padStart(2, '0')
     return `the byte 0x${byte} is not UTF-8: ${encodingRemedy}`
   }
-  const digits = record.toString('latin1', at + 1, at + 5)
+  const digits = record.toString('latin1', offset + 1, offset + 5)
   const remedy = 'declare the encoding that the file has now as source.encoding, such as utf-8'
   if (digits === 'fffd') return `some bytes are not ${encoding}: ${remedy}`
   return encoding.startsWith('utf-16')

@@ -13,11 +13,11 @@ export function completeLength(chunk: Buffer): number {
 /** Returns the index of the first byte that is not UTF-8, or -1. */
 export function firstBadByte(chunk: Buffer): number {
   if (isUtf8(chunk)) return -1
-  let at = 0
-  while (at < chunk.length) {
-    const length = characterLength(chunk[at] as number)
-    if (!isUtf8(chunk.subarray(at, at + length))) return at
-    at += length
+  let offset = 0
+  while (offset < chunk.length) {
+    const length = characterLength(chunk[offset] as number)
+    if (!isUtf8(chunk.subarray(offset, offset + length))) return offset
+    offset += length
   }
   return -1
 }
@@ -25,18 +25,18 @@ export function firstBadByte(chunk: Buffer): number {
 /** Counts complete characters beyond ASCII, and bytes that are not UTF-8. */
 export function countBeyondAscii(bytes: Buffer): { characters: number; badBytes: number } {
   let [characters, badBytes] = [0, 0]
-  for (let at = 0; at < bytes.length;) {
-    const byte = bytes[at] as number
+  for (let offset = 0; offset < bytes.length;) {
+    const byte = bytes[offset] as number
     if (byte < 0x80) {
-      at += 1
+      offset += 1
       continue
     }
     const length = characterLength(byte)
     let isCharacter = length > 1
-    for (let next = 1; next < length; next += 1) isCharacter &&= ((bytes[at + next] ?? 0) & 0xc0) === 0x80
+    for (let next = 1; next < length; next += 1) isCharacter &&= ((bytes[offset + next] ?? 0) & 0xc0) === 0x80
     if (isCharacter) characters += 1
     else badBytes += 1
-    at += isCharacter ? length : 1
+    offset += isCharacter ? length : 1
   }
   return { characters, badBytes }
 }

@@ -30,30 +30,30 @@ export async function requireWholeFrame({ path, name, bytes }: PackedFile): Prom
       )
     }
     const sizeBytes = contentSizeBytes[(descriptor >> 6) as 0 | 1 | 2 | 3] || (isSingleSegment ? 1 : 0)
-    let at =
+    let offset =
       magicBytes +
       1 +
       (isSingleSegment ? 0 : 1) +
       dictionaryBytes[(descriptor & 0b11) as 0 | 1 | 2 | 3] +
       sizeBytes
     for (let isLast = false; !isLast;) {
-      const [low, middle, high] = await read(handle, at, blockHeaderBytes)
+      const [low, middle, high] = await read(handle, offset, blockHeaderBytes)
       if (low === undefined || middle === undefined || high === undefined) throw cutOff
       const header = low | (middle << 8) | (high << 16)
       isLast = (header & 1) === 1
-      at += blockHeaderBytes + (((header >> 1) & 0b11) === runLength ? 1 : header >> 3)
+      offset += blockHeaderBytes + (((header >> 1) & 0b11) === runLength ? 1 : header >> 3)
     }
-    at += checksumBytes
-    if (at > bytes) throw cutOff
-    if (at < bytes)
+    offset += checksumBytes
+    if (offset > bytes) throw cutOff
+    if (offset < bytes)
       throw new TableFailure(`${name} has data after its first zstd frame: compress it again as one`)
   } finally {
     await handle.close()
   }
 }
 
-async function read(handle: FileHandle, at: number, length: number): Promise<Buffer> {
+async function read(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length)
-  const { bytesRead } = await handle.read(buffer, 0, length, at)
+  const { bytesRead } = await handle.read(buffer, 0, length, offset)
   return buffer.subarray(0, bytesRead)
 }

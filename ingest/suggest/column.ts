@@ -16,8 +16,8 @@ export function suggestField(column: SeenColumn): SuggestedField {
   if (filled.length === 0) {
     const field = plainString(() => 'all values are null, so any type would do')
     const keys = { ...field.keys, ...(sure.length > 0 && { nulls: ['', ...sure] }) }
-    const said = sure.length === 0 ? { isNotable: true } : nullsSaid(field, sure)
-    return { ...field, keys, ...said }
+    const facts = sure.length === 0 ? { isNotable: true } : nullsSaid(field, sure)
+    return { ...field, keys, ...facts }
   }
   const fieldOfType = column.isText === true ? null : typed(column, filled, sure)
   if (fieldOfType !== null && fieldOfType.keys.type !== 'string') return fieldOfType
@@ -67,9 +67,9 @@ function nullsSaid(
   nulls: readonly string[],
 ): Pick<SuggestedField, 'evidence' | 'isNotable'> {
   const words = nulls.map((text) => visibleJson(text)).join(', ')
-  const said = `${words} ${nulls.length === 1 ? 'becomes' : 'become'} null`
+  const sentence = `${words} ${nulls.length === 1 ? 'becomes' : 'become'} null`
   return {
-    evidence: (facts) => [evidence(facts), said].filter((part) => part !== '').join('; '),
+    evidence: (facts) => [evidence(facts), sentence].filter((part) => part !== '').join('; '),
     isNotable: true,
   }
 }

@@ -82,10 +82,10 @@ function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unk
       )
         continue
       const value: unknown = first[key]
-      const others = fieldKeys.filter((keys) => !(key in keys) && (type === null || keys.type === type))
-      if (others.some((keys) => isChangedBy(keys, key, value))) continue
+      const sameType = fieldKeys.filter((keys) => !(key in keys) && (type === null || keys.type === type))
+      if (sameType.some((keys) => isChangedBy(keys, key, value))) continue
       // Words for null of one column may be values of another, which its sample does not show.
-      if (key === 'nulls' && others.length > 0) continue
+      if (key === 'nulls' && sameType.length > 0) continue
       source[type ?? key] = value
       fieldKeys = fieldKeys.map((keys) => (holders.includes(keys) ? without(keys, key) : keys))
     }

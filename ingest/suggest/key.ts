@@ -25,12 +25,12 @@ interface Candidate {
 
 /**
  * Returns groups of fields whose values together occur once, and which every row has; groups of fewest fields first.
- * @param most maximum number of groups
+ * @param count maximum number of groups
  */
 export function keysOf(
   rows: readonly SampleRow[],
   fields: readonly Candidate[],
-  most: number = keysMax,
+  count: number = keysMax,
 ): string[][] {
   const candidates = fields
     .flatMap(({ name, keys, texts = {}, nulls }, column) => {
@@ -58,7 +58,7 @@ export function keysOf(
         .map((next) => [...combination, next]),
     )
     for (const combination of combinations) {
-      if (uniqueKeys.length === most) return uniqueKeys
+      if (uniqueKeys.length === count) return uniqueKeys
       if (isUnique(combination.map(({ column }) => column)))
         uniqueKeys.push(combination.map(({ name }) => name))
     }

@@ -166,7 +166,7 @@ function isCpf(digits: string): boolean {
   if (!/^\d{11}$/.test(digits) || /^(\d)\1*$/.test(digits)) return false
   const check = (length: number): number => {
     const sum = Array.from(digits.slice(0, length)).reduce(
-      (total, digit, at) => total + Number(digit) * (length + 1 - at),
+      (total, digit, index) => total + Number(digit) * (length + 1 - index),
       0,
     )
     return ((10 * sum) % 11) % 10

@@ -58,15 +58,15 @@ function bareOf(text: string): Bare | null {
   if (text.length > lengthMax) return null
   const [, before = '', inner, after = ''] = /^([^()\d.,]*)\(([^()]*)\)([^()\d.,]*)$/.exec(text) ?? []
   const isBehind = text.endsWith('-')
-  const bare = plainOf(inner === undefined ? (isBehind ? text.slice(0, -1) : text) : before + inner + after)
-  if (inner === undefined && !isBehind) return bare
+  const number = plainOf(inner === undefined ? (isBehind ? text.slice(0, -1) : text) : before + inner + after)
+  if (inner === undefined && !isBehind) return number
   // A dash after a separator stands for cents: 12,- is no negative number.
   if (isBehind && /[.,]-$/.test(text)) return null
   // A number cannot have two signs.
-  if (bare === null || bare.sign !== '') return null
+  if (number === null || number.sign !== '') return null
   return inner === undefined
-    ? { ...bare, sign: '-', minus: '5-' }
-    : { ...bare, marks: [parentheses, ...bare.marks] }
+    ? { ...number, sign: '-', minus: '5-' }
+    : { ...number, marks: [parentheses, ...number.marks] }
 }
 
 const otherSigns: Readonly<Record<string, MinusForm>> = { '\u2212': '\u22125', '\u2013': '\u20135' }
@@ -111,15 +111,15 @@ export function numberForm(
   texts: readonly string[],
   knownDecimal?: NumberForm['decimal'],
 ): NumberForm | AmbiguousNumbers | LossyNumbers | null {
-  const bare: Bare[] = []
+  const bareNumbers: Bare[] = []
   for (const text of texts) {
     const number = bareOf(text)
     if (number === null) return null
-    bare.push(number)
+    bareNumbers.push(number)
   }
   // If all values have parentheses, these do not mean a minus, but a note or a part of a code.
-  if (bare.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bare)) return null
-  const digitTexts = bare.map(({ digits }) => digits)
+  if (bareNumbers.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bareNumbers)) return null
+  const digitTexts = bareNumbers.map(({ digits }) => digits)
   const forms = allForms.filter(({ pattern }) => digitTexts.every((digits) => pattern.test(digits)))
   const isUsed = (sign: string): boolean =>
     digitTexts.some((digits) =>
@@ -131,9 +131,9 @@ export function numberForm(
   const usedForms = forms.filter(
     (form) => usesSeparators(form) && (knownDecimal === undefined || form.decimal === knownDecimal),
   )
-  const [first, ...others] = usedForms
+  const [first, ...furtherForms] = usedForms
   if (first === undefined) return null
-  const loss = lossOf(bare)
+  const loss = lossOf(bareNumbers)
   if (loss !== null) return loss
   const valueOf = ({ decimal, groups }: (typeof usedForms)[number], digits: string): string => {
     const plain = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
@@ -141,7 +141,7 @@ export function numberForm(
   }
   for (const digits of digitTexts) {
     const value = Number(valueOf(first, digits))
-    if (others.some((reading) => Number(valueOf(reading, digits)) !== value)) {
+    if (furtherForms.some((reading) => Number(valueOf(reading, digits)) !== value)) {
       const example = texts[digitTexts.indexOf(digits)] ?? digits
       return { example, separator: digits.includes(',') ? ',' : '.' }
     }
@@ -152,8 +152,10 @@ export function numberForm(
   return {
     decimal: first.decimal,
     groups: first.groups,
-    marks: [...knownMarks, parentheses].filter((mark) => bare.some(({ marks }) => marks.includes(mark))),
-    minus: minusForms.filter((form) => bare.some(({ minus }) => minus === form)),
+    marks: [...knownMarks, parentheses].filter((mark) =>
+      bareNumbers.some(({ marks }) => marks.includes(mark)),
+    ),
+    minus: minusForms.filter((form) => bareNumbers.some(({ minus }) => minus === form)),
     integerDigits: Math.max(...plain.map((text) => /^0*([0-9]*)/.exec(text)?.[1]?.length ?? 0), 1),
     scale: Math.max(...plain.map((text) => /\.([0-9]*)/.exec(text)?.[1]?.length ?? 0)),
     hasExponent: plain.some((text) => /e/i.test(text)),
@@ -173,10 +175,10 @@ function enumerationOf(plain: readonly string[]): readonly [string, string] | nu
   const parts = plain.map((text) => /^\d+\.(0|[1-9]\d*)$/.exec(text)?.[1] ?? null)
   if (parts.some((part, index) => part === null && !/^\d+$/.test(plain[index] ?? ''))) return null
   const tenth = plain.find((_, index) => /^[1-9]\d*0$/.test(parts[index] ?? ''))
-  const others = plain.filter((_, index) => /^[1-9]$/.test(parts[index] ?? ''))
-  if (tenth === undefined || others.length === 0) return null
+  const singleDigits = plain.filter((_, index) => /^[1-9]$/.test(parts[index] ?? ''))
+  if (tenth === undefined || singleDigits.length === 0) return null
   const positions = new Set(parts.filter((part) => part !== null).map(Number))
-  const equal = others.find((text) => Number(text) === Number(tenth))
+  const equal = singleDigits.find((text) => Number(text) === Number(tenth))
   const besides = [...positions].filter(
     (position) => positions.has(position - 1) || positions.has(position + 1),
   ).length
@@ -184,7 +186,7 @@ function enumerationOf(plain: readonly string[]): readonly [string, string] | nu
   const numbers = new Set(plain.map(Number))
   const areEqual = numbers.size <= plain.length / 2
   if (!isClose && (equal === undefined || (besides < positions.size / 2 && !areEqual))) return null
-  return [equal ?? others.at(-1) ?? '', tenth]
+  return [equal ?? singleDigits.at(-1) ?? '', tenth]
 }
 
 function enumerationQuestion(examples: readonly [string, string], decimal: '.' | ','): LossyNumbers {
@@ -209,35 +211,35 @@ export function isLossy(form: object): form is LossyNumbers {
  * Returns whether a trailing minus rather means codes or open ranges, such as `2019-`: all texts have it, or
  * no number has a point or comma.
  */
-function isOpenEnded(bare: readonly Bare[]): boolean {
-  const trailingMinus = bare.filter(({ minus }) => minus === '5-')
+function isOpenEnded(numbers: readonly Bare[]): boolean {
+  const trailingMinus = numbers.filter(({ minus }) => minus === '5-')
   return (
-    trailingMinus.length === bare.length ||
-    (trailingMinus.length > 0 && !bare.some(({ digits }) => /[.,]/.test(digits)))
+    trailingMinus.length === numbers.length ||
+    (trailingMinus.length > 0 && !numbers.some(({ digits }) => /[.,]/.test(digits)))
   )
 }
 
 const lossyNumbers = (loss: string): LossyNumbers => ({ loss, question: null })
 
-function lossOf(bare: readonly Bare[]): LossyNumbers | null {
-  if (bare.some(({ digits }) => /^0[0-9]/.test(digits)))
+function lossOf(numbers: readonly Bare[]): LossyNumbers | null {
+  if (numbers.some(({ digits }) => /^0[0-9]/.test(digits)))
     return lossyNumbers('digits, some with a leading zero, which a number would lose')
   const isNegative = ({ sign, marks }: Bare): boolean => sign === '-' || marks.includes(parentheses)
-  if (bare.some(({ marks }) => marks.includes('+')) && !bare.some(isNegative))
+  if (numbers.some(({ marks }) => marks.includes('+')) && !numbers.some(isNegative))
     return lossyNumbers('digits with a plus, which a number would lose')
-  const isExponential = bare.some(({ digits }) => /e/i.test(digits))
-  if (isExponential && !bare.some(({ digits }) => /[.,]/.test(digits)))
+  const isExponential = numbers.some(({ digits }) => /e/i.test(digits))
+  if (isExponential && !numbers.some(({ digits }) => /[.,]/.test(digits)))
     return lossyNumbers(
       'digits around an E, such as 1E5, which may be codes: declare type: float if they are numbers',
     )
   const counts = new Map<string, number>()
-  for (const { marks } of bare) {
+  for (const { marks } of numbers) {
     const marksOfText = valueMarks(marks).join(' ')
     counts.set(marksOfText, (counts.get(marksOfText) ?? 0) + 1)
   }
   if (counts.size < 2) return null
   const phrases = [...counts].map(([mark, count]) => `${count} with ${mark === '' ? 'none' : mark}`)
-  const marks = `of ${bare.length} different values, ${phrases.join(', ')}`
+  const marks = `of ${numbers.length} different values, ${phrases.join(', ')}`
   return { loss: '', question: `say what these marks mean, since a number would lose them: ${marks}` }
 }
 

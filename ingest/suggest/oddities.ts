@@ -11,7 +11,7 @@ const statement = (text: string): Oddity => ({ text, isQuestion: false })
 
 const isNumeric = (text: string): boolean => /^\W*\d[\d\s.,:/-]*$/.test(text.replaceAll(/\p{Cf}/gu, ''))
 
-/** Explains a column of shortened numbers, places, school years or months; null for other texts. */
+/** Explains texts that keep a column from being numbers or dates, such as dashes for cents; null if nothing is odd. */
 export function oddityOf(values: readonly string[]): Oddity | null {
   const example = visibleJson(values[0] ?? '')
   const isEach = (pattern: RegExp): boolean => values.every((text) => pattern.test(text))
@@ -20,9 +20,10 @@ export function oddityOf(values: readonly string[]): Oddity | null {
     return statement(
       `${visibleJson(formula)} has signs of a spreadsheet around its text: remove them from the file`,
     )
-  const [hidden, ...others] = values.filter((text) => /\p{Cf}/u.test(text))
-  // Fewer than half are the exceptions of a question, with their lines.
-  if (hidden !== undefined && others.length >= values.length / 2 - 1 && values.every(isNumeric))
+  const [hidden, ...furtherValues] = values.filter((text) => /\p{Cf}/u.test(text))
+  // If fewer than half have them, a question about the column names these values with their lines.
+  const areMostHidden = hidden !== undefined && furtherValues.length >= values.length / 2 - 1
+  if (areMostHidden && values.every(isNumeric))
     return statement(
       `${visibleJson(hidden)} has invisible characters (${invisibleIn(hidden).join(', ')}): remove them from the file to publish numbers or dates`,
     )

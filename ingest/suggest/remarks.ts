@@ -32,8 +32,8 @@ export interface Remark {
 export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remark[] {
   const { dialect, names, open, trial } = finding
   const { read, days } = trial
-  const [first, ...others] = files.map(({ name }) => name)
-  const summary = others.length === 0 ? (first ?? '') : `${first ?? ''} and ${others.length} more`
+  const [first, ...furtherNames] = files.map(({ name }) => name)
+  const summary = furtherNames.length === 0 ? (first ?? '') : `${first ?? ''} and ${furtherNames.length} more`
   return [
     toStatement(
       `${summary}: ${counted(read.counts.records + read.counts.rejectedRows, 'row')}, ${counted(names.length, 'column')}`,
@@ -136,7 +136,7 @@ function marksAsked(line: ReadSource['markLine']): string[] {
 /** Asks about rows that seem to sum up others, but are not exactly their sums, or not compared with them. */
 function totalsAsked(finding: Finding): string[] {
   const { lastRows } = finding.trial.read
-  const totals = finding.totals.filter(({ kind }) => kind === 'open')
+  const totals = finding.totals.filter(({ kind }) => kind === 'notSum')
   const last = lastRows.flatMap(({ file, line, column, value }) =>
     isTotal(value) && !(lastRows.length === 1 && finding.totals.some((total) => total.line === line))
       ? [{ place: `line ${line}${lastRows.length > 1 ? ` of ${file}` : ''}`, column, label: value.trim() }]
@@ -165,7 +165,7 @@ function headingsSaid(finding: Finding): string[] {
 
 function classesSaid(finding: Finding): string[] {
   const rows = finding.totals.flatMap(({ line, kind, ...total }) =>
-    kind === 'class' ? [{ ...total, place: `line ${line}` }] : [],
+    kind === 'possibleSum' ? [{ ...total, place: `line ${line}` }] : [],
   )
   return rows.length === 0 ? [] : [totalsSaid(finding, rows)]
 }
@@ -205,9 +205,9 @@ function birthsAsked(days: Trial['days']): string[] {
  */
 function suggestFromName(files: readonly PlacedFile[]): string[] {
   const names = files.map(({ name }) => path.basename(name))
-  const [first = '', ...others] = names
+  const [first = '', ...furtherNames] = names
   const digits = first.match(/\d+/g)?.at(-1)
-  if (digits === undefined || others.length === 0) return []
+  if (digits === undefined || furtherNames.length === 0) return []
   const start = first.lastIndexOf(digits)
   const [before, after] = [first.slice(0, start), first.slice(start + digits.length)]
   const inner = names.map((name) =>

@@ -98,7 +98,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   const names = namesFor(header, hasHeader || commentedHeader !== null)
   // Rows are compared in one file only, so those of several files are left to a person.
   const totals = totalRowsIn(sample.rows ?? []).map((row): TotalRow => {
-    return files.length > 1 && row.kind === 'sum' ? { ...row, kind: 'class' } : row
+    return files.length > 1 && row.kind === 'sum' ? { ...row, kind: 'possibleSum' } : row
   })
   const sums = totals.filter(({ kind }) => kind === 'sum')
   const dropped = new Set(sums.map(({ line }) => line))
@@ -348,7 +348,7 @@ class Draft {
     )
     const { encoding, evidence, question = null } = await encodingOf(members.flat())
     if (encoding === this.dialect.encoding) return false
-    const [, ...others] = this.dialect.evidence
+    const [, ...furtherEvidence] = this.dialect.evidence
     const openQuestions = this.dialect.isEncodingOpen
       ? this.dialect.questions.slice(1)
       : this.dialect.questions
@@ -358,7 +358,7 @@ class Draft {
       encoding,
       questions,
       isEncodingOpen: question !== null,
-      evidence: [evidence, ...others],
+      evidence: [evidence, ...furtherEvidence],
     }
     return true
   }
@@ -424,12 +424,12 @@ function describeField(
   const { question, isNotable = false } = field
   const evidence = field.evidence(tried)
   const nearly = nearlyAll(field, trial, index, placesText)
-  const asked = question ?? (nearly === null ? null : adviceOf(field, trial, index))
+  const advice = question ?? (nearly === null ? null : adviceOf(field, trial, index))
   return {
     isEmpty: tried.filled === 0,
-    evidence: joined(evidence, ...(question === null ? [nearly, asked] : [question, nearly])),
-    notice: asked === null && isNotable ? evidence : null,
-    question: asked === null ? null : joined(...(question === null ? [nearly, asked] : [question, nearly])),
+    evidence: joined(evidence, ...(question === null ? [nearly, advice] : [question, nearly])),
+    notice: advice === null && isNotable ? evidence : null,
+    question: advice === null ? null : joined(...(question === null ? [nearly, advice] : [question, nearly])),
   }
 }
 
@@ -457,20 +457,25 @@ function nearlyAll(
 /** Maximum number of texts that a question proposes as null. */
 const nullsMax = 5
 
-/** Returns the keys that declare the type of nearly all values, and a way to treat the others that loses none. */
+/** Words, errors of spreadsheets such as `#N/A`, and dates of zeros, which may mean null. */
+const missingPattern = /^\D{1,12}$|^#.*[!?]$|^[0/. -]+$/u
+
+/** Returns advice: keys that declare the type of nearly all values, and a way to treat the others that loses none. */
 function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
   const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
   const totals = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))
-  const others = misfits.filter(({ text, rows }) => rows > 1 || !totals.has(text))
-  const isComplete = misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && others.length <= nullsMax
-  const areNone = isComplete && others.every(({ text }) => /^\D{1,12}$|^#.*[!?]$|^[0/. -]+$/u.test(text))
-  const nulls = areNone && others.length > 0 ? { nulls: ['', ...others.map(({ text }) => text.trim())] } : {}
+  // A total that occurs once, in the last row, is left out with it.
+  const doubtful = misfits.filter(({ text, rows }) => rows > 1 || !totals.has(text))
+  const isComplete = misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && doubtful.length <= nullsMax
+  const othersMeanNull = isComplete && doubtful.every(({ text }) => missingPattern.test(text))
+  const nulls =
+    othersMeanNull && doubtful.length > 0 ? { nulls: ['', ...doubtful.map(({ text }) => text.trim())] } : {}
   const keys = Object.entries({ ...probe?.keys, ...nulls }).map(
     ([key, value]) => `${key}: ${inlineYaml(value)}`,
   )
-  const total = others.length < misfits.length ? ', leave the total out' : ''
-  if (others.length === 0) return `to give the field this type${total}, and declare ${keys.join(', ')}`
-  if (areNone)
+  const total = doubtful.length < misfits.length ? ', leave the total out' : ''
+  if (doubtful.length === 0) return `to give the field this type${total}, and declare ${keys.join(', ')}`
+  if (othersMeanNull)
     return `to give the field this type${total}, with null for the others, declare ${keys.join(', ')}`
   return `to give the field this type${total}, correct the others in the file, and declare ${keys.join(', ')}`
 }

@@ -54,12 +54,12 @@ export function trimmedField(
   filled: readonly string[],
 ): SuggestedField {
   const example = filled.find((text) => text !== text.trim()) ?? ''
-  const said = `${visibleJson(example)} is read without the spaces around it`
+  const note = `${visibleJson(example)} is read without the spaces around it`
   return {
     ...field,
     keys: { ...keys, trim: true },
     probe: probe === null ? null : { ...probe, keys: { ...probe.keys, trim: true } },
-    evidence: (facts) => [evidence(facts), said].filter((part) => part !== '').join('; '),
+    evidence: (facts) => [evidence(facts), note].filter((part) => part !== '').join('; '),
     isNotable: true,
   }
 }

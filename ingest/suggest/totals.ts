@@ -19,10 +19,10 @@ export interface TotalRow {
   readonly column: number
   readonly label: string
   /**
-   * `sum`: its numbers are the sums of rows above, and it has no other text. `class`: they are sums, but the row has
-   * other texts, is above its rows or has no word for a total, so it may be a row. `open`: they are no sums.
+   * `sum`: its numbers are the sums of rows above, and it has no other text. `possibleSum`: they are sums, but it may
+   * be data, since it has other texts, is above its rows or has no word for a total. `notSum`: they are no sums.
    */
-  readonly kind: 'sum' | 'class' | 'open'
+  readonly kind: 'sum' | 'possibleSum' | 'notSum'
 }
 
 /** Minimum number of numbers in a row without a word for a total, and of rows that it sums up. */
@@ -34,53 +34,53 @@ const keyOf = (column: number, text: string): string => `${column} ${text.trim()
 /** Returns the rows of a file that seem to sum up others. */
 export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
   const columns = rows.map(({ values }) => values.findIndex((text) => totalPattern.test(text.trim())))
-  const totals = new Set(columns.flatMap((column, at) => (column === -1 ? [] : [at])))
+  const totals = new Set(columns.flatMap((column, index) => (column === -1 ? [] : [index])))
   if (rows.length - totals.size < 2) return []
   const sums = (rows[0]?.values ?? []).map((_, column) => runningSums(rows, totals, column))
   const counts = new Map<string, number>()
-  for (const [at, { values }] of rows.entries())
-    for (const [column, text] of totals.has(at) ? [] : values.entries())
+  for (const [index, { values }] of rows.entries())
+    for (const [column, text] of totals.has(index) ? [] : values.entries())
       counts.set(keyOf(column, text), (counts.get(keyOf(column, text)) ?? 0) + 1)
   let [previous, next] = [0, 0]
-  const totalRows = rows.flatMap(({ line, values }, at): TotalRow[] => {
-    const isEnd = at === 0 || at === rows.length - 1
-    if (!totals.has(at) && !isEnd) return []
-    const column = totals.has(at)
-      ? (columns[at] ?? 0)
+  const totalRows = rows.flatMap(({ line, values }, rowIndex): TotalRow[] => {
+    const isEnd = rowIndex === 0 || rowIndex === rows.length - 1
+    if (!totals.has(rowIndex) && !isEnd) return []
+    const column = totals.has(rowIndex)
+      ? (columns[rowIndex] ?? 0)
       : values.findIndex((text, index) => text !== '' && sums[index] == null)
     const label = values[column]?.trim() ?? ''
     const cells = values.flatMap((text, index) =>
       index === column || text.trim() === '' ? [] : [{ text, index }],
     )
     const numbers = cells.filter(({ index }) => sums[index] != null)
-    if (totals.has(at)) [previous, next] = [next, at]
-    const isRepeated = (counts.get(keyOf(column, label)) ?? 0) > (totals.has(at) ? 0 : 1)
+    if (totals.has(rowIndex)) [previous, next] = [next, rowIndex]
+    const isRepeated = (counts.get(keyOf(column, label)) ?? 0) > (totals.has(rowIndex) ? 0 : 1)
     if (column === -1 || isRepeated || numbers.length === 0) return []
     const isSumOf = (from: number, to: number): boolean =>
       numbers.every(({ text, index }) =>
-        isEqual((sums[index] as RunningSums).between(from, to, at), text, sums[index] as RunningSums),
+        isEqual((sums[index] as RunningSums).between(from, to, rowIndex), text, sums[index] as RunningSums),
       )
-    const isAbove = isSumOf(previous, at) || isSumOf(previous + 1, at) || isSumOf(0, at)
+    const isAbove = isSumOf(previous, rowIndex) || isSumOf(previous + 1, rowIndex) || isSumOf(0, rowIndex)
     const hasTexts = numbers.length < cells.length
-    if (!totals.has(at)) {
+    if (!totals.has(rowIndex)) {
       const isWhole = numbers.length >= numbersMin && rows.length > rowsMin && isSumOf(0, rows.length)
-      return isWhole ? [{ line, column, label, kind: 'class' }] : []
+      return isWhole ? [{ line, column, label, kind: 'possibleSum' }] : []
     }
-    if (isAbove) return [{ line, column, label, kind: hasTexts ? 'class' : 'sum' }]
-    if (isSumOf(at + 1, rows.length)) return [{ line, column, label, kind: 'class' }]
-    return isTotal(label) && !hasTexts ? [{ line, column, label, kind: 'open' }] : []
+    if (isAbove) return [{ line, column, label, kind: hasTexts ? 'possibleSum' : 'sum' }]
+    if (isSumOf(rowIndex + 1, rows.length)) return [{ line, column, label, kind: 'possibleSum' }]
+    return isTotal(label) && !hasTexts ? [{ line, column, label, kind: 'notSum' }] : []
   })
   // A text that some row has without being a sum leaves that row out too.
   const open = new Set(
     totalRows.flatMap(({ column, label, kind }) => (kind === 'sum' ? [] : [keyOf(column, label)])),
   )
   return totalRows.map((row) =>
-    row.kind === 'sum' && open.has(keyOf(row.column, row.label)) ? { ...row, kind: 'open' } : row,
+    row.kind === 'sum' && open.has(keyOf(row.column, row.label)) ? { ...row, kind: 'notSum' } : row,
   )
 }
 
-function isEqual(sum: number, text: string, { valueOf, most }: RunningSums): boolean {
-  return Math.abs(sum - valueOf(text)) <= 1e-9 * Math.max(1, most)
+function isEqual(sum: number, text: string, { valueOf, most: sumOfSizes }: RunningSums): boolean {
+  return Math.abs(sum - valueOf(text)) <= 1e-9 * Math.max(1, sumOfSizes)
 }
 
 interface RunningSums {
@@ -97,7 +97,7 @@ function runningSums(
   totals: ReadonlySet<number>,
   column: number,
 ): RunningSums | null {
-  const texts = rows.flatMap(({ values }, at) => (totals.has(at) ? [] : [values[column]?.trim() ?? '']))
+  const texts = rows.flatMap(({ values }, index) => (totals.has(index) ? [] : [values[column]?.trim() ?? '']))
   const form = numberForm([...new Set(texts.filter((text) => /\d/.test(text)))])
   if (form === null || isLossy(form)) return null
   const decimal = isAmbiguous(form) ? (form.separator === '.' ? ',' : '.') : form.decimal
@@ -105,11 +105,11 @@ function runningSums(
     const digits = text.replaceAll(new RegExp(`[^\\d${decimal}eE]`, 'g'), '').replace(decimal, '.')
     return (/^\D*[-\u2212\u2013(]|-$/.test(text) ? -1 : 1) * (Number(digits) || 0)
   }
-  const values = rows.map((row, at) => (totals.has(at) ? 0 : valueOf(row.values[column] ?? '')))
+  const values = rows.map((row, index) => (totals.has(index) ? 0 : valueOf(row.values[column] ?? '')))
   const upTo = [0]
-  for (const [at, value] of values.entries()) upTo.push((upTo[at] ?? 0) + value)
-  const between = (from: number, to: number, at: number): number =>
-    (upTo[to] ?? 0) - (upTo[from] ?? 0) - (at >= from && at < to ? (values[at] ?? 0) : 0)
+  for (const [index, value] of values.entries()) upTo.push((upTo[index] ?? 0) + value)
+  const between = (from: number, to: number, excluded: number): number =>
+    (upTo[to] ?? 0) - (upTo[from] ?? 0) - (excluded >= from && excluded < to ? (values[excluded] ?? 0) : 0)
   return { between, most: values.reduce((sum, value) => sum + Math.abs(value), 0), valueOf }
 }
 
@@ -128,8 +128,10 @@ const headingsMax = 20
 /** Returns rows that may be headings: only their first cell is filled, and all other rows have several values. */
 export function headingsIn(rows: readonly SampleRow[]): Pick<TotalRow, 'line' | 'column' | 'label'>[] {
   const filled = rows.map(({ values }) => values.filter((text) => text.trim() !== '').length)
-  const headings = rows.flatMap(({ line, values }, at) =>
-    filled[at] === 1 && values[0]?.trim() !== '' ? [{ line, column: 0, label: values[0]?.trim() ?? '' }] : [],
+  const headings = rows.flatMap(({ line, values }, index) =>
+    filled[index] === 1 && values[0]?.trim() !== ''
+      ? [{ line, column: 0, label: values[0]?.trim() ?? '' }]
+      : [],
   )
   const isTable = (rows[0]?.values.length ?? 0) > 2 && filled.every((count) => count !== 2)
   return isTable && headings.length <= Math.min(headingsMax, rows.length / 2) ? headings : []

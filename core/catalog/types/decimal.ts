@@ -49,8 +49,8 @@ export const decimal: FieldTypeRow = {
   // JSON omits zeros at the end of decimals with few digits, and may write an exponent.
   csvOfJson: (json, { scale }) => {
     if (json.includes('e')) return Number(json).toFixed(scale)
-    const [whole = '', fraction = ''] = json.split('.')
-    return scale === 0 ? json : `${whole}.${fraction.padEnd(scale, '0')}`
+    const [integer = '', fraction = ''] = json.split('.')
+    return scale === 0 ? json : `${integer}.${fraction.padEnd(scale, '0')}`
   },
   // Removes the point from the text, since a cast to an integer would round.
   arrow: { type: 'decimal', values: (column) => `replace(${column}::varchar, '.', '')::hugeint` },

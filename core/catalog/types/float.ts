@@ -24,8 +24,8 @@ function doubleText(json: string): string {
   if (exponent < exponentMin || exponent >= exponentMax)
     return `${sign}${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
   if (exponent < 0) return `${sign}0.${digits.padStart(digits.length - exponent - 1, '0')}`
-  const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')
-  return `${sign}${whole}.${digits.slice(exponent + 1) || '0'}`
+  const integerPart = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')
+  return `${sign}${integerPart}.${digits.slice(exponent + 1) || '0'}`
 }
 
 /** Doubles, except for NaN and Infinity. */

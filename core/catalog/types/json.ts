@@ -9,9 +9,9 @@ const inOneLine = (text: string): string => `translate(${text}, chr(9) || chr(10
 
 // DuckDB's `json_valid` also accepts NaN, Infinity and a trailing comma, so these are excluded outside of
 // strings.
-const bare = (text: string): string => `regexp_replace(${text}, '"(?:[^"\\\\]|\\\\.)*"', '""', 'g')`
+const withoutTexts = (text: string): string => `regexp_replace(${text}, '"(?:[^"\\\\]|\\\\.)*"', '""', 'g')`
 const isJson = (text: string): string =>
-  `json_valid(${text}) and not regexp_matches(${bare(text)}, '(?i)nan|inf|,\\s*[\\]}]')`
+  `json_valid(${text}) and not regexp_matches(${withoutTexts(text)}, '(?i)nan|inf|,\\s*[\\]}]')`
 
 /** JSON as in the source: members in their order, numbers with all digits. */
 export const json: FieldTypeRow = {

@@ -26,7 +26,7 @@ export function gzipTrailer(sections: readonly GzipSection[]): Buffer {
 
 /** Returns the offset of a section in the file, in bytes. */
 export function sectionStart(sections: readonly GzipSection[], index: number): number {
-  return sections.slice(0, index).reduce((at, [packed]) => at + packed, gzipHeader.length)
+  return sections.slice(0, index).reduce((offset, [packed]) => offset + packed, gzipHeader.length)
 }
 
 /** Returns a deflate block that has some bytes as they are, at most 65,535. */

@@ -60,10 +60,10 @@ export function encodeText(text: Uint8Array): Buffer {
 /** Returns the index chunk of at most 64 texts. */
 export function encodeIndex(texts: readonly IndexedText[]): Buffer {
   const chunk = new DataView(new ArrayBuffer(4 * texts.reduce((sum, { ends }) => sum + 1 + ends.length, 0)))
-  let at = 0
+  let offset = 0
   const add = (number: number): void => {
-    chunk.setUint32(at, number, true)
-    at += 4
+    chunk.setUint32(offset, number, true)
+    offset += 4
   }
   for (const { sum } of texts) add(sum)
   for (const { ends } of texts) for (const end of ends) add(end)
@@ -135,47 +135,51 @@ export class RowValues {
    * @param count number of fields, the first ones, whose values are needed
    */
   find(text: Uint8Array, row: number, count = this.#names.length): void {
-    let at = row
+    let offset = row
     for (let field = 0; field < count; field += 1) {
-      at += this.#names[field] ?? 0
-      this.starts[field] = at
-      at = valueEnd(text, at)
-      this.ends[field] = at
+      offset += this.#names[field] ?? 0
+      this.starts[field] = offset
+      offset = valueEnd(text, offset)
+      this.ends[field] = offset
     }
   }
 }
 
 function valueEnd(text: Uint8Array, start: number): number {
-  let at = skipSpaces(text, start)
-  const first = text[at]
+  let offset = skipSpaces(text, start)
+  const first = text[offset]
   // Most values are numbers or strings.
-  if (first === quote) return skipSpaces(text, stringEnd(text, at) + 1)
+  if (first === quote) return skipSpaces(text, stringEnd(text, offset) + 1)
   if (first !== openBrace && first !== openBracket) {
-    for (let byte = text[at]; byte !== comma && byte !== closeBrace && byte !== undefined; byte = text[at])
-      at += 1
-    return at
+    for (
+      let byte = text[offset];
+      byte !== comma && byte !== closeBrace && byte !== undefined;
+      byte = text[offset]
+    )
+      offset += 1
+    return offset
   }
-  for (let depth = 0; at < text.length; at += 1) {
-    const byte = text[at]
-    if (byte === quote) at = stringEnd(text, at)
+  for (let depth = 0; offset < text.length; offset += 1) {
+    const byte = text[offset]
+    if (byte === quote) offset = stringEnd(text, offset)
     else if (byte === openBrace || byte === openBracket) depth += 1
     else if (byte === closeBrace || byte === closeBracket) {
       depth -= 1
-      if (depth === 0) return skipSpaces(text, at + 1)
+      if (depth === 0) return skipSpaces(text, offset + 1)
     }
   }
-  return at
+  return offset
 }
 
 function skipSpaces(text: Uint8Array, start: number): number {
-  let at = start
-  while (text[at] === space) at += 1
-  return at
+  let offset = start
+  while (text[offset] === space) offset += 1
+  return offset
 }
 
 function stringEnd(text: Uint8Array, start: number): number {
-  let at = start + 1
-  for (let byte = text[at]; byte !== quote && byte !== undefined; byte = text[at])
-    at += byte === backslash ? 2 : 1
-  return at
+  let offset = start + 1
+  for (let byte = text[offset]; byte !== quote && byte !== undefined; byte = text[offset])
+    offset += byte === backslash ? 2 : 1
+  return offset
 }

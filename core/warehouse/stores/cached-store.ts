@@ -128,13 +128,13 @@ export class CachedStore implements Store {
   /** Returns the current content, or the last known one if reading fails. */
   async #remembering(
     subject: string,
-    ask: () => Promise<string | null>,
+    request: () => Promise<string | null>,
     isAway: () => Promise<boolean> = () => Promise.resolve(true),
   ): Promise<string | null> {
     const file = this.#placeOf(subject)
     let answer: string | null
     try {
-      answer = await ask()
+      answer = await request()
     } catch (error) {
       if (!(await isAway())) throw error
       const [cachedRequest, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')

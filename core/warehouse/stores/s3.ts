@@ -74,7 +74,9 @@ export class S3Store implements Store {
   }
 
   async stat(key: string): Promise<FileState | null> {
-    const head = await this.#ask(key, ({ sdk, client }, at) => client.send(new sdk.HeadObjectCommand(at)))
+    const head = await this.#ask(key, ({ sdk, client }, target) =>
+      client.send(new sdk.HeadObjectCommand(target)),
+    )
     this.#tags.set(key, head?.ETag ?? null)
     if (head === null) return null
     return {
@@ -84,8 +86,8 @@ export class S3Store implements Store {
   }
 
   async get(key: string): Promise<Buffer | null> {
-    const object = await this.#ask(key, async ({ sdk, client }, at) => {
-      const answer = await client.send(new sdk.GetObjectCommand(at))
+    const object = await this.#ask(key, async ({ sdk, client }, target) => {
+      const answer = await client.send(new sdk.GetObjectCommand(target))
       return { tag: answer.ETag ?? null, bytes: await readBody(answer) }
     })
     this.#tags.set(key, object?.tag ?? null)
@@ -97,8 +99,8 @@ export class S3Store implements Store {
     range?: { readonly start: number; readonly end: number },
   ): AsyncGenerator<Uint8Array> {
     const part = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end - 1}` }
-    const answer = await this.#ask(key, ({ sdk, client }, at) =>
-      client.send(new sdk.GetObjectCommand({ ...at, ...part })),
+    const answer = await this.#ask(key, ({ sdk, client }, target) =>
+      client.send(new sdk.GetObjectCommand({ ...target, ...part })),
     )
     if (answer === null) throw new StoreFailure(`${this.address}/${key}`, noSuchKey)
     try {
@@ -154,9 +156,9 @@ export class S3Store implements Store {
 
   async remove(key: string): Promise<void> {
     this.#requireHeld(key)
-    const [first, ...others] = await this.#below(key)
+    const [first, ...files] = await this.#below(key)
     if (first !== undefined) await this.#delete(first.key)
-    const removing = inOrder(others, transfersMax, (file) => this.#delete(file.key))
+    const removing = inOrder(files, transfersMax, (file) => this.#delete(file.key))
     while ((await removing.next()).done !== true);
     this.#files.forget(key)
   }
@@ -268,30 +270,36 @@ export class S3Store implements Store {
 
   async #sendPieces(key: string, handle: FileHandle, size: number): Promise<void> {
     const { sdk, client } = await this.#open()
-    const at = this.#at(key)
-    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(at))
+    const target = this.#at(key)
+    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(target))
     try {
       const parts: { ETag: string | undefined; PartNumber: number }[] = []
       for (let start = 0; start < size; start += pieceBytes) {
         const bytes = await pieceOf(handle, start, Math.min(size, start + pieceBytes))
         const PartNumber = parts.length + 1
         const { ETag } = await client.send(
-          new sdk.UploadPartCommand({ ...at, UploadId, PartNumber, Body: bytes, ContentMD5: md5Of(bytes) }),
+          new sdk.UploadPartCommand({
+            ...target,
+            UploadId,
+            PartNumber,
+            Body: bytes,
+            ContentMD5: md5Of(bytes),
+          }),
         )
         parts.push({ ETag, PartNumber })
       }
       await client.send(
-        new sdk.CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts: parts } }),
+        new sdk.CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts: parts } }),
       )
     } catch (error) {
       // Incomplete uploads would be billed.
-      await client.send(new sdk.AbortMultipartUploadCommand({ ...at, UploadId })).catch(() => undefined)
+      await client.send(new sdk.AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => undefined)
       throw error
     }
   }
 
   async #delete(key: string): Promise<void> {
-    await this.#ask(key, ({ sdk, client }, at) => client.send(new sdk.DeleteObjectCommand(at)))
+    await this.#ask(key, ({ sdk, client }, target) => client.send(new sdk.DeleteObjectCommand(target)))
     this.#tags.set(key, null)
   }
 
@@ -332,7 +340,7 @@ export class S3Store implements Store {
   /** Sends a request about a file; returns null if there is no such file. */
   async #ask<T>(
     key: string,
-    request: (open: { sdk: Sdk; client: S3Client }, at: { Bucket: string; Key: string }) => Promise<T>,
+    request: (open: { sdk: Sdk; client: S3Client }, target: { Bucket: string; Key: string }) => Promise<T>,
   ): Promise<T | null> {
     const opened = await this.#open()
     try {

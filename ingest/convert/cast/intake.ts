@@ -83,11 +83,16 @@ export class Intake {
 
   #conversionFor({ header, headerLine, pieces }: Batch): ConvertedSource {
     const { table, db, scratch, acceptsDrift } = this.#options
-    const given = new Set(pieces.flatMap(({ constants }) => [...constants.keys()]))
-    const key = keyOf(header, [...given])
+    const constantFields = new Set(pieces.flatMap(({ constants }) => [...constants.keys()]))
+    const key = keyOf(header, [...constantFields])
     const existing = this.#conversions.get(key)
     if (existing !== undefined) return existing
-    const { fields, drift, lacking } = matchHeader(table, { header, headerLine }, given, acceptsDrift)
+    const { fields, drift, lacking } = matchHeader(
+      table,
+      { header, headerLine },
+      constantFields,
+      acceptsDrift,
+    )
     const weights = drawWeights(fields)
     const work = { db, table, fields, columns: header.length, weights, scratch, parts: null }
     const conversion = { header: { header, headerLine }, work, drift, lacking }
@@ -96,6 +101,6 @@ export class Intake {
   }
 }
 
-function keyOf(header: readonly string[], given: readonly string[]): string {
-  return JSON.stringify([header, given])
+function keyOf(header: readonly string[], constantFields: readonly string[]): string {
+  return JSON.stringify([header, constantFields])
 }

@@ -15,19 +15,19 @@ type Header = Pick<Batch, 'header' | 'headerLine'>
 
 /**
  * Matches the fields of a table with the header of its source, by name.
- * @param given fields with a constant value instead of a column
+ * @param constantFields fields with a constant value instead of a column
  * @param acceptsDrift allows missing columns (their fields are null) and new ones (they are ignored)
  * @throws TableFailure with the names that do not match
  */
 export function matchHeader(
   table: Table,
   { header, headerLine }: Header,
-  given: ReadonlySet<string>,
+  constantFields: ReadonlySet<string>,
   acceptsDrift: boolean,
 ): Match {
   const { rename, ignore, drop, delimiter, unionByName } = table.source
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
-  const read = table.fields.map(({ name }) => name).filter((name) => !given.has(name))
+  const read = table.fields.map(({ name }) => name).filter((name) => !constantFields.has(name))
   const columns = new Map<string, number>()
   const repeated = new Set<string>()
   for (const [index, name] of names.entries()) {
@@ -60,7 +60,7 @@ export function matchHeader(
   if (problems.length > 0) throw new TableFailure(misfit(problems, { header, headerLine }, delimiter))
   const fields = table.fields.map((field) => ({
     field,
-    column: given.has(field.name) ? null : (columns.get(field.name) ?? null),
+    column: constantFields.has(field.name) ? null : (columns.get(field.name) ?? null),
   }))
   return { fields, drift, lacking: areOfOthers ? missing : [] }
 }
@@ -96,6 +96,6 @@ function otherDelimiter(header: string, declared: string): string {
     : `The delimiter may be ${JSON.stringify(candidate)}: declare it as source.delimiter. `
 }
 
-function displayName(given: string): string {
-  return `"${shorten(given.replaceAll(/\p{Cc}/gu, ' '), nameShownMax)}"`
+function displayName(name: string): string {
+  return `"${shorten(name.replaceAll(/\p{Cc}/gu, ' '), nameShownMax)}"`
 }

@@ -21,10 +21,13 @@ const enclosed = String.raw`[^()0-9.,]*\([^()]*\)[^()0-9.,]*`
 
 /** SQL: digits without groups and marks, with a decimal point; null if the text has another form. */
 export function plainNumberSql(text: string, reading: Reading): string {
-  const { minus } = reading
-  const signs = minus.filter((form) => form.endsWith('5')).map((form) => form.slice(0, -1))
+  // The forms are spellings of minus five, such as `-5` or `5-`.
+  const leadingSigns = reading.minus.filter((form) => form.endsWith('5')).map((form) => form.slice(0, -1))
+  const hasTrailingMinus = reading.minus.includes('5-')
   const signed =
-    signs.length === 0 ? text : `regexp_replace(${text}, '^([^0-9]*)[${signs.join('')}]', '\\1-')`
+    leadingSigns.length === 0
+      ? text
+      : `regexp_replace(${text}, '^([^0-9]*)[${leadingSigns.join('')}]', '\\1-')`
   const within = { ...reading, marks: reading.marks.filter((mark) => mark !== parentheses) }
   const cases = [
     ...(reading.marks.includes(parentheses)
@@ -35,7 +38,7 @@ export function plainNumberSql(text: string, reading: Reading): string {
           ] as const,
         ]
       : []),
-    ...(minus.includes('5-') ? [[`ends_with(${signed}, '-')`, `left(${signed}, -1)`] as const] : []),
+    ...(hasTrailingMinus ? [[`ends_with(${signed}, '-')`, `left(${signed}, -1)`] as const] : []),
   ].map(([condition, number]) => `when ${condition} then '-' || nullif(${bareNumber(number, within)}, '')`)
   const plain = bareNumber(signed, within)
   return cases.length === 0 ? plain : `case ${cases.join(' ')} else ${plain} end`

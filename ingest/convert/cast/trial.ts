@@ -93,12 +93,12 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
       .map(({ name }) => [name, new Set<string>()] as const),
   )
   const examples: string[][] = []
-  const take = async (batch: Batch): Promise<void> => {
+  const castBatch = async (batch: Batch): Promise<void> => {
     if (batch.before === 0) examples.push(...(await examplesIn(options, batch)))
     await tryBatch(options, batch, tallies, days)
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
-  const taker = { folder: scratch, bytes: batchBytes, take }
+  const taker = { folder: scratch, bytes: batchBytes, take: castBatch }
   const read = await readSource(files, { table, progress, limits, taker, hashes: false })
   const misfits = tallies.map((tally) => tally.result)
   return {
@@ -116,8 +116,8 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
 
 /** Returns the first different values of each field. */
 async function examplesIn({ table, db, scratch }: TrialOptions, batch: Batch): Promise<string[][]> {
-  const given = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
-  const fields = matchHeader(table, batch, given, false).fields.slice(0, fieldsShown)
+  const constantFields = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
+  const fields = matchHeader(table, batch, constantFields, false).fields.slice(0, fieldsShown)
   const weights = drawWeights(fields)
   const work = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
   const values = valuesSql(fields, plainSql(work, batch, true), constantSql(batch))
@@ -144,23 +144,28 @@ export async function uniqueKey(
   await db.rows(
     `create or replace temp table acervo_keys (${columns.map((name) => `${name} ubigint`).join(', ')})`,
   )
-  const take = async (batch: Batch): Promise<void> => {
-    const given = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
-    const named = new Set(keys.flat())
-    const fields = matchHeader(table, batch, given, false).fields.filter(({ field }) => named.has(field.name))
+  // Adds a hash of the values of each key in each row.
+  const hashBatch = async (batch: Batch): Promise<void> => {
+    const constantFields = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
+    const keyFields = new Set(keys.flat())
+    const fields = matchHeader(table, batch, constantFields, false).fields.filter(({ field }) =>
+      keyFields.has(field.name),
+    )
     const weights = drawWeights(fields)
     const work = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
     const values = valuesSql(fields, plainSql(work, batch, true), constantSql(batch))
-    const valueOf = new Map(values.fields.map(({ value }, index) => [fields[index]?.field.name, value]))
+    const valueSqlByField = new Map(
+      values.fields.map(({ value }, index) => [fields[index]?.field.name, value]),
+    )
     // A key with a null is null, which is not counted.
     const hashes = keys.map((names) => {
-      const parts = names.map((name) => `(${valueOf.get(name) ?? 'null'})`)
+      const parts = names.map((name) => `(${valueSqlByField.get(name) ?? 'null'})`)
       return `case when ${parts.map((part) => `${part} is not null`).join(' and ')} then hash(${parts.join(', ')}) end`
     })
     await db.rows(`insert into acervo_keys select ${hashes.join(', ')} from ${values.from}`)
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
-  const taker = { folder: scratch, bytes: batchBytes, take }
+  const taker = { folder: scratch, bytes: batchBytes, take: hashBatch }
   await readSource(files, { table, progress, limits, taker, hashes: false })
   try {
     for (const [index, name] of columns.entries()) {
@@ -179,8 +184,8 @@ async function tryBatch(
   tallies: readonly Tally[],
   days: ReadonlyMap<string, Set<string>>,
 ): Promise<void> {
-  const given = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
-  const { fields: matchedFields } = matchHeader(table, batch, given, false)
+  const constantFields = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
+  const { fields: matchedFields } = matchHeader(table, batch, constantFields, false)
   const probeFields = probes.map((field, index): MatchedField | null =>
     field === null ? null : { field, column: matchedFields[index]?.column ?? null },
   )

@@ -42,7 +42,7 @@ export async function writeCodes(
   const writer = await ChunkWriter.open(file)
   try {
     for await (const columns of inOrder(sections, 2, inTurn)) await writer.add(await packed(fields, columns))
-    await prove(work, await writer.finish(), rows, fields)
+    await verifyCodes(work, await writer.finish(), rows, fields)
   } finally {
     await writer.close()
   }
@@ -60,24 +60,25 @@ async function packed(fields: readonly CodedField[], columns: readonly Codes[]):
 }
 
 /** @throws TableFailure if the codes of a field, as the server reads them, do not match the values of the rows */
-async function prove(
+async function verifyCodes(
   work: Work,
   file: ChunkFile,
   rows: number,
   fields: readonly CodedField[],
 ): Promise<void> {
-  const due = await dueSums(work, fields, rows)
+  const expected = await dueSums(work, fields, rows)
   const shape = { rows, fields: fields.length }
   for (const [place, field] of fields.entries()) {
-    const sums = due.get(field.index)
-    if (sums === undefined) throw new RangeError(`no sums are due of "${field.name}"`)
+    const fieldSums = expected.get(field.index)
+    if (fieldSums === undefined) throw new RangeError(`there are no sums of "${field.name}"`)
     let section: Codes[] = []
     for (let group = 0; group < groupCount(rows); group += 1) {
       const codes = readGroup(file, shape, place, group, field.values)
-      const dueSum = sums.sums.subarray(2 * group, 2 * group + 2)
-      requireSame(`codes of "${field.name}"`, dueSum, codeSums(codes, sums))
+      const groupSums = fieldSums.sums.subarray(2 * group, 2 * group + 2)
+      requireSame(`codes of "${field.name}"`, groupSums, codeSums(codes, fieldSums))
       section.push(codes)
-      if (section.length < sectionGroups && group + 1 < groupCount(rows)) continue
+      const isSectionEnd = section.length === sectionGroups || group + 1 === groupCount(rows)
+      if (!isSectionEnd) continue
       const counts = readCounts(file, shape, place, Math.floor(group / sectionGroups))
       requireSame(`counts of "${field.name}"`, countCodes(section, field.values), counts)
       section = []

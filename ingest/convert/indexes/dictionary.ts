@@ -154,10 +154,13 @@ export async function dueSums(
       field[2 * numberOf(group) + 1] = Number(groupSums[2 * place + 1])
     }
   }
-  const due = new Map<number, DueSums>()
+  const expected = new Map<number, DueSums>()
   for (const [place, field] of fields.entries())
-    due.set(field.index, { sums: sums[place] ?? new Float64Array(), hashes: await hashesOf(work, field) })
-  return due
+    expected.set(field.index, {
+      sums: sums[place] ?? new Float64Array(),
+      hashes: await hashesOf(work, field),
+    })
+  return expected
 }
 
 /** Returns two parts of the hash of each value, by its code. */

@@ -79,9 +79,9 @@ async function sortInto(
     order by ${[...order, 'position'].join(', ')})
     to ${quotedText(sortedFile(scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
   const sorted: Work = { ...work, scratch, fieldIndexes: new Set(fieldIndexes), parts: null }
-  const named = terms.map(({ index, direction }) => ({ column: `f${index}`, direction }))
+  const sortKeys = terms.map(({ index, direction }) => ({ column: `f${index}`, direction }))
   const misplaced = await countMisplaced(work, sortedSql(sorted), [
-    ...named,
+    ...sortKeys,
     { column: 'position', direction: 'asc' },
   ])
   requireSame('sort by a declared order', '0', String(misplaced))
@@ -115,10 +115,10 @@ async function writePositions(sorted: Work, file: string, rows: number): Promise
 
 /** @throws TableFailure if the positions, as the server reads them, are not those of the sorted rows */
 async function provePositions(sorted: Work, file: ChunkFile): Promise<void> {
-  const due = await sorted.db.rows(`select file_row_number // ${chunkPositions}, count(*),
+  const expected = await sorted.db.rows(`select file_row_number // ${chunkPositions}, count(*),
     sum(position::bigint * (file_row_number % ${chunkPositions} + 1))::bigint
     from ${sortedSql(sorted)} group by 1`)
-  for (const [number, count, dueSum] of due) {
+  for (const [number, count, dueSum] of expected) {
     const chunk = file.read(numberOf(number))
     requireSame('number of row positions', count, chunk.length / positionBytes)
     let sum = 0

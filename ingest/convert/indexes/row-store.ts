@@ -107,21 +107,21 @@ async function spansOf(work: Work, from: string): Promise<Span[]> {
   const [[threads, memory] = []] = await work.db.rows(
     `select current_setting('threads'), current_setting('memory_limit')`,
   )
-  const most = bytesOf(String(memory)) / memoryFactor
+  const bytesMax = bytesOf(String(memory)) / memoryFactor
   const spans: Span[] = []
   for (const vector of vectors) {
     const [first = 0, rows = 0, textBytes = 0] = vector.map(Number)
     const bytes = textBytes + rows * work.fields.length * valueBytes
-    if (bytes * Number(threads) <= most) {
+    if (bytes * Number(threads) <= bytesMax) {
       const last = spans.at(-1)
       if (last?.isShort === true) last.end = first + rows
       else spans.push({ first, end: first + rows, isShort: true })
       continue
     }
     // Fewer rows than a vector have one thread.
-    const atOnce = Math.max(1, Math.min(rows, Math.floor((rows * most) / bytes)))
-    for (let at = first; at < first + rows; at += atOnce)
-      spans.push({ first: at, end: Math.min(first + rows, at + atOnce), isShort: false })
+    const atOnce = Math.max(1, Math.min(rows, Math.floor((rows * bytesMax) / bytes)))
+    for (let start = first; start < first + rows; start += atOnce)
+      spans.push({ first: start, end: Math.min(first + rows, start + atOnce), isShort: false })
   }
   return spans
 }
@@ -185,15 +185,15 @@ const comma = ','.charCodeAt(0)
 /** Divides blocks of lines into texts of 25 rows, with commas instead of line feeds. Yields the texts that end in a block. */
 async function* textsIn(blocks: AsyncIterable<Buffer>): AsyncGenerator<RowsText[]> {
   let [pieces, bytes, ends]: [Buffer[], number, number[]] = [[], 0, []]
-  const take = (piece: Buffer): void => {
+  const addPiece = (piece: Buffer): void => {
     bytes += piece.length
     // A text that is too large is only measured.
     if (bytes > textBytesMax) pieces = []
     else pieces.push(piece)
   }
   const finish = (): RowsText => {
-    const [first = Buffer.alloc(0), ...others] = pieces
-    const text = others.length === 0 ? first : Buffer.concat(pieces)
+    const [first = Buffer.alloc(0), ...furtherPieces] = pieces
+    const text = furtherPieces.length === 0 ? first : Buffer.concat(pieces)
     const finished = { text, sum: zlib.crc32(text.subarray(0, -1)), ends }
     ;[pieces, bytes, ends] = [[], 0, []]
     return finished
@@ -205,12 +205,12 @@ async function* textsIn(blocks: AsyncIterable<Buffer>): AsyncGenerator<RowsText[
       block[feed] = comma
       ends.push(bytes + feed + 1 - start)
       if (ends.length < chunkRows) continue
-      take(block.subarray(start, feed + 1))
+      addPiece(block.subarray(start, feed + 1))
       start = feed + 1
       texts.push(finish())
     }
     yield texts
-    take(Buffer.from(block.subarray(start)))
+    addPiece(Buffer.from(block.subarray(start)))
   }
   if (ends.length > 0) yield [finish()]
 }

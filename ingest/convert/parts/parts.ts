@@ -78,9 +78,9 @@ export async function makeParts(
     reusable === null ? new Map<string, ReusedFile>() : reusedFiles(cast.table, reusable, plan.parts)
   await copyReused(store, reusedByName.values(), folder)
   await time('sorting', () => sort(cast, staged))
-  const due = plan.parts.filter((part): part is DuePart => !isReused(part))
-  await time('writing', () => writeParts(cast, folder, due, progress), 'own')
-  await time('reconciling', () => reconcilePublished(cast, folder, due, staged))
+  const dueParts = plan.parts.filter((part): part is DuePart => !isReused(part))
+  await time('writing', () => writeParts(cast, folder, dueParts, progress), 'own')
+  await time('reconciling', () => reconcilePublished(cast, folder, dueParts, staged))
   const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
   const work = reusable === null ? cast : { ...cast, parts }
   return { plan, work, rows: plan.parts.reduce((sum, part) => sum + part.rows, 0), reusedByName }
@@ -94,7 +94,7 @@ export async function writeParts(
   progress: Progress,
 ): Promise<void> {
   const columns = work.fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
-  const due = parts.reduce((sum, { rows }) => sum + rows, 0)
+  const dueRows = parts.reduce((sum, { rows }) => sum + rows, 0)
   // A partition may begin inside a row group of the sorted file: without sorting, DuckDB would write
   // incomplete row groups.
   const inOrder = work.table.partition === null ? '' : 'order by file_row_number'
@@ -104,6 +104,6 @@ export async function writeParts(
       .rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, sortedRow, rows)} ${inOrder})
       to ${quotedText(path.join(folder, file))} ${partFormat(work, rowGroupRows)}`)
     writtenRows += rows
-    progress.advance({ fraction: writtenRows / due, rows: writtenRows })
+    progress.advance({ fraction: writtenRows / dueRows, rows: writtenRows })
   }
 }

@@ -56,8 +56,8 @@ async function hashes(work: Work, from: string, hash: string, firstRow: number) 
   const [row = []] = await work.db.rows(`select count(*), ${sumOf('whole')},
     ${hashSum([`position + ${firstRow}`, 'whole'])}
     from (select ${hash} as whole, file_row_number as position from ${from})`)
-  const [rows = 0n, whole = 0n, positioned = 0n] = row.map((value) => BigInt(String(value)))
-  return { rows, whole, positioned }
+  const [rows = 0n, sum = 0n, positioned = 0n] = row.map((value) => BigInt(String(value)))
+  return { rows, whole: sum, positioned }
 }
 
 /** @throws TableFailure naming the field whose written values differ from the cast ones */

@@ -51,8 +51,8 @@ function factsSql(field: Field, column: string): string {
   return [`count(${column})`, `approx_count_distinct(${column})`, ...ends, ...bounds].join(', ')
 }
 
-function factsAt(row: readonly unknown[], at: number): Facts {
-  const [filled, distinct, min, max, low, high] = row.slice(at, at + factsCount)
+function factsAt(row: readonly unknown[], index: number): Facts {
+  const [filled, distinct, min, max, low, high] = row.slice(index, index + factsCount)
   return {
     filled: numberOf(filled),
     distinct: numberOf(distinct),
