@@ -95,10 +95,10 @@ function serviceNode({ catalog, rows }: Writing): Node {
 
 /** Describes the page in older and newer terms of Hydra, since harvesters follow either. */
 function pagingNode({ documents }: Writing, { page, pages, count, ending }: CatalogPage): Node {
-  const at = (number: number): Node => ({ '@id': documents.catalog(ending, number) })
-  const [first, last] = [at(1), at(pages)]
+  const pageNode = (number: number): Node => ({ '@id': documents.catalog(ending, number) })
+  const [first, last] = [pageNode(1), pageNode(pages)]
   return {
-    ...at(page),
+    ...pageNode(page),
     '@type': ['hydra:PagedCollection', 'hydra:PartialCollectionView'],
     'hydra:totalItems': { '@value': count, '@type': 'xsd:integer' },
     'hydra:itemsPerPage': { '@value': catalogPageSize, '@type': 'xsd:integer' },
@@ -106,8 +106,8 @@ function pagingNode({ documents }: Writing, { page, pages, count, ending }: Cata
     'hydra:firstPage': first,
     'hydra:last': last,
     'hydra:lastPage': last,
-    ...(page < pages && { 'hydra:next': at(page + 1), 'hydra:nextPage': at(page + 1) }),
-    ...(page > 1 && { 'hydra:previous': at(page - 1), 'hydra:previousPage': at(page - 1) }),
+    ...(page < pages && { 'hydra:next': pageNode(page + 1), 'hydra:nextPage': pageNode(page + 1) }),
+    ...(page > 1 && { 'hydra:previous': pageNode(page - 1), 'hydra:previousPage': pageNode(page - 1) }),
   }
 }
 
@@ -297,8 +297,8 @@ function dateTime(moment: string | undefined): Node | null {
 /** Returns a text in each language of the catalog; without a language tag if it is the same in all. */
 function translationsOf(catalog: Catalog, pick: (texts: CatalogTexts) => string): unknown[] {
   const translations = [...catalog.inLanguage].map(([language, texts]) => [language, pick(texts)] as const)
-  const [first = '', ...others] = new Set(translations.map(([, text]) => text))
+  const [first = '', ...furtherTexts] = new Set(translations.map(([, text]) => text))
   if (first === '') return []
-  if (others.length === 0) return [first]
+  if (furtherTexts.length === 0) return [first]
   return translations.map(([language, text]) => ({ '@value': text, '@language': language }))
 }

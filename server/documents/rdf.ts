@@ -50,8 +50,8 @@ export function turtle(nodes: readonly Node[]): string {
         ? DataFactory.namedNode(expandTerm(iri(id)))
         : DataFactory.blankNode(`b${blanks}`)
     for (const type of [types].flat()) {
-      const named = DataFactory.namedNode(expandTerm(String(type)))
-      quads.push(DataFactory.quad(subject, DataFactory.namedNode(`${prefixes.rdf}type`), named))
+      const typeNode = DataFactory.namedNode(expandTerm(String(type)))
+      quads.push(DataFactory.quad(subject, DataFactory.namedNode(`${prefixes.rdf}type`), typeNode))
     }
     for (const [term, values] of Object.entries(terms)) {
       for (const value of [values].flat()) {

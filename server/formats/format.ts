@@ -147,8 +147,8 @@ export function rowForm(table: Table, format: RowFormat, chosen: ChosenFields): 
   const fields = format.hasColumns === true ? chosen.columns : chosen.fields
   const isWhole =
     format.hasColumns === true ? areDeclared(table, fields) : fields.length === table.fields.length
-  const named = isWhole ? '' : ` ${JSON.stringify(fields.map(({ name }) => name))}`
-  const key = `${format.name}${named}`
+  const fieldNames = isWhole ? '' : ` ${JSON.stringify(fields.map(({ name }) => name))}`
+  const key = `${format.name}${fieldNames}`
   return isLineFormat(format) ? { format, fields, key } : { format, fields, key }
 }
 

@@ -26,8 +26,8 @@ export function negotiate<T extends Offer>(
   offers: readonly [T, ...T[]],
 ): T {
   if (format !== undefined) {
-    const named = offers.find(({ name }) => name === format)
-    if (named !== undefined) return named
+    const byName = offers.find(({ name }) => name === format)
+    if (byName !== undefined) return byName
     const names = offers.map(({ name }) => name)
     const message = `The parameter "format" must be one of: ${names.join(', ')}${didYouMean(format, names)}.`
     throw unacceptableParameters([{ parameter: 'format', message }])
@@ -50,8 +50,8 @@ export function acceptable<T extends Offer>(
   const best = bestOf(negotiator, offers)
   if (best === undefined) return undefined
   // A wildcard selects the default: `application/json;q=0.9, */*` means JSON, not CSV.
-  const named = negotiator.mediaTypes()
-  const isNamed = best.mediaTypes.some((type) => named.includes(type))
+  const namedTypes = negotiator.mediaTypes()
+  const isNamed = best.mediaTypes.some((type) => namedTypes.includes(type))
   return isNamed ? best : (bestOf(negotiator, [offers[0]]) ?? best)
 }
 
@@ -189,6 +189,6 @@ export type EntityTag = `"${string}"`
 export function matchingTag(ifNoneMatch: string | undefined, tags: readonly EntityTag[]): EntityTag | null {
   if (ifNoneMatch === undefined) return null
   if (ifNoneMatch.trim() === '*') return tags[0] ?? null
-  const named: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? []
-  return tags.find((tag) => named.includes(tag)) ?? null
+  const knownTags: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? []
+  return tags.find((tag) => knownTags.includes(tag)) ?? null
 }

@@ -248,11 +248,11 @@ function partOf(
 ): Body['pieces'] {
   const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const { start, end } = beginRange(req, res, tagOf(response, identity), lengthOf(parts))
-  let at = 0
+  let offset = 0
   return parts.flatMap((part) => {
-    const from = at
-    at += part.length
-    return at <= start || from > end ? [] : [part.subarray(Math.max(0, start - from), end + 1 - from)]
+    const from = offset
+    offset += part.length
+    return offset <= start || from > end ? [] : [part.subarray(Math.max(0, start - from), end + 1 - from)]
   })
 }
 
@@ -280,10 +280,10 @@ function lengthOf(pieces: Body['pieces']): number {
 function joined(pieces: Body['pieces']): Uint8Array {
   const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
+  let offset = 0
   for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
+    bytes.set(part, offset)
+    offset += part.length
   }
   return bytes
 }

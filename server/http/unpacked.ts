@@ -93,13 +93,13 @@ interface Slice {
 
 /** Returns the sections that contain a range; null if the range is all of them. */
 function sliceOf(sections: readonly GzipSection[], { start, end }: ByteRange): Slice | null {
-  let [from, to, skip, at] = [0, 0, 0, 0]
+  let [from, to, skip, offset] = [0, 0, 0, 0]
   for (const [index, [, unpacked]] of sections.entries()) {
-    if (at <= start) [from, skip] = [index, start - at]
-    if (at <= end) to = index
-    at += unpacked
+    if (offset <= start) [from, skip] = [index, start - offset]
+    if (offset <= end) to = index
+    offset += unpacked
   }
-  if (start === 0 && end === at - 1) return null
+  if (start === 0 && end === offset - 1) return null
   const packed = { start: sectionStart(sections, from), end: sectionStart(sections, to + 1) - 1 }
   return { packed, skip }
 }

@@ -110,7 +110,7 @@ function changesHtml(
     ${file !== null && rows !== null && downloadsPart(context, api, query, file)}
     ${subscribePart(context, feed)}
   </div>`
-  // Fields are compared with the version before.
+  // A manifest compares fields only with the previous version.
   const sentences = since === manifest.previous ? schemaSentences(table, manifest, words) : []
   const main = html`
     ${headPart(context, { dataset, table, manifest, report }, 'changes', new Map(), actions)}
@@ -143,12 +143,12 @@ function momentOf({ words }: PageContext, snapshot: SnapshotId): string {
   return writtenIn(words).moment(timeOf(snapshot).toISOString())
 }
 
-function startsPart(context: PageContext, others: readonly SnapshotId[]): Html | null {
-  return others.length === 0
+function startsPart(context: PageContext, starts: readonly SnapshotId[]): Html | null {
+  return starts.length === 0
     ? null
     : html`<p class="facts">
         ${context.words.sinceOthers}
-        ${others.map(
+        ${starts.map(
           (since) =>
             html`<a href="${queryLink(new Map([['since', since]]))}">${momentOf(context, since)}</a> `,
         )}
@@ -171,10 +171,12 @@ function versionsPart(context: PageContext, table: Table, versions: readonly Man
     const name = momentOf(context, snapshot)
     return html`<li>
       ${changes === undefined ? name : html`<a href="${address}">${name}</a>`}
-      <a href="${addresses.table(language, table, new Map([['snapshot', snapshot]]))}"
-        >${words.aspects.table}</a
+      <span class="facts"
+        >${facts} ·
+        <a href="${addresses.table(language, table, new Map([['snapshot', snapshot]]))}"
+          >${words.aspects.table}</a
+        ></span
       >
-      <span class="facts">${facts}</span>
     </li>`
   })
   return html`<section>
@@ -317,7 +319,7 @@ function counterpartsIn({ rows, fields }: TableView, change: string): Map<Row, R
   for (const [index, row] of rows.entries()) {
     const before = rows[index - 1]
     if (before === undefined || pairs.has(before) || before[kindAt] === row[kindAt]) continue
-    const equal = row.filter((value, at) => value === before[at]).length
+    const equal = row.filter((value, place) => value === before[place]).length
     // The kind of change always differs.
     if (equal >= (row.length - 1) / 2) pairs.set(before, row).set(row, before)
   }
@@ -328,10 +330,15 @@ const [excerptMin, excerptLead, excerptLength] = [80, 20, 60]
 
 /** Returns the part of a long text in which it begins to differ from another one. */
 function excerpt(text: string, counterpart: string): string {
-  const [characters, others] = [Array.from(text), Array.from(counterpart)]
+  const [characters, counterpartCharacters] = [Array.from(text), Array.from(counterpart)]
   if (characters.length < excerptMin) return text
-  const at = characters.findIndex((character, index) => character !== others[index])
-  const start = Math.max(0, (at === -1 ? others.length : at) - excerptLead)
+  const firstDifference = characters.findIndex(
+    (character, index) => character !== counterpartCharacters[index],
+  )
+  const start = Math.max(
+    0,
+    (firstDifference === -1 ? counterpartCharacters.length : firstDifference) - excerptLead,
+  )
   const end = start + excerptLength
   const shown = characters.slice(start, end).join('')
   return `${start > 0 ? '…' : ''}${shown}${end < characters.length ? '…' : ''}`

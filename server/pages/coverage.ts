@@ -10,7 +10,7 @@ interface Coverage {
   readonly to: string
 }
 
-/** Returns the times of the rows of a table; null if they are unknown. */
+/** Returns the period that the rows of a table cover; null if it is unknown. */
 export function coverageOf({ fields, order, time }: Table, report: SnapshotReport | null): Coverage | null {
   const isOfTime = time === null ? isTime : ({ name }: { name: string }): boolean => name === time
   const field = fields.find(

@@ -83,9 +83,14 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
         const shown = snapshot.manifest.snapshot
         const { key, parameters, rowBytes, frame } = describe(answerable, request)
         const isGone = query.snapshot !== null && query.snapshot !== 'current' && query.snapshot !== shown
-        const kept = isGone ? new Map([...parameters, ['snapshot', shown]]) : parameters
+        const linkParameters = isGone ? new Map([...parameters, ['snapshot', shown]]) : parameters
         const current = snapshots.current(table)?.manifest.snapshot ?? shown
-        const newest = addresses.embed(language, table, kind, new Map([...kept, ['snapshot', current]]))
+        const newest = addresses.embed(
+          language,
+          table,
+          kind,
+          new Map([...linkParameters, ['snapshot', current]]),
+        )
         const note =
           current === shown
             ? isGone && html`<p>${words.versionGone}</p>`
@@ -94,7 +99,7 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
           ...named(service, ['embed', ...key, isGone, current], embedPolicy),
           work: { rowBytes },
           body: async (signal) => {
-            const content = await frame(kept, signal)
+            const content = await frame(linkParameters, signal)
             return timed(() => textOf(frameHtml(context, content, note)))
           },
         }
@@ -168,7 +173,7 @@ function tableFrame(context: PageContext, view: TableView, parameters: QueryPara
         ${rows.map(
           (row) =>
             html`<tr>
-              ${row.map((cell, at) => cellPart(context, fields[at], cell))}
+              ${row.map((cell, index) => cellPart(context, fields[index], cell))}
             </tr>`,
         )}
       </tbody>

@@ -72,7 +72,7 @@ function homeHtml(
   theme: Theme | null,
 ): Html {
   const { catalog, addresses, language, words } = context
-  const others = listedDatasets(catalog).filter(
+  const unpublished = listedDatasets(catalog).filter(
     ({ slug }) => !published.some(({ dataset }) => dataset.slug === slug),
   )
   const shown = published.filter(({ dataset }) => theme === null || dataset.themes.includes(theme))
@@ -91,11 +91,11 @@ function homeHtml(
     </section>
     ${latelyPart(context, published)}
     ${
-      others.length > 0 &&
+      unpublished.length > 0 &&
       html`<section>
         <h2>${words.unpublished}</h2>
         <ul>
-          ${others.map((dataset) => html`<li><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></li>`)}
+          ${unpublished.map((dataset) => html`<li><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></li>`)}
         </ul>
       </section>`
     }

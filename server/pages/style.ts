@@ -78,10 +78,10 @@ header.top { display: flex; flex-wrap: wrap; gap: 0 calc(2 * var(--step)); justi
 .brand.plain::before { content: ''; display: inline-block; width: 0.7em; height: 0.7em; border-radius: 3px; background: var(--accent); margin-right: 0.5em; }
 .languages { display: flex; flex-wrap: wrap; gap: calc(2 * var(--step)); align-items: center; }
 .languages [aria-current] { font-weight: 650; }
-.trail ol { list-style: none; display: flex; flex-wrap: wrap; gap: var(--step); padding: 0; margin: 0; }
+.trail ol { list-style: none; display: flex; flex-wrap: wrap; gap: 0 var(--step); padding: 0; margin: 0; }
 .trail li:not(:last-child)::after { content: '›'; color: var(--soft); margin-left: var(--step); }
 footer.bottom { border-top: 1px solid var(--line); color: var(--soft); padding-block: calc(2 * var(--step)); }
-footer nav { display: flex; flex-wrap: wrap; gap: calc(3 * var(--step)); margin-bottom: var(--step); }
+footer nav { display: flex; flex-wrap: wrap; gap: 0 calc(3 * var(--step)); margin-bottom: var(--step); }
 button, input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); padding: 0.4rem 0.65rem; max-width: 100%; min-width: 0; }
 button { background: var(--accent); color: var(--onaccent); border-color: var(--accent); cursor: pointer; font-weight: 600; }
 ::placeholder { color: var(--soft); opacity: 1; }

@@ -150,8 +150,8 @@ async function loading(
     if (!(await readiness.waitFor(loadingMs))) throw starting()
     return
   }
-  const named = [...dataset.tables.values()].filter(({ name }) => names.includes(name))
-  const tables = named.length > 0 ? named : [...dataset.tables.values()]
+  const matches = [...dataset.tables.values()].filter(({ name }) => names.includes(name))
+  const tables = matches.length > 0 ? matches : [...dataset.tables.values()]
   await Promise.all(tables.map((table) => snapshots.loaded(table)))
 }
 

@@ -46,13 +46,13 @@ export interface Resources extends GivenResources {
  * @param scans another one for scans, so that no page waits for them
  */
 export async function openResources(
-  given: GivenResources,
+  external: GivenResources,
   { pages, scans }: { readonly pages: Database; readonly scans: Database },
 ): Promise<Resources> {
-  const { settings, meter, spill } = given
+  const { settings, meter, spill } = external
   const { queryConnections, scanConnections } = settings
   return {
-    ...given,
+    ...external,
     pool: await Pool.open(pages, {
       ...settings,
       connections: queryConnections,

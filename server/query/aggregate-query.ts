@@ -96,13 +96,13 @@ export function parseAggregateQuery(
 ): AggregateQuery {
   const offered = names.filter((name) => !without.some((excluded) => excluded === name))
   const ofGroups: { name: string; text: string; aim: GroupTarget }[] = []
-  const others: [string, string][] = []
+  const otherPairs: [string, string][] = []
   for (const [name, text] of withLists(table, parametersOf(target), listNames)) {
     const aim = isOfRows(table, name) ? null : groupTarget(table, name)
-    if (aim === null) others.push([name, text])
+    if (aim === null) otherPairs.push([name, text])
     else if (text !== '') ofGroups.push({ name, text, aim })
   }
-  const { given, conditions: ofRows, errors } = readGiven(table, others, offered)
+  const { given, conditions: ofRows, errors } = readGiven(table, otherPairs, offered)
   const read = readerOf(given, errors)
   const terms = read<Term[]>('group', [], (text) => parseTerms(table, text))
   const measures = read<Measure[]>('measure', [rowsMeasure(table)], (text) => parseMeasures(table, text))

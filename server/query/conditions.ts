@@ -51,19 +51,19 @@ export interface Target {
 
 /** Returns the field and operator that a parameter names; null if it names no field of the table. */
 export function targetOf(table: Table, parameter: string): Target | null {
-  const named = (name: string): Field | undefined => table.fields.find((field) => field.name === name)
-  const exactField = named(parameter)
+  const fieldNamed = (name: string): Field | undefined => table.fields.find((field) => field.name === name)
+  const exactField = fieldNamed(parameter)
   if (exactField !== undefined) return { field: exactField, operator: null }
   const end = parameter.lastIndexOf('__')
   if (end === -1) return null
   const [start, last] = [parameter.slice(0, end), parameter.slice(end + 2)]
-  const field = named(start)
+  const field = fieldNamed(start)
   if (field !== undefined) {
     const part = partTerm(field, last)
     return part === undefined ? { field, operator: last } : { field: part, operator: null }
   }
   const middle = start.lastIndexOf('__')
-  const base = middle === -1 ? undefined : named(start.slice(0, middle))
+  const base = middle === -1 ? undefined : fieldNamed(start.slice(0, middle))
   const part = base === undefined ? undefined : partTerm(base, start.slice(middle + 2))
   return part === undefined ? null : { field: part, operator: last }
 }
@@ -85,9 +85,9 @@ export function parseCondition(
       ? `has no operator "${operator}", since its type is ${field.type}`
       : `has no operator "${shorten(operator)}"`
     const parts = field.part === undefined ? partsOf(table, field) : []
-    const others = parts.length === 0 ? '' : `; its parts: ${parts.join(', ')}`
+    const partsHint = parts.length === 0 ? '' : `; its parts: ${parts.join(', ')}`
     return new Invalid(
-      `The field "${field.name}" ${problem}${didYouMean(operator, [...operators, ...parts])}; its operators: ${operators.join(', ')}${others}.`,
+      `The field "${field.name}" ${problem}${didYouMean(operator, [...operators, ...parts])}; its operators: ${operators.join(', ')}${partsHint}.`,
     )
   }
   const { name } = baseOf(field)

@@ -66,11 +66,11 @@ export function isRounded({ of, column }: Measure): boolean {
 
 /** A measure means something else than its field. */
 const untitled = { title: null, description: null, unit: null }
-/** Numbers of rows and values are no values of their field. */
-const unlike = { kind: null, valueTitles: new Map<string, string>() }
+/** Only the least and the greatest value are values of the field, and keep its kind. */
+const withoutValueConstraints = { kind: null, valueTitles: new Map<string, string>() }
 
 function columnOf(field: Field, of: MeasureFunction, name: string): Field {
-  const column = { ...field, ...untitled, ...unlike, name }
+  const column = { ...field, ...untitled, ...withoutValueConstraints, name }
   switch (of) {
     case 'count':
     case 'distinct':
@@ -81,8 +81,8 @@ function columnOf(field: Field, of: MeasureFunction, name: string): Field {
     default: {
       if (field.type === 'float') return column
       const scale = field.type === 'decimal' ? field.scale : 0
-      const further = of === 'sum' ? 0 : furtherDigits
-      return { ...column, type: 'decimal', precision: precisionMax, scale: scale + further }
+      const extraDigits = of === 'sum' ? 0 : furtherDigits
+      return { ...column, type: 'decimal', precision: precisionMax, scale: scale + extraDigits }
     }
   }
 }
@@ -95,7 +95,7 @@ export function measureOf(table: Table, name: string): Measure | null {
       name,
       of: 'rows',
       field: null,
-      column: { ...first, ...untitled, ...unlike, name, type: 'integer' },
+      column: { ...first, ...untitled, ...withoutValueConstraints, name, type: 'integer' },
     }
   const end = name.lastIndexOf('__')
   const field = table.fields.find((item) => end !== -1 && item.name === name.slice(0, end))

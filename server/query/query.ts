@@ -155,13 +155,13 @@ const listNames: ReadonlySet<string> = new Set(['fields', 'ordering', 'order-by'
  */
 export function withLists(
   table: Table,
-  given: readonly [string, string][],
+  pairs: readonly [string, string][],
   names: ReadonlySet<string> = listNames,
 ): [name: string, text: string][] {
   const items = new Map<string, string[]>()
   const single: [string, string][] = []
   const arrays = new Set<string>()
-  for (const [written, text] of given) {
+  for (const [written, text] of pairs) {
     const name = written.endsWith('[]') ? written.slice(0, -2) : written
     if (!names.has(name) && !isListOperand(table, name)) single.push([written, text])
     else if (items.get(name)?.push(text) === undefined) items.set(name, [text])

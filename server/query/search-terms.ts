@@ -69,8 +69,8 @@ function bare(text: string, around: ReadonlySet<string>): string {
 export function formatWords(words: readonly string[]): string {
   return words
     .map((word) => {
-      const [only, ...others] = searchTerms(word)
-      return only === word && others.length === 0 ? word : `"${word}"`
+      const [only, ...furtherTerms] = searchTerms(word)
+      return only === word && furtherTerms.length === 0 ? word : `"${word}"`
     })
     .join(' ')
 }

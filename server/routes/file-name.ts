@@ -5,7 +5,7 @@ import { contentName } from '../http/responder.ts'
 /** Maximum number of characters of a query in a file name. */
 const queryMax = 40
 /** Parameters that do not decide which rows a file has. */
-const others = new Set(['format', 'snapshot', 'page'])
+const notConditions = new Set(['format', 'snapshot', 'page'])
 
 /**
  * Returns the name under which a client saves rows, such as `covid19-caso-state-SP-2026-01-02.csv`: the table,
@@ -19,7 +19,7 @@ export function fileNameOf(
   ending: string,
   page?: number | 'last',
 ): string {
-  const pairs = [...parameters].filter(([name]) => !others.has(name))
+  const pairs = [...parameters].filter(([name]) => !notConditions.has(name))
   const full = pairs.map(([name, value]) => `${name}-${value}`).join('-')
   const plain = full
     .normalize('NFD')

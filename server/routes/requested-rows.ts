@@ -64,7 +64,7 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
   const format = negotiate(headers, query.format, rowFormats)
   // Links may omit `format=json` only if the Accept header alone selects JSON.
   const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
-  const given = new Map([...query.parameters].filter(([name]) => !isImplied || name !== 'format'))
+  const linkParameters = new Map([...query.parameters].filter(([name]) => !isImplied || name !== 'format'))
   const address = inFormOf(pathOf(target), base)
   const pinned = query.snapshot === 'current' ? null : query.snapshot
   return {
@@ -75,7 +75,8 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
     downloadUrl,
     linksIn: ({ manifest: { snapshot } }) => {
       // `snapshot=current` becomes the id, so that all pages are from the same snapshot.
-      const linked = query.snapshot === null ? given : new Map([...given, ['snapshot', snapshot]])
+      const linked =
+        query.snapshot === null ? linkParameters : new Map([...linkParameters, ['snapshot', snapshot]])
       return pageLinks(address, linked, format, rowFormats, downloadUrl)
     },
     packingIn: (snapshot, columns, filter) => {
@@ -105,7 +106,7 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
     orGone: (snapshot) => {
       if (snapshot !== null) return snapshot
       const current = snapshots.current(table)?.manifest.snapshot ?? 'current'
-      const newest = withQuery(address, new Map([...given, ['snapshot', current]]), 1)
+      const newest = withQuery(address, new Map([...linkParameters, ['snapshot', current]]), 1)
       throw unavailable(table, pinned, snapshots, newest)
     },
   }
@@ -116,6 +117,6 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
  * Page envelope).
  */
 function inFormOf(path: string, address: string): string {
-  const bare = address.replace(/\/$/, '')
-  return path.endsWith('/') ? `${bare}/` : bare
+  const withoutSlash = address.replace(/\/$/, '')
+  return path.endsWith('/') ? `${withoutSlash}/` : withoutSlash
 }

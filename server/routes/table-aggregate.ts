@@ -52,10 +52,10 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
         body: (signal) =>
           snapshots.use(table, id, async (pinnedSnapshot) => {
             const requester = requesterOf(request, signal, pageBytesMax)
-            const whole = orGone(pinnedSnapshot)
-            const body = await aggregateBody(whole, query, format, links, engine, requester).catch(
+            const current = orGone(pinnedSnapshot)
+            const body = await aggregateBody(current, query, format, links, engine, requester).catch(
               (error: unknown) => {
-                if (error instanceof TooCostly) throw tooCostly(error, whole, query, service)
+                if (error instanceof TooCostly) throw tooCostly(error, current, query, service)
                 throw problemOf(error, downloadUrl)
               },
             )

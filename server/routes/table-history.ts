@@ -94,12 +94,12 @@ function keyIn(
         message: 'The table has no key, so no row has a history: its catalog must declare `key`.',
       },
     ])
-  const given = parseQuery(target, [...key, 'format'])
-  negotiated(given.get('format'))
+  const parameters = parseQuery(target, [...key, 'format'])
+  negotiated(parameters.get('format'))
   const conditions = new URLSearchParams()
   const errors = key.flatMap((name) => {
     const field = fields.find((item) => item.name === name)
-    const text = given.get(name)
+    const text = parameters.get(name)
     // An empty text is written as "".
     const value =
       field === undefined || text === undefined ? null : readValue(field, text === '""' ? '' : text)

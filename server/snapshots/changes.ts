@@ -19,8 +19,8 @@ export interface KnownChanges extends Omit<Changes, 'file'> {
 }
 
 /**
- * Returns the changes from an earlier snapshot to a later one.
- * @param since null for the snapshot before the later one, or for a first one itself
+ * Returns the changes from an earlier snapshot to a later one, as a snapshot whose rows are the changes.
+ * @param since the earlier snapshot; null for the one directly before, or, if there is none, for the later one itself
  * @returns null if they are not known
  */
 export function changesOf(later: Snapshot, since: SnapshotId | null): ChangesSnapshot | null {

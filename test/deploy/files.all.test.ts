@@ -59,14 +59,14 @@ withSystemd('the units of systemd', () => {
   }, 60_000)
 })
 
-withLinters('the container', () => {
+withLinters('the container files', () => {
   const hadolint = path.join(clients, 'hadolint')
-  test('passes its linter', async () => {
+  test('the Containerfile passes its linter', async () => {
     expect(await ran(hadolint, 'deploy/container/Containerfile')).toEqual({ code: 0, out: '' })
   })
 
   const dclint = path.join(clients, '../node_modules/.bin/dclint')
-  test('is composed as its linter requires', async () => {
+  test('the Compose file passes its linter', async () => {
     const { code, out } = await ran(dclint, '--max-warnings=0', 'deploy/container')
     expect([code, out]).toEqual([0, expect.any(String)])
   })

@@ -84,26 +84,26 @@ export function parseSearch(texts: readonly string[]): (entry: Package) => boole
 }
 
 function parseTokens(tokens: readonly string[]): Test {
-  let at = 0
-  const peek = (): string | undefined => tokens[at]
+  let position = 0
+  const peek = (): string | undefined => tokens[position]
   const nextToken = (): string => {
-    const token = tokens[at]
+    const token = tokens[position]
     if (token === undefined) throw new InvalidSearch('it is incomplete')
-    at += 1
+    position += 1
     return token
   }
   const either = (): Test => {
-    const tests = [both()]
+    const tests = [conjunction()]
     while (peek() === 'OR') {
-      at += 1
-      tests.push(both())
+      position += 1
+      tests.push(conjunction())
     }
     return (entry) => tests.some((test) => test(entry))
   }
-  const both = (): Test => {
+  const conjunction = (): Test => {
     const tests: Test[] = []
     for (let token = peek(); token !== undefined && token !== 'OR' && token !== ')'; token = peek()) {
-      if (token === 'AND') at += 1
+      if (token === 'AND') position += 1
       tests.push(single())
     }
     return (entry) => tests.every((test) => test(entry))
@@ -145,7 +145,7 @@ function parseTokens(tokens: readonly string[]): Test {
       )
   }
   const test = either()
-  if (at < tokens.length) throw new InvalidSearch(`"${tokens[at] ?? ''}" is unexpected`)
+  if (position < tokens.length) throw new InvalidSearch(`"${tokens[position] ?? ''}" is unexpected`)
   return test
 }
 

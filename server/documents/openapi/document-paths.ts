@@ -11,11 +11,11 @@ export function documentPaths(
   { catalog, base, documents }: Writing,
   pathOf: (address: string) => string,
 ): Address[] {
-  const at = (path: string): string => pathOf(`${base}/${path}`)
+  const fullPath = (path: string): string => pathOf(`${base}/${path}`)
   const rows = (documentsOf: readonly MachineDocument<never>[], folder: string): Address[] =>
     documentsOf.map(({ file, description, contentType }) =>
       pathItem(
-        at(folder + file),
+        fullPath(folder + file),
         `${folder.replaceAll(/[{}]/g, '')}${file}`,
         description,
         content(contentType),
@@ -47,11 +47,11 @@ export function documentPaths(
     ),
     pathItem(pathOf(documents.catalog('jsonld')), 'catalog-jsonld', 'The catalog as JSON-LD.', jsonLd, page),
     pathItem(pathOf(documents.catalog('ttl')), 'catalog-ttl', 'The catalog as Turtle.', turtle, page),
-    pathItem(at('sitemap.xml'), 'sitemap', 'Sitemap of all HTML pages.', xml),
-    pathItem(at('sitemap-{number}.xml'), 'sitemap-part', partOfSitemap, xml),
-    pathItem(at('feeds/atom.xml'), 'feed', 'What changed, as Atom.', atom),
-    pathItem(at('feeds/{dataset}/atom.xml'), 'feed-dataset', 'Changes of a dataset.', atom),
-    pathItem(at('feeds/{dataset}/{table}/atom.xml'), 'feed-table', 'Changes of a table.', atom),
+    pathItem(fullPath('sitemap.xml'), 'sitemap', 'Sitemap of all HTML pages.', xml),
+    pathItem(fullPath('sitemap-{number}.xml'), 'sitemap-part', partOfSitemap, xml),
+    pathItem(fullPath('feeds/atom.xml'), 'feed', 'What changed, as Atom.', atom),
+    pathItem(fullPath('feeds/{dataset}/atom.xml'), 'feed-dataset', 'Changes of a dataset.', atom),
+    pathItem(fullPath('feeds/{dataset}/{table}/atom.xml'), 'feed-table', 'Changes of a table.', atom),
     ...rows(serviceDocuments, ''),
     ...rows(datasetDocuments, 'metadata/{dataset}/'),
     ...rows(tableDocuments, 'metadata/{dataset}/{table}/'),

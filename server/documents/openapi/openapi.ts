@@ -151,9 +151,11 @@ function usedComponents(paths: Json, components: Kinds): Kinds {
   }
   visit(paths)
   return Object.fromEntries(
-    Object.entries(components).map(([kind, named]) => [
+    Object.entries(components).map(([kind, entries]) => [
       kind,
-      Object.fromEntries(Object.entries(named).filter(([name]) => used.has(`#/components/${kind}/${name}`))),
+      Object.fromEntries(
+        Object.entries(entries).filter(([name]) => used.has(`#/components/${kind}/${name}`)),
+      ),
     ]),
   )
 }

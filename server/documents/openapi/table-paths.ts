@@ -48,13 +48,13 @@ export function tablePart(
 ): TablePart {
   const { dataset, table } = view
   const conditions = conditionParameters(view)
-  const named = [...conditions, ...fieldParameters(view)]
+  const ownParameters = [...conditions, ...fieldParameters(view)]
   const ofGroups = aggregateParameters(view)
   const [data, exportPath] = [addresses.data(dataset, table), addresses.export(dataset, table)]
   const id = (verb: string): string => `${prefix}${verb}`
   const tag = `${dataset.slug}/${table.name}`
   const rowParameters = [
-    ...named.map(([component]) => parameter(prefix + component)),
+    ...ownParameters.map(([component]) => parameter(prefix + component)),
     sharedParameter('search'),
     sharedParameter('snapshot'),
     parameter('if-none-match'),
@@ -99,7 +99,7 @@ export function tablePart(
       [`${prefix}Page`]: pageSchema(prefix),
     },
     parameters: Object.fromEntries(
-      [...named, ...ofGroups].map(([component, schema]: Named) => [prefix + component, schema]),
+      [...ownParameters, ...ofGroups].map(([component, schema]: Named) => [prefix + component, schema]),
     ),
     paths: {
       [pathOf(addresses.table(dataset, table))]: operations({

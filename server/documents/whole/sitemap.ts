@@ -54,18 +54,20 @@ function urlSet(entries: readonly Entry[]): string {
 function entriesOf({ pagesOf }: Writing, views: readonly DatasetDescription[]): Entry[] {
   const listed = views.filter(({ dataset }) => dataset.listedIn.size > 0)
   const places = languages.flatMap((language) => [
-    ...at(pagesOf(language), newest(listed)),
+    ...entriesAt(pagesOf(language), newest(listed)),
     ...listed.flatMap((view) => [
-      ...at(pagesOf(language, view.dataset), newest([view])),
+      ...entriesAt(pagesOf(language, view.dataset), newest([view])),
       ...view.tables
         .filter(({ manifest }) => manifest !== null)
-        .flatMap(({ table, manifest }) => at(pagesOf(language, view.dataset, table), manifest?.import_date)),
+        .flatMap(({ table, manifest }) =>
+          entriesAt(pagesOf(language, view.dataset, table), manifest?.import_date),
+        ),
     ]),
   ])
   return places
 }
 
-const at = (addresses: readonly string[], changed: string | undefined): Entry[] =>
+const entriesAt = (addresses: readonly string[], changed: string | undefined): Entry[] =>
   addresses.map((address) => ({ address, changed }))
 
 function newest(views: readonly DatasetDescription[]): string | undefined {

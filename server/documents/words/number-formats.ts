@@ -79,10 +79,12 @@ function writtenBy(locale: string): NumberFormats {
     moment: (date) => `${moments.format(new Date(date))} UTC`,
     digits,
     typed: (text, isWhole) => {
-      const bare = text.trim()
+      const trimmed = text.trim()
       // Links write 1.234 for a fraction, like the API. In an integer, the point can only separate thousands.
-      const isOfApi = !isWhole && /^[-+]?\d+\.\d+$/.test(bare)
-      return isOfApi ? bare : (hasGroups.test(bare) ? bare.replaceAll(group, '') : bare).replace(decimal, '.')
+      const isOfApi = !isWhole && /^[-+]?\d+\.\d+$/.test(trimmed)
+      return isOfApi
+        ? trimmed
+        : (hasGroups.test(trimmed) ? trimmed.replaceAll(group, '') : trimmed).replace(decimal, '.')
     },
     grouped: (text) => {
       const [, sign = '', int = '', fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? []
@@ -93,9 +95,14 @@ function writtenBy(locale: string): NumberFormats {
     percent: (share) => shares.format(share),
     span: (per) => {
       const unit = units[per.at(-1) as keyof typeof units]
-      return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(
-        Number(per.slice(0, -1)),
+      const number = Number(per.slice(0, -1))
+      const parts = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).formatToParts(
+        number,
       )
+      // `every minute` instead of `every 1 minute`
+      return (number === 1 ? parts.filter(({ type }) => type === 'unit') : parts)
+        .map(({ value }) => value)
+        .join('')
     },
     inOrder: (texts) => texts.toSorted((a, b) => collator.compare(a, b)),
   }

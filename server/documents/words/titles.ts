@@ -27,7 +27,7 @@ export function measureTitle(words: Words, { name, of, field }: Measure, { measu
   return of === 'sum' && isDeclared ? title : words.measured[of](withinSentence(title))
 }
 
-/** Returns a title in small letters, except for an abbreviation such as `CNPJ`, or a name of one letter. */
+/** Returns a title with a small first letter, unless it begins with an abbreviation such as `CNPJ`, or has one letter. */
 export function withinSentence(title: string): string {
   return /^\p{Lu}\p{Ll}/u.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title
 }

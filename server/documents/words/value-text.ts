@@ -44,7 +44,8 @@ export function valueText(words: Words, term: Term, value: string | null): strin
   }
   if (term.type === 'bool') return value === 'true' ? words.yes : words.no
   if (isNumber(term)) {
-    const short = term.type === 'decimal' && term.scale > moneyScale ? withoutFinalZeros(value) : value
+    const isMoney = term.type === 'decimal' && term.scale <= moneyScale
+    const short = isMoney || value.includes('e') ? value : withoutFinalZeros(value)
     return isAmount(term) ? grouped(short) : digits(short)
   }
   return value

@@ -69,13 +69,13 @@ export function chartScript(): void {
     })
     chart.addEventListener('focusout', () => show(null))
     if (chart.querySelector('.reach') === null) return
-    let at = parts.length - 1
+    let current = parts.length - 1
     chart.tabIndex = 0
     chart.addEventListener('keydown', ({ key: pressed }) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[pressed]
       if (step === undefined) return
-      at = Math.max(0, Math.min(at + step, parts.length - 1))
-      show(parts[at])
+      current = Math.max(0, Math.min(current + step, parts.length - 1))
+      show(parts[current])
     })
   }
 

@@ -39,7 +39,7 @@ export function sqlConsole(): void {
         else request.reject(new Error((answer.data as { message?: string }).message ?? ''))
       },
     )
-    const ask = (type: string, data: unknown, moved: Transferable[] = []): Promise<unknown> =>
+    const send = (type: string, data: unknown, moved: Transferable[] = []): Promise<unknown> =>
       new Promise((resolve, reject) => {
         lastId += 1
         waiting.set(lastId, { resolve, reject })
@@ -54,15 +54,15 @@ export function sqlConsole(): void {
         if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`)
         return new Uint8Array(await answer.arrayBuffer())
       }),
-      ask('INSTANTIATE', [new URL(settings['module'] ?? '', location.href).href, null]),
+      send('INSTANTIATE', [new URL(settings['module'] ?? '', location.href).href, null]),
     ])
-    await ask('OPEN', { path: ':memory:' })
-    const connection = await ask('CONNECT', null)
-    const execute = (sql: string): Promise<unknown> => ask('RUN_QUERY', [connection, sql])
+    await send('OPEN', { path: ':memory:' })
+    const connection = await send('CONNECT', null)
+    const execute = (sql: string): Promise<unknown> => send('RUN_QUERY', [connection, sql])
     // Queries must not load extensions from the network.
     await execute('SET autoinstall_known_extensions = false')
     await execute('SET autoload_known_extensions = false')
-    await ask(
+    await send(
       'INSERT_ARROW_FROM_IPC_STREAM',
       [connection, rows, { name: settings['table'], create: true }],
       [rows.buffer],
@@ -75,8 +75,8 @@ export function sqlConsole(): void {
         results += 1
         const file = `result-${results}.csv`
         await execute(`COPY (FROM (${sql}\n)) TO '${file}' (FORMAT csv, HEADER, FORCE_QUOTE *, NULLSTR '')`)
-        const bytes = (await ask('COPY_FILE_TO_BUFFER', file)) as Uint8Array
-        await ask('DROP_FILE', file)
+        const bytes = (await send('COPY_FILE_TO_BUFFER', file)) as Uint8Array
+        await send('DROP_FILE', file)
         return new TextDecoder().decode(bytes)
       },
     }
@@ -89,8 +89,8 @@ export function sqlConsole(): void {
     while (value.lastIndex < csv.length) {
       const match = value.exec(csv)
       if (match === null) break
-      const [, quoted, bare = '', end] = match
-      lines.at(-1)?.push(quoted?.replaceAll('""', '"') ?? (bare === '' ? null : bare))
+      const [, quoted, unquoted = '', end] = match
+      lines.at(-1)?.push(quoted?.replaceAll('""', '"') ?? (unquoted === '' ? null : unquoted))
       if (end === '\n') lines.push([])
     }
     return lines.filter((line) => line.length > 0)

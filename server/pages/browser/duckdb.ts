@@ -56,7 +56,7 @@ export function engineFiles(runtime: Runtime): Resource | null {
   if (installedEngine === null) return null
   const { folder, version } = installedEngine
   const { freshness, scratch } = runtime
-  const packed = new Map<string, Promise<Packed>>()
+  const compressedByFile = new Map<string, Promise<Packed>>()
   return {
     path: `/assets/duckdb/${version}/:file`,
     name: 'DuckDB',
@@ -68,9 +68,10 @@ export function engineFiles(runtime: Runtime): Resource | null {
       if (match === undefined) throw new Problem('unknown-address', 'There is no such file.')
       const isGzipAccepted = acceptedEncodings(headers['accept-encoding']).some(({ name }) => name === 'gzip')
       const key = `${match.file} ${isGzipAccepted}`
-      const making = packed.get(key) ?? prepared({ folder, file: match.file }, isGzipAccepted, scratch)
-      packed.set(key, making)
-      making.catch(() => packed.delete(key))
+      const making =
+        compressedByFile.get(key) ?? prepared({ folder, file: match.file }, isGzipAccepted, scratch)
+      compressedByFile.set(key, making)
+      making.catch(() => compressedByFile.delete(key))
       const served: ServedFile = {
         ...(await making),
         ...(isGzipAccepted && { contentEncoding: 'gzip' as const }),
@@ -78,7 +79,7 @@ export function engineFiles(runtime: Runtime): Resource | null {
         cacheControl: freshness.immutable,
         saveAs: match.file,
         isUnchanged: () => true,
-        doubt: () => packed.delete(key),
+        doubt: () => compressedByFile.delete(key),
       }
       res.setHeader('Content-Security-Policy', match.policy)
       // A browser starts a worker only if it has the same embedder policy as the page.

@@ -107,11 +107,11 @@ export function enhance(): void {
     const { groups = '', rows = '' } = control.form?.dataset ?? {}
     const field = control.name.replace(/__(eq|in|contains)$/, '')
     const [path = '', conditions] = groups.split('?')
-    const others = [...new URLSearchParams(conditions)].filter(
+    const otherConditions = [...new URLSearchParams(conditions)].filter(
       ([name]) => name !== field && !name.startsWith(`${field}__`),
     )
     const asked = { group: dataset['group'] ?? '', measure: rows, format: 'json', ...parameters }
-    const query = new URLSearchParams([...others, ...Object.entries(asked)])
+    const query = new URLSearchParams([...otherConditions, ...Object.entries(asked)])
     const answer = await fetch(`${path}?${query.toString()}`)
     if (!answer.ok) throw new Error(answer.statusText)
     const { results } = (await answer.json()) as { results: Record<string, string | number>[] }

@@ -159,11 +159,11 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
   const { table, aggregation, snapshot } = view
   const [first, second] = aggregation.terms
   const [measure] = aggregation.measures
-  // Parts of other dates than the first would only lengthen the list.
+  // Only the first date is offered in parts, since those of others would only lengthen the list; dates have their day.
   const terms = dimensions.flatMap(({ field }, index): Term[] => {
     const parts = index === 0 ? partsOf(table, field) : []
-    const others = field.type === 'datetime' ? parts : parts.filter((part) => part !== 'day')
-    return [field, ...others.flatMap((part) => partTerm(field, part) ?? [])]
+    const offeredParts = field.type === 'datetime' ? parts : parts.filter((part) => part !== 'day')
+    return [field, ...offeredParts.flatMap((part) => partTerm(field, part) ?? [])]
   })
   // Without a unit, numbers may be codes.
   const amounts = table.fields.filter(
@@ -312,11 +312,11 @@ const linesMax = 2000
 /** Returns the first groups as the chart has them: those of names from the greatest, others in their order. */
 function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate): number[] {
   const { terms, measures, ordering } = aggregation
-  const [term, ...others] = terms
+  const [term, ...furtherTerms] = terms
   const [measure] = measures
   const isRanked =
     ordering.length === 0 &&
-    others.length === 0 &&
+    furtherTerms.length === 0 &&
     term !== undefined &&
     measure !== undefined &&
     !isTime(baseOf(term)) &&
@@ -347,15 +347,17 @@ function numbersPart(context: PageContext, view: ChartView, isOpen: boolean): Ht
         <tbody>
           ${shownGroups(view, view.answer).map((group) => {
             const address = groupLink(context, view, group)
-            const names = terms.map((term, at) => valueText(words, term, groups.columns[at]?.[group] ?? null))
+            const names = terms.map((term, index) =>
+              valueText(words, term, groups.columns[index]?.[group] ?? null),
+            )
             return html`<tr>
               ${names.map(
-                (name, at) =>
+                (name, index) =>
                   html`<th scope="row" dir="auto">
-                    ${at === 0 && address !== null ? html`<a href="${address}">${name}</a>` : name}
+                    ${index === 0 && address !== null ? html`<a href="${address}">${name}</a>` : name}
                   </th>`,
               )}
-              ${measures.map((measure, at) => html`<td class="number">${shownValue(words, measure, groups.columns[terms.length + at]?.[group] ?? null)}</td>`)}
+              ${measures.map((measure, index) => html`<td class="number">${shownValue(words, measure, groups.columns[terms.length + index]?.[group] ?? null)}</td>`)}
             </tr>`
           })}
         </tbody>

@@ -30,10 +30,22 @@ export function labelOf(
   return terms.length === 0 ? title : words.drawn(title, list(names))
 }
 
+/** Decimal places of averages and medians on pages, unless the field has more. */
+const roundedScale = 2
+/** Maximum length of a number that `Number` represents with all digits. */
+const exactLength = 15
+
+/** Rounds an average or a median for pages; the API has all digits. */
+function rounded({ field }: Measure, value: string): string {
+  const scale = field?.type === 'decimal' ? Math.max(field.scale, roundedScale) : roundedScale
+  const number = Number(value)
+  return value.length > exactLength || Math.abs(number) < 1 ? value : number.toFixed(scale)
+}
+
 export function shownValue(words: Words, measure: Measure, value: string | null): string {
   if (value === null) return words.null
   if (!isNumber(measure.column)) return value === '' ? words.emptyText : value
-  return writtenIn(words).grouped(isRounded(measure) ? withoutFinalZeros(value) : value)
+  return writtenIn(words).grouped(isRounded(measure) ? withoutFinalZeros(rounded(measure, value)) : value)
 }
 
 /** Returns the address of a group's rows; null if the catalog allows no such filter. */
@@ -44,8 +56,8 @@ export function groupLink(
 ): string | null {
   const { table, aggregation, answer } = view
   const parameters = new Map(rowParameters(view))
-  for (const [at, term] of aggregation.terms.entries()) {
-    const key = answer?.groups.columns[at]?.[group] ?? null
+  for (const [index, term] of aggregation.terms.entries()) {
+    const key = answer?.groups.columns[index]?.[group] ?? null
     if (!table.filters.includes(baseOf(term).name) || (key !== null && readValue(term, key) === null))
       return null
     const [operator, values] = key === null ? (['isnull', ['true']] as const) : (['eq', [key]] as const)
@@ -71,7 +83,7 @@ export function drawingOf(
   linkTo: ((group: number) => string | null) | null,
 ): Drawing {
   const { aggregation, answer } = view
-  const [first, second, ...others] = aggregation.terms
+  const [first, second, ...furtherTerms] = aggregation.terms
   const [measure] = aggregation.measures
   const label = labelOf(words, view)
   const { compact, count, list } = writtenIn(words)
@@ -91,7 +103,7 @@ export function drawingOf(
   // Totals and their parts must not be stacked.
   const hasTotals = second !== undefined && view.table.totals.has(baseOf(second).name)
   const canSplit = second === undefined || (isAdded && !hasTotals) || isOverTime
-  if (others.length > 0 || !isNumber(measure.column) || !canSplit) return nothing
+  if (furtherTerms.length > 0 || !isNumber(measure.column) || !canSplit) return nothing
   const cells = cellsOf(answer, aggregation.terms.length)
   const isCompared = view.query.conditions.some(
     ({ field, operator, values }) =>

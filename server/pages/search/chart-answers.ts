@@ -54,8 +54,8 @@ export function chartAnswer(
   const [best] = terms
     .flatMap((term) => {
       const groupWords = wordsNaming(term, search.groupWords)
-      const others = search.words.filter((word) => !groupWords.includes(word))
-      const unknown = others.filter((word) => !tableWords.has(word))
+      const otherWords = search.words.filter((word) => !groupWords.includes(word))
+      const unknown = otherWords.filter((word) => !tableWords.has(word))
       // Null if no value is needed, undefined if none has all unknown words.
       const value =
         unknown.length === 0
@@ -65,7 +65,7 @@ export function chartAnswer(
                 match.field.name !== baseOf(term).name &&
                 unknown.every((word) => wordsOfValue(match, search).has(word)),
             )
-      if (groupWords.length === 0 || others.length === 0 || value === undefined) return []
+      if (groupWords.length === 0 || otherWords.length === 0 || value === undefined) return []
       return measures
         .filter(({ groups }) => groups?.includes(term.name) ?? true)
         .map(({ measure, field }) => ({
@@ -73,7 +73,7 @@ export function chartAnswer(
           measure,
           value,
           groupWords: groupWords.length,
-          measureWords: field === null ? 0 : wordsNaming(field, others).length,
+          measureWords: field === null ? 0 : wordsNaming(field, otherWords).length,
         }))
     })
     .toSorted(

@@ -62,8 +62,8 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
   const matches = indexOf(context).find(words)
   const values = await findValues(sources, phrases)
   const isFound = values.length > 0 || matches.some((match) => match.words.size === words.length)
-  const whole = foldText(text.trim())
-  const parts = isFound || whole.length < partMin ? [] : await findPartsOfValues(sources, whole)
+  const foldedText = foldText(text.trim())
+  const parts = isFound || foldedText.length < partMin ? [] : await findPartsOfValues(sources, foldedText)
   const { charted, tables, matched } = rank(context.catalog, matches, [...values, ...parts], search)
   const textWords = new Map(matches.map((match) => [keyOf(match), match.words]))
   const placed: PlacedValue[] = []
@@ -108,15 +108,15 @@ function rank(
   const tables = [...byTable.values()]
     .filter(({ dataset }) => datasets.has(dataset))
     .toSorted((a, b) => b.words.size - a.words.size || b.score - a.score)
-  const most = tables[0]?.words.size ?? 0
+  const wordsMax = tables[0]?.words.size ?? 0
   const places = new Map(tables.map((match, index) => [keyOf(match), index]))
   const placeOf = (key: CatalogKey): number => places.get(keyOf(key)) ?? tables.length
   return {
     charted: counted.map(({ match }) => match).filter(({ isPart }) => !isPart),
     // Tables with at most half of the words of the best one are about something else.
-    tables: tables.filter((match) => 2 * match.words.size > most).slice(0, tablesMax),
+    tables: tables.filter((match) => 2 * match.words.size > wordsMax).slice(0, tablesMax),
     matched: counted
-      .filter((item) => byTable.get(keyOf(item))?.words.size === most)
+      .filter((item) => byTable.get(keyOf(item))?.words.size === wordsMax)
       .toSorted((a, b) => placeOf(a) - placeOf(b) || (b.match.rows ?? 0) - (a.match.rows ?? 0))
       .slice(0, valuesMax)
       .map(({ match }) => match),

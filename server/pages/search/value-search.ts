@@ -60,14 +60,16 @@ export async function findPartsOfValues(sources: Sources, text: string): Promise
   const matches: ValueMatch[] = []
   const isWanted = (folded: string): boolean =>
     folded.includes(text) && ` ${withoutSigns(folded)}`.includes(` ${withoutSigns(text)}`)
-  for await (const [first, ...others] of valuesByField(sources, isWanted)) {
+  for await (const [first, ...furtherMatches] of valuesByField(sources, isWanted)) {
     if (first === undefined) continue
-    const rows = others.reduce(
+    const rows = furtherMatches.reduce(
       (sum: number | null, { rows: groupRows }) =>
         sum === null || groupRows === null ? null : sum + groupRows,
       first.rows,
     )
-    matches.push(others.length === 0 ? first : { ...first, value: text, name: text, rows, isPart: true })
+    matches.push(
+      furtherMatches.length === 0 ? first : { ...first, value: text, name: text, rows, isPart: true },
+    )
   }
   return matches
 }

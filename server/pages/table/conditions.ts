@@ -183,7 +183,7 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
   const choices = view.snapshot.choices.get(field.name)
   const id = `f-${field.name}`
   const title = titleOf(field)
-  const given = (operator: string): string => valueOf(view, field, operator)
+  const valueFor = (operator: string): string => valueOf(view, field, operator)
   if (!isTime(field) && choices !== undefined && choices.length > 0) {
     const names = [field.name, `${field.name}__eq`, `${field.name}__in`]
     return { parameters: names, control: choicesPart(field, view, words) }
@@ -196,7 +196,7 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
         <input
           id="${id}"
           name="${field.name}__contains"
-          value="${given('contains')}"
+          value="${valueFor('contains')}"
           autocomplete="off"
           data-group="${formatList([field.name])}"
         />
@@ -208,9 +208,9 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
     control: html`<fieldset class="control">
       <legend class="unseen">${title}</legend>
       <label for="${id}">${words.from}</label>
-      ${boundInput(words, field, id, `${field.name}__gte`, given('gte'))}
+      ${boundInput(words, field, id, `${field.name}__gte`, valueFor('gte'))}
       <label for="${id}-to">${words.to}</label>
-      ${boundInput(words, field, `${id}-to`, `${field.name}__lte`, given('lte'))}
+      ${boundInput(words, field, `${id}-to`, `${field.name}__lte`, valueFor('lte'))}
     </fieldset>`,
   }
 }

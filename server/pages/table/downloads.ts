@@ -32,7 +32,7 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
   const { table, query, range, files, snapshot, dataset } = view
   const { count, bytes } = writtenIn(words)
   const [download] = snapshot.manifest.files
-  const ask = rowParameters(view)
+  const parameters = rowParameters(view)
   // Link to the file of the snapshot if the query names one.
   const wholeFile =
     query.snapshot === null || query.snapshot === 'current' || download === undefined
@@ -41,7 +41,7 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
   const titleOfFormat = (name: string): string =>
     name === csvExcelFormat.name ? words.decimalComma : name === 'arrow' ? 'Arrow' : name.toUpperCase()
   const exportLine = ({ name }: (typeof rowFormats)[number]): Html => {
-    const address = view.exportAddress(new Map([...ask, ['format', name]]))
+    const address = view.exportAddress(new Map([...parameters, ['format', name]]))
     return downloadLine(titleOfFormat(name), address, words.aboutSize(bytes(sizeOf(view, name))))
   }
   const [parquet, ...otherParts] = snapshot.manifest.parts
@@ -57,7 +57,7 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
               <ul class="downloads">
                 ${
                   range.count <= table.excelRowsMax
-                    ? downloadLine('Excel', addresses.workbook(language, table, ask), null)
+                    ? downloadLine('Excel', addresses.workbook(language, table, parameters), null)
                     : html`<li>${words.tooManyForExcel(count(table.excelRowsMax))}</li>`
                 }
                 ${[csvFormat, csvExcelFormat].map(exportLine)}
@@ -71,7 +71,7 @@ export function downloadsPart({ words, addresses, language }: PageContext, view:
         view.fields.length < view.downloadFields.length &&
         html`<p class="facts">${words.fileColumns(count(view.downloadFields.length))}</p>`
       }
-      <p><a href="${addresses.aspect(language, table, 'api', ask)}#code">${words.asCode}</a></p>
+      <p><a href="${addresses.aspect(language, table, 'api', parameters)}#code">${words.asCode}</a></p>
       <h2>${words.wholeTable}</h2>
       <ul class="downloads">
         ${downloadLine('CSV (gzip)', wholeFile, bytes(download?.bytes ?? 0))}

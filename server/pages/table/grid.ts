@@ -23,8 +23,8 @@ export function gridPart(context: PageContext, view: TableView): Html {
   const numbers = rows.map((_row, index) => (positions[index] ?? 0) + 1)
   const id = snapshot.manifest.snapshot
   // On phones, the state stays beside the name of a place.
-  const kept = fields[1]?.kind === 'uf' ? 'scroll grid two' : 'scroll grid'
-  return html`<div class="${kept}" tabindex="0" role="region" aria-label="${words.table}">
+  const gridClass = fields[1]?.kind === 'uf' ? 'scroll grid two' : 'scroll grid'
+  return html`<div class="${gridClass}" tabindex="0" role="region" aria-label="${words.table}">
     <table>
       <thead>
         <tr>
@@ -46,7 +46,7 @@ export function gridPart(context: PageContext, view: TableView): Html {
           const number = numbers[index] ?? 0
           return html`<tr>
             <th scope="row"><a href="row/${number}/?snapshot=${id}">${number}</a></th>
-            ${row.map((value, at) => cellPart(context, fields[at], value))}
+            ${row.map((value, column) => cellPart(context, fields[column], value))}
           </tr>`
         })}
       </tbody>

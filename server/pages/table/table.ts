@@ -168,12 +168,12 @@ export function tablePage(service: PageService): Resource {
 
 function hintsPart({ words }: PageContext, view: TableView): Html[] {
   return view.hints.map(({ condition, missing, nearest }) => {
-    const said = words.noSuchValue(titleOf(condition.field), shorten(missing))
-    if (nearest === null) return html`<p class="hint">${said}</p>`
+    const sentence = words.noSuchValue(titleOf(condition.field), shorten(missing))
+    if (nearest === null) return html`<p class="hint">${sentence}</p>`
     const address = queryLink(
       new Map([...withoutField(view, condition.field), replaced(condition, missing, nearest)]),
     )
-    return html`<p class="hint">${said} ${words.nearestValue} <a href="${address}">${nearest}</a></p>`
+    return html`<p class="hint">${sentence} ${words.nearestValue} <a href="${address}">${nearest}</a></p>`
   })
 }
 

@@ -14,24 +14,24 @@ interface PublishedTable extends Pick<TableDescription, 'dataset' | 'table' | 'm
 
 /**
  * Head of all pages of a table: its title, actions and facts, and links to the other pages.
- * @param ask query that pages with rows keep
- * @param shown parameters of the page itself
+ * @param keptQuery filters that links to other pages with rows carry on
+ * @param ownQuery parameters of this page, which a link to another version keeps
  */
 export function headPart(
   context: PageContext,
   published: PublishedTable,
   tab: 'table' | Aspect,
-  ask: QueryParameters = new Map(),
+  keptQuery: QueryParameters = new Map(),
   actions: Html | null = null,
-  shown: QueryParameters = ask,
+  ownQuery: QueryParameters = keptQuery,
 ): Html {
   const { table } = published
   return html`<div class="head">
       <h1>${titleOf(table)}</h1>
       ${actions}
     </div>
-    ${factsPart(context, published)} ${tabsPart(context, table, tab, ask)}
-    ${versionPart(context, published, shown)}`
+    ${factsPart(context, published)} ${tabsPart(context, table, tab, keptQuery)}
+    ${versionPart(context, published, ownQuery)}`
 }
 
 /** Names the version if the address chooses one, with a link to the current version. */
@@ -91,13 +91,13 @@ function tabsPart(
   { addresses, language, words }: PageContext,
   table: Table,
   currentTab: 'table' | Aspect,
-  ask: QueryParameters,
+  keptQuery: QueryParameters,
 ): Html {
   const tabs = [
-    { name: 'table' as const, address: addresses.table(language, table, ask) },
+    { name: 'table' as const, address: addresses.table(language, table, keptQuery) },
     ...aspects.map((name) => ({
       name,
-      address: addresses.aspect(language, table, name, parametersOfTab(name, ask)),
+      address: addresses.aspect(language, table, name, parametersOfTab(name, keptQuery)),
     })),
   ]
   return html`<nav class="tabs" aria-label="${words.table}">
@@ -110,10 +110,12 @@ function tabsPart(
   </nav>`
 }
 
-function parametersOfTab(name: Aspect, ask: QueryParameters): QueryParameters {
+function parametersOfTab(name: Aspect, keptQuery: QueryParameters): QueryParameters {
   if (name === 'fields' || name === 'changes') return new Map()
   const notInCharts = new Set(['fields', 'ordering'])
-  return name === 'chart' ? new Map([...ask].filter(([parameter]) => !notInCharts.has(parameter))) : ask
+  return name === 'chart'
+    ? new Map([...keptQuery].filter(([parameter]) => !notInCharts.has(parameter)))
+    : keptQuery
 }
 
 /** Returns the breadcrumbs to a dataset, or to one of its tables. */

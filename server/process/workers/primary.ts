@@ -136,15 +136,15 @@ class Keeper {
    * @returns false if the primary is stopping
    */
   async start(): Promise<boolean> {
-    const first = this.#fork(false)
+    const first = this.#fork({ isRelieving: false })
     const code = await Promise.race([serving(first), exitOf(first)])
     if (this.#isStopping) return false
     // Exit silently: the worker has logged the reason.
     if (code !== null) process.exit(code || 1)
-    this.#keep(first, true)
-    const others = Array.from({ length: this.#count - 1 }, () => this.#fork(true))
-    for (const worker of others) this.#keep(worker)
-    await Promise.all(others.map((worker) => Promise.race([serving(worker), exitOf(worker)])))
+    this.#keep(first, { isServing: true })
+    const furtherWorkers = Array.from({ length: this.#count - 1 }, () => this.#fork({ isRelieving: true }))
+    for (const worker of furtherWorkers) this.#keep(worker)
+    await Promise.all(furtherWorkers.map((worker) => Promise.race([serving(worker), exitOf(worker)])))
     return !this.#isStopping
   }
 
@@ -163,15 +163,16 @@ class Keeper {
     this.#log.info('replacing workers')
     for (const old of Object.values(cluster.workers ?? {})) {
       if (old === undefined || ending.has(old) || old.isDead()) continue
-      const fresh = this.#fork(true)
-      const code = await Promise.race([serving(fresh), exitOf(fresh)])
+      const fresh = this.#fork({ isRelieving: true })
+      // `serving` resolves to null.
+      const exitCode = await Promise.race([serving(fresh), exitOf(fresh)])
       if (this.#isStopping) return
-      if (code !== null) {
+      if (exitCode !== null) {
         this.#log.error(notReplaced)
         for (const worker of this.#serving) sendMessage(worker, { notReplaced: catalogFault })
         return
       }
-      this.#keep(fresh, true)
+      this.#keep(fresh, { isServing: true })
       // A worker that died meanwhile is already replaced: end the new one. Do not wait for downloads of the
       // old one.
       void this.#end([old.isDead() ? fresh : old], drainMs)
@@ -208,7 +209,7 @@ class Keeper {
     )
   }
 
-  #fork(isRelieving: boolean): Worker {
+  #fork({ isRelieving }: { readonly isRelieving: boolean }): Worker {
     // The primary may run within another program.
     cluster.setupPrimary({ exec: serverProgram, args: [] })
     const worker = cluster.fork({ [relievingVariable]: isRelieving ? 'yes' : 'no' })
@@ -238,7 +239,7 @@ class Keeper {
   }
 
   /** Replaces the worker when it dies. */
-  #keep(worker: Worker, isServing = false): void {
+  #keep(worker: Worker, { isServing } = { isServing: false }): void {
     let hasServed = isServing
     void serving(worker).finally(() => (hasServed = true))
     worker.once('exit', (code, signal) => {
@@ -253,7 +254,7 @@ class Keeper {
     await setTimeout(pause)
     if (this.#isStopping) return
     try {
-      this.#keep(this.#fork(true))
+      this.#keep(this.#fork({ isRelieving: true }))
     } catch (error) {
       this.#log.error({ err: error }, 'failed to start a worker; trying again in a second')
       await this.#replaceAfter(pauseMs)

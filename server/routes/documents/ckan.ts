@@ -137,10 +137,10 @@ function bodyReader(client: ClientOf): RequestHandler {
 
 function depthOf(bytes: Uint8Array): number {
   let [depth, deepest, isInText] = [0, 0, false]
-  for (let at = 0; at < bytes.length; at += 1) {
-    const sign = String.fromCodePoint(bytes[at] ?? 0)
+  for (let index = 0; index < bytes.length; index += 1) {
+    const sign = String.fromCodePoint(bytes[index] ?? 0)
     if (sign === '"') isInText = !isInText
-    else if (isInText && sign === '\\') at += 1
+    else if (isInText && sign === '\\') index += 1
     else if (!isInText && (sign === '[' || sign === '{')) depth += 1
     else if (!isInText && (sign === ']' || sign === '}')) depth -= 1
     deepest = Math.max(deepest, depth)

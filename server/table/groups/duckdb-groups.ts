@@ -57,13 +57,13 @@ const significantBits = 53
 function packedSql(grouping: Grouping, texts: readonly string[], rows: string): string {
   const keys = keysOf(grouping)
   const allTexts = [
-    ...grouping.terms.map((term, at) => typeRow(term.type).rendered(keys[at] ?? '')),
+    ...grouping.terms.map((term, index) => typeRow(term.type).rendered(keys[index] ?? '')),
     ...texts,
   ]
-  const columns = allTexts.map((text, at) => `${text} as text_${at}`)
-  const packed = allTexts.flatMap((_, at) => [
-    `encode(string_agg(coalesce(text_${at}, ''), ''))`,
-    `list(strlen(text_${at})::uinteger)`,
+  const columns = allTexts.map((text, index) => `${text} as text_${index}`)
+  const packed = allTexts.flatMap((_, index) => [
+    `encode(string_agg(coalesce(text_${index}, ''), ''))`,
+    `list(strlen(text_${index})::uinteger)`,
   ])
   const grouped = keys.length === 0 ? '' : ` group by ${keys.join(', ')}`
   const ordered = keys.length === 0 ? '' : ` order by ${keys.map((key) => `${key} nulls last`).join(', ')}`
@@ -71,11 +71,11 @@ function packedSql(grouping: Grouping, texts: readonly string[], rows: string): 
 }
 
 function keysOf({ terms }: Grouping): string[] {
-  return terms.map((_, at) => `key_${at}`)
+  return terms.map((_, index) => `key_${index}`)
 }
 
 function termColumns({ terms }: Grouping): string[] {
-  return terms.map((term, at) => `${termSql(term, quotedName(baseOf(term).name))} as key_${at}`)
+  return terms.map((term, index) => `${termSql(term, quotedName(baseOf(term).name))} as key_${index}`)
 }
 
 /** SQL: the terms of a row, and each measured field by its name. */
@@ -108,21 +108,21 @@ export function readGroups(
 ): Groups {
   const { terms, measures } = grouping
   const columns = textColumns(answer)
-  const made = measures.map((measure) => ({ measure, sql: measureSql(measure) }))
-  const texts = [...new Set(['count(*)::varchar', ...made.flatMap(({ sql }) => sql.texts)])]
-  const named = new Map(texts.map((text, at) => [text, columns[terms.length + at] ?? []]))
-  const counts = named.get('count(*)::varchar') ?? []
-  const ofTerms = terms.map((term, at) =>
-    (columns[at] ?? []).map((text) => (text === null ? null : canonicalText(term, text))),
+  const measured = measures.map((measure) => ({ measure, sql: measureSql(measure) }))
+  const texts = [...new Set(['count(*)::varchar', ...measured.flatMap(({ sql }) => sql.texts)])]
+  const columnByText = new Map(texts.map((text, index) => [text, columns[terms.length + index] ?? []]))
+  const counts = columnByText.get('count(*)::varchar') ?? []
+  const ofTerms = terms.map((term, index) =>
+    (columns[index] ?? []).map((text) => (text === null ? null : canonicalText(term, text))),
   )
-  const ofMeasures = made.map(({ measure, sql }) => {
+  const ofMeasures = measured.map(({ measure, sql }) => {
     const sum = sums.get(measure.field?.name ?? '')
     if (sum !== undefined && (measure.of === 'sum' || measure.of === 'avg')) {
       const parts = textColumns(sum)[terms.length] ?? []
-      const numbers = named.get(sql.texts[0] ?? '') ?? []
+      const numbers = columnByText.get(sql.texts[0] ?? '') ?? []
       return numbers.map((count, group) => floatText(measure, sumOf(parts[group] ?? null), Number(count)))
     }
-    const ownColumns = sql.texts.map((text) => named.get(text) ?? [])
+    const ownColumns = sql.texts.map((text) => columnByText.get(text) ?? [])
     return counts.map((_, group) => sql.value(ownColumns.map((column) => column[group] ?? null)))
   })
   const rows = counts.reduce((sum, count) => sum + Number(count), 0)
@@ -132,14 +132,15 @@ export function readGroups(
 function sumOf(parts: string | null): DoubleSum {
   const sum = new DoubleSum()
   const numbers = parts?.split(' ') ?? []
-  for (let at = 0; at < numbers.length; at += 2) sum.add(BigInt(numbers[at + 1] ?? 0), Number(numbers[at]))
+  for (let index = 0; index < numbers.length; index += 2)
+    sum.add(BigInt(numbers[index + 1] ?? 0), Number(numbers[index]))
   return sum
 }
 
 function textColumns(answer: readonly Answer[]): (string | null)[][] {
   const columns: (string | null)[][] = []
-  for (let at = 0; at < answer.length; at += 2) {
-    const [bytes, lengths] = [answer[at], answer[at + 1]]
+  for (let index = 0; index < answer.length; index += 2) {
+    const [bytes, lengths] = [answer[index], answer[index + 1]]
     if (!(bytes instanceof Uint8Array) || lengths === undefined || lengths instanceof Uint8Array)
       throw new TypeError('expected a BLOB and a list')
     const { values, valid } = lengths

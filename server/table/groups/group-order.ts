@@ -12,8 +12,8 @@ export function selectGroups(
 ): Uint32Array {
   const keys = [...terms, ...measures.map(({ column }) => column)]
   const columnOf = (name: string): { field: Field; values: readonly (string | null)[] } => {
-    const at = keys.findIndex((key) => key.name === name)
-    const [field, values] = [keys[at], groups.columns[at]]
+    const index = keys.findIndex((key) => key.name === name)
+    const [field, values] = [keys[index], groups.columns[index]]
     if (field === undefined || values === undefined) throw new RangeError(`there is no column ${name}`)
     return { field, values }
   }

@@ -106,7 +106,7 @@ export function medianText({ field, column }: Measure, low: string, high: string
   if (field === null) return null
   if (field.type !== 'float') return quotientText(field, column, unscaled(low) + unscaled(high), 2)
   const [lowNumber, highNumber] = [Number(low), Number(high)]
-  // Half of the values first, since their sum may be infinite; halves of small values are not exact.
+  // Halves only values whose sum is infinite, since halves of tiny values are not exact.
   const sum = lowNumber + highNumber
   return doubleText(Number.isFinite(sum) ? sum / 2 : lowNumber / 2 + highNumber / 2)
 }

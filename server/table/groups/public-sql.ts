@@ -48,7 +48,7 @@ export function aggregateSql(
     `SELECT ${columns.join(', ')}`,
     `FROM read_parquet([${files.join(', ')}])`,
     ...(where.length === 0 ? [] : [`WHERE ${where.join(' AND ')}`]),
-    ...(terms.length === 0 ? [] : [`GROUP BY ${terms.map((_, at) => at + 1).join(', ')}`]),
+    ...(terms.length === 0 ? [] : [`GROUP BY ${terms.map((_, index) => index + 1).join(', ')}`]),
     ...(having.length === 0 ? [] : [`HAVING ${having.join(' AND ')}`]),
     ...(order.length === 0 ? [] : [`ORDER BY ${order.map((key) => orderTerm(key)).join(', ')}`]),
   ].join(' ')

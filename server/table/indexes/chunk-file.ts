@@ -44,9 +44,9 @@ export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunks: num
     const key = `${sha256} ${name}`
     const directory = directories.get(key)
     if (directory !== undefined) return directory as T
-    const made = make()
-    directories.set(key, made)
-    return made
+    const section = make()
+    directories.set(key, section)
+    return section
   }
   return new ChunkFile({ bytes, chunks, directorySum, read, damaged, cached })
 }

@@ -16,9 +16,9 @@ export class ByteBuilder {
       return
     }
     const bytes = this.#bytes
-    let at = this.#length
-    for (let index = start; index < end; index += 1, at += 1) bytes[at] = from[index] ?? 0
-    this.#length = at
+    let target = this.#length
+    for (let index = start; index < end; index += 1, target += 1) bytes[target] = from[index] ?? 0
+    this.#length = target
   }
 
   add(bytes: Uint8Array): void {

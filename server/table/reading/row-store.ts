@@ -283,6 +283,6 @@ function writeValue(column: Column, values: RowValues, bytes: Buffer, lines: Byt
 
 function areCopied(bytes: Buffer, from: number, to: number, isCopied: Uint8Array | null): boolean {
   if (isCopied === null) return true
-  for (let at = from; at < to; at += 1) if (isCopied[bytes[at] ?? 0] === 0) return false
+  for (let offset = from; offset < to; offset += 1) if (isCopied[bytes[offset] ?? 0] === 0) return false
   return to > from
 }

@@ -134,11 +134,11 @@ export async function aggregateBody(
 function totalsHint(total: Total | null): { 'Acervo-Hint'?: string } {
   if (total === null) return {}
   const { field, value } = total
-  const [equal, others] = (['eq', 'ne'] as const).map((operator) => {
+  const [equal, excluding] = (['eq', 'ne'] as const).map((operator) => {
     const condition = parameterFor({ field, operator, values: [value] }, isParameterName)
     return new URLSearchParams([condition]).toString()
   })
-  return { 'Acervo-Hint': `sums count rows and their totals; try ${others} or ${equal}` }
+  return { 'Acervo-Hint': `sums count rows and their totals; try ${excluding} or ${equal}` }
 }
 
 interface Column {
@@ -155,7 +155,7 @@ function columnsOf({ terms, measures }: Aggregation, { columns }: Groups): Colum
     field: measure.column,
     isRounded: isRounded(measure),
   }))
-  return [...ofTerms, ...ofMeasures].map((column, at) => ({ ...column, values: columns[at] ?? [] }))
+  return [...ofTerms, ...ofMeasures].map((column, index) => ({ ...column, values: columns[index] ?? [] }))
 }
 
 function jsonHead(range: PageRange, rows: number, { to }: PageLinks): string {
@@ -230,8 +230,8 @@ async function columnPieces(
       JSON.stringify(Array.from(page, (group) => columns.map(({ values }) => values[group] ?? null))),
     )
     const casts = output.map(
-      ({ field }, at) =>
-        `texts[${at + 1}]::${typeRow(field.type).stored(field)} as ${quotedName(field.name)}`,
+      ({ field }, index) =>
+        `texts[${index + 1}]::${typeRow(field.type).stored(field)} as ${quotedName(field.name)}`,
     )
     const aggregates = format.aggregates(output, (value) => parameters.add(value))
     const sql = `select ${aggregates.join(', ')} from (

@@ -82,12 +82,12 @@ export class FinishedExports {
 
   /** Reads the bytes from `start` to `end`, which is included. */
   async *read({ handle }: Finished, start: number, end: number): AsyncGenerator<Uint8Array> {
-    for (let at = start; at <= end;) {
-      const chunk = Buffer.alloc(Math.min(chunkBytes, end + 1 - at))
-      const { bytesRead } = await handle.read(chunk, 0, chunk.length, at)
+    for (let offset = start; offset <= end;) {
+      const chunk = Buffer.alloc(Math.min(chunkBytes, end + 1 - offset))
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length, offset)
       if (bytesRead === 0) throw new Error('finished export is truncated')
       yield chunk.subarray(0, bytesRead)
-      at += bytesRead
+      offset += bytesRead
     }
   }
 

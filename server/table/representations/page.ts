@@ -76,8 +76,8 @@ export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, l
   const range = isWholeTable(snapshot, query) ? pageRange(manifest.rows, query) : null
   const page = range?.page ?? query.page
   // The key includes a link, since an envelope contains links.
-  const named = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
-  return { snapshot, query, form, links, range, key: named.join('\n') }
+  const nameParts = [queryKey(snapshot, form, query), links.to(1), query.pageSize, page]
+  return { snapshot, query, form, links, range, key: nameParts.join('\n') }
 }
 
 /** Cache key: equal for queries that return the same rows in the same bytes, apart from the page. */

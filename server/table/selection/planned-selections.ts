@@ -70,25 +70,25 @@ export class PlannedSelections implements Selections {
     const isHiding = table.minGroupSize > 1
     const { terms, measures } = grouping
     const counted = isHiding ? { terms, measures: [...measures, rowsMeasure(table)] } : grouping
-    const named = { name: 'groups', terms: namesOf(terms), measures: namesOf(measures) } as const
-    let most: number | null = null
+    const key = { name: 'groups', terms: namesOf(terms), measures: namesOf(measures) } as const
+    let estimate: number | null = null
     try {
-      return await this.#cache.groups(search, named, async (signal) => {
+      return await this.#cache.groups(search, key, async (signal) => {
         const { client } = search.requester
-        const whole = { ...search, requester: { ...search.requester, signal } }
+        const abortable = { ...search, requester: { ...search.requester, signal } }
         const valueBytes = valueBytesOf(search.snapshot, counted)
-        most = await this.#groupsMax(whole, terms, this.#groupBytesMax / valueBytes)
-        if (most * valueBytes > this.#groupBytesMax)
+        estimate = await this.#groupsMax(abortable, terms, this.#groupBytesMax / valueBytes)
+        if (estimate * valueBytes > this.#groupBytesMax)
           throw new TooCostly(
-            `There may be ${most.toLocaleString('en')} groups, which need more memory than a query may use: add a condition, or group by fewer or coarser terms.`,
+            `There may be ${estimate.toLocaleString('en')} groups, which need more memory than a query may use: add a condition, or group by fewer or coarser terms.`,
           )
-        const rowSet = await this.#gate.during(most * valueBytes, client, signal, () =>
-          this.#groups(withImplied(whole), counted),
+        const rowSet = await this.#gate.during(estimate * valueBytes, client, signal, () =>
+          this.#groups(withImplied(abortable), counted),
         )
         return isHiding ? withoutSmallGroups(rowSet, table.minGroupSize) : rowSet
       })
     } catch (error) {
-      if (error instanceof TooCostly) error.groups ??= most
+      if (error instanceof TooCostly) error.groups ??= estimate
       throw error
     }
   }
@@ -106,13 +106,13 @@ export class PlannedSelections implements Selections {
    */
   async #groupsMax(search: Search, terms: Grouping['terms'], enough: number): Promise<number> {
     const { snapshot, filter, requester } = search
-    let most = 1
-    for (const term of terms) most *= await this.#valuesMax(snapshot, term, requester)
-    most = Math.min(most, snapshot.manifest.rows)
-    if (most <= enough || isUnfiltered(filter)) return most
+    let groupsMax = 1
+    for (const term of terms) groupsMax *= await this.#valuesMax(snapshot, term, requester)
+    groupsMax = Math.min(groupsMax, snapshot.manifest.rows)
+    if (groupsMax <= enough || isUnfiltered(filter)) return groupsMax
     // Each group has a row.
     const { count } = await this.find({ ...search, filter: { ...filter, ordering: [] } })
-    return Math.min(most, count)
+    return Math.min(groupsMax, count)
   }
 
   /** Returns the estimated maximum number of values of a term, null included. */

@@ -49,12 +49,12 @@ export class RowSet {
     numbers: Uint32Array,
     parts: readonly { readonly firstRow: number; readonly rows: number }[],
   ): RowSet {
-    let at = 0
+    let index = 0
     return new RowSet(
       parts.map(({ firstRow, rows }) => {
-        const from = at
-        while (at < numbers.length && (numbers[at] ?? 0) < firstRow + rows) at += 1
-        const ownRows = numbers.subarray(from, at).map((position) => position - firstRow)
+        const from = index
+        while (index < numbers.length && (numbers[index] ?? 0) < firstRow + rows) index += 1
+        const ownRows = numbers.subarray(from, index).map((position) => position - firstRow)
         return { firstRow, count: ownRows.length, rows: ownRows }
       }),
     )

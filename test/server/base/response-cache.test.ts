@@ -2,7 +2,7 @@ import { ResponseCache } from '../../../server/base/cache.ts'
 
 const body = (bytes: number) => ({ bytes: new Uint8Array(bytes), headers: {} })
 
-describe('the choice of cached bodies', () => {
+describe('the response cache', () => {
   test('records the first request of a key, and caches the body of the second', () => {
     const cache = new ResponseCache(1_000_000)
     expect([cache.isWanted('a', 100), cache.isWanted('a', 100), cache.isWanted('b', 100)]).toEqual([
@@ -12,7 +12,7 @@ describe('the choice of cached bodies', () => {
     ])
   })
 
-  test('does not request a cached body again', () => {
+  test('wants no second body for a key', () => {
     const cache = new ResponseCache(1_000_000)
     cache.isWanted('a', 100)
     cache.keep('a', body(100))
@@ -28,7 +28,7 @@ describe('the choice of cached bodies', () => {
     expect(cache.isWanted('a', bytes)).toBe(isWanted)
   })
 
-  test('caches and requests nothing without bytes', () => {
+  test('keeps nothing if it has no room', () => {
     const cache = new ResponseCache(0)
     cache.isWanted('a', 1)
     cache.keep('a', body(1))

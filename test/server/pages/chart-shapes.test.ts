@@ -67,7 +67,7 @@ test.each<[query: string, shapes: Record<string, number>]>([
   expect(shapesIn(await drawing(query))).toEqual(shapes)
 })
 
-test('each small line ends at its place in time and names its greatest value', async () => {
+test('each small multiple ends its line at its last period and labels its greatest value', async () => {
   const svg = await drawing('group=day,uf')
   const states = [...svg.matchAll(/<title>([A-Z]{2}): (\d+)<\/title>.*?class="l0"/g)]
   expect(Object.fromEntries(states.map(([, uf, most]) => [uf, most]))).toEqual(
@@ -114,6 +114,14 @@ test('a drawing names the conditions and the search that its rows match', async 
 
 const numbersIn = (page: string): string[] =>
   [...page.matchAll(/<td class="number">(.*?)<\/td>/gs)].map(([, text = '']) => text.trim())
+
+test('averages are rounded on pages, and have all digits in the API', async () => {
+  const query = 'group=day&measure=n__avg&uf__in=SP,RJ,AC'
+  expect(numbersIn((await got(`/en/dataset/d/t/chart/?${query}`)).text)).toEqual(['2.67', '5.33', '8'])
+  const { body } = await rawGet(service.app, `/api/v1/dataset/d/t/aggregate/?${query}`)
+  const { results } = JSON.parse(body.toString()) as { results: { n__avg: number }[] }
+  expect(results[0]?.n__avg).toBeCloseTo(8 / 3, 6)
+})
 
 test('a line leads over no gap in the data, and one time alone is a bar', async () => {
   const table = {

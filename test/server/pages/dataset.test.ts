@@ -201,8 +201,8 @@ test('the limits are those of the catalog', async () => {
   const { app } = await serve(shop, { rateLimits: true })
   const limits = async (language: string): Promise<string> =>
     said((await rawGet(app, `/${language}/limits/`, { Accept: 'text/html' })).body.toString())
-  expect(await limits('en')).toContain('Pages of rows 30 requests in 1 minute')
-  expect(await limits('pt')).toContain('30 requisições a cada 1 minuto')
+  expect(await limits('en')).toContain('Pages of rows 30 requests per minute')
+  expect(await limits('pt')).toContain('30 requisições a cada minuto')
   // Without limits, no limit is mentioned.
   expect(said(await page('/en/limits/'))).toContain('Pages of rows no limit')
 })

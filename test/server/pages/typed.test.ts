@@ -123,6 +123,11 @@ describe.each(['en', 'pt'] as const)('in %s', (language) => {
     }
   })
 
+  test('a float without a fraction is shown without zeros', async () => {
+    const { markup } = await page(`${at}?id=12`)
+    expect(cellsOf(markup)[0]?.[3]).toBe('1')
+  })
+
   test('values with titles are shown by them, and programs get the values', async () => {
     const [state, city] = language === 'pt' ? ['Estado', 'Município'] : ['State', 'City']
     const { markup } = await page(at)

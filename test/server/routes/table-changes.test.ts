@@ -151,7 +151,7 @@ test('changes up to an earlier snapshot never change, and `from` is another name
   expect(headers['cache-control']).toMatch(/immutable/)
 })
 
-test('there are no changes since the current snapshot', async () => {
+test('a request for changes since the current snapshot gets an empty list', async () => {
   const { status, body, headers } = await get(`?since=${ids[2]}`)
   expect([status, JSON.parse(body), headers['acervo-changes']]).toEqual([
     200,

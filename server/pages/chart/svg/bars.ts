@@ -24,13 +24,13 @@ function nameWidth(name: string): number {
 /** Draws a bar for each group, followed by its value. */
 export function bars(drawing: Sized): Drawn {
   const { groups, series, width } = drawing
-  const textOf = ({ marks: [only, ...others] }: DrawnGroup): string => {
-    const sum = others.reduce((total, mark) => total + (mark?.value ?? 0), only?.value ?? 0)
+  const textOf = ({ marks: [only, ...furtherMarks] }: DrawnGroup): string => {
+    const sum = furtherMarks.reduce((total, mark) => total + (mark?.value ?? 0), only?.value ?? 0)
     const exact = series.length === 1 ? (only?.text ?? '') : ''
     return exact === '' || exact.length > valueMax ? drawing.short(sum) : exact
   }
-  const longest = groups.reduce((most, group) => Math.max(most, textOf(group).length), 0)
-  const longestName = groups.reduce((most, { name }) => Math.max(most, nameWidth(name)), 0)
+  const longest = groups.reduce((longestSoFar, group) => Math.max(longestSoFar, textOf(group).length), 0)
+  const longestName = groups.reduce((widest, { name }) => Math.max(widest, nameWidth(name)), 0)
   // On narrow charts, long names stand above their bars.
   const namesAreAbove = width === chartWidths.narrow && longestName > width / 3
   const barLeft = namesAreAbove ? 0 : Math.min(width / 2, longestName + 12)

@@ -126,10 +126,10 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
     const [row, column] = tilePlaces[name] ?? []
     if (row === undefined || column === undefined) return []
     const points = shown.flatMap(({ at, marks }) => (marks[place] ? [{ at, mark: marks[place] }] : []))
-    const most = points.reduce((greatest, { mark }) => Math.max(greatest, mark.value), 0)
+    const highest = points.reduce((greatest, { mark }) => Math.max(greatest, mark.value), 0)
     const steps = points.map(({ at, mark }) => {
       const x = to === from ? 0 : ((at - from) / (to - from)) * plotWidth
-      const y = top + plotHeight - (Math.max(0, mark.value) / (most || 1)) * plotHeight
+      const y = top + plotHeight - (Math.max(0, mark.value) / (highest || 1)) * plotHeight
       return `${round(x)} ${round(y)}`
     })
     const isOpen = isPartial && points.at(-1)?.at === to && steps.length > 1
@@ -142,8 +142,8 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
       lineThrough(isOpen ? steps.slice(0, -1) : steps) +
       (isOpen ? lineThrough(steps.slice(-2), true) : '') +
       label +
-      textAt(short(most), numberAt, isNarrow ? 24 : 12, { ...anchor, ...value })
-    return [moved(column * wide, row * tall, element('title', xmlText(`${name}: ${short(most)}`)) + drawn)]
+      textAt(short(highest), numberAt, isNarrow ? 24 : 12, { ...anchor, ...value })
+    return [moved(column * wide, row * tall, element('title', xmlText(`${name}: ${short(highest)}`)) + drawn)]
   })
   const period = `${shown[0]?.name ?? ''} – ${shown.at(-1)?.name ?? ''}`
   const axis = textAt(period, 0, 9 * tall + 12, { fill: soft, class: 'soft' })

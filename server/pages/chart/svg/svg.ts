@@ -126,9 +126,11 @@ function legendOf(drawing: Sized): Drawn {
   const body = names.map((name, index) => {
     const room = legendCharacter * name.length + 35
     if (left > 0 && left + room > width) [left, line] = [0, line + 1]
-    const at = left
+    const start = left
     left += room
-    return rect(at, line * lineHeight + 3, 10, 10, index) + textAt(name, at + 15, line * lineHeight + 12)
+    return (
+      rect(start, line * lineHeight + 3, 10, 10, index) + textAt(name, start + 15, line * lineHeight + 12)
+    )
   })
   return { height: lineHeight * (line + 1) + 6, body: body.join('') }
 }

@@ -48,7 +48,7 @@ const labelGap = 26
 
 function plotOf(drawing: Sized): { readonly plotWidth: number; readonly plotHeight: number } {
   const { series, width } = drawing
-  const longest = series.reduce((most, name) => Math.max(most, shortName(name).length), 0)
+  const longest = series.reduce((longestSoFar, name) => Math.max(longestSoFar, shortName(name).length), 0)
   const right = hasEndLabels(drawing) ? characterWidth * longest + labelGap : 4
   return {
     plotWidth: width - plotLeft - right,
@@ -84,7 +84,7 @@ function axes(
       textAt(short(tick), plotLeft - 6, y(tick) + 4, { 'text-anchor': 'end', fill: soft, class: 'soft' }),
   )
   const labelWidth =
-    characterWidth * groups.reduce((most, { name }) => Math.max(most, shortName(name).length), 0)
+    characterWidth * groups.reduce((longest, { name }) => Math.max(longest, shortName(name).length), 0)
   const labels = Math.max(1, Math.min(8, Math.floor(plotWidth / (labelWidth + 14))))
   const step = Math.ceil(groups.length / labels)
   let end = -Infinity
@@ -163,9 +163,9 @@ function endLabels(drawing: Sized, y: (value: number) => number, x: (index: numb
   const labels = ends
     .toSorted((a, b) => a.top - b.top)
     .map(({ name, place, left, top }) => {
-      const at = Math.max(top + 4, free)
-      free = at + lineHeight - 2
-      return rect(left + 8, at - 9, 10, 10, place) + textAt(shortName(name), left + 22, at)
+      const baseline = Math.max(top + 4, free)
+      free = baseline + lineHeight - 2
+      return rect(left + 8, baseline - 9, 10, 10, place) + textAt(shortName(name), left + 22, baseline)
     })
   return labels.join('')
 }

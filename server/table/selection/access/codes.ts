@@ -133,8 +133,9 @@ export class CodeScan implements AccessPath<CodesStep> {
     if (!coded.fits) return null
     // Clauses are ordered by their rows, the fewest first.
     if (clauses[0] !== undefined && maxRows(clauses[0]) === 0) return groupsOfNoRows(grouping)
-    const [only, ...others] = dictionaries.values()
-    if (only !== undefined && others.length === 0 && clauses.length === 0) return coded.ofDictionary(only)
+    const [only, ...furtherDictionaries] = dictionaries.values()
+    if (only !== undefined && furtherDictionaries.length === 0 && clauses.length === 0)
+      return coded.ofDictionary(only)
     // Codes of more than half of the cache would not stay in it, and to inflate them takes longer than DuckDB does.
     const fields = new Set([...dictionaries.keys(), ...clauses.flat().map(({ field }) => field)])
     const bytes = [...fields].reduce((sum, name) => sum + codeBytes(distinctValues(snapshot, name)) * rows, 0)
@@ -190,8 +191,8 @@ export class CodeScan implements AccessPath<CodesStep> {
     const clauses = new Clauses(new Map([...dictionaries].map(([name, { rows }]) => [name, rows])))
     for (const condition of conditions) {
       const { name } = baseOf(condition.field)
-      const isPart = operatorRow(condition.operator).operandKind === 'part'
-      const part = isPart ? await foldedText(condition.values[0] ?? '', this.#pool, requester) : ''
+      const searchesSubstring = operatorRow(condition.operator).operandKind === 'part'
+      const part = searchesSubstring ? await foldedText(condition.values[0] ?? '', this.#pool, requester) : ''
       clauses.add([{ field: name, chosen: selectedCodes(dictionaryOf(name), condition, part) }])
     }
     for (const word of words) {

@@ -113,7 +113,7 @@ async function spansOf(
   const { field, direction } = sorted
   const { operator, values } = condition
   const { rows } = snapshot.manifest
-  return reading(snapshot, sorted, async (valueAt) => {
+  return withValueReader(snapshot, sorted, async (valueAt) => {
     const isDescending = direction === 'desc'
     const first = (isAfter: (value: string) => boolean): number => {
       let [low, high] = [0, rows]
@@ -199,10 +199,10 @@ function placesIn(spans: readonly Span[]): Uint32Array {
 class Incomparable extends Error {}
 
 /**
- * Runs work with a function that reads the canonical values of a sequence by rank. Returns null if the values
- * cannot be compared.
+ * Runs work with a function that returns the canonical value at a place in the order of a field. Returns null if the
+ * values cannot be compared.
  */
-async function reading<T>(
+async function withValueReader<T>(
   snapshot: Snapshot,
   { field, order }: Sorted,
   work: (valueAt: (place: number) => string | null) => Promise<T>,
@@ -217,8 +217,8 @@ async function reading<T>(
   const table = order === null ? null : new OrderedTable(snapshot, order)
   const stored = new StoredRows(snapshot, stores)
   try {
-    const readAt = (at: number): string | null => {
-      const position = table === null ? at : (table.positions(Uint32Array.of(at))[0] ?? 0)
+    const readAt = (rank: number): string | null => {
+      const position = table === null ? rank : (table.positions(Uint32Array.of(rank))[0] ?? 0)
       const row = stored.row(position)
       if (row === null) throw new Incomparable()
       values.find(row.bytes, row.start, index + 1)
@@ -232,11 +232,11 @@ async function reading<T>(
     }
     // Bisections for several values start with the same ranks, so their values are cached.
     const valuesAt = new Map<number, string | null>()
-    return await work((at) => {
-      const cached = valuesAt.get(at)
+    return await work((rank) => {
+      const cached = valuesAt.get(rank)
       if (cached !== undefined) return cached
-      const value = readAt(at)
-      valuesAt.set(at, value)
+      const value = readAt(rank)
+      valuesAt.set(rank, value)
       return value
     })
   } catch (error) {

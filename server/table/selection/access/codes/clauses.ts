@@ -29,12 +29,12 @@ export class Clauses {
 
   /** Adds a condition: at least one of some fields has one of its selected values. */
   add(alternatives: readonly Pick<Choice, 'field' | 'chosen'>[]): void {
-    const [first, ...others] = alternatives.map((condition) =>
+    const [first, ...furtherChoices] = alternatives.map((condition) =>
       this.#choice(condition.field, condition.chosen),
     )
     if (first === undefined) return
-    if (others.length > 0) {
-      this.#several.push([first, ...others])
+    if (furtherChoices.length > 0) {
+      this.#several.push([first, ...furtherChoices])
       return
     }
     const earlier = this.#chosenByField.get(first.field)
@@ -66,8 +66,8 @@ export class Clauses {
 }
 
 function withoutNone(clause: Clause): Clause {
-  const [first, ...others] = clause.filter(({ rows }) => rows > 0)
-  return first === undefined ? clause : [first, ...others]
+  const [first, ...furtherChoices] = clause.filter(({ rows }) => rows > 0)
+  return first === undefined ? clause : [first, ...furtherChoices]
 }
 
 /** Returns the most rows in which a clause can hold. */
