@@ -82,15 +82,15 @@ type LineParts = [
 ]
 
 function figuresOf(runs: readonly Measured[]): Figures {
-  const of = (key: keyof Figures): number => median(runs.map((run) => run[key]))
+  const medianOf = (key: keyof Figures): number => median(runs.map((run) => run[key]))
   return {
-    perSecond: of('perSecond'),
-    cpuMs: of('cpuMs'),
-    loopBusyMs: of('loopBusyMs'),
-    loopDelayMaxMs: of('loopDelayMaxMs'),
-    p50: of('p50'),
-    p99: of('p99'),
-    rssMaxMb: of('rssMaxMb'),
+    perSecond: medianOf('perSecond'),
+    cpuMs: medianOf('cpuMs'),
+    loopBusyMs: medianOf('loopBusyMs'),
+    loopDelayMaxMs: medianOf('loopDelayMaxMs'),
+    p50: medianOf('p50'),
+    p99: medianOf('p99'),
+    rssMaxMb: medianOf('rssMaxMb'),
   }
 }
 

@@ -33,7 +33,7 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
     return rowCount
   }
   for (const table of ['packed', 'packed_small'])
-    for (const state of ['', ...states.map(of)]) await count(table, state)
+    for (const state of ['', ...states.map(stateCondition)]) await count(table, state)
   /** Returns a random page of the rows of a query. */
   const anywhere = (table: string, query: string, size = 100, order = ''): string => {
     const pages = Math.max(1, Math.floor((counts.get(`${table} ${query}`) ?? 0) / size))
@@ -44,16 +44,16 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
   const targets = {
     page: () => anywhere('packed', ''),
     pageSmall: () => anywhere('packed_small', ''),
-    first: () => addressOf('packed', 1, 100, of(pick(states))),
-    firstSmall: () => addressOf('packed_small', 1, 100, of(pick(states))),
-    deep: () => anywhere('packed', of(pick(states))),
-    deepSmall: () => anywhere('packed_small', of(pick(states))),
-    orderedFirst: () => addressOf('packed', 1, 100, `${of(pick(states))}${inOrder}`),
-    orderedFirstSmall: () => addressOf('packed_small', 1, 100, `${of(pick(states))}${inOrder}`),
-    orderedDeep: () => anywhere('packed', of(pick(states)), 100, inOrder),
-    orderedDeepSmall: () => anywhere('packed_small', of(pick(states)), 100, inOrder),
+    first: () => addressOf('packed', 1, 100, stateCondition(pick(states))),
+    firstSmall: () => addressOf('packed_small', 1, 100, stateCondition(pick(states))),
+    deep: () => anywhere('packed', stateCondition(pick(states))),
+    deepSmall: () => anywhere('packed_small', stateCondition(pick(states))),
+    orderedFirst: () => addressOf('packed', 1, 100, `${stateCondition(pick(states))}${inOrder}`),
+    orderedFirstSmall: () => addressOf('packed_small', 1, 100, `${stateCondition(pick(states))}${inOrder}`),
+    orderedDeep: () => anywhere('packed', stateCondition(pick(states)), 100, inOrder),
+    orderedDeepSmall: () => anywhere('packed_small', stateCondition(pick(states)), 100, inOrder),
     order: () => anywhere('packed', '', 100, otherOrder),
-    orderFiltered: () => anywhere('packed', of(pick(states)), 100, otherOrder),
+    orderFiltered: () => anywhere('packed', stateCondition(pick(states)), 100, otherOrder),
   } as const
   const cpuTimes = new Map<string, number[]>()
   // Alternating, so that other work of the machine affects all of them.
@@ -89,7 +89,7 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
   ]
 }
 
-const of = (state: string): string => `&state=${state}`
+const stateCondition = (state: string): string => `&state=${state}`
 
 function addressOf(table: string, page: number, size: number, query: string): string {
   return `/api/v1/dataset/bench/${table}/data/?page=${page}&page_size=${size}${query}`

@@ -73,7 +73,7 @@ async function honest({ port }: Server, bench: Bench, seconds: number): Promise<
   const times: number[] = []
   let failed = 0
   const end = performance.now() + seconds * 1000
-  const read = async (reader: number): Promise<void> => {
+  const readPages = async (reader: number): Promise<void> => {
     await setTimeout(Math.random() * thinkMs)
     while (performance.now() < end) {
       await runLoad({
@@ -90,7 +90,7 @@ async function honest({ port }: Server, bench: Bench, seconds: number): Promise<
       await setTimeout(thinkMs)
     }
   }
-  await Promise.all(Array.from({ length: honestReaders }, (_, reader) => read(reader)))
+  await Promise.all(Array.from({ length: honestReaders }, (_, reader) => readPages(reader)))
   const sorted = times.toSorted((a, b) => a - b)
   return { p95: sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN, answers: times.length, failed }
 }

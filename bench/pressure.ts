@@ -65,7 +65,7 @@ export async function refreshes(
   const rssMb = rssMaxBytes / 1e6
   const title = `${seconds} s, 200 readers, random pages of five tables, a refresh every 5 s`
   const detail = `${result.requests} answers, ${result.perSecond.toFixed(0)}/s, p99 ${result.p99.toFixed(0)} ms, ${published} refreshes, ${versions.size} snapshots seen`
-  const plain = (name: string, unit: string, ours: number, limit: number): Line => ({
+  const lineOf = (name: string, unit: string, ours: number, limit: number): Line => ({
     title: `${title}: ${name}`,
     unit,
     ours,
@@ -77,9 +77,9 @@ export async function refreshes(
     figures: [],
   })
   return [
-    plain('errors', '', errors, 0),
-    plain('answers that mix snapshots', '', mixed + twice, 0),
-    plain('highest RSS', 'MB', rssMb, 600),
+    lineOf('errors', '', errors, 0),
+    lineOf('answers that mix snapshots', '', mixed + twice, 0),
+    lineOf('highest RSS', 'MB', rssMb, 600),
   ]
 }
 

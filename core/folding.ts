@@ -17,10 +17,10 @@ const alike: readonly (readonly [signs: string, sign: string])[] = [
     (code) => [String.fromCodePoint(code), String.fromCodePoint(code - 0xfee0).toLowerCase()] as const,
   ),
 ]
-const plain = new Map(
+const plainLetters = new Map(
   alike.flatMap(([signs, sign]) => Array.from(signs, (letter) => [letter, sign] as const)),
 )
-const [from, to] = [[...plain.keys()].join(''), [...plain.values()].join('')]
+const [from, to] = [[...plainLetters.keys()].join(''), [...plainLetters.values()].join('')]
 
 /**
  * SQL: folds a text. Search texts are folded by the same expression, so that they match stored texts. Texts
@@ -34,5 +34,5 @@ export function foldedSql(text: string): string {
 /** Folds a text like `foldedSql`, for comparisons that need not be exact. */
 export function foldText(text: string): string {
   const base = text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
-  return Array.from(base, (sign) => plain.get(sign) ?? sign).join('')
+  return Array.from(base, (sign) => plainLetters.get(sign) ?? sign).join('')
 }

@@ -18,15 +18,15 @@ export async function acervo({ folder, file }: Source): Promise<Peer> {
   })
   if (job.status !== 0) throw new Error('covid19/caso_full was not published')
   const { port, pid, stop } = await startService({ ...environment, CACHE_MB: '0' })
-  const of = (state: string): string => `${rows(port)}100&state=${state}`
+  const stateUrl = (state: string): string => `${rows(port)}100&state=${state}`
   const pages = await pagesOf(`${rows(port)}100`)
   return {
     name: 'Acervo',
     asks: {
       page: (share) => `${rows(port)}100&page=${1 + Math.floor(share * pages)}`,
-      first: of,
-      deep: (state, { rows: count }) => `${of(state)}&page=${Math.floor(count / 200)}`,
-      ordered: (state) => `${of(state)}&ordering=-order_for_place`,
+      first: stateUrl,
+      deep: (state, { rows: count }) => `${stateUrl(state)}&page=${Math.floor(count / 200)}`,
+      ordered: (state) => `${stateUrl(state)}&ordering=-order_for_place`,
       contains: (text) => `${rows(port)}100&city__contains=${text}`,
       count: (state) => `${rows(port)}1&state=${state}`,
       groups: (fields) => `${base(port)}/aggregate/?group=${fields.join()}&page_size=1000`,

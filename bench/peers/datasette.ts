@@ -27,14 +27,14 @@ export async function datasette({ folder, file, fields, bin, rows }: Source): Pr
     {},
     `${table}1`,
   )
-  const of = (state: string): string => `${table}100&state=${state}`
+  const stateUrl = (state: string): string => `${table}100&state=${state}`
   return {
     name: 'Datasette (SQLite)',
     asks: {
       page: (share) => `${table}100&_next=${Math.floor(share * (rows - 100))}`,
-      first: of,
-      deep: (state, { row }) => `${of(state)}&_next=${row}`,
-      ordered: (state) => `${of(state)}&_sort_desc=order_for_place`,
+      first: stateUrl,
+      deep: (state, { row }) => `${stateUrl(state)}&_next=${row}`,
+      ordered: (state) => `${stateUrl(state)}&_sort_desc=order_for_place`,
       contains: (text) => `${table}100&city__contains=${text}`,
       count: (state) => `${table}1&state=${state}`,
     },

@@ -32,14 +32,14 @@ export async function drf({ folder, file, fields, bin, rows }: Source): Promise<
     environment,
     `${table}1`,
   )
-  const of = (state: string): string => `${table}100&state=${state}`
+  const stateUrl = (state: string): string => `${table}100&state=${state}`
   return {
     name: 'DRF (PostgreSQL)',
     asks: {
       page: (share) => `${table}100&page=${1 + Math.floor((share * rows) / 100)}`,
-      first: of,
-      deep: (state, { rows: count }) => `${of(state)}&page=${Math.floor(count / 200)}`,
-      ordered: (state) => `${of(state)}&ordering=-order_for_place`,
+      first: stateUrl,
+      deep: (state, { rows: count }) => `${stateUrl(state)}&page=${Math.floor(count / 200)}`,
+      ordered: (state) => `${stateUrl(state)}&ordering=-order_for_place`,
       contains: (text) => `${table}100&city__icontains=${text}`,
       count: (state) => `${table}1&state=${state}`,
     },

@@ -193,17 +193,17 @@ export function joinDocuments(
   files: readonly CatalogFile[],
   parsedTexts: ReadonlyMap<string, unknown>,
 ): JoinedDocument {
-  const read = files.map(({ file, text }) => {
+  const parsedFiles = files.map(({ file, text }) => {
     const document = parsedTexts.has(text) ? knownDocument(text, parsedTexts.get(text)) : readDocument(text)
     return { file, document }
   })
-  const [main, ...included] = read
+  const [main, ...included] = parsedFiles
   if (main === undefined) throw new RangeError('the catalog has no file')
-  const problems = read.flatMap(({ file, document }) =>
+  const problems = parsedFiles.flatMap(({ file, document }) =>
     document.problems.map((problem) => ({ ...problem, file })),
   )
-  const roots = new Map(files.map(({ text }, index) => [text, read[index]?.document.root]))
-  const readable = read.every(({ document }) => document.readable)
+  const roots = new Map(files.map(({ text }, index) => [text, parsedFiles[index]?.document.root]))
+  const readable = parsedFiles.every(({ document }) => document.readable)
   if (included.length === 0 && !isMap(main.document.root, 'include'))
     return {
       ...main.document,
@@ -233,7 +233,7 @@ export function joinDocuments(
       datasets.push(dataset)
     }
   }
-  const within = (position: Path): { file: string; document: PlacedDocument; path: Path } => {
+  const ownerOf = (position: Path): { file: string; document: PlacedDocument; path: Path } => {
     const owner =
       position[0] === 'datasets' && typeof position[1] === 'number' ? owners[position[1]] : undefined
     return owner === undefined
@@ -246,11 +246,11 @@ export function joinDocuments(
     problems,
     readable,
     placeOf: (position, ofKey) => {
-      const { file, document, path: inner } = within(position)
+      const { file, document, path: inner } = ownerOf(position)
       return { ...document.placeOf(inner, ofKey), file }
     },
     writtenAt: (position) => {
-      const { document, path: inner } = within(position)
+      const { document, path: inner } = ownerOf(position)
       return document.writtenAt(inner)
     },
   }
@@ -258,8 +258,8 @@ export function joinDocuments(
 
 /** Returns a document with a known value. Parses the text only when a position is requested. */
 function knownDocument(text: string, root: unknown): PlacedDocument {
-  let read: PlacedDocument | null = null
-  const document = (): PlacedDocument => (read ??= readDocument(text))
+  let parsed: PlacedDocument | null = null
+  const document = (): PlacedDocument => (parsed ??= readDocument(text))
   return {
     root,
     problems: [],

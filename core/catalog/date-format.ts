@@ -35,10 +35,10 @@ const months: readonly (readonly [short: readonly string[], long: readonly strin
 export function monthsOf(
   name: string,
 ): readonly { readonly word: 'mmm' | 'mmmm'; readonly number: number }[] {
-  const [plain, isShort] = [name.toLowerCase().replace(/\.$/, ''), name.endsWith('.')]
+  const [bareName, isShort] = [name.toLowerCase().replace(/\.$/, ''), name.endsWith('.')]
   return months.flatMap(([short, long], index) => [
-    ...(short.includes(plain) ? [{ word: 'mmm' as const, number: index + 1 }] : []),
-    ...(long.includes(plain) && !isShort ? [{ word: 'mmmm' as const, number: index + 1 }] : []),
+    ...(short.includes(bareName) ? [{ word: 'mmm' as const, number: index + 1 }] : []),
+    ...(long.includes(bareName) && !isShort ? [{ word: 'mmmm' as const, number: index + 1 }] : []),
   ])
 }
 

@@ -113,9 +113,9 @@ const remedies: Partial<Record<YAMLError['code'], string>> = {
   UNEXPECTED_TOKEN: 'write quotes within a text twice, close the quotes, or correct the indent of this line',
 }
 
-/** @param rest text from the problem on */
-function explained({ code, message }: YAMLError, rest: string): string {
-  const [key = ''] = /^[^\s:]*/.exec(rest) ?? []
+/** @param remainingText text from the problem on */
+function explained({ code, message }: YAMLError, remainingText: string): string {
+  const [key = ''] = /^[^\s:]*/.exec(remainingText) ?? []
   if (code === 'DUPLICATE_KEY') return `the key "${key}" is given twice: remove one of them`
   const remedy = remedies[code]
   return remedy === undefined ? message : `${message}: ${remedy}`

@@ -281,15 +281,15 @@ function checkChart(
       report(['group', index], `"${name}" has no dates, so it has no ${part}`)
   }
   if (measure === 'rows') return
-  const [name, of] = splitEnd(measure, measureFunctionNames)
+  const [name, functionName] = splitEnd(measure, measureFunctionNames)
   const field = fields.find((item) => item.name === name)
-  if (field === undefined || of === null)
+  if (field === undefined || functionName === null)
     report(
       ['measure'],
       `"${measure}" is not a measure: write rows, or a field and a function, such as ${fieldNames[0] ?? ''}__count`,
     )
-  else if (['sum', 'avg', 'median'].includes(of) && typeRow(field.type).wire.kind !== 'number')
-    report(['measure'], `"${name}" has no numbers, so it has no ${of}`)
+  else if (['sum', 'avg', 'median'].includes(functionName) && typeRow(field.type).wire.kind !== 'number')
+    report(['measure'], `"${name}" has no numbers, so it has no ${functionName}`)
 }
 
 function checkFieldUses(table: TableDefinition, fieldNames: readonly string[], report: ReportFault): void {

@@ -18,7 +18,7 @@ export function readSettings(
   const faults: string[] = []
   // Report a malformed port once, not again in the address that contains it.
   const port = settingRows.port.parse(environment['PORT'] ?? '') ?? settingRows.port.default
-  const read = <Key extends keyof Rows>(key: Key, workers = 1): Settings[Key] => {
+  const valueOf = <Key extends keyof Rows>(key: Key, workers = 1): Settings[Key] => {
     const setting: SettingRow<unknown> = settingRows[key]
     const text = environment[setting.name] || setting.default.replace('$PORT', String(port))
     const { auto } = setting
@@ -28,9 +28,9 @@ export function readSettings(
     return value as Settings[Key]
   }
   const keys = Object.keys(settingRows) as (keyof Rows)[]
-  const workers = read('workers')
+  const workers = valueOf('workers')
   faults.splice(0)
-  const settings = Object.fromEntries(keys.map((key) => [key, read(key, workers)])) as unknown as Settings
+  const settings = Object.fromEntries(keys.map((key) => [key, valueOf(key, workers)])) as unknown as Settings
   for (const [name, advice] of Object.entries(removedSettings))
     if (environment[name]) faults.push(`${name} ${advice}`)
   if (faults.length > 0) throw new StartError(faults.join('\n'))

@@ -218,13 +218,13 @@ export class NewerManifest extends DamagedManifest {
  */
 export function parseManifest(text: string, key: string): Manifest {
   try {
-    const { manifest_sha256: _own, ...rest } = JSON.parse(text) as Record<string, unknown>
+    const { manifest_sha256: _own, ...unsealed } = JSON.parse(text) as Record<string, unknown>
     // Compares the exact text, including keys unknown to this version, so that no flipped bit passes for
     // another date or count.
-    if (sealed(rest) !== text) throw new Error('its content differs from its checksum')
-    const { format } = rest
+    if (sealed(unsealed) !== text) throw new Error('its content differs from its checksum')
+    const { format } = unsealed
     if (typeof format === 'number' && format > manifestFormat) throw new NewerManifest(key, format)
-    const manifest = manifestShape.parse(rest)
+    const manifest = manifestShape.parse(unsealed)
     const gap = manifest.parts.findIndex((part, index) => part.firstRow !== rowsBefore(manifest.parts, index))
     if (gap !== -1 || rowsBefore(manifest.parts, manifest.parts.length) !== manifest.rows) {
       throw new Error('the row counts of its parts do not add up to its total')

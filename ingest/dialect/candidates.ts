@@ -162,8 +162,9 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const best = bestOf(candidatesIn(text, isComplete, commentMark))
   if (best === null || best.firstLine.length === 1) return null
   // If this candidate skips more lines than the best one without comments, it has mistaken rows for comments.
-  const plain = bestOf(candidatesIn(text, isComplete))
-  if (plain !== null && plain.firstLine.length > 1 && plain.skipLines < best.skipLines) return null
+  const uncommented = bestOf(candidatesIn(text, isComplete))
+  if (uncommented !== null && uncommented.firstLine.length > 1 && uncommented.skipLines < best.skipLines)
+    return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
   const [header, ...furtherRows] = marked.filter(isRow)
   if (header === undefined) return best

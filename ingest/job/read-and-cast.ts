@@ -54,7 +54,7 @@ export async function readAndCast(
     const hasElsewhere = (name: string): boolean => missingFields.some((lacks) => !lacks.includes(name))
     const intake = new Intake({ table, db, scratch, acceptsDrift, hasElsewhere })
     const taker = { folder, bytes: job.batchBytes, take: (batch: Batch) => intake.convert(batch) }
-    const places = reusable === null ? [...files.keys()] : reusable.read
+    const places = reusable === null ? [...files.keys()] : reusable.filesToRead
     const filesToRead = places.flatMap((place) => files[place] ?? [])
     const read = await steps.time(
       'reading',

@@ -44,7 +44,7 @@ export function partitionsOf(
   { read, intake, reusable, plan }: CastSource & { readonly plan: Planned },
 ): Pick<Manifest, 'partitions' | 'header'> {
   if (table.partition === null) return {}
-  const places = reusable === null ? [...files.keys()] : reusable.read
+  const places = reusable === null ? [...files.keys()] : reusable.filesToRead
   let first = 0
   const lackingIn = read.fileCounts.map(({ members }) => {
     const fileHeaders = read.headers.slice(first, first + members)

@@ -83,8 +83,11 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
   const unchanged = new Set([...reused.values()].map(({ key }) => key))
   const added = parts.filter((file) => !reused.has(file)).map((file) => path.join(folder, file))
   const removed = before.parts.filter(({ file }) => !unchanged.has(`${home}/${file}`))
-  const read = [...removed, ...before.files.filter(({ file }) => starts.some((start) => start.file === file))]
-  const release = await store.pin(read.map((file) => ({ ...file, key: `${home}/${file.file}` })))
+  const comparedFiles = [
+    ...removed,
+    ...before.files.filter(({ file }) => starts.some((start) => start.file === file)),
+  ]
+  const release = await store.pin(comparedFiles.map((file) => ({ ...file, key: `${home}/${file.file}` })))
   try {
     const step = await compare(work, folder, {
       since: before.snapshot,

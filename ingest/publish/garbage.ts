@@ -40,7 +40,7 @@ export async function removeGarbage(
     const isBegun = id !== current.snapshot && !orphans.includes(id)
     if (isBegun && (await store.stat(layout.manifest(table, id))) === null) orphans.push(id)
   }
-  const rest = ids.filter((id) => !orphans.includes(id))
-  const old = removable(rest, current, now, { count, graceMs: graceMs + readersMs })
-  for (const id of [...orphans, ...old]) await removeSnapshot(store, table, id)
+  const remainingIds = ids.filter((id) => !orphans.includes(id))
+  const expired = removable(remainingIds, current, now, { count, graceMs: graceMs + readersMs })
+  for (const id of [...orphans, ...expired]) await removeSnapshot(store, table, id)
 }

@@ -71,7 +71,7 @@ export async function runIngest(
   const log = quiet ? () => undefined : (line: string) => console.log(line)
   const hasSamples = (await sampledTables(tables)).length > 0
   const code = conclude(outcomes, settings.sources, { isNamed: names.length > 0, hasSamples }, log)
-  const rest = [
+  const results = [
     await afterwards('the parsed catalog was not stored, so the next start takes longer', () =>
       withWarehouseLock(store, () => parsed.keep()),
     ),
@@ -93,7 +93,7 @@ export async function runIngest(
       ),
     ),
   ]
-  return rest.every((isDone) => isDone) ? code : 1
+  return results.every((isDone) => isDone) ? code : 1
 }
 
 /** Runs a task that depends on all tables; returns false if it fails, so that the other tasks still run. */

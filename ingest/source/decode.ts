@@ -167,8 +167,8 @@ function utf16(encoding: Encoding, name: string): Decoder {
         if (bytes % 2 !== 0)
           throw new TableFailure(`${name} ends within a UTF-16 character, so it is cut off: fetch it again`)
         // The end of the file may be half of a surrogate pair.
-        const rest = half + (decoder?.end() ?? '')
-        return bytesOf(rest, loneSurrogate, (index) => rest.charCodeAt(index))
+        const tail = half + (decoder?.end() ?? '')
+        return bytesOf(tail, loneSurrogate, (index) => tail.charCodeAt(index))
       },
     },
     '\uFEFF',
@@ -207,8 +207,8 @@ function withoutMark({ write, end }: Decoder, mark: string): Decoder {
       return start(false)
     },
     end: () => {
-      const rest = end()
-      return waiting === null ? rest : Buffer.concat([start(true), rest])
+      const tail = end()
+      return waiting === null ? tail : Buffer.concat([start(true), tail])
     },
   }
 }

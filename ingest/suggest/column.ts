@@ -23,11 +23,11 @@ export function suggestField(column: SeenColumn): SuggestedField {
   if (fieldOfType !== null && fieldOfType.keys.type !== 'string') return fieldOfType
   const doubtful = sure.filter((text) => !markedNulls.has(text))
   const isTrimmed = isPadded(column, filled)
-  const plain = isTrimmed ? [...new Set(filled.map((text) => text.trim()))] : filled
+  const trimmed = isTrimmed ? [...new Set(filled.map((text) => text.trim()))] : filled
   const texts = isTrimmed
     ? new Map([...column.texts].map(([text, count]) => [text.trim(), count]))
     : column.texts
-  const untrimmed = fieldOfType ?? textField({ ...column, texts }, plain, nulls, doubtful)
+  const untrimmed = fieldOfType ?? textField({ ...column, texts }, trimmed, nulls, doubtful)
   const text = isTrimmed ? trimmedField(untrimmed, filled) : untrimmed
   const withNulls = { ...text, keys: { ...text.keys, ...nulls } }
   return marked.length === 0 ? withNulls : { ...withNulls, ...nullsSaid(text, marked) }

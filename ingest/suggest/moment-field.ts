@@ -43,8 +43,8 @@ export function momentKeys({ type, formats }: MomentForm): FieldKeys {
 }
 
 export function writtenAs({ type, formats }: MomentForm): string {
-  const plain = { date: 'yyyy-mm-dd', datetime: 'yyyy-mm-dd hh:mm:ss', time: 'hh:mm:ss' }
-  return formats.length === 0 ? plain[type] : formats.join(' or ')
+  const plainFormats = { date: 'yyyy-mm-dd', datetime: 'yyyy-mm-dd hh:mm:ss', time: 'hh:mm:ss' }
+  return formats.length === 0 ? plainFormats[type] : formats.join(' or ')
 }
 
 /** Proposes text for values such as `3:45`, and asks whether they are hours and minutes or minutes and seconds. */

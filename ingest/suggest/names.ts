@@ -12,13 +12,13 @@ const asciiLetters: Readonly<Record<string, string>> = {
 export function namesFor(header: readonly string[], hasHeader: boolean): string[] {
   const names = new Set<string>()
   for (const [index, cell] of header.entries()) {
-    const plain = hasHeader
+    const plainName = hasHeader
       ? cell
           .normalize('NFD')
           .replaceAll(/[\p{M}\p{Cf}]/gu, '')
           .toLowerCase()
       : ''
-    const word = plain
+    const word = plainName
       .replaceAll(/[ßłøæœđı]/g, (letter) => asciiLetters[letter] ?? '')
       .replaceAll(/[^a-z0-9]+/g, '_')
       .replaceAll(/^_|_$/g, '')

@@ -136,8 +136,8 @@ export function numberForm(
   const loss = lossOf(bareNumbers)
   if (loss !== null) return loss
   const valueOf = ({ decimal, groups }: (typeof usedForms)[number], digits: string): string => {
-    const plain = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
-    return decimal === ',' ? plain.replace(',', '.') : plain
+    const ungrouped = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
+    return decimal === ',' ? ungrouped.replace(',', '.') : ungrouped
   }
   for (const digits of digitTexts) {
     const value = Number(valueOf(first, digits))
@@ -146,8 +146,8 @@ export function numberForm(
       return { example, separator: digits.includes(',') ? ',' : '.' }
     }
   }
-  const plain = digitTexts.map((digits) => valueOf(first, digits))
-  const counted = enumerationOf(plain)
+  const plainNumbers = digitTexts.map((digits) => valueOf(first, digits))
+  const counted = enumerationOf(plainNumbers)
   if (counted !== null) return enumerationQuestion(counted, first.decimal)
   return {
     decimal: first.decimal,
@@ -156,10 +156,10 @@ export function numberForm(
       bareNumbers.some(({ marks }) => marks.includes(mark)),
     ),
     minus: minusForms.filter((form) => bareNumbers.some(({ minus }) => minus === form)),
-    integerDigits: Math.max(...plain.map((text) => /^0*([0-9]*)/.exec(text)?.[1]?.length ?? 0), 1),
-    scale: Math.max(...plain.map((text) => /\.([0-9]*)/.exec(text)?.[1]?.length ?? 0)),
-    hasExponent: plain.some((text) => /e/i.test(text)),
-    hasPoint: plain.some((text) => text.includes('.')),
+    integerDigits: Math.max(...plainNumbers.map((text) => /^0*([0-9]*)/.exec(text)?.[1]?.length ?? 0), 1),
+    scale: Math.max(...plainNumbers.map((text) => /\.([0-9]*)/.exec(text)?.[1]?.length ?? 0)),
+    hasExponent: plainNumbers.some((text) => /e/i.test(text)),
+    hasPoint: plainNumbers.some((text) => text.includes('.')),
   }
 }
 
@@ -171,11 +171,11 @@ const gapsMax = 4
  * lack, none has a zero after the point, and the parts are numbered closely.
  * @returns two of them; null if the texts are numbers
  */
-function enumerationOf(plain: readonly string[]): readonly [string, string] | null {
-  const parts = plain.map((text) => /^\d+\.(0|[1-9]\d*)$/.exec(text)?.[1] ?? null)
-  if (parts.some((part, index) => part === null && !/^\d+$/.test(plain[index] ?? ''))) return null
-  const tenth = plain.find((_, index) => /^[1-9]\d*0$/.test(parts[index] ?? ''))
-  const singleDigits = plain.filter((_, index) => /^[1-9]$/.test(parts[index] ?? ''))
+function enumerationOf(plainNumbers: readonly string[]): readonly [string, string] | null {
+  const parts = plainNumbers.map((text) => /^\d+\.(0|[1-9]\d*)$/.exec(text)?.[1] ?? null)
+  if (parts.some((part, index) => part === null && !/^\d+$/.test(plainNumbers[index] ?? ''))) return null
+  const tenth = plainNumbers.find((_, index) => /^[1-9]\d*0$/.test(parts[index] ?? ''))
+  const singleDigits = plainNumbers.filter((_, index) => /^[1-9]$/.test(parts[index] ?? ''))
   if (tenth === undefined || singleDigits.length === 0) return null
   const positions = new Set(parts.filter((part) => part !== null).map(Number))
   const equal = singleDigits.find((text) => Number(text) === Number(tenth))
@@ -183,8 +183,8 @@ function enumerationOf(plain: readonly string[]): readonly [string, string] | nu
     (position) => positions.has(position - 1) || positions.has(position + 1),
   ).length
   const isClose = Math.max(...positions) - Math.min(...positions) <= gapsMax * positions.size
-  const numbers = new Set(plain.map(Number))
-  const areEqual = numbers.size <= plain.length / 2
+  const numbers = new Set(plainNumbers.map(Number))
+  const areEqual = numbers.size <= plainNumbers.length / 2
   if (!isClose && (equal === undefined || (besides < positions.size / 2 && !areEqual))) return null
   return [equal ?? singleDigits.at(-1) ?? '', tenth]
 }

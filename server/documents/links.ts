@@ -57,13 +57,13 @@ export function linkHeader(links: readonly TypedLink[], linksetAddress: string):
   const texts = links.map(
     ({ rel, href, type }) => `<${uriOf(href)}>; rel="${rel}"${type === undefined ? '' : `; type="${type}"`}`,
   )
-  const rest = `<${uriOf(linksetAddress)}>; rel="linkset"; type="application/linkset+json"`
-  let length = rest.length
+  const linksetLink = `<${uriOf(linksetAddress)}>; rel="linkset"; type="application/linkset+json"`
+  let length = linksetLink.length
   const fitting = texts.filter((text) => {
     length += text.length + 2
     return length <= headerMax
   })
-  return [...fitting, rest].join(', ')
+  return [...fitting, linksetLink].join(', ')
 }
 
 function uriOf(address: string): string {

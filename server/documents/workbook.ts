@@ -116,7 +116,7 @@ function titledColumn(
   words: Words,
 ): { name: string; heading: string; field: Field } {
   const { name } = column
-  if (!('of' in column)) {
+  if (!('aggregate' in column)) {
     const term = titledTerm(column, table)
     return { name, heading: termTitle(words, term, table), field: baseOf(term) }
   }
@@ -124,7 +124,7 @@ function titledColumn(
   if (column.field === null) return { name, heading: words.rowsHead, field: counts }
   const field = titledField(column.field, table)
   const measure = { ...column, field }
-  const isCount = column.of === 'count' || column.of === 'distinct'
+  const isCount = column.aggregate === 'count' || column.aggregate === 'distinct'
   return { name, heading: measureTitle(words, measure, table), field: isCount ? counts : field }
 }
 

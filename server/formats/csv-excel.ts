@@ -51,8 +51,8 @@ export const csvExcelFormat: LineFormat = {
       const { dialect, isQuotedInCsv, isText, moment } = typeRow(field.type)
       if (dialect === 'number') return text.replace('.', ',')
       if (moment === 'datetime') return text.replace('T', ' ')
-      const plain = isText ? guarded(text) : text
-      return isQuotedInCsv ? csvValueText(plain, delimiter) : plain
+      const guardedText = isText ? guarded(text) : text
+      return isQuotedInCsv ? csvValueText(guardedText, delimiter) : guardedText
     },
     null: '',
   },
@@ -81,6 +81,6 @@ function valueSql(field: Field): string {
   if (dialect === 'number') return `replace(${written(column)}::varchar, '.', ',')`
   const text = written(column)
   // A null stays null, since neither pattern matches.
-  const plain = isText ? guardedSql(text) : text
-  return isQuotedInCsv ? quotedCsv(plain, delimiter) : plain
+  const guardedText = isText ? guardedSql(text) : text
+  return isQuotedInCsv ? quotedCsv(guardedText, delimiter) : guardedText
 }

@@ -82,9 +82,9 @@ const errorsListedMax = 20
 
 export function unacceptableParameters(errorList: readonly ParameterError[]): Problem {
   const errors = errorList.slice(0, errorsListedMax)
-  const rest =
+  const overflow =
     errorList.length > errors.length ? [`Further errors: ${errorList.length - errors.length}.`] : []
-  const detail = [...errors.map((error) => error.message), ...rest].join(' ')
+  const detail = [...errors.map((error) => error.message), ...overflow].join(' ')
   return new Problem('invalid-parameter', detail, { errors })
 }
 

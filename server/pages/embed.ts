@@ -211,11 +211,11 @@ export function oEmbed(
           'The parameter "url" must be the address of a table or a chart of this service.',
         )
       const { src, title } = frame
-      const within = (name: string, size: number): number => {
+      const limited = (name: string, size: number): number => {
         const max = Number(query.get(name) ?? size)
         return max >= 1 ? Math.min(size, Math.floor(max)) : size
       }
-      const [width, height] = [within('maxwidth', frameWidth), within('maxheight', frameHeight)]
+      const [width, height] = [limited('maxwidth', frameWidth), limited('maxheight', frameHeight)]
       const body = {
         version: '1.0',
         type: 'rich',

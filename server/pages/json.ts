@@ -29,16 +29,16 @@ const jsonShownMax = 2_000_000
 export function jsonPage(context: PageContext, { name, address, text, isCut }: JsonView): Html {
   const { words, catalog } = context
   const separator = address.includes('?') ? '&' : '?'
-  const plain = `${address}${separator}format=json`
+  const jsonAddress = `${address}${separator}format=json`
   const main = html`
     <h1>${name}</h1>
     <p>${catalog.notice}</p>
-    <p><a href="${plain}" rel="nofollow">${words.asJson}</a></p>
+    <p><a href="${jsonAddress}" rel="nofollow">${words.asJson}</a></p>
     <pre
       class="json"
       tabindex="0"
     ><code>${text.length > highlightedMax ? text : markup(highlighted(text))}</code></pre>
-    ${isCut && html`<p><a href="${plain}" rel="nofollow">${words.jsonCut}</a></p>`}
+    ${isCut && html`<p><a href="${jsonAddress}" rel="nofollow">${words.jsonCut}</a></p>`}
   `
   return framed(context, { title: name, main, inLanguage: null })
 }

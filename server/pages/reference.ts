@@ -183,11 +183,11 @@ function inline(text: string): Html {
     if (/^`.*`$/s.test(piece)) return html`<code>${piece.slice(1, -1)}</code>`
     const [, name, address] = /^\[(.*)\]\(([^()\s]*)\)$/s.exec(piece) ?? []
     const safe = address === undefined ? null : safeAddress(address)
-    return safe === null ? html`${plain(piece)}` : html`<a href="${safe}">${plain(name ?? '')}</a>`
+    return safe === null ? html`${unescaped(piece)}` : html`<a href="${safe}">${unescaped(name ?? '')}</a>`
   })}`
 }
 
-const plain = (text: string): string => text.replaceAll(/\\(.)/g, '$1')
+const unescaped = (text: string): string => text.replaceAll(/\\(.)/g, '$1')
 
 /** Reference of the service, without parameters of single tables. */
 export function referencePage(service: PageService): Resource {

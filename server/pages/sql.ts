@@ -112,7 +112,7 @@ function examplesOf({ words }: PageContext, { table, snapshot, query }: SqlView)
   const value =
     measure?.field == null
       ? 'count(*) AS rows'
-      : `${measure.of}(${quotedName(measure.field.name)}) AS ${quotedName(measure.name)}`
+      : `${measure.aggregate}(${quotedName(measure.field.name)}) AS ${quotedName(measure.name)}`
   return [
     { title: words.firstRows, sql: `SELECT *\n${from}\nLIMIT 100` },
     ...(group === undefined

@@ -112,8 +112,8 @@ function routes(
   mountFiles(files, documents, browsable)
   app.use('/files', files)
   mountHandler(app, '/livez', { name: 'Liveness', description: 'Liveness: the process responds.' }, livez())
-  const ready = { name: 'Readiness', description: '1 if all published tables are loaded.' }
-  mountHandler(app, '/readyz', ready, readyz(runtime.readiness))
+  const readiness = { name: 'Readiness', description: '1 if all published tables are loaded.' }
+  mountHandler(app, '/readyz', readiness, readyz(runtime.readiness))
   mountHandler(
     app,
     '/limits',

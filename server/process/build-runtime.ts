@@ -47,13 +47,13 @@ export async function buildRuntime(
   const { settings, store, pool, scanPool, clickHouse, log, memory, sendBudget } = resources
   const retention = { count: settings.snapshotsKept, graceMs: settings.snapshotGraceMs }
   const { onOtherFields } = resources
-  const old = before?.runtime ?? null
+  const previous = before?.runtime ?? null
   const snapshots = new Snapshots({
     store,
     catalog,
     retention,
     log,
-    before: old?.snapshots ?? null,
+    before: previous?.snapshots ?? null,
     lacking,
     onOtherFields,
   })
@@ -73,7 +73,7 @@ export async function buildRuntime(
     limiter: limits.limiter,
     freshness: freshnessOf(settings.maxAgeSeconds),
     snapshots,
-    readiness: new Readiness(snapshots, old?.readiness ?? null),
+    readiness: new Readiness(snapshots, previous?.readiness ?? null),
     engine: { pool, selections, memory, scans: { pool: scanPool, valuesMax: settings.scanValuesMax } },
     dictionaries,
     responder: new Responder(settings, sendBudget),

@@ -103,16 +103,20 @@ export function parseAggregateQuery(
     else if (text !== '') ofGroups.push({ name, text, aim })
   }
   const { given, conditions: ofRows, errors } = readGiven(table, otherPairs, offered)
-  const read = readerOf(given, errors)
-  const terms = read<Term[]>('group', [], (text) => parseTerms(table, text))
-  const measures = read<Measure[]>('measure', [rowsMeasure(table)], (text) => parseMeasures(table, text))
+  const readParameter = readerOf(given, errors)
+  const terms = readParameter<Term[]>('group', [], (text) => parseTerms(table, text))
+  const measures = readParameter<Measure[]>('measure', [rowsMeasure(table)], (text) =>
+    parseMeasures(table, text),
+  )
   const keys = [...terms, ...measures].map(({ name }) => name)
   if (given.has('ordering') && given.has('order-by')) {
     const message = 'The parameters "ordering" and "order-by" mean the same: use one of them.'
     errors.push({ parameter: 'order-by', message })
   }
   const orderedBy = (parameter: string, missing: OrderKey[]): OrderKey[] =>
-    read(parameter, missing, (text) => (errors.length > 0 ? [] : parseGroupOrder(parameter, text, keys)))
+    readParameter(parameter, missing, (text) =>
+      errors.length > 0 ? [] : parseGroupOrder(parameter, text, keys),
+    )
   const ordering = orderedBy('ordering', orderedBy('order-by', []))
   const conditions: Condition[] = []
   for (const { name, text, aim } of ofGroups) {
@@ -122,15 +126,15 @@ export function parseAggregateQuery(
       errors.push({ parameter: name, message: `The parameter "${name}" repeats a condition: remove it.` })
     else if (condition !== null) conditions.push(condition)
   }
-  const words = read('search', [], (text) => parseWords(table, text))
-  const pageSize = read('page_size', pageSizeDefault, parsePageSize)
-  const snapshot = read('snapshot', null, parseSnapshot)
+  const words = readParameter('search', [], (text) => parseWords(table, text))
+  const pageSize = readParameter('page_size', pageSizeDefault, parsePageSize)
+  const snapshot = readParameter('snapshot', null, parseSnapshot)
   if (errors.length > 0) throw new InvalidQuery(errors)
   const { parameters: rowParameters, ...filter } = filterOf(ofRows, words, isReserved)
   const parameters = new Map(rowParameters)
   for (const condition of conditions) parameters.set(...groupParameter(condition))
   if (terms.length > 0) parameters.set('group', formatList(terms.map(({ name }) => name)))
-  if (measures.length > 1 || measures[0]?.of !== 'rows')
+  if (measures.length > 1 || measures[0]?.aggregate !== 'rows')
     parameters.set('measure', formatList(measures.map(({ name }) => name)))
   if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
   if (pageSize !== pageSizeDefault) parameters.set('page_size', String(pageSize))

@@ -25,10 +25,10 @@ export const changesParameterNames = Object.keys(names)
 export function parseChangesTarget(target: string): ChangesTarget {
   const errors: ParameterError[] = []
   const ids = new Map<string, SnapshotId | null>()
-  const rest: [string, string][] = []
+  const otherParameters: [string, string][] = []
   for (const [name, text] of parametersOf(target)) {
     const parameter = Object.hasOwn(names, name) ? names[name as keyof typeof names] : null
-    if (parameter === null) rest.push([name, text])
+    if (parameter === null) otherParameters.push([name, text])
     else if (ids.has(parameter)) errors.push({ parameter: name, message: repeatedParameter(name) })
     else {
       const id = parseSnapshot(text, name)
@@ -46,7 +46,8 @@ export function parseChangesTarget(target: string): ChangesTarget {
   return {
     since: ids.get('since') ?? null,
     to: ids.get('to') ?? null,
-    target: rest.length === 0 ? path : `${path}?${new URLSearchParams(rest).toString()}`,
+    target:
+      otherParameters.length === 0 ? path : `${path}?${new URLSearchParams(otherParameters).toString()}`,
   }
 }
 

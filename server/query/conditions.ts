@@ -185,14 +185,14 @@ function parseSeveral(field: Term, operator: Operator, text: string): Condition 
     )
   if (operatorRow(operator).operandKind === 'pair' && texts.length === 2)
     return { field, operator, values: [values[0]?.[0] ?? '', values[1]?.at(-1) ?? ''] }
-  const read = values.flatMap((value) => value ?? [])
+  const parsedValues = values.flatMap((value) => value ?? [])
   if (operatorRow(operator).operandKind === 'pair')
     return new Invalid(
       `The parameter "${name}" must be two values separated by a comma, the lowest and the highest.`,
     )
-  if (read.length > listLengthMax)
+  if (parsedValues.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
-  const list = { field, operator, values: [...new Set(read)].toSorted() }
+  const list = { field, operator, values: [...new Set(parsedValues)].toSorted() }
   const mayBeOne = texts.length > 1 && !text.includes('"') && isText(field)
   return mayBeOne ? { ...list, unquoted: text.trim() } : list
 }

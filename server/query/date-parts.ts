@@ -15,7 +15,7 @@ interface DatePartRow {
   /** JSON Schema of an operand. */
   readonly schema: Readonly<Record<string, unknown>>
   /** Returns the part of a day such as `2020-05-01`. */
-  readonly of: (day: string) => string
+  readonly partOf: (day: string) => string
   /** SQL of DuckDB: the part of a DATE. */
   readonly sql: (day: string) => string
   /** Returns the first and the last day with a part, in canonical form; null if there is none, or many spans. */
@@ -64,7 +64,7 @@ const rows = {
     type: 'integer',
     expects: 'a year from 1 to 9999, such as 2020',
     schema: { type: 'integer', minimum: 1, maximum: 9999 },
-    of: (day) => String(Number(day.slice(0, 4))),
+    partOf: (day) => String(Number(day.slice(0, 4))),
     sql: (day) => `year(${day})`,
     days: (year) => (/^[1-9]\d{0,3}$/.test(year) ? daysOfMonths(year.padStart(4, '0'), 1, 12) : null),
   },
@@ -72,7 +72,7 @@ const rows = {
     type: 'string',
     expects: 'a quarter such as 2020-Q2',
     schema: pattern(`^${years}-Q[1-4]$`),
-    of: (day) => `${day.slice(0, 4)}-Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`,
+    partOf: (day) => `${day.slice(0, 4)}-Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`,
     sql: (day) => `left(${day}::varchar, 4) || '-Q' || quarter(${day})`,
     days: (quarter) => {
       const [, year = '', number = ''] = new RegExp(`^${years}-Q([1-4])$`).exec(quarter) ?? []
@@ -83,7 +83,7 @@ const rows = {
     type: 'string',
     expects: 'a month such as 2020-05',
     schema: pattern(`^${years}-(0[1-9]|1[0-2])$`),
-    of: (day) => day.slice(0, 7),
+    partOf: (day) => day.slice(0, 7),
     sql: (day) => `left(${day}::varchar, 7)`,
     days: (month) => {
       const [, year = '', number = ''] = new RegExp(`^${years}-(0[1-9]|1[0-2])$`).exec(month) ?? []
@@ -95,7 +95,7 @@ const rows = {
     expects: 'a week of ISO 8601 such as 2020-W21',
     // Every year has 52 weeks; some have one more.
     schema: pattern(`^${years}-W(0[1-9]|[1-4][0-9]|5[0-2])$`),
-    of: weekOf,
+    partOf: weekOf,
     sql: (day) => `lpad(isoyear(${day})::varchar, 4, '0') || '-W' || lpad(week(${day})::varchar, 2, '0')`,
     days: (week) => (new RegExp(`^${years}-W(0[1-9]|[1-4]\\d|5[0-3])$`).test(week) ? daysOfWeek(week) : null),
   },
@@ -103,7 +103,7 @@ const rows = {
     type: 'date',
     expects: 'a day such as 2020-05-01',
     schema: { type: 'string', format: 'date' },
-    of: (day) => day,
+    partOf: (day) => day,
     sql: (day) => day,
     days: (day) => (isDay(day) ? [day, day] : null),
   },
@@ -111,7 +111,7 @@ const rows = {
     type: 'integer',
     expects: 'a day of the week, from 1 for Monday to 7 for Sunday',
     schema: { type: 'integer', minimum: 1, maximum: 7 },
-    of: (day) => String(weekdayOf(day)),
+    partOf: (day) => String(weekdayOf(day)),
     sql: (day) => `isodow(${day})`,
     days: () => null,
   },
@@ -176,7 +176,7 @@ export function termValue(term: Term, value: string): string | null {
   const row = rowOf(term)
   if (row === null) return value
   const day = value.slice(0, baseOf(term).type === 'datetime' ? 10 : undefined)
-  return isDay(day) ? row.of(day) : null
+  return isDay(day) ? row.partOf(day) : null
 }
 
 /** SQL of DuckDB: the value of a term, from the column of its field. */

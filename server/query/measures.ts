@@ -32,7 +32,10 @@ export type Measure = {
   readonly name: string
   /** Describes the values of the measure. */
   readonly column: Field
-} & ({ readonly of: 'rows'; readonly field: null } | { readonly of: MeasureFunction; readonly field: Field })
+} & (
+  | { readonly aggregate: 'rows'; readonly field: null }
+  | { readonly aggregate: MeasureFunction; readonly field: Field }
+)
 
 /** Digits after the point of averages and medians, beyond those of the field. */
 const furtherDigits = 6
@@ -60,8 +63,8 @@ export function rowsName({ fields }: Pick<Table, 'fields'>): string {
 }
 
 /** Returns whether values are rounded, and written without zeros at the end. */
-export function isRounded({ of, column }: Measure): boolean {
-  return (of === 'avg' || of === 'median') && column.type === 'decimal'
+export function isRounded({ aggregate, column }: Measure): boolean {
+  return (aggregate === 'avg' || aggregate === 'median') && column.type === 'decimal'
 }
 
 /** A measure means something else than its field. */
@@ -69,9 +72,9 @@ const untitled = { title: null, description: null, unit: null }
 /** Only the least and the greatest value are values of the field, and keep its kind. */
 const withoutValueConstraints = { kind: null, valueTitles: new Map<string, string>() }
 
-function columnOf(field: Field, of: MeasureFunction, name: string): Field {
+function columnOf(field: Field, aggregate: MeasureFunction, name: string): Field {
   const column = { ...field, ...untitled, ...withoutValueConstraints, name }
-  switch (of) {
+  switch (aggregate) {
     case 'count':
     case 'distinct':
       return { ...column, type: 'integer' }
@@ -81,7 +84,7 @@ function columnOf(field: Field, of: MeasureFunction, name: string): Field {
     default: {
       if (field.type === 'float') return column
       const scale = field.type === 'decimal' ? field.scale : 0
-      const extraDigits = of === 'sum' ? 0 : furtherDigits
+      const extraDigits = aggregate === 'sum' ? 0 : furtherDigits
       return { ...column, type: 'decimal', precision: precisionMax, scale: scale + extraDigits }
     }
   }
@@ -93,16 +96,17 @@ export function measureOf(table: Table, name: string): Measure | null {
   if (name === rowsName(table) && first !== undefined)
     return {
       name,
-      of: 'rows',
+      aggregate: 'rows',
       field: null,
       column: { ...first, ...untitled, ...withoutValueConstraints, name, type: 'integer' },
     }
   const end = name.lastIndexOf('__')
   const field = table.fields.find((item) => end !== -1 && item.name === name.slice(0, end))
-  const of = field && functionsOf(table, field).find((functionName) => functionName === name.slice(end + 2))
-  return field === undefined || of === undefined
+  const aggregate =
+    field && functionsOf(table, field).find((functionName) => functionName === name.slice(end + 2))
+  return field === undefined || aggregate === undefined
     ? null
-    : { name, of, field, column: columnOf(field, of, name) }
+    : { name, aggregate, field, column: columnOf(field, aggregate, name) }
 }
 
 /** Returns the number of rows as a measure. */
@@ -123,14 +127,16 @@ export function noMeasure(table: Table, name: string): Invalid {
   if (base === undefined) {
     const knownNames = [
       rows,
-      ...fields.flatMap((item) => functionsOf(table, item).map((of) => `${item.name}__${of}`)),
+      ...fields.flatMap((item) =>
+        functionsOf(table, item).map((functionName) => `${item.name}__${functionName}`),
+      ),
     ]
     return new Invalid(
       `The parameter "measure" names "${shown}", which is not a measure${didYouMean(name, knownNames)}; measures are ${rows} and <field>__<function>.`,
       'unknown-name',
     )
   }
-  const list = functionsOf(table, base).map((of) => `${base.name}__${of}`)
+  const list = functionsOf(table, base).map((functionName) => `${base.name}__${functionName}`)
   const instead =
     name === 'rows' ? `the number of rows is "${rows}", and measures of the field are` : 'its measures are'
   const problem =

@@ -253,18 +253,20 @@ function readParameters(
   defaultPageSize: number,
   errors: ParameterError[],
 ): ReadParameters {
-  const read = readerOf(given, errors)
+  const readParameter = readerOf(given, errors)
   if (given.has('ordering') && given.has('order-by')) {
     const message = 'The parameters "ordering" and "order-by" mean the same: use one of them.'
     errors.push({ parameter: 'order-by', message })
   }
-  const byAncestor = read<OrderKey[]>('order-by', [], (text) => parseOrdering(table, 'order-by', text))
+  const byAncestor = readParameter<OrderKey[]>('order-by', [], (text) =>
+    parseOrdering(table, 'order-by', text),
+  )
   return {
-    pageSize: read('page_size', defaultPageSize, parsePageSize),
-    snapshot: read('snapshot', null, parseSnapshot),
-    words: read('search', [], (text) => parseWords(table, text)),
-    ordering: read('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
-    columns: read('fields', table.fields, (text) => parseFields(table, text)),
+    pageSize: readParameter('page_size', defaultPageSize, parsePageSize),
+    snapshot: readParameter('snapshot', null, parseSnapshot),
+    words: readParameter('search', [], (text) => parseWords(table, text)),
+    ordering: readParameter('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
+    columns: readParameter('fields', table.fields, (text) => parseFields(table, text)),
     // Report invalid parameters first: an invalid page is a problem of its own, which `parsePage` throws.
     page: errors.length > 0 ? 1 : parsePage(given.get('page')),
   }

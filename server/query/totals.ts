@@ -14,7 +14,7 @@ export interface Total {
  * separate them, or if nothing is added up.
  */
 export function mixedTotal(table: Table, { terms, measures, filter }: AggregateQuery): Total | null {
-  if (measures.every(({ of }) => of !== 'sum')) return null
+  if (measures.every(({ aggregate }) => aggregate !== 'sum')) return null
   return unseparatedTotal(table, filter, new Set(terms.map((term) => baseOf(term).name)))
 }
 

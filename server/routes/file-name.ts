@@ -21,19 +21,19 @@ export function fileNameOf(
 ): string {
   const pairs = [...parameters].filter(([name]) => !notConditions.has(name))
   const full = pairs.map(([name, value]) => `${name}-${value}`).join('-')
-  const plain = full
+  const asciiText = full
     .normalize('NFD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^A-Za-z0-9_]+/g, '-')
     .replaceAll(/^-|-$/g, '')
     .slice(0, queryMax)
   const hash =
-    plain === full
+    asciiText === full
       ? ''
       : contentName(full)
           .replaceAll(/[^A-Za-z0-9]/g, '')
           .slice(0, 6)
   const date = manifest.import_date.slice(0, 'YYYY-MM-DD'.length)
-  const parts = [table.dataset, table.name, plain, hash, page === undefined ? '' : `page-${page}`, date]
+  const parts = [table.dataset, table.name, asciiText, hash, page === undefined ? '' : `page-${page}`, date]
   return `${parts.filter((part) => part !== '').join('-')}.${ending}`
 }

@@ -36,7 +36,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
       const table = findTable(dataset, request.params)
       const between = parseChangesTarget(request.target)
       const base = addresses.changes(dataset, table)
-      const read = async <T>(
+      const readView = async <T>(
         id: ChangesTarget['to'],
         work: (view: ChangesSnapshot) => T | Promise<T>,
       ): Promise<T> =>
@@ -46,7 +46,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
           if (view === null) throw unknownChanges(table, later, between, base)
           return work(view)
         })
-      const view = await read(between.to, (current) => current)
+      const view = await readView(between.to, (current) => current)
       const query = parseRowQuery(view.table, between.target, ['snapshot'])
       const { since, added, removed, changed, file } = view.changes
       const to = between.to === null ? [] : [['to', between.to] as const]
@@ -89,7 +89,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
         hasRanges: true,
         isAtHand: false,
         body: (signal) =>
-          read(id, async () => {
+          readView(id, async () => {
             const requester = requesterOf(request, signal, pageBytesMax)
             const body = await pageBody(page, engine, requester).catch((error: unknown) => {
               throw problemOf(error, address)

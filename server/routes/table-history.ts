@@ -47,7 +47,7 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
         isAtHand: false,
         body: async (signal) => {
           const requester = requesterOf(request, signal, pageBytesMax)
-          const read = async (snapshot: Snapshot): Promise<readonly Row[]> =>
+          const readRow = async (snapshot: Snapshot): Promise<readonly Row[]> =>
             rowsOf(snapshot, conditions, engine, requester).catch((error: unknown) => {
               throw problemOf(error)
             })
@@ -59,7 +59,7 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
               const isByKey = JSON.stringify(changes?.changes.key) === JSON.stringify(table.key)
               return {
                 manifest: snapshot.manifest,
-                rows: changes !== null && isByKey ? await read(changes) : null,
+                rows: changes !== null && isByKey ? await readRow(changes) : null,
               }
             })
             if (state === null && snapshots.isKept(table, id)) throw unavailableNow(table)
@@ -68,7 +68,7 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
             // Nothing is known of the row before.
             if (state.rows === null) break
           }
-          const [row = null] = await read(current)
+          const [row = null] = await readRow(current)
           return { pieces: [exactJson(historyOf(table, conditions, row, states))] }
         },
       }

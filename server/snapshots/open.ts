@@ -126,7 +126,7 @@ class LazyReport {
 
   /** @param minGroupSize number of rows below which groups are hidden */
   constructor(report: SnapshotReport | null | (() => SnapshotReport | null), minGroupSize: number) {
-    const shown = (read: SnapshotReport | null) => read && withoutFewRows(read, minGroupSize)
+    const shown = (complete: SnapshotReport | null) => complete && withoutFewRows(complete, minGroupSize)
     this.#report = typeof report === 'function' ? () => shown(report()) : shown(report)
   }
 

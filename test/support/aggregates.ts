@@ -61,11 +61,11 @@ function nullsLast(a: Cell, b: Cell, isDescending: boolean): number {
   return isDescending ? compareCells(b, a) : compareCells(a, b)
 }
 
-function measured(table: Table, rows: readonly Row[], { of, field, column }: Measure): Cell {
+function measured(table: Table, rows: readonly Row[], { aggregate, field, column }: Measure): Cell {
   if (field === null) return BigInt(rows.length)
   const at = indexOf(table, field.name)
   const values = rows.flatMap((row) => row[at] ?? [])
-  switch (of) {
+  switch (aggregate) {
     case 'count':
       return BigInt(values.length)
     case 'distinct':
@@ -195,7 +195,7 @@ export function randomAggregate(random: Random, table: Table, rows: readonly Row
   )
   const keys: Field[] = [...terms, ...measures.map(({ column }) => column)]
   query.set('group', terms.map(({ name }) => name).join())
-  if (measures.length > 1 || measures[0]?.of !== 'rows' || random() < 0.5)
+  if (measures.length > 1 || measures[0]?.aggregate !== 'rows' || random() < 0.5)
     query.set('measure', measures.map(({ name }) => name).join())
   const evaluated = evaluate(table, rows, { ...asked, ordering: [] })
   const covered = evaluated.length

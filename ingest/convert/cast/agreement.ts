@@ -55,11 +55,11 @@ export async function requireAgreement(
 /** @throws TableFailure naming the column on which the readers disagree */
 async function nameColumn(work: Work, batch: Batch): Promise<never> {
   const { header, columns } = batch
-  const read = [...new Set(work.weights.map(({ column }) => column))]
-  const facts = read.map((column) => `count(c${column}), coalesce(sum(strlen(c${column})), 0)`)
+  const readColumns = [...new Set(work.weights.map(({ column }) => column))]
+  const facts = readColumns.map((column) => `count(c${column}), coalesce(sum(strlen(c${column})), 0)`)
   const counts =
     (await work.db.rows(`select ${facts.join(', ')} from ${plainSql(work, batch)}`))[0]?.map(numberOf) ?? []
-  for (const [place, column] of read.entries()) {
+  for (const [place, column] of readColumns.entries()) {
     requireSame(`values of "${header[column] ?? ''}"`, columns[column]?.filled, counts[2 * place])
     requireSame(`bytes of "${header[column] ?? ''}"`, columns[column]?.bytes, counts[2 * place + 1])
   }

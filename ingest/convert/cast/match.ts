@@ -27,36 +27,36 @@ export function matchHeader(
 ): Match {
   const { rename, ignore, drop, delimiter, unionByName } = table.source
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
-  const read = table.fields.map(({ name }) => name).filter((name) => !constantFields.has(name))
+  const readFields = table.fields.map(({ name }) => name).filter((name) => !constantFields.has(name))
   const columns = new Map<string, number>()
   const repeated = new Set<string>()
   for (const [index, name] of names.entries()) {
     if (name !== null && columns.has(name)) repeated.add(name)
     if (name !== null) columns.set(name, index)
   }
-  const missing = read.filter((name) => !columns.has(name))
+  const missing = readFields.filter((name) => !columns.has(name))
   // The first line may be a row that has names of fields as values.
   const isHidden = hidesRows(table)
-  const unknown = [...columns.keys()].filter((name) => !read.includes(name))
+  const unknown = [...columns.keys()].filter((name) => !readFields.includes(name))
   const faults = [...repeated].map((name) =>
-    isHidden && !read.includes(name)
+    isHidden && !readFields.includes(name)
       ? `column ${(columns.get(name) ?? 0) + 1} appears twice`
       : `the column ${displayName(name)} appears twice`,
   )
   const undropped = unionByName ? [] : [...drop.keys()].filter((name) => !header.includes(name))
   for (const name of undropped)
     faults.push(`source.drop names the column ${displayName(name)}, which is not in the header`)
-  const areOfOthers = unionByName && missing.length < read.length
+  const areOfOthers = unionByName && missing.length < readFields.length
   const drift = [
     ...(areOfOthers ? [] : missing.map(missingColumn)),
     ...unknown.map((name, index) => {
       if (isHidden) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
       // Finding similar names takes time, so only the columns that are reported get a hint.
-      const hint = index < problemsShown ? didYouMean(name, read) : ''
+      const hint = index < problemsShown ? didYouMean(name, readFields) : ''
       return `the column ${displayName(name)} is not a field of ${tableId(table)}${hint}`
     }),
   ]
-  const problems = acceptsDrift && missing.length < read.length ? faults : [...faults, ...drift]
+  const problems = acceptsDrift && missing.length < readFields.length ? faults : [...faults, ...drift]
   if (problems.length > 0) throw new TableFailure(misfit(problems, { header, headerLine }, delimiter))
   const fields = table.fields.map((field) => ({
     field,

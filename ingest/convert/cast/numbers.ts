@@ -28,7 +28,7 @@ export function plainNumberSql(text: string, reading: Reading): string {
     leadingSigns.length === 0
       ? text
       : `regexp_replace(${text}, '^([^0-9]*)[${leadingSigns.join('')}]', '\\1-')`
-  const within = { ...reading, marks: reading.marks.filter((mark) => mark !== parentheses) }
+  const innerReading = { ...reading, marks: reading.marks.filter((mark) => mark !== parentheses) }
   const cases = [
     ...(reading.marks.includes(parentheses)
       ? [
@@ -39,9 +39,11 @@ export function plainNumberSql(text: string, reading: Reading): string {
         ]
       : []),
     ...(hasTrailingMinus ? [[`ends_with(${signed}, '-')`, `left(${signed}, -1)`] as const] : []),
-  ].map(([condition, number]) => `when ${condition} then '-' || nullif(${bareNumber(number, within)}, '')`)
-  const plain = bareNumber(signed, within)
-  return cases.length === 0 ? plain : `case ${cases.join(' ')} else ${plain} end`
+  ].map(
+    ([condition, number]) => `when ${condition} then '-' || nullif(${bareNumber(number, innerReading)}, '')`,
+  )
+  const unsignedSql = bareNumber(signed, innerReading)
+  return cases.length === 0 ? unsignedSql : `case ${cases.join(' ')} else ${unsignedSql} end`
 }
 
 function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
@@ -66,10 +68,10 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
 }
 
 /** SQL: multiplies a plain number by a power of ten by moving its point; null for one with an exponent. */
-export function tenfold(plain: string, tenfolds: number): string {
+export function tenfold(number: string, tenfolds: number): string {
   const pattern = quotedText('(-?)([0-9]*)(?:\\.([0-9]*))?')
   const [sign, integerPart, fraction] = [1, 2, 3].map(
-    (part) => `regexp_extract(${plain}, ${pattern}, ${part})`,
+    (part) => `regexp_extract(${number}, ${pattern}, ${part})`,
   )
   const width = Math.abs(tenfolds)
   const moved =
@@ -77,7 +79,7 @@ export function tenfold(plain: string, tenfolds: number): string {
       ? `lpad(${integerPart}, greatest(length(${integerPart}), ${width + 1})::integer, '0')[:-${width + 1}] || '.' ||
          right(lpad(${integerPart}, greatest(length(${integerPart}), ${width})::integer, '0'), ${width}) || ${fraction}`
       : `${integerPart} || left(rpad(${fraction}, ${width}, '0'), ${width}) || '.' || substr(${fraction}, ${width + 1})`
-  return `case when regexp_full_match(${plain}, ${pattern}) and regexp_matches(${plain}, '[0-9]')
+  return `case when regexp_full_match(${number}, ${pattern}) and regexp_matches(${number}, '[0-9]')
     then ${sign} || rtrim(rtrim(${moved}, '0'), '.') end`
 }
 

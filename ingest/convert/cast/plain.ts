@@ -20,8 +20,8 @@ export function plainSql(
   // Escaped or added quotes make a line longer than its record.
   const line = 2 * Math.max(longest, lineBytes)
   const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
-  const read = [...new Set(weights.map(({ column }) => `c${column}`)), pieceColumn]
-  return `(select ${read.join(', ')} from read_csv([${files.join(', ')}],
+  const readColumns = [...new Set(weights.map(({ column }) => `c${column}`)), pieceColumn]
+  return `(select ${readColumns.join(', ')} from read_csv([${files.join(', ')}],
     auto_detect = false, header = true, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
     escape = ${quotedText(quote ?? '')}, new_line = '\\n', nullstr = '', strict_mode = true,
     parallel = ${!isInOrder && breaks === 0}, filename = '${pieceColumn}', max_line_size = ${line}, buffer_size = ${2 * line},

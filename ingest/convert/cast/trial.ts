@@ -99,10 +99,10 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
   const taker = { folder: scratch, bytes: batchBytes, take: castBatch }
-  const read = await readSource(files, { table, progress, limits, taker, hashes: false })
+  const sourceRead = await readSource(files, { table, progress, limits, taker, hashes: false })
   const misfits = tallies.map((tally) => tally.result)
   return {
-    read,
+    read: sourceRead,
     fields: misfits.slice(0, table.fields.length),
     probes: probes.map((probe, index) =>
       probe === null ? null : (misfits[table.fields.length + index] ?? null),
@@ -253,10 +253,10 @@ async function tryFields(
 }
 
 /** Returns SQL for the fields of a batch; `isGood` also requires that a text matches the field's patterns. */
-function fitsSql(attempts: readonly Attempt[], plain: string, batch: Batch): ValuesSql {
+function fitsSql(attempts: readonly Attempt[], csvSql: string, batch: Batch): ValuesSql {
   const { fields, from } = valuesSql(
     attempts.map(({ matched }) => matched),
-    plain,
+    csvSql,
     constantSql(batch),
   )
   const spelled = fields.map((field, index) => {

@@ -130,15 +130,17 @@ function momentOf(
   { formats, timezone, twoDigitYearsFrom }: Reading,
   stored: string,
 ): { plain: string; expects: string } {
-  const read = formats.map((formatText) => {
+  const parsedFormats = formats.map((formatText) => {
     const format = parseDateFormat(formatText, moment)
     if (format === null) throw new Error(`the catalog let the format ${formatText} pass`)
     return asIso(format, text, { timezone: timezone ?? 'UTC', twoDigitYearsFrom })
   })
   const noun = moment === 'time' ? 'a time of day' : `a valid ${moment}`
-  const [only = ''] = read
-  if (read.length === 1) return { plain: only, expects: `${noun} in the format ${formats.join()}` }
-  const valid = read.map((iso) => `case when try_cast(${iso} as ${stored}) is not null then ${iso} end`)
+  const [only = ''] = parsedFormats
+  if (parsedFormats.length === 1) return { plain: only, expects: `${noun} in the format ${formats.join()}` }
+  const valid = parsedFormats.map(
+    (iso) => `case when try_cast(${iso} as ${stored}) is not null then ${iso} end`,
+  )
   const candidates = `list_filter([${valid.join(', ')}], lambda one: one is not null)`
   return {
     plain: `case when len(${candidates}) = 1 then ${candidates}[1] end`,

@@ -168,11 +168,11 @@ function prove(file: ChunkFile, rows: number): number {
       bytes += size
       const stored = file.read(first / chunkRows + text)
       if (size > textBytesMax) continue
-      const read = inflateTexts(stored, size)
-      requireSame('texts of the row store', index.sum(text), zlib.crc32(read.subarray(0, -1)))
+      const inflated = inflateTexts(stored, size)
+      requireSame('texts of the row store', index.sum(text), zlib.crc32(inflated.subarray(0, -1)))
       const end = Math.min(indexed, (text + 1) * chunkRows)
       for (let row = text * chunkRows; row < end; row += 1)
-        if (read[index.start(row)] !== openBrace || read[index.end(row) - 1] !== comma)
+        if (inflated[index.start(row)] !== openBrace || inflated[index.end(row) - 1] !== comma)
           requireSame('rows of the row store', 'a row', `another text of row ${first + row}`)
     }
   }

@@ -39,7 +39,7 @@ export interface Reusable {
   readonly before: Manifest
   readonly partitions: readonly ReusablePartition[]
   /** Indexes of the source files that are read. */
-  readonly read: readonly number[]
+  readonly filesToRead: readonly number[]
 }
 
 interface KnownFile {
@@ -88,7 +88,7 @@ export async function findReusable(
     if (isSame)
       unchangedPartitions.push({ partition: { ...partition, sources: now }, parts: partGroups[index] ?? [] })
   }
-  return requiringOne({ before, partitions: unchangedPartitions, read: [] }, files.length)
+  return requiringOne({ before, partitions: unchangedPartitions, filesToRead: [] }, files.length)
 }
 
 /** Removes partitions whose values also occur in files that were read; returns null if none remains. */
@@ -108,8 +108,10 @@ export function without(
 function requiringOne(reusable: Reusable, files: number): Reusable | null {
   const { partitions } = reusable
   const sourceNames = new Set(partitions.flatMap(({ partition }) => partition.sources))
-  const read = Array.from({ length: files }, (_, place) => place).filter((place) => !sourceNames.has(place))
-  if (read.length > 0) return partitions.length === 0 ? null : { ...reusable, read }
+  const newFiles = Array.from({ length: files }, (_, place) => place).filter(
+    (place) => !sourceNames.has(place),
+  )
+  if (newFiles.length > 0) return partitions.length === 0 ? null : { ...reusable, filesToRead: newFiles }
   return requiringOne({ ...reusable, partitions: partitions.slice(0, -1) }, files)
 }
 
@@ -155,13 +157,13 @@ export interface Planned {
 /**
  * Merges reused and read partitions in the order of the table, and divides their rows into parts. No part has
  * rows of two partitions.
- * @param read partitions in the order of the table
+ * @param newPartitions partitions in the order of the table
  * @param partRows maximum number of rows of a part
  */
 export function planned(
   table: Table,
   reusable: Reusable | null,
-  read: readonly SortedPartition[],
+  newPartitions: readonly SortedPartition[],
   partRows: number,
 ): Planned {
   const isAfter = comparing(table)
@@ -177,7 +179,7 @@ export function planned(
       firstRow += previousPart.part.rows
     }
   }
-  for (const partition of read) {
+  for (const partition of newPartitions) {
     for (let next = waiting[0]; next && isAfter(partition.value, next.partition.value); next = waiting[0]) {
       addPartition(next)
       waiting.shift()

@@ -167,11 +167,11 @@ function momentOf(text: string): string {
   const days = /^NOW(?:-(\d{1,5})DAYS?)?(?:\/DAY)?$/.exec(text)
   if (days !== null)
     return new Date(Date.now() - 86_400_000 * Number(days[1] ?? 0)).toISOString().slice(0, -1)
-  const plain = unquoted(text).replace(/Z$/, '')
-  if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?)?$/.test(plain)) {
+  const dateText = unquoted(text).replace(/Z$/, '')
+  if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?)?$/.test(dateText)) {
     throw new InvalidSearch(`"${text}" is not a time such as 2026-01-31T00:00:00Z`)
   }
-  return plain
+  return dateText
 }
 
 function unquoted(token: string): string {

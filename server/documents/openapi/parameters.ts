@@ -21,10 +21,13 @@ import { ref } from './responses.ts'
  * own number of digits.
  */
 export function parameterSchemas(): Json {
-  const plain = fieldTypeNames.filter((type) => !typeRow(type).hasDigits)
+  const typesWithoutDigits = fieldTypeNames.filter((type) => !typeRow(type).hasDigits)
   return {
     ...Object.fromEntries(
-      plain.map((type) => [schemaName(type), typeRow(type).operandSchema({ precision: 0, scale: 0 })]),
+      typesWithoutDigits.map((type) => [
+        schemaName(type),
+        typeRow(type).operandSchema({ precision: 0, scale: 0 }),
+      ]),
     ),
     'text-part': partSchema,
     'search-text': wordsSchema,
@@ -264,7 +267,7 @@ export function aggregateParameters({ table }: TableDescription): Named[] {
   const terms = termsOf(table).map(({ name }) => formatList([name]))
   const rows = rowsName(table)
   const measures = table.fields.flatMap((field) =>
-    functionsOf(table, field).map((of) => formatList([`${field.name}__${of}`])),
+    functionsOf(table, field).map((functionName) => formatList([`${field.name}__${functionName}`])),
   )
   const keys = [...terms, rows, ...measures]
   const orderedBy = namesOf(

@@ -118,7 +118,12 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
   }
   const sums = { 'text/plain; charset=utf-8': { schema: { type: 'string' } } }
   const notReady = answer('Not ready, or stopping.', jsonOf(ref('Readiness')), ['Retry-After'])
-  const ready = state('readyz', 'Readiness: all published tables are loaded.', 'It is ready.', 'Readiness')
+  const readiness = state(
+    'readyz',
+    'Readiness: all published tables are loaded.',
+    'It is ready.',
+    'Readiness',
+  )
   return [
     file(
       '/warehouse.duckdb',
@@ -191,7 +196,7 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
     },
     state('limits', 'Remaining quotas of the client.', 'State of each limit.', 'Standings'),
     state('livez', 'Liveness: the process responds.', 'It answers.', 'Liveness'),
-    { ...ready, answers: { ...ready.answers, 503: notReady } },
+    { ...readiness, answers: { ...readiness.answers, 503: notReady } },
     state('health', 'State of the service.', 'It answers.', 'Health'),
   ]
 }

@@ -20,11 +20,15 @@ export function termTitle(words: Words, { part, ...field }: Term, table?: Pick<T
 }
 
 /** Returns the title of a measure; a declared sum has the title of its field. */
-export function measureTitle(words: Words, { name, of, field }: Measure, { measures, chart }: Table): string {
+export function measureTitle(
+  words: Words,
+  { name, aggregate, field }: Measure,
+  { measures, chart }: Table,
+): string {
   if (field === null) return words.rowsHead
   const isDeclared = measures.includes(field.name) || chart?.measure === name
   const title = titleOf(field)
-  return of === 'sum' && isDeclared ? title : words.measured[of](withinSentence(title))
+  return aggregate === 'sum' && isDeclared ? title : words.measured[aggregate](withinSentence(title))
 }
 
 /** Returns a title with a small first letter, unless it begins with an abbreviation such as `CNPJ`, or has one letter. */

@@ -281,7 +281,7 @@ function figurePart(service: PageService, view: ChartView): Html {
   const drawing = drawingOf(context, view, (group) => groupLink(context, view, group))
   const [measure] = aggregation.measures
   const unit = measure?.field?.unit
-  const isSum = measure?.of === 'sum'
+  const isSum = measure?.aggregate === 'sum'
   const isOverTime = aggregation.terms.some((term) => isTime(baseOf(term)))
   const period = isSum && !isOverTime ? coverageOf(table, snapshot.report) : null
   const note = drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`
@@ -333,7 +333,7 @@ function numbersPart(context: PageContext, view: ChartView, isOpen: boolean): Ht
   if (view.answer === null) return null
   const { groups, selected } = view.answer
   const { terms, measures } = view.aggregation
-  const rest = selected.length - linesMax
+  const linesOmitted = selected.length - linesMax
   return html`<details ${isOpen ? 'open' : ''}>
     <summary>${words.asNumbers}</summary>
     <div class="scroll grid numbers" tabindex="0" role="region" aria-label="${words.asNumbers}">
@@ -363,6 +363,6 @@ function numbersPart(context: PageContext, view: ChartView, isOpen: boolean): Ht
         </tbody>
       </table>
     </div>
-    ${rest > 0 && html`<p class="facts">${words.othersInFile(writtenIn(words).count(rest))}</p>`}
+    ${linesOmitted > 0 && html`<p class="facts">${words.othersInFile(writtenIn(words).count(linesOmitted))}</p>`}
   </details>`
 }

@@ -97,7 +97,7 @@ export function drawingOf(
     note: answer === null || answer.selected.length > 0 ? words.onlyNumbers : words.nothing,
   } as const
   if (first === undefined || measure === undefined || answer === null) return nothing
-  const isAdded = ['rows', 'count', 'sum'].includes(measure.of)
+  const isAdded = ['rows', 'count', 'sum'].includes(measure.aggregate)
   const isOverTime =
     (isTime(baseOf(first)) || first.name === view.table.time) && first.part?.name !== 'weekday'
   // Totals and their parts must not be stacked.
@@ -110,7 +110,7 @@ export function drawingOf(
       operator === 'in' && field.name === second?.name && values.length <= comparedMax,
   )
   const hasStates = isOverTime && second?.kind === 'uf' && !isCompared
-  const { splits, left } = seriesOf(
+  const { splits, omitted } = seriesOf(
     cells,
     isAdded,
     hasStates ? Object.keys(tilePlaces).length : seriesMax,
@@ -158,7 +158,7 @@ export function drawingOf(
   )
   // Only a page has the table below.
   const othersText = linkTo === null ? words.othersNotDrawn : words.othersBelow
-  const fewer = left > 0 ? othersText(count(left)) : ''
+  const fewer = omitted > 0 ? othersText(count(omitted)) : ''
   if (isOverTime) {
     const dated = withoutStray(groups.filter(({ at }) => !Number.isNaN(at)).toSorted((a, b) => a.at - b.at))
     if (dated.length > pointsMax) return nothing
@@ -193,8 +193,8 @@ export function drawingOf(
   const sizeOf = ({ values }: (typeof groups)[number]): number =>
     values.reduce((sum, value) => sum + (value?.value ?? 0), 0)
   const ranked = isSorted ? groups : groups.toSorted((a, b) => sizeOf(b) - sizeOf(a))
-  const rest = ranked.length - barsMax
-  const note = groups.length === 0 ? nothing.note : rest > 0 ? othersText(count(rest)) : ''
+  const barsOmitted = ranked.length - barsMax
+  const note = groups.length === 0 ? nothing.note : barsOmitted > 0 ? othersText(count(barsOmitted)) : ''
   return { ...nothing, series, groups: drawn(ranked.slice(0, barsMax)), note }
 }
 
@@ -267,7 +267,7 @@ function seriesOf(
   isAdded: boolean,
   most: number,
   isInTime: boolean,
-): { readonly splits: readonly ReadonlySet<string | null>[]; readonly left: number } {
+): { readonly splits: readonly ReadonlySet<string | null>[]; readonly omitted: number } {
   const sizes = new Map<string | null, number>()
   for (const { split, value } of cells) sizes.set(split, (sizes.get(split) ?? 0) + Math.abs(Number(value)))
   const ranked = [...sizes].toSorted(([, a], [, b]) => b - a).map(([split]) => split)
@@ -276,10 +276,10 @@ function seriesOf(
     const inOrder = isInTime ? shown.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1)) : shown
     return inOrder.map((split) => new Set([split]))
   }
-  if (ranked.length <= most) return { splits: alone(most), left: 0 }
+  if (ranked.length <= most) return { splits: alone(most), omitted: 0 }
   return isAdded
-    ? { splits: [...alone(most - 1), new Set(ranked.slice(most - 1))], left: 0 }
-    : { splits: alone(most), left: ranked.length - most }
+    ? { splits: [...alone(most - 1), new Set(ranked.slice(most - 1))], omitted: 0 }
+    : { splits: alone(most), omitted: ranked.length - most }
 }
 
 function markOf(

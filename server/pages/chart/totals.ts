@@ -21,11 +21,11 @@ function totalsLink(
 
 /** States that a sum leaves out rows with totals, which their source may count otherwise; null if it has them. */
 export function totalsNote({ words }: PageContext, view: ChartQuery): Html | null {
-  const left = view.query.conditions.find(
+  const exclusion = view.query.conditions.find(
     ({ field, operator, values }) => operator === 'ne' && view.table.totals.get(field.name) === values[0],
   )
-  const field = view.table.fields.find(({ name }) => name === left?.field.name)
-  const value = left?.values[0]
+  const field = view.table.fields.find(({ name }) => name === exclusion?.field.name)
+  const value = exclusion?.values[0]
   if (field === undefined || value === undefined) return null
   const shown = valueText(words, field, value)
   const address = totalsLink(view, { field, value }, 'eq', view.chosen)

@@ -54,17 +54,19 @@ const phraseWordsMax = 5
 const byWords: ReadonlySet<string> = new Set(['por', 'by', 'per'])
 
 export function searchWordsOf(text: string): SearchWords {
-  const plain = searchTerms(text)
+  const searchWords = searchTerms(text)
     .map((term) => foldText(term.replace(/\*$/, '')))
     .flatMap((term) => term.split(' '))
-  const important = plain.filter((word) => !stopWords.has(word))
-  const phrases = plain.flatMap((_, from) =>
-    Array.from({ length: Math.min(phraseWordsMax, plain.length - from) }, (_one, index) =>
-      plain.slice(from, from + index + 1).join(' '),
+  const important = searchWords.filter((word) => !stopWords.has(word))
+  const phrases = searchWords.flatMap((_, from) =>
+    Array.from({ length: Math.min(phraseWordsMax, searchWords.length - from) }, (_one, index) =>
+      searchWords.slice(from, from + index + 1).join(' '),
     ),
   )
-  const words = (important.length === 0 ? plain : important).flatMap(wordsIn)
-  const afterBy = new Set(plain.slice(plain.findLastIndex((word) => byWords.has(word)) + 1).flatMap(wordsIn))
+  const words = (important.length === 0 ? searchWords : important).flatMap(wordsIn)
+  const afterBy = new Set(
+    searchWords.slice(searchWords.findLastIndex((word) => byWords.has(word)) + 1).flatMap(wordsIn),
+  )
   return {
     words: [...new Set(words)],
     groupWords: [...new Set(words)].filter((word) => afterBy.has(word)),

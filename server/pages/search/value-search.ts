@@ -97,10 +97,10 @@ async function* valuesByField(
     }
   }
   const yielder = new EventLoopYielder(requester.signal)
-  let read = 0
+  let valuesRead = 0
   for (const { table, field, snapshot, count } of columns.toSorted((a, b) => a.count - b.count)) {
-    read += count
-    if (read > valuesMax) break
+    valuesRead += count
+    if (valuesRead > valuesMax) break
     const dictionary = await dictionaries.values(snapshot, field, requester)
     const matches: ValueMatch[] = []
     for (const [code, folded] of (dictionary?.folded ?? []).entries()) {

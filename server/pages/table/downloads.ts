@@ -104,7 +104,7 @@ const forSheets: ReadonlySet<string> = new Set(
 /** Estimates the size of an export of the query, in bytes. */
 function sizeOf({ range, downloadFields: fields, table, snapshot }: TableView, format: string): number {
   const { manifest, rowBytes } = snapshot
-  const plain = manifest.textBytes / Math.max(1, manifest.rows) + table.fields.length
-  const row = format === 'json' || format === 'ndjson' ? rowBytes : plain
+  const bytesPerRow = manifest.textBytes / Math.max(1, manifest.rows) + table.fields.length
+  const row = format === 'json' || format === 'ndjson' ? rowBytes : bytesPerRow
   return Math.round((range.count * row * fields.length) / table.fields.length)
 }

@@ -76,7 +76,7 @@ function histogramPart(
   const canFilter =
     view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isRounded
   const { count } = writtenIn(words)
-  const rest = withoutField(view, field)
+  const otherParameters = withoutField(view, field)
   // The clickable area has full height, so that low bars are easy to select.
   const reaches = bars.map(({ from, to, rows }, index) => {
     if (rows === 0) return null
@@ -88,7 +88,7 @@ function histogramPart(
     if (!canFilter || lower === null || upper === null) return html`<path d="${reach}">${title}</path>`
     // Ranges exclude their start, which belongs to the previous range; only the first one includes it.
     const target = new Map([
-      ...rest,
+      ...otherParameters,
       [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, lower],
       [`${field.name}__lte`, upper],
     ])
@@ -121,7 +121,7 @@ function topPart({ words }: PageContext, view: TableView, field: Field, profile:
       : html`<span class="distinct">${distinctText(words, profile)}</span>`
   const totalRows = view.snapshot.manifest.rows
   const canFilter = view.table.filters.includes(field.name)
-  const rest = withoutField(view, field)
+  const otherParameters = withoutField(view, field)
   return html`<ul class="values" aria-label="${words.mostFrequent}">
     ${top.slice(0, topMax).map(({ value, rows }) => {
       const share = rows * 100 < totalRows ? `< ${percent(0.01)}` : percent(rows / Math.max(1, totalRows))
@@ -131,7 +131,9 @@ function topPart({ words }: PageContext, view: TableView, field: Field, profile:
       const parameter = isWhole ? equalTo(field, value) : null
       const text = html`<span class="share">${share}</span> ${shown}`
       return canFilter && parameter !== null
-        ? html`<li><a href="${queryLink(new Map([...rest, parameter]))}" title="${title}">${text}</a></li>`
+        ? html`<li>
+            <a href="${queryLink(new Map([...otherParameters, parameter]))}" title="${title}">${text}</a>
+          </li>`
         : html`<li title="${title}">${text}</li>`
     })}
   </ul>`

@@ -91,8 +91,8 @@ function valueColumn(name: string): string {
 
 /** Names of the float fields of a grouping that are added up. */
 export function floatSumsIn({ measures }: Grouping): string[] {
-  const names = measures.flatMap(({ of, field }) =>
-    (of === 'sum' || of === 'avg') && field.type === 'float' ? [field.name] : [],
+  const names = measures.flatMap(({ aggregate, field }) =>
+    (aggregate === 'sum' || aggregate === 'avg') && field.type === 'float' ? [field.name] : [],
   )
   return [...new Set(names)]
 }
@@ -117,7 +117,7 @@ export function readGroups(
   )
   const ofMeasures = measured.map(({ measure, sql }) => {
     const sum = sums.get(measure.field?.name ?? '')
-    if (sum !== undefined && (measure.of === 'sum' || measure.of === 'avg')) {
+    if (sum !== undefined && (measure.aggregate === 'sum' || measure.aggregate === 'avg')) {
       const parts = textColumns(sum)[terms.length] ?? []
       const numbers = columnByText.get(sql.texts[0] ?? '') ?? []
       return numbers.map((count, group) => floatText(measure, sumOf(parts[group] ?? null), Number(count)))
@@ -165,13 +165,13 @@ const partUnits = 10n ** 18n
 
 function measureSql(measure: Measure): MeasureSql {
   if (measure.field === null) return { texts: ['count(*)::varchar'], value: ([count = null]) => count }
-  const { of, field, column } = measure
+  const { aggregate, field, column } = measure
   const { rendered, isOrdered } = typeRow(field.type)
   const value = valueColumn(field.name)
   const count = `count(${value})::varchar`
   const text = ([input = null]: readonly (string | null)[]): string | null =>
     input === null ? null : canonicalText(column, input)
-  switch (of) {
+  switch (aggregate) {
     case 'count':
       return { texts: [count], value: text }
     case 'distinct':
@@ -179,7 +179,7 @@ function measureSql(measure: Measure): MeasureSql {
     case 'min':
     case 'max': {
       // Values without an order are compared as texts.
-      const sql = isOrdered ? rendered(`${of}(${value})`) : `${of}(${rendered(value)})`
+      const sql = isOrdered ? rendered(`${aggregate}(${value})`) : `${aggregate}(${rendered(value)})`
       return { texts: [sql], value: text }
     }
     case 'median': {
@@ -197,7 +197,7 @@ function measureSql(measure: Measure): MeasureSql {
         const sum = `sum(${value})::varchar`
         // Without values, the sum is null.
         return {
-          texts: of === 'sum' ? [sum] : [sum, count],
+          texts: aggregate === 'sum' ? [sum] : [sum, count],
           value: ([total = null, rows = '1']) =>
             total === null ? null : exactText(measure, unscaled(total), Number(rows)),
         }

@@ -51,9 +51,9 @@ function nearestDouble(units: bigint, exponent: number, divisor: bigint): number
   const power = exponent - shift - 1
   const dropped = Math.max(bitsOf(quotient) - significantBits, exponentMin - power, 0)
   const half = (1n << BigInt(dropped)) >> 1n
-  const rest = quotient & ((1n << BigInt(dropped)) - 1n)
+  const remainder = quotient & ((1n << BigInt(dropped)) - 1n)
   const mantissa = quotient >> BigInt(dropped)
-  const isUp = rest > half || (rest === half && dropped > 0 && (mantissa & 1n) === 1n)
+  const isUp = remainder > half || (remainder === half && dropped > 0 && (mantissa & 1n) === 1n)
   const rounded = Number(mantissa + BigInt(isUp))
   // Two factors, since one power of two may be too small or too great for a double.
   const scaledPower = power + dropped

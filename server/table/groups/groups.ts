@@ -35,7 +35,7 @@ export function valueBytesOf(snapshot: Snapshot, { terms, measures }: Grouping):
       : 0
   const fields = [
     ...terms.map(baseOf),
-    ...measures.flatMap(({ of, field }) => (of === 'min' || of === 'max' ? field : [])),
+    ...measures.flatMap(({ aggregate, field }) => (aggregate === 'min' || aggregate === 'max' ? field : [])),
   ]
   const texts = fields.reduce((sum, field) => sum + ofText(field), 0)
   return texts + (terms.length + measures.length) * shortBytes
@@ -53,7 +53,9 @@ export function groupsOf(rows: number, columns: Groups['columns'], count: number
 export function groupsOfNoRows(grouping: Grouping): Groups {
   const { terms, measures } = grouping
   const isOne = terms.length === 0
-  const ofMeasures = measures.map(({ of }) => (['rows', 'count', 'distinct'].includes(of) ? '0' : null))
+  const ofMeasures = measures.map(({ aggregate }) =>
+    ['rows', 'count', 'distinct'].includes(aggregate) ? '0' : null,
+  )
   return groupsOf(
     0,
     isOne ? ofMeasures.map((value) => [value]) : [...terms, ...measures].map(() => []),
@@ -95,9 +97,13 @@ function doubleText(number: number | null): string | null {
  * Returns a sum or an average of integers or decimals.
  * @param units sum of the digits of the values, without their point
  */
-export function exactText({ of, field, column }: Measure, units: bigint, count: number): string | null {
+export function exactText(
+  { aggregate, field, column }: Measure,
+  units: bigint,
+  count: number,
+): string | null {
   if (count === 0 || field === null) return null
-  if (of === 'sum') return scaledText(units, column.scale)
+  if (aggregate === 'sum') return scaledText(units, column.scale)
   return quotientText(field, column, units, count)
 }
 
@@ -112,8 +118,8 @@ export function medianText({ field, column }: Measure, low: string, high: string
 }
 
 /** Returns a sum or an average of doubles: the double next to the exact one. */
-export function floatText({ of }: Measure, sum: DoubleSum, count: number): string | null {
-  return count === 0 ? null : doubleText(sum.dividedBy(of === 'sum' ? 1 : count))
+export function floatText({ aggregate }: Measure, sum: DoubleSum, count: number): string | null {
+  return count === 0 ? null : doubleText(sum.dividedBy(aggregate === 'sum' ? 1 : count))
 }
 
 function quotientText(field: Field, column: Field, units: bigint, count: number): string {

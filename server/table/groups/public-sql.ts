@@ -55,21 +55,21 @@ export function aggregateSql(
 }
 
 /** SQL of a measure, whose values DuckDB computes as doubles where the API has exact decimals. */
-function publicSql({ of, field, column: { type, scale } }: Measure): string {
+function publicSql({ aggregate, field, column: { type, scale } }: Measure): string {
   if (field === null) return 'count(*)'
   const name = quotedName(field.name)
-  switch (of) {
+  switch (aggregate) {
     case 'distinct':
       return `count(distinct ${name})`
     case 'sum':
     case 'avg':
       // Sums of floats depend on the order of the rows unless rounding errors are added up too.
-      if (field.type === 'float') return `f${of}(${name})`
-      return of === 'sum' ? `sum(${name})` : `round(avg(${name}), ${scale})`
+      if (field.type === 'float') return `f${aggregate}(${name})`
+      return aggregate === 'sum' ? `sum(${name})` : `round(avg(${name}), ${scale})`
     case 'median':
       // The median of decimals is a decimal of the same scale, which cannot be a mean of two.
       return type === 'decimal' ? `round(median(${name}::double), ${scale})` : `median(${name})`
     default:
-      return `${of}(${name})`
+      return `${aggregate}(${name})`
   }
 }

@@ -28,7 +28,7 @@ export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunks: num
     snapshot.withdraw(new DamagedFile(`${file.file} is damaged: ${problem}`))
     return new DamagedTable(tableId(snapshot.table))
   }
-  const read = (start: number, length: number): Buffer => {
+  const readBlock = (start: number, length: number): Buffer => {
     let block: Buffer | null
     try {
       block = readExactly(descriptorOf(file, path.join(snapshot.folder, file.file)), start, length)
@@ -48,5 +48,5 @@ export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunks: num
     directories.set(key, section)
     return section
   }
-  return new ChunkFile({ bytes, chunks, directorySum, read, damaged, cached })
+  return new ChunkFile({ bytes, chunks, directorySum, read: readBlock, damaged, cached })
 }

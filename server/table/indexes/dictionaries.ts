@@ -197,11 +197,11 @@ export class CodedTable {
     return place
   }
 
-  #unpacked<T extends Unpacked>(name: string, read: () => T): T {
+  #unpacked<T extends Unpacked>(name: string, unpack: () => T): T {
     const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot}/${this.#codes.file} ${name}`
     const cached = this.#cache.get(key)
     if (cached !== undefined) return cached as T
-    const unpacked = read()
+    const unpacked = unpack()
     this.#cache.set(key, unpacked)
     return unpacked
   }

@@ -34,21 +34,21 @@ export async function gather(
     if (total > pageBytesMax) throw new TooLarge()
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
-  const read: Awaited<ReturnType<typeof work>>[] = []
+  const results: Awaited<ReturnType<typeof work>>[] = []
   // One query per connection at a time, so that queries of one request do not wait for each other.
   const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
-  for await (const texts of inWork) read.push(texts)
-  const timings = read.map(({ timing }) => timing)
+  for await (const texts of inWork) results.push(texts)
+  const timings = results.map(({ timing }) => timing)
   // Most queries need the rows in the order of the table, in which they were read.
-  const rowNumbers = read.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
+  const rowNumbers = results.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
   if (
     rowNumbers.length === positions.length &&
     rowNumbers.every((position, index) => position === positions[index])
   ) {
-    return { pieces: read.map(({ bytes }) => bytes), timings }
+    return { pieces: results.map(({ bytes }) => bytes), timings }
   }
   const texts = new Map<number, Uint8Array>()
-  for (const { firstRow, rows, bytes, lengths } of read) {
+  for (const { firstRow, rows, bytes, lengths } of results) {
     let start = 0
     for (const [index, row] of rows.entries()) {
       const length = lengths[index] ?? 0

@@ -108,8 +108,8 @@ export class StoredRows {
         located.push(location)
       }
       await yielder.next()
-      const read = file.readTogether(located)
-      for (const [index, bytes] of read.entries()) {
+      const readTexts = file.readTogether(located)
+      for (const [index, bytes] of readTexts.entries()) {
         const slice = chunks[first + index]
         if (slice === undefined) break
         this.#chunks.set(keyOf(slice), bytes)

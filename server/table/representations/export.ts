@@ -55,11 +55,16 @@ async function* lineChunks(
   const separator = Buffer.from(format.separator)
   const head = Buffer.from(format.head(fields))
   let isFirst = true
-  const read = (positions: Uint32Array, signal: AbortSignal) =>
+  const readRows = (positions: Uint32Array, signal: AbortSignal) =>
     gatherSome(snapshot, form, positions, engine, { ...requester, signal: () => signal })
   // Packing takes longer than reading, so further batches would only wait in memory.
   const concurrent = format.pack === undefined ? batchesMax : 1
-  for await (const pieces of inOrder(batchesOf(exported, requester), concurrent, read, requester.signal())) {
+  for await (const pieces of inOrder(
+    batchesOf(exported, requester),
+    concurrent,
+    readRows,
+    requester.signal(),
+  )) {
     // Send the head only with the first row: until then, the request can still get an error status.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
@@ -112,12 +117,12 @@ async function* columnChunks(
 ): AsyncGenerator<Uint8Array> {
   const { snapshot, query } = exported
   const writer = await form.format.writer(columnsOf(snapshot, form))
-  const read = async (positions: Uint32Array, signal: AbortSignal) => {
+  const readRows = async (positions: Uint32Array, signal: AbortSignal) => {
     const exportRequester = { ...requester, signal: () => signal }
     const { answer } = await readColumns(snapshot, form, positions, query, engine.pool, exportRequester)
     return { answer, rows: positions.length }
   }
-  const batches = inOrder(batchesOf(exported, requester), batchesMax, read, requester.signal())
+  const batches = inOrder(batchesOf(exported, requester), batchesMax, readRows, requester.signal())
   for await (const { answer, rows } of batches) {
     writer.write(answer, rows)
     yield* writer.takeBytes()

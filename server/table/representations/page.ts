@@ -146,7 +146,7 @@ export async function pageBody(
     await requester.pay({ rowBytes: bytes, values: isStored ? 0 : decoded() }, { rowBytes: 0 })
   }
   const selecting = { queue: 0, query: performance.now() - startedAt }
-  const read = async (): Promise<Gathered & { readonly isGzip?: boolean }> => {
+  const readPage = async (): Promise<Gathered & { readonly isGzip?: boolean }> => {
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
     const around = isStoredAsGzip(page) ? { head: envelopeHead(range, links), tail: envelopeTail } : null
     const stored = isStored
@@ -158,7 +158,7 @@ export async function pageBody(
     return gather(snapshot, form, positions, engine.pool, requester)
   }
   const memory = isStored ? textBytesOf(snapshot, positions) : bytes
-  const gathered = await engine.memory.during(memory, requester.client, requester.signal, read)
+  const gathered = await engine.memory.during(memory, requester.client, requester.signal, readPage)
   const { isGzip = false } = gathered
   const began = performance.now()
   const pieces = isLineForm(form) && !isGzip ? piecesOf(page, form, range, gathered.pieces) : gathered.pieces
@@ -194,9 +194,9 @@ function piecesOf(
  * Server-Timing: the longest wait in the queue, the time of all queries, and of assembling the answer; and how the
  * rows were found.
  */
-function timingOf(read: readonly Timing[], send: number, plan: string): string {
-  const queue = read.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
-  const query = read.reduce((sum, timing) => sum + timing.query, 0)
+function timingOf(timings: readonly Timing[], send: number, plan: string): string {
+  const queue = timings.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
+  const query = timings.reduce((sum, timing) => sum + timing.query, 0)
   return `queue;dur=${queue.toFixed(2)}, query;dur=${query.toFixed(2)}, send;dur=${send.toFixed(2)}, plan;desc="${plan}"`
 }
 

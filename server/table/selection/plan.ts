@@ -48,12 +48,12 @@ export function describePlan({ snapshot, filter }: Search, plan: SelectionPlan):
     )
     return `${clauses.length === 0 ? 'in' : 'codes in'} ${keys.join(',')}`
   }
-  const { orders, words, rest } = plan.step
+  const { orders, words, remaining } = plan.step
   const isSorted = !isInFileOrder(snapshot, filter)
   return [
     ...orders.map(({ condition }) => `order ${encodeURIComponent(condition.field.name)}`),
     ...(words === null ? [] : ['words']),
-    ...(isUnfiltered(rest) ? [] : ['engine duckdb']),
+    ...(isUnfiltered(remaining) ? [] : ['engine duckdb']),
     ...(isSorted ? ['sort'] : []),
   ].join(' + ')
 }

@@ -96,10 +96,10 @@ export function described(
   { address }: Pick<Mark, 'address'>,
   hasText = false,
 ): string {
-  const inside = element('title', xmlText(description)) + content
+  const body = element('title', xmlText(description)) + content
   return address === null
-    ? element('g', inside)
-    : element('a', inside, { href: address, ...(!hasText && { 'aria-label': description }) })
+    ? element('g', body)
+    : element('a', body, { href: address, ...(!hasText && { 'aria-label': description }) })
 }
 
 export function descriptionOf({ series }: Drawing, { name }: DrawnGroup, index: number, mark: Mark): string {

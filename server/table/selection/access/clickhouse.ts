@@ -126,8 +126,8 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
           const kind = { name: 'positions', order: filter.ordering, ...window } as const
           const bounds = { first: String(window.first), rows: String(window.limit) }
           const numbers = await this.#numbers({ ...search, requester }, kind, sql, { ...values, ...bounds })
-          const within = first + filled - window.first
-          const positionsHere = numbers.subarray(within, within + positions.length - filled)
+          const offset = first + filled - window.first
+          const positionsHere = numbers.subarray(offset, offset + positions.length - filled)
           if (positionsHere.length === 0)
             throw new Error(`ClickHouse returned fewer rows than the ${count} that it counted`)
           positions.set(positionsHere, filled)

@@ -116,7 +116,8 @@ export class CodeScan implements AccessPath<CodesStep> {
   async groups(search: Search, grouping: Grouping): Promise<Groups | null> {
     const { snapshot, filter, requester } = search
     const { rows } = snapshot.manifest
-    const isCounted = grouping.terms.length > 0 && grouping.measures.every(({ of }) => of === 'rows')
+    const isCounted =
+      grouping.terms.length > 0 && grouping.measures.every(({ aggregate }) => aggregate === 'rows')
     const step =
       isCounted && rows <= scannedRowsMax
         ? await this.plan({ ...search, filter: { ...filter, ordering: [] } })
@@ -236,12 +237,12 @@ export class CodeScan implements AccessPath<CodesStep> {
   async #reading<T>(
     snapshot: Snapshot,
     codes: CodesFile | undefined,
-    read: (table: CodedTable) => Promise<T>,
+    work: (table: CodedTable) => Promise<T>,
   ): Promise<T> {
     if (codes === undefined) throw new TypeError('there are no codes')
     const release = await snapshot.pin([codes.file])
     try {
-      return await read(new CodedTable(snapshot, codes, this.#unpacked))
+      return await work(new CodedTable(snapshot, codes, this.#unpacked))
     } finally {
       release()
     }

@@ -39,7 +39,7 @@ export interface ScanStep {
   /** Null to scan for the words, or without words. */
   readonly words: WordsStep | null
   /** The part of the filter that remains for a scan of the columns. */
-  readonly rest: ScanFilter
+  readonly remaining: ScanFilter
 }
 
 /** Maximum number of candidates that are checked one by one. */
@@ -76,7 +76,7 @@ export class DuckDbScan implements AccessPath<ScanStep> {
       else orders.push(step)
     }
     const words = this.#wordSearch.plan(search)
-    return { orders, words, rest: { conditions, words: words === null ? filter.words : [] } }
+    return { orders, words, remaining: { conditions, words: words === null ? filter.words : [] } }
   }
 
   async find(search: Search, step: ScanStep): Promise<Selection> {
@@ -122,9 +122,9 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     return readGroups(grouping, answer, sums)
   }
 
-  async #rowSet(search: Search, { orders, words, rest }: ScanStep): Promise<RowSet> {
+  async #rowSet(search: Search, { orders, words, remaining }: ScanStep): Promise<RowSet> {
     const sets: RowSet[] = []
-    const conditions = [...rest.conditions]
+    const conditions = [...remaining.conditions]
     for (const step of orders) {
       const rows = await orderBisection.find(search, step)
       // Scanning the parts is faster than very many rows of an order.
@@ -134,8 +134,8 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     const candidates = intersectionOf(sets)
     const isFew = candidates !== null && candidates.count <= candidatesMax
     if (words !== null && !isFew) sets.push(await this.#wordSearch.find(search, words))
-    const remaining = { conditions, words: words !== null && isFew ? words.words : rest.words }
-    if (!isUnfiltered(remaining)) sets.push(await this.#scan(search, remaining, isFew ? candidates : null))
+    const scanned = { conditions, words: words !== null && isFew ? words.words : remaining.words }
+    if (!isUnfiltered(scanned)) sets.push(await this.#scan(search, scanned, isFew ? candidates : null))
     return intersectionOf(sets) ?? new RowSet([])
   }
 
@@ -207,7 +207,7 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
     // When `rowSet` filters the result, all rows that are read must be sorted first.
     const readMax = isAsFound || isFew ? count : rowsOf(scan)
-    const read = (kind: { first: number; limit: number | null }): Promise<Uint32Array> =>
+    const readPositions = (kind: { first: number; limit: number | null }): Promise<Uint32Array> =>
       this.#numbers(search, { ...allRows, ...kind }, async (signal) => {
         await this.#checkBudget(cost, search)
         const plan = planOrdered(snapshot, scan, remainingFilter, kind)
@@ -215,9 +215,11 @@ export class DuckDbScan implements AccessPath<ScanStep> {
         return isAsFound ? numbers : numbers.filter((position) => rowSet.has(position))
       })
     const end = slice.first + slice.rows
-    if (isAsFound && end <= prefixRows) return cut(await read({ first: 0, limit: prefixRows }), slice.first)
-    if (isFew || readMax * 4 <= this.#limits.selectionBytesMax) return cut(await read(allRows), slice.first)
-    if (isAsFound && end <= uncachedDepthMax) return read({ first: slice.first, limit: slice.rows })
+    if (isAsFound && end <= prefixRows)
+      return cut(await readPositions({ first: 0, limit: prefixRows }), slice.first)
+    if (isFew || readMax * 4 <= this.#limits.selectionBytesMax)
+      return cut(await readPositions(allRows), slice.first)
+    if (isAsFound && end <= uncachedDepthMax) return readPositions({ first: slice.first, limit: slice.rows })
     throw new TooCostly(
       `In this order, rows past the first ${uncachedDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
         'add a condition, or use the order of the table.',

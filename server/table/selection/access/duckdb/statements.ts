@@ -204,11 +204,11 @@ function isText({ fields }: Table, name: string): boolean {
 }
 
 export function rowsOf({ parts, span, rows }: Scan): number {
-  const read = parts.reduce(
+  const rowsRead = parts.reduce(
     (sum, part) => sum + Math.min(span.to, part.firstRow + part.rows) - Math.max(span.from, part.firstRow),
     0,
   )
-  return rows === null ? read : Math.min(read, rows.length * parts.length)
+  return rows === null ? rowsRead : Math.min(rowsRead, rows.length * parts.length)
 }
 
 /** Returns the weighted number of values for a search in the index of folded texts. */
