@@ -82,6 +82,12 @@ testAll('the documented addresses of the API are those that answer', async () =>
   }
 })
 
+/** Form of a route in the docs: `/dataset/:dataset/:table/fields` as `/en/dataset/<dataset>/<table>/fields/`. */
+const documented = (route: string): string => {
+  const filled = route.replaceAll(/:(dataset|table)/g, '<$1>').replace(':number', '1')
+  return /\.\w+$/.test(filled) ? `/en${filled}` : `/en${filled}/`
+}
+
 test('the documented pages are those that answer', async () => {
   const catalog = await loadCatalog('catalog.yaml')
   const shop = await workshop(catalog)
@@ -89,7 +95,13 @@ test('the documented pages are those that answer', async () => {
   await shop.ingest({ tables: ['caso'] })
   const { app } = await serve(shop)
   const pages = tableUnder('address of a page').map(([address = '']) => address)
-  expect(pages).toHaveLength(18)
+  const routes: string[] = []
+  for (const file of await readdir('server/pages', { recursive: true })) {
+    const text = file.endsWith('.ts') ? await readFile(path.join('server/pages', file), 'utf8') : ''
+    for (const [, route = ''] of text.matchAll(/(?:pageAt\(service, |kind === null \? )'(\/[^']*|)'/g))
+      routes.push(route)
+  }
+  expect(pages.toSorted()).toEqual([...routes, '/embed/:dataset/:table/chart'].map(documented).toSorted())
   for (const address of pages) {
     const filled = address.replace('<dataset>', 'covid19').replace('<table>', 'caso')
     for (const target of [filled, filled.replace('/en/', '/pt/')]) {

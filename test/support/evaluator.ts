@@ -369,19 +369,43 @@ export function randomPartCondition(
   return randomCondition(random, table, pick(random, terms), rows)
 }
 
+/** A query with one condition of this operator; null if no value of the field allows one. */
+export function queryWith(
+  random: Random,
+  table: Table,
+  field: Field,
+  operator: string,
+  rows: readonly Row[],
+): RandomQuery | null {
+  for (let tries = 0; tries < 50; tries += 1) {
+    const made = randomCondition(random, table, field, rows, operator)
+    if (made?.asked.field === field)
+      return {
+        query: new URLSearchParams({ [made.name]: made.text }),
+        conditions: [made.asked],
+        words: [],
+        ordering: [],
+        fields: null,
+      }
+  }
+  return null
+}
+
 function randomCondition(
   random: Random,
   table: Table,
   term: Term,
   rows: readonly Row[],
+  wanted: string | null = null,
 ): RandomCondition | null {
   const parts = term.part === undefined ? partsOf(table, term) : []
-  const derived = parts.length > 0 && random() < 0.4 ? partTerm(term, pick(random, parts)) : undefined
+  const derived =
+    wanted === null && parts.length > 0 && random() < 0.4 ? partTerm(term, pick(random, parts)) : undefined
   const field: Term = derived ?? term
   const at = indexOf(table, field.part?.base.name ?? field.name)
   const value = (): Cell => termCell(field, pick(random, rows)[at] ?? null)
   // Only names of operators come from the service; their meaning is implemented again here.
-  const operator = pick(random, ['eq', 'eq', ...operatorsOf(field)])
+  const operator = wanted ?? pick(random, ['eq', 'eq', ...operatorsOf(field)])
   const name = operator === 'eq' && random() < 0.7 ? field.name : `${field.name}__${operator}`
   if (operator === 'isnull') {
     const isNull = random() < 0.5

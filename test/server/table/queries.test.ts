@@ -2,8 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { allTables, tableId, type Table } from '../../../core/catalog/catalog.ts'
+import { operatorsOf } from '../../../server/query/operators.ts'
 import { compareAggregate } from '../../support/aggregates.ts'
-import { evaluate, randomQuery, readRows } from '../../support/evaluator.ts'
+import { evaluate, queryWith, randomQuery, readRows } from '../../support/evaluator.ts'
 import { hostileCsv, hostileTable } from '../../support/hostile.ts'
 import { LinearSelections } from '../../support/linear-selections.ts'
 import { compareOne, randomFrom, rowTexts } from '../../support/random-queries.ts'
@@ -46,6 +47,34 @@ test.each(engines)(
     expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
   },
   60_000 + 3000 * tableQueries,
+)
+
+test.each(engines)(
+  'each operator of each type, executed by %s, gives the rows of the evaluator',
+  async (_engine, open) => {
+    const service = await serve(sampled, open())
+    const random = randomFrom(seed)
+    const seen = new Set<string>()
+    const differences: string[] = []
+    for (const table of tables) {
+      const rows = await readRows(path.join(sampled.sources, `${tableId(table)}.csv`), table)
+      for (const field of table.fields.filter(({ name }) => table.filters.includes(name))) {
+        for (const operator of operatorsOf(field)) {
+          if (seen.has(`${field.type} ${operator}`)) continue
+          const query = queryWith(random, table, field, operator, rows)
+          if (query === null) continue
+          seen.add(`${field.type} ${operator}`)
+          const difference = await compareOne(service, table, rows, random, query)
+          if (difference !== null) differences.push(difference)
+        }
+      }
+    }
+    expect({ seed, differences }).toEqual({ seed, differences: [] })
+    expect([...seen].filter((name) => name.startsWith('string '))).toHaveLength(
+      operatorsOf({ type: 'string' }).length,
+    )
+  },
+  60_000,
 )
 
 test.each(engines)(
