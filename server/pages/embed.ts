@@ -12,14 +12,15 @@ import { html, markup, textOf, type Html } from './html.ts'
 import { frameHeight, frameWidth, iframeLine } from './iframe.ts'
 import type { PageContext } from './frame.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
+import { isNumber } from '../documents/words/value-text.ts'
 import { embedPolicy, named, pageAt, type PageService } from './service.ts'
 import { chartKey, chartParameters, chartQuery, parseChart, sourceFacts } from './chart/chart-query.ts'
 import { captionOf, chartView } from './chart/chart-view.ts'
 import { drawingOf } from './chart/drawing.ts'
 import { chartMarkup } from './chart/svg/svg.ts'
 import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
-import { cellPart } from './table/grid.ts'
-import { rowsPage, viewOf, type TableView } from './table/view.ts'
+import { cellPart, unitPart } from './table/grid.ts'
+import { rowsPage, viewOf, withDefaultColumns, withNamedFields, type TableView } from './table/view.ts'
 
 /** Pages for frames of other sites: a chart or some rows, their source, and a link to the whole page. */
 
@@ -147,14 +148,14 @@ export function tableEmbed(service: PageService): Resource {
       rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes,
       frame: async (parameters, signal) => {
         const { view } = await viewOf(answerable, page, service, request, signal)
-        return tableFrame(service.context, view, parameters)
+        return tableFrame(service.context, withDefaultColumns(view), parameters)
       },
     }
   })
 }
 
 function parseEmbedded(table: Table, target: string): RowQuery {
-  return parseRowQuery(table, target, ['format'], rowsDefault)
+  return withNamedFields(table, target, parseRowQuery(table, target, ['format'], rowsDefault))
 }
 
 function tableFrame(context: PageContext, view: TableView, parameters: QueryParameters): Frame {
@@ -166,7 +167,12 @@ function tableFrame(context: PageContext, view: TableView, parameters: QueryPara
     <table>
       <thead>
         <tr>
-          ${fields.map((field) => html`<th scope="col">${titleOf(field)}</th>`)}
+          ${fields.map(
+            (field) =>
+              html`<th scope="col" class="${isNumber(field) ? 'number' : ''}">
+                ${titleOf(field)} ${unitPart(field)}
+              </th>`,
+          )}
         </tr>
       </thead>
       <tbody>

@@ -21,10 +21,10 @@ import {
   rowsPage,
   viewOf,
   withDefaultColumns,
+  withNamedFields,
   withParameters,
 } from './view.ts'
 import { parameterFor, type Condition } from '../../query/conditions.ts'
-import { formatFields, parametersOf } from '../../query/parameters.ts'
 import { isParameterName, parseRowQuery, type RowQuery } from '../../query/query.ts'
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
@@ -119,17 +119,10 @@ function citedRows({ context, publicUrl }: PageService, view: TableView): Cited 
 const pageSize = { default: 50, max: 200 }
 
 function parseTableQuery(table: Table, target: string): RowQuery {
-  const query = keepingFields(table, target, parseRowQuery(table, target, ['format'], pageSize.default))
+  const query = withNamedFields(table, target, parseRowQuery(table, target, ['format'], pageSize.default))
   if (query.pageSize <= pageSize.max) return query
   const message = `The parameter "page_size" must be a whole number from 1 to ${pageSize.max} on an HTML page.`
   throw unacceptableParameters([{ parameter: 'page_size', message }])
-}
-
-/** Keeps a choice of all fields in the links of a page that would show the default columns without it. */
-function keepingFields(table: Table, target: string, query: RowQuery): RowQuery {
-  const isChosen = parametersOf(target).some(([name, text]) => name === 'fields' && text !== '')
-  if (table.defaultColumns === null || !isChosen || query.parameters.has('fields')) return query
-  return { ...query, parameters: withParameters({ query }, { fields: formatFields(table.fields) }) }
 }
 
 /** Page of a table: rows, distributions, filters, and downloads; with the same parameters as in the API. */

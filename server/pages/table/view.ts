@@ -3,7 +3,7 @@ import { type FileAddresses, withQuery } from '../../http/addresses.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { isParameterName, type RowQuery } from '../../query/query.ts'
 import { readValue } from '../../query/operators.ts'
-import type { QueryParameters } from '../../query/parameters.ts'
+import { formatFields, parametersOf, type QueryParameters } from '../../query/parameters.ts'
 import { fixedFields, type Hint } from '../../table/selection/selections.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { cellsFormat } from '../../formats/cells.ts'
@@ -122,6 +122,13 @@ export async function viewOf(
   const { engine, pageBytesMax } = service
   const body = await pageBody(page, engine, requesterOf(request, signal, pageBytesMax))
   return { view: viewFrom(queryView, body, service), serverTiming: body.serverTiming }
+}
+
+/** Keeps a choice of all fields in the links of a page that would show the default columns without it. */
+export function withNamedFields(table: Table, target: string, query: RowQuery): RowQuery {
+  const isChosen = parametersOf(target).some(([name, text]) => name === 'fields' && text !== '')
+  if (table.defaultColumns === null || !isChosen || query.parameters.has('fields')) return query
+  return { ...query, parameters: withParameters({ query }, { fields: formatFields(table.fields) }) }
 }
 
 /** Shows the default columns of a table, unless the query names fields. */

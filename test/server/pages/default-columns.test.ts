@@ -2,7 +2,7 @@ import { textIn } from '../../support/markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
-/** Pages of a table with default columns: they are the columns of the table page alone. */
+/** Pages of a table with default columns: they are the columns of the table page and its frame. */
 
 let service: Service
 beforeAll(async () => {
@@ -47,8 +47,9 @@ test.each([
       ['2', '008'],
     ],
   ],
-])('the page of a table shows %s', async (_what, query, due) => {
+])('the page and the frame of a table show %s', async (_what, query, due) => {
   expect(linesOf(await pageAt(`/en/dataset/d/t/${query}`))).toEqual(due)
+  expect(linesOf(await pageAt(`/en/embed/d/t/${query}`))).toEqual(due)
 })
 
 test('the page of a row shows every field with its own value', async () => {
