@@ -19,7 +19,7 @@ import { framed, type PageContext } from './frame.ts'
 import { html, textOf, type Html } from './html.ts'
 import { named, pageAt, rowAddresses, type PageService } from './service.ts'
 import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
-import { cellPart } from './table/grid.ts'
+import { contentOf } from './table/grid.ts'
 import { downloadLine } from './table/downloads.ts'
 import { headPart, trailTo } from './table/tabs.ts'
 import { queryLink, rowsPage, viewOf, type TableView } from './table/view.ts'
@@ -110,6 +110,12 @@ function changesHtml(
     ${file !== null && rows !== null && downloadsPart(context, api, query, file)}
     ${subscribePart(context, feed)}
   </div>`
+  const starts = knownStarts(manifest)
+  const momentOf = momentNames(context, [
+    ...versions.map((version) => version.snapshot),
+    ...starts,
+    manifest.snapshot,
+  ])
   // A manifest compares fields only with the previous version.
   const sentences = since === manifest.previous ? schemaSentences(table, manifest, words) : []
   const main = html`
@@ -117,18 +123,17 @@ function changesHtml(
     ${
       since === null || changes === null
         ? html`<p class="lead">${words.noEarlier}</p>`
-        : html`<h2>
-              ${words.changedBetween(momentOf(context, since), momentOf(context, manifest.snapshot))}
-            </h2>
+        : html`<h2>${words.changedBetween(momentOf(since), momentOf(manifest.snapshot))}</h2>
             ${countsPart(context, table, changes.changes, query, manifest.rows)}
             ${sentences.length > 0 && html`<p>${sentences.join(' ')}</p>`}
             ${startsPart(
               context,
-              knownStarts(manifest).filter((start) => start !== since),
+              starts.filter((start) => start !== since),
+              momentOf,
             )}
             ${rows !== null && rowsPart(context, table, changes.changes, query, rows)}`
     }
-    ${versionsPart(context, table, versions)}
+    ${versionsPart(context, table, versions, momentOf)}
   `
   return framed(context, {
     title: `${words.aspects.changes}: ${dataset.name}, ${titleOf(table)}`,
@@ -139,23 +144,36 @@ function changesHtml(
   })
 }
 
-function momentOf({ words }: PageContext, snapshot: SnapshotId): string {
-  return writtenIn(words).moment(timeOf(snapshot).toISOString())
+/** Names versions by their moments: to the second, if some have the same minute. */
+function momentNames({ words }: PageContext, ids: Iterable<SnapshotId>): (id: SnapshotId) => string {
+  const versions = [...new Set(ids)]
+  const { moment, exactMoment } = writtenIn(words)
+  const minutes = new Set(versions.map((id) => moment(timeOf(id).toISOString())))
+  const format = minutes.size === versions.length ? moment : exactMoment
+  return (id) => format(timeOf(id).toISOString())
 }
 
-function startsPart(context: PageContext, starts: readonly SnapshotId[]): Html | null {
+function startsPart(
+  context: PageContext,
+  starts: readonly SnapshotId[],
+  momentOf: (id: SnapshotId) => string,
+): Html | null {
   return starts.length === 0
     ? null
     : html`<p class="facts">
         ${context.words.sinceOthers}
         ${starts.map(
-          (since) =>
-            html`<a href="${queryLink(new Map([['since', since]]))}">${momentOf(context, since)}</a> `,
+          (since) => html`<a href="${queryLink(new Map([['since', since]]))}">${momentOf(since)}</a> `,
         )}
       </p>`
 }
 
-function versionsPart(context: PageContext, table: Table, versions: readonly Manifest[]): Html {
+function versionsPart(
+  context: PageContext,
+  table: Table,
+  versions: readonly Manifest[],
+  momentOf: (id: SnapshotId) => string,
+): Html {
   const { words, addresses, language } = context
   const { list } = writtenIn(words)
   const lines = versions.map((manifest) => {
@@ -168,7 +186,7 @@ function versionsPart(context: PageContext, table: Table, versions: readonly Man
       ...schemaSentences(table, manifest, words),
     ].join(' · ')
     const address = addresses.aspect(language, table, 'changes', new Map([['to', snapshot]]))
-    const name = momentOf(context, snapshot)
+    const name = momentOf(snapshot)
     return html`<li>
       ${changes === undefined ? name : html`<a href="${address}">${name}</a>`}
       <span class="facts"
@@ -260,21 +278,23 @@ function rowsPart(
     .flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
   const kindOf = (row: Row): keyof typeof words.changeKinds =>
     valueIn(row, change) as keyof typeof words.changeKinds
+  // Without a key, the fields of the order say best which row it is.
+  const key = new Set(changes.key ?? table.order.map(({ field }) => field))
   const cell = (row: Row, field: Field, changedNames: readonly string[]): Html => {
-    const value = valueIn(row, field.name)
     const counterpart = counterparts.get(row)
-    const form = isNumber(field) ? 'n' : isTime(field) ? 'd' : 't'
+    const value = valueIn(row, field.name)
     const before =
       counterpart === undefined ? valueIn(row, old(field.name)) : valueIn(counterpart, field.name)
-    const text = excerpt(cellText(context, field, value), cellText(context, field, before))
-    if (counterpart !== undefined && before !== value)
-      return html`<td class="${form}">
-        ${kindOf(row) === 'removed' ? html`<del>${text}</del>` : html`<ins>${text}</ins>`}
-      </td>`
-    if (!changedNames.includes(field.name)) return cellPart(context, field, value)
-    return html`<td class="${form}">
-      <del>${excerpt(cellText(context, field, before), cellText(context, field, value))}</del>
-      <ins>${text}</ins>
+    const isChanged = counterpart === undefined ? changedNames.includes(field.name) : before !== value
+    const isSame =
+      !isChanged && !key.has(field.name) && (counterpart !== undefined || changedNames.length > 0)
+    const form = isNumber(field) ? 'n' : isTime(field) ? 'd' : 't'
+    return html`<td class="${isSame ? `${form} same` : form}" data-label="${titleOf(field)}">
+      ${
+        isChanged
+          ? differencePart(context, field, { before, value, kind: counterpart && kindOf(row) })
+          : contentOf(context, field, value)
+      }
     </td>`
   }
   return html`<div
@@ -283,7 +303,7 @@ function rowsPart(
       role="region"
       aria-label="${words.aspects.changes}"
     >
-      <table>
+      <table class="stacked">
         <thead>
           <tr>
             <th scope="col">${words.change}</th>
@@ -324,6 +344,38 @@ function counterpartsIn({ rows, fields }: TableView, change: string): Map<Row, R
     if (equal >= (row.length - 1) / 2) pairs.set(before, row).set(row, before)
   }
   return pairs
+}
+
+interface Difference {
+  readonly before: string | null
+  readonly value: string | null
+  /** Kind of the row if its counterpart is a row of its own: then the cell shows one of the values. */
+  readonly kind: string | undefined
+}
+
+/** Shows the values of a cell before and after a change: of long texts, where they differ. */
+function differencePart(context: PageContext, field: Field, { before, value, kind }: Difference): Html {
+  const [text, textBefore] = [cellText(context, field, value), cellText(context, field, before)]
+  const isOfSpace = before !== null && value !== null && withoutSpace(before) === withoutSpace(value)
+  const shown = (shownText: string, counterpart: string): string =>
+    isOfSpace ? excerpt(visibleSpace(shownText), visibleSpace(counterpart)) : excerpt(shownText, counterpart)
+  const note = isOfSpace && html` <small>${context.words.onlySpaceDiffers}</small>`
+  if (kind !== undefined)
+    return kind === 'removed'
+      ? html`<del>${shown(text, textBefore)}</del>${note}`
+      : html`<ins>${shown(text, textBefore)}</ins>${note}`
+  return html`<del>${shown(textBefore, text)}</del> <ins>${shown(text, textBefore)}</ins>${note}`
+}
+
+function withoutSpace(text: string): string {
+  return text.replaceAll(/\s+/g, '')
+}
+
+const spaceSigns: Readonly<Record<string, string>> = { '\r': '\\r', '\n': '\\n', '\t': '\\t', ' ': '·' }
+
+/** Replaces line breaks and doubled spaces by signs, so that texts that differ in them alone can be told apart. */
+function visibleSpace(text: string): string {
+  return text.replaceAll(/[^\S ]|^ | $| (?= )/g, (space) => spaceSigns[space] ?? '⍽')
 }
 
 const [excerptMin, excerptLead, excerptLength] = [80, 20, 60]

@@ -205,6 +205,10 @@ dt .unit { display: inline; }
 .menu.filter[open] > :last-child { width: 22rem; }
 .bar .menu form::after { content: ''; display: block; height: calc(2 * var(--step)); }
 .menu form > button { position: sticky; bottom: calc(2 * var(--step)); width: 100%; margin-top: var(--step); box-shadow: 0 0 0 calc(2 * var(--step)) var(--paper); }
+.embed main:has(> .scroll) { display: flex; flex-direction: column; height: 100vh; padding-bottom: var(--step); }
+.embed main > .scroll { flex: 1 1 8rem; min-height: 8rem; max-height: none; }
+.embed .grid tr > :is(:first-child, :nth-child(2)) { min-width: 0; max-width: 34ch; left: auto; }
+.embed .grid thead tr > th { min-width: 6rem; max-width: none; }
 .correction { display: grid; gap: calc(2 * var(--step)); justify-items: start; max-width: 40rem; margin: calc(2 * var(--step)) 0; }
 .correction .control { width: 100%; }
 [aria-invalid] { border: 2px solid var(--warn); }
@@ -285,8 +289,10 @@ const otherMedia = /* css */ `
   .grid tbody th, .grid thead th:first-child, .grid thead td:first-child { position: static; }
   .grid tbody th, .grid thead :is(th, td):first-child { min-width: 0; }
   .grid.numbers tbody th { min-width: 0; max-width: 60vw; }
-  .changes tr > :first-child { min-width: 7rem; }
-  .grid.changes td:not(.n, .d, :nth-child(2)) { min-width: 14rem; }
+  .grid.changes { max-height: none; }
+  .grid.changes tr > * { position: static; max-width: none; min-width: 0; background: none; }
+  .grid.changes td { padding-block: 2px; }
+  .changes .same { display: none; }
   .grid tr > :nth-child(2) { left: 0; max-width: 45vw; }
   .grid.two tr > :nth-child(2) { min-width: 8rem; max-width: 8rem; }
   .grid.two tr:not(.profiles) > :nth-child(2) { overflow: hidden; text-overflow: ellipsis; }

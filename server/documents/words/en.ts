@@ -181,6 +181,7 @@ export const en = {
     'There is no earlier version to compare with yet. The next update shows here which rows it added, removed and changed.',
   noRowChanged: 'No row changed.',
   reloaded: 'Most rows changed, so the table was replaced as a whole.',
+  onlySpaceDiffers: 'only spaces or line breaks differ',
   allChanges: 'all changes',
   rowsOfChange: {
     added: (count: string) => `${count} ${count === '1' ? 'row' : 'rows'} added`,

@@ -11,6 +11,8 @@ interface NumberFormats {
   readonly month: (month: string) => string
   /** Formats a moment in UTC, to the minute. */
   readonly moment: (date: string) => string
+  /** Formats a moment in UTC, to the second. */
+  readonly exactMoment: (date: string) => string
   /** Formats a value of a number field with all digits, without thousands separators. */
   readonly digits: (text: string) => string
   /**
@@ -50,6 +52,11 @@ function writtenBy(locale: string): NumberFormats {
     timeStyle: 'short',
     timeZone: 'UTC',
   })
+  const exactMoments = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    timeZone: 'UTC',
+  })
   const collator = new Intl.Collator(locale, { numeric: true })
   const lists = {
     conjunction: new Intl.ListFormat(locale, { type: 'conjunction' }),
@@ -77,6 +84,7 @@ function writtenBy(locale: string): NumberFormats {
     shortDay: (date) => days.format(new Date(date)).replaceAll(' de ', ' '),
     month: (month) => months.format(new Date(`${month}-01`)).replaceAll(' de ', ' '),
     moment: (date) => `${moments.format(new Date(date))} UTC`,
+    exactMoment: (date) => `${exactMoments.format(new Date(date))} UTC`,
     digits,
     typed: (text, isWhole) => {
       const trimmed = text.trim()

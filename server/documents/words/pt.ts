@@ -150,6 +150,7 @@ export const pt: Words = {
     'Ainda não há versão anterior para comparar. A próxima atualização mostra aqui quais linhas acrescentou, removeu e alterou.',
   noRowChanged: 'Nenhuma linha mudou.',
   reloaded: 'A maioria das linhas mudou: a tabela foi substituída por inteiro.',
+  onlySpaceDiffers: 'só mudam espaços ou quebras de linha',
   allChanges: 'todas as mudanças',
   rowsOfChange: {
     added: (count) => (count === '1' ? '1 linha nova' : `${count} linhas novas`),

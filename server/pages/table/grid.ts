@@ -83,30 +83,39 @@ function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null):
   return queryLink(withParameters(view, { ordering: formatOrdering([{ field: field.name, direction }]) }))
 }
 
+/** Shows a value in a cell of a table of rows. */
+export function cellPart(context: PageContext, field: Field | undefined, value: string | null): Html {
+  const content = contentOf(context, field, value)
+  const isNumeric = field !== undefined && isNumber(field)
+  // The classes are short, since most cells of a page have one.
+  if (value === null) return isNumeric ? html`<td class="null n">–</td>` : html`<td class="null">–</td>`
+  if (isNumeric) return html`<td class="n">${content}</td>`
+  if (field !== undefined && isTime(field)) return html`<td class="d">${content}</td>`
+  const isMedium = value.length > cellShortMax && value.length <= cellUncollapsedMax
+  return isMedium ? html`<td class="t">${content}</td>` : html`<td>${content}</td>`
+}
+
 /**
  * Shows a value in the language of the page: null as a dash, addresses as links, and long texts collapsed
  * and cut.
  */
-export function cellPart({ words }: PageContext, field: Field | undefined, value: string | null): Html {
-  if (value === null)
-    return field !== undefined && isNumber(field)
-      ? html`<td class="null n">–</td>`
-      : html`<td class="null">–</td>`
+export function contentOf(
+  { words }: PageContext,
+  field: Field | undefined,
+  value: string | null,
+): Html | string {
+  if (value === null) return '–'
   const text = field === undefined || value === '' ? value : valueText(words, field, value)
-  // The classes are short, since most cells of a page have one.
-  if (field !== undefined && isNumber(field)) return html`<td class="n">${text}</td>`
+  if (field !== undefined && isNumber(field)) return text
   if (field !== undefined && isTime(field) && text !== value)
-    return html`<td class="d"><time datetime="${value}">${text}</time></td>`
+    return html`<time datetime="${value}">${text}</time>`
   const address = safeAddress(value)
   if (address !== null && value.length <= cellShownMax)
-    return html`<td><a href="${address}" rel="nofollow noopener">${value}</a></td>`
-  if (value.length <= cellShortMax) return html`<td>${text}</td>`
-  if (value.length <= cellUncollapsedMax) return html`<td class="t">${text}</td>`
+    return html`<a href="${address}" rel="nofollow noopener">${value}</a>`
+  if (value.length <= cellUncollapsedMax) return text
   const excerpt = shorten(value, cellShownMax)
-  return html`<td>
-    <details class="long">
-      <summary>${firstCharacters(value, cellUncollapsedMax / 2)}…</summary>
-      ${excerpt}
-    </details>
-  </td>`
+  return html`<details class="long">
+    <summary>${firstCharacters(value, cellUncollapsedMax / 2)}…</summary>
+    ${excerpt}
+  </details>`
 }

@@ -18,13 +18,14 @@ beforeAll(async () => {
   const tables = [
     { name: 't', order: ['day'], key: ['day', 'city'], fields },
     { name: 'keyless', order: ['day'], fields },
+    { name: 'soon', order: ['day'], fields },
     { name: 'once', order: ['n'], fields: [fieldOf('n:integer')] },
-    {
-      name: 'texts',
+    ...['texts', 'spaces'].map((name) => ({
+      name,
       order: ['n'],
       default_columns: ['n'],
       fields: ['n:integer', 'note:string'].map(fieldOf),
-    },
+    })),
   ]
   const shop = await workshop(catalogAround(tables), { 'd/once.csv': 'n\n1\n' })
   const versions = [
@@ -34,11 +35,14 @@ beforeAll(async () => {
   for (const [index, lines] of versions.entries()) {
     const note = `${'long '.repeat(30)}${index === 0 ? 'before' : 'after'} the end`
     await shop.write('d/texts.csv', `n,note\n1,same\n2,${note}\n`)
-    for (const name of ['t', 'keyless']) await shop.write(`d/${name}.csv`, csvOf(lines))
+    await shop.write('d/spaces.csv', `n,note\n1,"a${index === 0 ? '\r\n' : '\n'}b"\n`)
+    for (const name of ['t', 'keyless', 'soon']) await shop.write(`d/${name}.csv`, csvOf(lines))
     const now = (): Date => new Date(importDate.getTime() + index * 60_000)
     for (const outcome of await shop.ingest({ now }))
       if (outcome.status === 'published' && outcome.table.name === 't') ids.push(outcome.manifest.snapshot)
   }
+  await shop.write('d/soon.csv', csvOf(kept))
+  await shop.ingest({ now: () => new Date(importDate.getTime() + 61_000) })
   service = await serve(shop)
 })
 
@@ -57,7 +61,7 @@ test.each([
       '1 row added 1 row removed 1 row changed',
       'Deaths (1)',
     ],
-    ['DayCityDeaths changed Mar 1, 2024Jaú 2 1303', 'removed Mar 2, 2024Jaú7', 'added Mar 3, 2024Jaú8'],
+    ['DayCityDeaths changed Mar 1, 2024 Jaú 2 1303', 'removed Mar 2, 2024 Jaú 7', 'added Mar 3, 2024 Jaú 8'],
   ],
   [
     'pt',
@@ -66,7 +70,11 @@ test.each([
       '1 linha nova 1 linha removida 1 linha alterada',
       'Óbitos (1)',
     ],
-    ['DiaMunicípioÓbitos alterada 1 mar. 2024Jaú 2 1303', 'removida 2 mar. 2024Jaú7', 'nova 3 mar. 2024Jaú8'],
+    [
+      'DiaMunicípioÓbitos alterada 1 mar. 2024 Jaú 2 1303',
+      'removida 2 mar. 2024 Jaú 7',
+      'nova 3 mar. 2024 Jaú 8',
+    ],
   ],
 ])('the page of a table says what changed, in %s', async (language, facts, rows) => {
   const { status, text, links } = await page(`/${language}/dataset/d/t/changes/`)
@@ -129,6 +137,19 @@ test('without a key, versions of a row show what differs, where a long text begi
     'del …long long long long before the end',
     'ins …long long long long after the end',
   ])
+})
+
+test('versions of a text that differ in line breaks alone show them and say so', async () => {
+  const markup = await markupOf('spaces')
+  expect(markedIn(markup).toSorted()).toEqual([String.raw`del a\r\nb`, String.raw`ins a\nb`])
+  expect(textIn(markup)).toContain('only spaces or line breaks differ')
+})
+
+test('versions of the same minute are named with their seconds', async () => {
+  const { text } = await page('/en/dataset/d/soon/changes/')
+  expect(text).toMatch(
+    /What the version of Jan 2, 2026, 3:05:\d\d AM UTC changed since Jan 2, 2026, 3:05:\d\d AM/,
+  )
 })
 
 test('a table without an earlier version says so', async () => {
