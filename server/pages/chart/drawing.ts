@@ -30,22 +30,24 @@ export function labelOf(
   return terms.length === 0 ? title : words.drawn(title, list(names))
 }
 
-/** Decimal places of averages and medians on pages, unless the field has more. */
+/** Decimal places of averages and medians on pages, unless they are below 1. */
 const roundedScale = 2
 /** Maximum length of a number that `Number` represents with all digits. */
 const exactLength = 15
 
 /** Rounds an average or a median for pages; the API has all digits. */
 function rounded({ field }: Measure, value: string): string {
-  const scale = field?.type === 'decimal' ? Math.max(field.scale, roundedScale) : roundedScale
   const number = Number(value)
-  return value.length > exactLength || Math.abs(number) < 1 ? value : number.toFixed(scale)
+  if (value.length > exactLength || Math.abs(number) < 1) return withoutFinalZeros(value)
+  const text = number.toFixed(roundedScale)
+  // Amounts of money keep their cents.
+  return field?.type === 'decimal' ? text : withoutFinalZeros(text)
 }
 
 export function shownValue(words: Words, measure: Measure, value: string | null): string {
   if (value === null) return words.null
   if (!isNumber(measure.column)) return value === '' ? words.emptyText : value
-  return writtenIn(words).grouped(isRounded(measure) ? withoutFinalZeros(rounded(measure, value)) : value)
+  return writtenIn(words).grouped(isRounded(measure) ? rounded(measure, value) : value)
 }
 
 /** Returns the address of a group's rows; null if the catalog allows no such filter. */
@@ -70,6 +72,8 @@ export function groupLink(
 export const comparedMax = 5
 
 const pointsMax = 2000
+/** Minimum number of periods of a line; fewer are bars. */
+const linePointsMin = 3
 /** Maximum share of groups that a time line leaves out. */
 const strayShareMax = 0.1
 
@@ -163,8 +167,8 @@ export function drawingOf(
     const dated = withoutStray(groups.filter(({ at }) => !Number.isNaN(at)).toSorted((a, b) => a.at - b.at))
     if (dated.length > pointsMax) return nothing
     const isOfLines = second === undefined || !isAdded || isCompared || hasTotals
-    const isPoint = dated.length === 1 && second === undefined
-    const shape = isOfStates ? 'states' : isPoint ? 'bars' : isOfLines ? 'line' : 'columns'
+    const areFew = dated.length < linePointsMin && second === undefined
+    const shape = isOfStates ? 'states' : areFew ? 'bars' : isOfLines ? 'line' : 'columns'
     const last = dated.at(-1)?.key ?? null
     const partial = partialOf(view, first, last)
     const period = valueText(words, first, last)

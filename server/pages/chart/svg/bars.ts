@@ -14,7 +14,7 @@ import {
 } from './parts.ts'
 
 const barHeight = 24
-/** Maximum number of characters of a value after its bar; longer ones are written in short. */
+/** Maximum number of characters of a value after its bar; if one is longer, all are written in short. */
 const valueMax = 11
 
 function nameWidth(name: string): number {
@@ -24,10 +24,13 @@ function nameWidth(name: string): number {
 /** Draws a bar for each group, followed by its value. */
 export function bars(drawing: Sized): Drawn {
   const { groups, series, width } = drawing
-  const textOf = ({ marks: [only, ...furtherMarks] }: DrawnGroup): string => {
-    const sum = furtherMarks.reduce((total, mark) => total + (mark?.value ?? 0), only?.value ?? 0)
-    const exact = series.length === 1 ? (only?.text ?? '') : ''
-    return exact === '' || exact.length > valueMax ? drawing.short(sum) : exact
+  const exactOf = ({ marks: [only] }: DrawnGroup): string => (series.length === 1 ? (only?.text ?? '') : '')
+  // All values have one form, so that they can be compared.
+  const isShort = groups.some((group) => exactOf(group).length > valueMax)
+  const textOf = (group: DrawnGroup): string => {
+    const sum = group.marks.reduce((total, mark) => total + (mark?.value ?? 0), 0)
+    const exact = exactOf(group)
+    return exact === '' || isShort ? drawing.short(sum) : exact
   }
   const longest = groups.reduce((longestSoFar, group) => Math.max(longestSoFar, textOf(group).length), 0)
   const longestName = groups.reduce((widest, { name }) => Math.max(widest, nameWidth(name)), 0)

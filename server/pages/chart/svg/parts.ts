@@ -52,7 +52,7 @@ export type Sized = Drawing & { readonly width: number }
 
 export const lineHeight = 18
 /** Colours of the series on white; the stylesheet of a page replaces them. */
-export const colours = ['#1b6b93', '#c8702f', '#4f8f4f', '#8a5aa8', '#b04a5a', '#6b7580']
+export const colours = ['#0a6b57', '#c8702f', '#8a5aa8', '#2f74b5', '#b04a5a', '#6b7580']
 export const seriesMax = colours.length
 export const [ink, soft, rule] = ['#1b1f23', '#4d5963', '#d5dade']
 
