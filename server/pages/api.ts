@@ -1,4 +1,4 @@
-import { titleOf } from '../documents/words/titles.ts'
+import { titleOf, withinSentence } from '../documents/words/titles.ts'
 import { named, pageAt, rowAddresses, type PageService } from './service.ts'
 import { timed, type Body } from '../http/responder.ts'
 import { findDataset, findTable, requesterOf, unavailable } from '../routes/find.ts'
@@ -153,11 +153,13 @@ function meaningOf(
   const query = parseRowQuery(table, withQuery('', parameters, 1))
   const { list, count } = writtenIn(words)
   const [key] = query.ordering
+  const field = table.fields.find(({ name }) => name === key?.field)
+  const sortedBy = field === undefined ? '' : withinSentence(titleOf(field))
   const clauses = [
     ...describeFilter(query, words),
     ...(key === undefined
       ? []
-      : [key.direction === 'asc' ? words.sortedUp(key.field) : words.sortedDown(key.field)]),
+      : [key.direction === 'asc' ? words.sortedUp(sortedBy) : words.sortedDown(sortedBy)]),
     ...(parameters.has('page_size') ? [words.rows(count(query.pageSize))] : []),
     ...(query.fields.length < table.fields.length
       ? [`${words.columns}: ${list(query.fields.map(titleOf))}`]

@@ -83,6 +83,8 @@ function summaryPart(context: PageContext, { dataset, today }: Cited, shown: rea
     return rowMeaning === null ? [] : [tables.length === 1 ? rowMeaning : `${titleOf(table)}: ${rowMeaning}`]
   })
   const period = allCovered(shown.map(({ table, report }) => coverageOf(table, report)))
+  // Data of days after their collection were collected again, on a day that the catalog does not name.
+  const isCurrent = period === null || period.to <= dataset.collectedAt
   return html`<dl class="facts-list">
     ${factPart(words.oneRow, meanings.length > 0 && html`${meanings.map((meaning) => html`<div>${meaning}</div>`)}`)}
     ${factPart(words.period, period && coverageText(words, period))}
@@ -90,7 +92,7 @@ function summaryPart(context: PageContext, { dataset, today }: Cited, shown: rea
     ${factPart(words.author, dataset.author && partyPart(dataset.author))}
     ${factPart(words.source, dataset.source && partyPart(dataset.source))}
     ${factPart(words.license, dataset.license && partyPart(dataset.license))}
-    ${factPart(words.collected, html`<time datetime="${dataset.collectedAt}">${day(dataset.collectedAt)}</time>`)}
+    ${factPart(words.collected, isCurrent && html`<time datetime="${dataset.collectedAt}">${day(dataset.collectedAt)}</time>`)}
     ${factPart(words.code, codeUrl !== null && partyPart({ name: codeUrl, url: codeUrl }))}
   </dl>`
 }
@@ -126,7 +128,6 @@ function tableLine({ context, files }: PageService, table: Table, shown: ShownTa
   const period = shown === undefined ? null : coverageOf(table, shown.report)
   const name = html`<th scope="row">
     ${shown === undefined ? titleOf(table) : html`<a href="${addresses.table(language, table)}">${titleOf(table)}</a>`}
-    ${table.rowMeaning !== null && html`<p class="facts">${words.eachRow(table.rowMeaning)}</p>`}
     ${period !== null && html`<p class="facts">${coverageText(words, period)}</p>`}
     ${table.description !== null && html`<p class="facts">${table.description}</p>`}
   </th>`

@@ -59,7 +59,7 @@ function problemPage(context: PageContext, view: ProblemView): Html {
     ${hasSearch && searchForm(context, '')}
     ${latest !== null && html`<p><a href="${latest}">${words.latestVersion}</a></p>`}
     ${errors.length > 0 && !view.isOfApi && html`<p><a href="./">${words.withoutThese}</a></p>`}
-    ${code === 'invalid-page' && html`<p><a href="?${firstPage(view)}">${words.first}</a></p>`}
+    ${code === 'invalid-page' && html`<p><a href="?${firstPage(view)}">${words.toFirstPage}</a></p>`}
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
     <p class="facts">${problemRows[code].status} · <code>${code}</code> · <code>${instance}</code></p>
   `

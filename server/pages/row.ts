@@ -3,10 +3,10 @@ import { titleOf } from '../documents/words/titles.ts'
 import { type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { framed, type PageContext } from './frame.ts'
-import { trailTo } from './table/tabs.ts'
+import { tabsPart, trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html, textOf } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
-import { unitPart } from './table/grid.ts'
+import { unitOf } from './table/grid.ts'
 import { rowsPage, viewOf, type QueryView } from './table/view.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
@@ -41,6 +41,7 @@ function rowHtml(context: PageContext, view: RowView): Html {
       : html`<a href="${addresses.row(language, table, to, snapshot)}">${name}</a>`
   const main = html`
     <h1>${titleOf(table)}: ${title}</h1>
+    ${tabsPart(context, table, null, new Map())}
     <nav class="pager" aria-label="${words.page}">
       ${link(number - 1, words.previous)} ${words.row(count(number))} ${words.of} ${count(rows)}
       ${link(number + 1, words.next)}
@@ -49,8 +50,7 @@ function rowHtml(context: PageContext, view: RowView): Html {
       ${table.fields.map(
         (field, index) =>
           html`<dt>
-              ${titleOf(field)} ${unitPart(field)}
-              ${field.description !== null && html`<small>${field.description}</small>`}
+              ${titleOf(field)} ${field.description !== null && html`<small>${field.description}</small>`}
             </dt>
             <dd>${valuePart(context, field, values[index] ?? null)}</dd>`,
       )}
@@ -68,11 +68,17 @@ function rowHtml(context: PageContext, view: RowView): Html {
 function valuePart({ words }: PageContext, field: Field, value: string | null): Html {
   if (value === null) return html`<span class="null">${words.null}</span>`
   const text = value === '' ? '' : valueText(words, field, value)
-  if (isNumber(field)) return html`<span class="number">${text}</span>`
+  if (isNumber(field)) return html`<span class="number">${withUnit(text, unitOf(field))}</span>`
   if (isTime(field) && text !== value) return html`<time datetime="${value}">${text}</time>`
   const address = safeAddress(value)
   if (address !== null) return html`<a href="${address}" rel="nofollow noopener">${value}</a>`
   return html`<span class="whole" dir="auto">${text}</span>`
+}
+
+/** Writes currencies before amounts, and other units after them. */
+function withUnit(text: string, unit: string | null): string {
+  if (unit === null) return text
+  return /[$€£]$/.test(unit) ? `${unit}\u00A0${text}` : `${text} ${unit}`
 }
 
 function historyOf(

@@ -179,13 +179,13 @@ function consolePart(context: PageContext, view: SqlView, engine: Engine): Html 
       </p>
       <p role="status" data-status></p>
     </form>
+    <div class="scroll grid" data-result tabindex="0" role="region" aria-label="${words.sqlResult}"></div>
     <details>
       <summary>${words.sqlFields} (${query.fields.length})</summary>
       <ul class="columns-list">
         ${query.fields.map(({ name, type }) => html`<li><code>${name}</code> ${words.types[type]}</li>`)}
       </ul>
-    </details>
-    <div class="scroll grid" data-result tabindex="0" role="region" aria-label="${words.sqlResult}"></div>`
+    </details>`
 }
 
 function parseSqlQuery(table: Table, target: string): RowQuery {

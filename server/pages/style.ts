@@ -157,6 +157,7 @@ tbody tr:hover > *, .profiles:hover td { background: var(--raised); }
 .changes :is(ins, del) { white-space: pre-wrap; }
 .grid :is(th, td) { line-height: 24px; padding-block: 7px; }
 .grid td:nth-child(2) { background: var(--paper); }
+.grid:not(.numbers, .changes, [data-result], .embed *) tr > :nth-child(2) { border-right: 1px solid var(--line); }
 .grid .profiles td, .grid tbody tr:hover > * { background: var(--raised); }
 .profiles td:is(:first-child, :nth-child(2)) { z-index: 1; }
 .grid tbody th { font-weight: 400; }
@@ -209,11 +210,12 @@ dt .unit { display: inline; }
 .embed main > .scroll { flex: 1 1 8rem; min-height: 8rem; max-height: none; }
 .embed .grid tr > :is(:first-child, :nth-child(2)) { min-width: 0; max-width: 34ch; left: auto; }
 .embed .grid thead tr > th { min-width: 6rem; max-width: none; }
+.bar + .hint { margin-top: calc(var(--step) / 2); max-width: none; }
 .correction { display: grid; gap: calc(2 * var(--step)); justify-items: start; max-width: 40rem; margin: calc(2 * var(--step)) 0; }
 .correction .control { width: 100%; }
 [aria-invalid] { border: 2px solid var(--warn); }
 [role='alert'] { color: var(--warn); }
-pre.error { color: var(--warn); border: 0; max-width: none; white-space: pre; overflow-wrap: normal; }
+pre.error { color: var(--warn); background: none; border: 0; max-width: none; white-space: pre; overflow-wrap: normal; }
 .notice { border: 1px solid var(--line); border-radius: var(--round); background: var(--raised); padding: calc(3 * var(--step)); margin: calc(2 * var(--step)) 0; text-align: center; }
 .notice p { margin-inline: auto; }
 .notice .actions { justify-content: center; margin: calc(2 * var(--step)) auto 0; }
@@ -244,7 +246,7 @@ fieldset.control { grid-template-columns: auto minmax(0, 1fr); align-items: cent
 .off { color: var(--soft); }
 .columns ul { margin-top: 0; }
 .columns ul, .columns-list { columns: 20rem; list-style: none; padding: 0; }
-.columns label { display: flex; gap: var(--step); align-items: baseline; }
+.columns label { display: flex; gap: var(--step); align-items: center; }
 .columns input { flex: none; }
 .columns li, .columns-list li { padding: 0.15rem 0; break-inside: avoid; }
 .downloads { list-style: none; padding: 0; margin: 0 0 calc(2 * var(--step)); }
@@ -258,7 +260,8 @@ figcaption { margin-bottom: var(--step); color: var(--soft); }
 .numbers { width: fit-content; max-width: 100%; }
 .grid.numbers :is(tbody th, thead th:first-child) { position: static; min-width: 12rem; max-width: 34rem; }
 figcaption h2 { margin: 0; color: var(--ink); }
-[data-result] table { width: auto; }
+[data-result] { width: fit-content; }
+.grid[data-result] tr > :is(:first-child, :nth-child(2)) { min-width: 0; max-width: 34ch; left: auto; }
 .examples button { margin: 0 0 var(--step); }
 .console textarea { width: 100%; font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; }
 `
@@ -281,7 +284,8 @@ const otherMedia = /* css */ `
   .grid thead th.number { white-space: nowrap; }
   .chooser .control { flex: 1 1 40%; }
   .chooser select { width: 100%; }
-  .menu[open] > :last-child, .menu.end[open] > :last-child { position: fixed; inset: auto 8px 8px; width: auto; max-width: none; max-height: 80vh; }
+  .menu[open] > :last-child, .menu:is(.end, .filter)[open] > :last-child { position: fixed; inset: auto 8px calc(3rem + 16px); width: auto; max-width: none; max-height: 75vh; }
+  .menu[open] > summary::after { content: '✕'; position: fixed; z-index: 7; inset: auto 8px 8px; line-height: 3rem; text-align: center; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); }
   .menu[open] > summary::before { content: ''; position: fixed; inset: 0; z-index: 5; }
   .bar .count { margin-left: 0; flex: 1; }
   .columns summary span { display: none; }

@@ -69,11 +69,17 @@ function headerPart(context: PageContext, view: TableView, field: Field): Html {
   </th>`
 }
 
-/** Shows the unit of a field, unless its title has it. */
-export function unitPart(field: Field): Html | null {
+/** Returns the unit of a field; null if it has none, or its title names it. */
+export function unitOf(field: Field): string | null {
   const { unit } = field
   const isInTitle = unit !== null && titleOf(field).toLowerCase().includes(unit.toLowerCase())
-  return unit === null || isInTitle ? null : html`<span class="unit">${unit}</span>`
+  return isInTitle ? null : unit
+}
+
+/** Shows the unit of a field, unless its title has it. */
+export function unitPart(field: Field): Html | null {
+  const unit = unitOf(field)
+  return unit === null ? null : html`<span class="unit">${unit}</span>`
 }
 
 /** Returns a link that sorts by a field: amounts from the largest, others ascending; a second click reverses. */

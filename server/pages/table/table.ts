@@ -69,7 +69,7 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
     ${headPart(context, { dataset, table, manifest: snapshot.manifest, report: snapshot.report }, 'table', rowParameters(view), actions)}
     <div class="bar">
       ${filterMenu(service, view, addresses.table(language, table))} ${chipsPart(context, view)}
-      ${range.count > 0 && html`<p class="count" role="status">${words.rows(count(range.count))}</p>`}
+      <p class="count" role="status">${words.rows(count(range.count))}</p>
       ${columnsForm(context, view)}
     </div>
     ${total !== null && totalsHint(context, view, total)} ${hintsPart(context, view)}
@@ -94,8 +94,9 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
 
 function totalsHint(context: PageContext, view: TableView, total: Total): Html {
   const { text, links } = totalsChoice(context, view, total, [])
-  return html`<p class="hint dotted" role="status">
-    <span>${text}</span> ${links.map(([name, address]) => html`<a href="${address}">${name}</a> `)}
+  return html`<p class="hint" role="status">
+    ${text}
+    ${links.map(([name, address], index) => html`${index > 0 && ' · '}<a href="${address}">${name}</a>`)}
   </p>`
 }
 

@@ -87,10 +87,11 @@ function shortLicense({ name, url }: Originator): Originator {
   return { name: /\(([^()]{2,20})\)$/.exec(name)?.[1] ?? name, url }
 }
 
-function tabsPart(
+/** @param currentTab null on a page that is none of them */
+export function tabsPart(
   { addresses, language, words }: PageContext,
   table: Table,
-  currentTab: 'table' | Aspect,
+  currentTab: 'table' | Aspect | null,
   keptQuery: QueryParameters,
 ): Html {
   const tabs = [

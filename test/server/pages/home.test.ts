@@ -138,15 +138,18 @@ test('a dataset page says first what a row is, since when, how fresh it is and w
       'The city',
       'License',
       'CC0',
-      'Collected',
-      'Jan 1, 2024',
     ],
     order: ['Tables', 'Updates', 'Files'],
     tables: [
-      'Rain by day Each row: one day Feb 1, 2024 to Feb 3, 2024 Rain by day 3 Download Excel Download CSV (gzip), 64 B',
-      'Rain by day Each row: one hour Feb 5, 2024 1 Download Excel Download CSV (gzip), 52 B',
+      'Rain by day Feb 1, 2024 to Feb 3, 2024 Rain by day 3 Download Excel Download CSV (gzip), 64 B',
+      'Rain by day Feb 5, 2024 1 Download Excel Download CSV (gzip), 52 B',
     ],
   })
+})
+
+test('the day of collection is shown unless it is before the last day of the data', async () => {
+  const shown = [await page('/en/dataset/later/'), await page('/en/dataset/rain/')]
+  expect(shown.map((text) => text.includes('<dt>Collected</dt>'))).toEqual([true, false])
 })
 
 test('small charts are computed once for each snapshot and language', async () => {
