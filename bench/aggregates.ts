@@ -12,8 +12,9 @@ const rounds = 9
 const clients = 20
 
 /**
- * CPU of groups of the largest table, each query once, to that of DuckDB's own statement with as many threads; and
- * the memory while clients request as many groups as they may.
+ * Compares the CPU time of group queries on the largest table with that of the same statements run in DuckDB directly,
+ * with as many threads. Each round has a new query, so nothing is cached. Also measures the memory while clients request
+ * the maximum number of groups.
  */
 export async function aggregates(bench: Bench): Promise<Line[]> {
   const scratch = await mkdtemp(path.join(bench.folder, 'aggregates-'))

@@ -27,7 +27,7 @@ export async function writeSources(folder: string, catalog: Catalog, scale: numb
   }
 }
 
-/** The source of the table that is refreshed: every row tells its version. */
+/** Writes a source of the table `fresh` in which every row has the version, so that answers show theirs. */
 export async function writeFresh(folder: string, catalog: Catalog, version: number): Promise<void> {
   const table = allTables(catalog).find(({ name }) => name === 'fresh')
   if (table === undefined) throw new Error('the catalog of the benchmark has no table fresh')

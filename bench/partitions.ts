@@ -180,24 +180,23 @@ const monthOf = (month: number): string =>
 
 const listSql = (texts: readonly string[]): string => `[${texts.map(quotedText).join(', ')}]`
 
-/** A number of a person from 0 below 1, another one for each use. */
-const ofPerson = (use: number): string => `(hash(person, ${use}) >> 11)::double / ${2 ** 53}`
+/** SQL: a number of a person from 0 below 1, another one for each seed. */
+const randomOfPerson = (seed: number): string => `(hash(person, ${seed}) >> 11)::double / ${2 ** 53}`
 
-/** The same people are paid each month; few names are frequent, as people's are. */
+/** SQL: rows of one month. The same people are paid each month, and few names are frequent, as in reality. */
 function rowsSql(month: number, rows: number, version: number): string {
-  const [names, families, areas] = [listSql(firstNames), listSql(surnames), listSql(states)]
-  const ofMonth = (use: number): string =>
-    `(hash(person, ${use}, ${month}, ${version}) >> 11)::double / ${2 ** 53}`
-  const pickSql = (list: string, use: number, power = 2): string =>
-    `${list}[1 + floor(pow(${ofPerson(use)}, ${power}) * ${list.split("', '").length})::integer]`
+  const randomOfMonth = (seed: number): string =>
+    `(hash(person, ${seed}, ${month}, ${version}) >> 11)::double / ${2 ** 53}`
+  const pickSql = (texts: readonly string[], seed: number, power = 2): string =>
+    `${listSql(texts)}[1 + floor(pow(${randomOfPerson(seed)}, ${power}) * ${texts.length})::integer]`
   return `select ${quotedText(monthOf(month))} as month, person as id,
-      concat_ws(' ', ${pickSql(names, 1)}, ${pickSql(names, 2, 1.5)}, ${pickSql(families, 3)}, ${pickSql(families, 4, 1.5)}) as name,
-      state, concat(state, ' ', 1 + floor(pow(${ofPerson(6)}, 2) * 200)::integer) as city,
-      concat('ROLE ', floor(pow(${ofPerson(7)}, 3) * 400)::integer) as role,
-      concat('OFFICE OF THE STATE ', floor(pow(${ofPerson(8)}, 2) * 120)::integer) as office,
+      concat_ws(' ', ${pickSql(firstNames, 1)}, ${pickSql(firstNames, 2, 1.5)}, ${pickSql(surnames, 3)}, ${pickSql(surnames, 4, 1.5)}) as name,
+      state, concat(state, ' ', 1 + floor(pow(${randomOfPerson(6)}, 2) * 200)::integer) as city,
+      concat('ROLE ', floor(pow(${randomOfPerson(7)}, 3) * 400)::integer) as role,
+      concat('OFFICE OF THE STATE ', floor(pow(${randomOfPerson(8)}, 2) * 120)::integer) as office,
       gross, (gross - deduction)::decimal(12, 2) as net, deduction,
-      (${quotedText(`${monthOf(month)}-01`)}::date + floor(${ofMonth(1)} * 28)::integer)::date as paid_at
-    from (select person, ${pickSql(areas, 5)} as state, gross, (gross * ${ofMonth(2)} * 0.4)::decimal(12, 2) as deduction
-      from (select person, (1000 + pow(${ofMonth(3)}, 4) * 40000)::decimal(12, 2) as gross
+      (${quotedText(`${monthOf(month)}-01`)}::date + floor(${randomOfMonth(1)} * 28)::integer)::date as paid_at
+    from (select person, ${pickSql(states, 5)} as state, gross, (gross * ${randomOfMonth(2)} * 0.4)::decimal(12, 2) as deduction
+      from (select person, (1000 + pow(${randomOfMonth(3)}, 4) * 40000)::decimal(12, 2) as gross
         from (select unnest(range(1, ${rows + 1})) as person)))`
 }

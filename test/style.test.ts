@@ -175,7 +175,7 @@ test('an exported name is defined once', () => {
   expect([...places].filter(([, files]) => files.length > 1)).toEqual([])
 })
 
-test('files are named after their content', () => {
+test('source files have names that say what they hold', () => {
   expect([...texts.keys()].filter((file) => unclearFiles.has(path.basename(file, '.ts')))).toEqual([])
 })
 

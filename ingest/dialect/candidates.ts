@@ -36,7 +36,8 @@ export function bestWay(text: Buffer, isComplete: boolean): Candidate {
   if (text.toString('latin1').trim() === '')
     throw new TableFailure('the file is empty: it needs at least a header')
   const best =
-    withComments(text, isComplete) ?? withMisfits(text, isComplete, bestOf(candidatesIn(text, isComplete)))
+    withComments(text, isComplete) ??
+    orDelimiterWithMisfits(text, isComplete, bestOf(candidatesIn(text, isComplete)))
   if (best === null)
     throw new TableFailure(
       'no delimiter splits the file into rows with equal numbers of values: check that it is CSV',
@@ -60,7 +61,7 @@ function candidatesIn(
         const way = { marks, skipLines, comment }
         const reading = readingOf(text, isComplete, way)
         if (reading === null || (skipLines > 0 && !isPreamble(text, way, reading))) continue
-        const share = reading.rows === 0 ? 1 : reading.fitting / reading.rows
+        const share = reading.rows === 0 ? 1 : reading.rowsLikeHeader / reading.rows
         if (share < shareMin) continue
         const signs = quoteSignsOf(text, way, quotes)
         candidates.push({ ...unread, delimiter, quote, skipLines, comment, share, ...reading, ...signs })
@@ -189,20 +190,24 @@ function namesInComment(lines: readonly string[], header: string, { delimiter, f
  * Falls back to a delimiter that splits the header and many rows, if none splits all rows alike. Rows that do
  * not fit are then reported; in a single column they would pass unnoticed.
  */
-function withMisfits(text: Buffer, isComplete: boolean, best: Candidate | null): Candidate | null {
+function orDelimiterWithMisfits(text: Buffer, isComplete: boolean, best: Candidate | null): Candidate | null {
   // A decimal comma may split all rows alike, but not the header.
   const isDoubtful = best !== null && best.skipLines > 0 && !firstFilled(text).includes(best.delimiter)
   if (best !== null && best.firstLine.length > 1 && !isDoubtful) return best
   const split = candidatesIn(text, isComplete, null, 0).filter(
-    ({ skipLines, firstLine, rows, several, fitting }) =>
-      skipLines === 0 &&
-      firstLine.length > 1 &&
-      isLikelyHeader(firstLine) &&
-      rows > 0 &&
-      (several >= rows / 2 || (fitting > 1 && fitting >= rows / 20)),
+    (candidate) =>
+      candidate.skipLines === 0 &&
+      candidate.firstLine.length > 1 &&
+      isLikelyHeader(candidate.firstLine) &&
+      splitsManyRows(candidate),
   )
   const rival = bestOf(split)
   return rival !== null && (!isDoubtful || rival.delimiter !== best.delimiter) ? rival : best
+}
+
+/** Half of the rows have several values, or one in twenty has as many as the header, which is no accident. */
+function splitsManyRows({ rows, rowsOfSeveral, rowsLikeHeader }: Candidate): boolean {
+  return rows > 0 && (rowsOfSeveral >= rows / 2 || (rowsLikeHeader > 1 && rowsLikeHeader >= rows / 20))
 }
 
 function firstFilled(text: Buffer): string {

@@ -1,7 +1,10 @@
 import type { Encoding } from '../../core/catalog/catalog.ts'
 import { decodedText } from '../source/decode.ts'
 
-/** Judges encodings by the letters that they give: those of a language, and none in an odd place. */
+/**
+ * Module that scores an encoding by the text it decodes to: its letters should belong to one language, and none should
+ * be where words do not have them, such as a capital inside a word.
+ */
 
 const western = [
   'áàâãçéêíóôõúü',

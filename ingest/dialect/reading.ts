@@ -15,9 +15,9 @@ export interface SampleReading {
   readonly firstLine: readonly string[]
   readonly rows: number
   /** Rows with as many values as the first line. */
-  readonly fitting: number
+  readonly rowsLikeHeader: number
   /** Rows with more than one value. */
-  readonly several: number
+  readonly rowsOfSeveral: number
   /** Number of lines at the end of the file that are not rows, since they have one value where rows have several. */
   readonly lastLines: number
 }
@@ -70,7 +70,7 @@ const lastLinesMax = 10
 export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleReading | null {
   const { marks } = way
   let first: readonly string[] | null = null
-  const totals = { rows: 0, fitting: 0, several: 0 }
+  const totals = { rows: 0, rowsLikeHeader: 0, rowsOfSeveral: 0 }
   let tail = { rows: 0, start: 0 }
   const filter = new LineFilter(marks)
   const end = walk(text, way, (start, bounds) => {
@@ -82,8 +82,8 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
       return
     }
     totals.rows += 1
-    if (bounds.values === first.length) totals.fitting += 1
-    if (bounds.values > 1) totals.several += 1
+    if (bounds.values === first.length) totals.rowsLikeHeader += 1
+    if (bounds.values > 1) totals.rowsOfSeveral += 1
     tail = bounds.values > 1 ? { rows: 0, start: 0 } : { rows: tail.rows + 1, start: tail.start || start }
   })
   // The compiler does not see assignments in callbacks.

@@ -44,7 +44,7 @@ export function withoutLostHeader(text: Buffer, isComplete: boolean, best: Candi
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
   const below = readingOf(text, isComplete, { marks, skipLines: skipLines + 1, comment })
   if (below === null || below.firstLine.length <= firstLine.length) return best
-  if (below.fitting < consistentShare * below.rows) return best
+  if (below.rowsLikeHeader < consistentShare * below.rows) return best
   const lines = text.toString('utf8').split(/\r?\n/)
   const rowLines = lines.slice(skipLines + 1).filter((line) => line !== '')
   // Empty cells at the end of every row are dropped.
@@ -63,7 +63,7 @@ export function withoutLostHeader(text: Buffer, isComplete: boolean, best: Candi
   return {
     ...best,
     ...below,
-    share: below.fitting / below.rows,
+    share: below.rowsLikeHeader / below.rows,
     skipLines: skipLines + 1,
     hasHeader: false,
     refusal,

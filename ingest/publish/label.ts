@@ -29,15 +29,15 @@ import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 /**
  * Returns a hash of everything that determines the rows, except for the bytes of the source. If the hash
  * changes, an unchanged source is converted again.
- * @param converter version of the conversion, see `converterVersion`
+ * @param conversion version of the conversion, see `converterVersion`
  */
-export function definitionOf(table: Table, partRows: number, converter: number): string {
+export function definitionOf(table: Table, partRows: number, conversion: number): string {
   const { source, fields, order, rejectsMax, indexes, search, partition, engine, hasRowStore, orders } = table
   const { expectations } = table
   const { files, checksums: _checksums, reading: _reading, fromName, ...form } = source
   const shape = {
     format: manifestFormat,
-    converter,
+    converter: conversion,
     partRows,
     fields: storedFields(table),
     readings: fields.map(({ reading: { timezone, ...reading }, mask }) => ({
@@ -67,8 +67,8 @@ export function definitionOf(table: Table, partRows: number, converter: number):
 }
 
 /** Returns the definitions of a table for all versions of the converter up to this one. */
-export function definitionsUntil(table: Table, partRows: number, converter: number): string[] {
-  return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
+export function definitionsUntil(table: Table, partRows: number, conversion: number): string[] {
+  return Array.from({ length: conversion }, (_, before) => definitionOf(table, partRows, before + 1))
 }
 
 interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {

@@ -65,8 +65,8 @@ function momentQuestion({ type, example, formats, extraFormats, areAll }: Ambigu
   )
 }
 
-/** Asks for the century of dates such as 16-07-68; null where the texts are none. */
-export function shortYearsOf(filled: readonly string[]): string | null {
+/** Returns a question for the century of dates such as 16-07-68; null if the texts are no such dates. */
+export function centuryQuestion(filled: readonly string[]): string | null {
   const parts = filled.map((text) => /^(\d{1,2})([-/.])(\d{1,2})\2(\d{2})$/.exec(text))
   const [first] = parts
   if (first == null || !parts.every((part) => part !== null && part[2] === first[2])) return null

@@ -1,6 +1,6 @@
 import { counted, visibleJson } from '../../core/text.ts'
 import { formatCount, type SeenColumn, type SuggestedField } from './field.ts'
-import { dayName, momentKeys, shortYearsOf, writtenAs } from './moment-field.ts'
+import { dayName, momentKeys, centuryQuestion, writtenAs } from './moment-field.ts'
 import { momentForm, momentsOf } from './moments.ts'
 import { areCpfs, cpfEvidence, isWhole, notationKeysOf } from './number-field.ts'
 import { isAmbiguous, isLossy, numberForm, type NumberForm } from './numbers.ts'
@@ -11,32 +11,37 @@ const longText = 255
 /** Minimum share of a column's values with one type for which the other values are reported as exceptions. */
 const mostShare = 0.5
 
+/**
+ * Suggests a text field, with the evidence and a question about what the values leave open.
+ * @param doubtful texts that may mean null
+ */
 export function textField(
   { name, texts }: SeenColumn,
   filled: readonly string[],
   nulls: object,
   doubtful: readonly string[],
 ): SuggestedField {
-  const asks =
+  const nullsQuestion =
     doubtful.length === 0
       ? null
       : `say whether ${doubtful.map((text) => visibleJson(text)).join(' and ')} (${formatCount(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtful])}`
   const longestSeen = Math.max(...filled.map((text) => text.length))
   const example = visibleJson((filled[0] ?? '').slice(0, 40))
   const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
-  const shortYears = shortYearsOf(filled)
-  const cpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
+  const century = centuryQuestion(filled)
+  const isCpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
   const keys = { type: longestSeen > longText ? 'text' : 'string', ...nulls }
   const probe = probeOf(name, texts, filled, rows)
-  if (shortYears !== null) return { keys, evidence: () => '', question: shortYears, probe }
+  if (century !== null) return { keys, evidence: () => '', question: century, probe }
   return {
     keys,
     evidence: ({ filled: count, longest }) =>
-      cpfs
+      isCpfs
         ? cpfEvidence({ filled: count, longest })
         : `${counted(count, 'text')} of at most ${counted(longest, 'character')}, such as ${example}`,
-    isNotable: cpfs,
-    question: cpfs ? null : asks,
+    isNotable: isCpfs,
+    // A column of CPFs has no other texts.
+    question: isCpfs ? null : nullsQuestion,
     probe,
   }
 }

@@ -248,6 +248,8 @@ export class MemoryGate {
   }
 
   /**
+   * Does work once its memory is reserved, after a wait in the queue if necessary.
+   * @param client whose requests share its turns in the queue
    * @param demand bytes of the answer; one larger than the limit is built alone
    * @param signal removes the request from the queue
    * @throws QueueFull after the timeout; the reason of the signal if it is aborted
@@ -264,6 +266,7 @@ export class MemoryGate {
     if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs
       signal().throwIfAborted()
+      // `#serveNext` reserves the bytes before it ends the wait.
       await waitIn(this.#queue, client, bytes, { signal: signal(), timeoutMs, refusal: crowded })
     } else this.#reservedBytes += bytes
     try {

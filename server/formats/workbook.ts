@@ -52,11 +52,12 @@ async function* rowsSheet(
   yield Buffer.from(`</sheetData><autoFilter ref="${area}"/></worksheet>`)
 }
 
+/** Returns the XML of all parts except sheet 1, whose rows are streamed; sheet 2 describes the table. */
 function smallParts({ sheetNames, aboutRows }: Workbook): Record<string, string> {
   const sheets = sheetNames.map(
     (name, index) => `<sheet name="${cellText(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
   )
-  const lines = aboutRows.map(([label = '', ...cells]) => {
+  const aboutLines = aboutRows.map(([label = '', ...cells]) => {
     const rowCells = [textCell(label, cellStyles.heading), ...cells.map((text) => textCell(text))]
     return `<row>${rowCells.join('')}</row>`
   })
@@ -70,7 +71,7 @@ function smallParts({ sheetNames, aboutRows }: Workbook): Record<string, string>
     'xl/workbook.xml': `<workbook ${main} xmlns:r="${office}"><sheets>${sheets.join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': relationsPart(relations),
     'xl/styles.xml': stylesPart(),
-    'xl/worksheets/sheet2.xml': `<worksheet ${main}>${colsPart([30, 70, 16, 40])}<sheetData>${lines.join('')}</sheetData></worksheet>`,
+    'xl/worksheets/sheet2.xml': `<worksheet ${main}>${colsPart([30, 70, 16, 40])}<sheetData>${aboutLines.join('')}</sheetData></worksheet>`,
   }
 }
 

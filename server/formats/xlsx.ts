@@ -24,7 +24,7 @@ export const xlsxFormat: LineFormat = {
     null: '<c/>',
   },
   separator: '\n',
-  // Tags take as much space as names.
+  // For estimates of size: the tags around a cell take about as much space as a repeated name.
   repeatsNames: true,
   head: () => '',
   tail: () => '',

@@ -87,26 +87,30 @@ export function mount(
   )
   const answer: RequestHandler = async (req, res) => {
     const { params, originalUrl } = req
-    const answerTo = async (plain: IncomingMessage, out: ServerResponse, target: string): Promise<void> => {
-      const account = accountFor(out)
+    const answerTo = async (
+      message: IncomingMessage,
+      response: ServerResponse,
+      target: string,
+    ): Promise<void> => {
+      const account = accountFor(response)
       Object.assign(account, { route: name, countsAs, instead: () => wholeTableOf(params) })
-      const request = { params, target, headers: plain.headers, client: client(plain), account }
+      const request = { params, target, headers: message.headers, client: client(message), account }
       if (!('find' in resource)) {
-        await resource.respond(request, plain, out)
+        await resource.respond(request, message, response)
         return
       }
-      if (browse !== null) varyByBrowser(plain, out)
+      if (browse !== null) varyByBrowser(message, response)
       const page =
-        browse !== null && wantsPage(plain.headers, target)
-          ? browse(resource, request, async (accepting) => resource.find({ ...request, headers: accepting }))
+        browse !== null && wantsPage(message.headers, target)
+          ? browse(resource, request, async (headers) => resource.find({ ...request, headers }))
           : null
       const resourceFound = await (page ?? resource.find(request))
-      if ('location' in resourceFound) sendRedirect(out, resourceFound.status, resourceFound.location)
-      else await responder.send(plain, out, resourceFound)
+      if ('location' in resourceFound) sendRedirect(response, resourceFound.status, resourceFound.location)
+      else await responder.send(message, response, resourceFound)
     }
     await answerTo(req, res, originalUrl)
     if (resource.isEndless === true) return
-    shortcuts.remember(originalUrl, (plain, out) => answerTo(plain, out, plain.url ?? ''))
+    shortcuts.remember(originalUrl, (message, response) => answerTo(message, response, message.url ?? ''))
   }
   router
     .route(path)

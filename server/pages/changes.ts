@@ -373,7 +373,7 @@ function withoutSpace(text: string): string {
 
 const spaceSigns: Readonly<Record<string, string>> = { '\r': '\\r', '\n': '\\n', '\t': '\\t', ' ': '·' }
 
-/** Replaces line breaks and doubled spaces by signs, so that texts that differ in them alone can be told apart. */
+/** Replaces line breaks and doubled spaces by signs, so that texts that differ in nothing else look different. */
 function visibleSpace(text: string): string {
   return text.replaceAll(/[^\S ]|^ | $| (?= )/g, (space) => spaceSigns[space] ?? '⍽')
 }

@@ -6,7 +6,7 @@ export function style({ light, dark }: Colours): string {
   return `${tokens(light, dark)}${rules}${chartRules}\n${otherMedia}`
 }
 
-function tokens(light: string, dark: string): string {
+function tokens(lightAccent: string, darkAccent: string): string {
   return /* css */ `
 :root {
   color-scheme: light dark;
@@ -15,7 +15,7 @@ function tokens(light: string, dark: string): string {
   --ink: light-dark(#1b1f23, #e8eaec);
   --soft: light-dark(#4d5963, #b0bac3);
   --line: light-dark(#d5dade, #3a434b);
-  --accent: light-dark(${light}, ${dark});
+  --accent: light-dark(${lightAccent}, ${darkAccent});
   --onaccent: light-dark(#ffffff, ${backgrounds.dark.paper});
   --warn: light-dark(#9a3412, #fdba74);
   --step: 0.5rem;

@@ -29,7 +29,7 @@ interface RequestedRows<Query> {
 }
 
 interface Packing {
-  /** Cache key of all texts besides the rows. */
+  /** Cache key of everything in the answer except its rows: its head, its tail and its format. */
   readonly key: string
   readonly pack: (pieces: Pieces, rows: number) => Promise<Pieces>
 }

@@ -173,7 +173,7 @@ describe('a source without rows', () => {
     expect(await rowsOf(shop)).toBe(10)
   })
 
-  test('does not include one whose rows were all left out as allowed', async () => {
+  test('is not one whose rows were all rejected within the allowed number', async () => {
     const table = { name: 't', order: [], fields: fields.map(fieldOf), max_rejects: 2 }
     const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'n,s\nx,y\n1\n' })
     const [outcome] = await shop.ingest()

@@ -33,7 +33,7 @@ function run(args: readonly string[], settings: Record<string, string>): Promise
 }
 
 describe('the ingest program with sources on the web', () => {
-  test('publishes, reports unchanged files, fails and recovers, and ends with its work', async () => {
+  test('publishes, reports unchanged files, fails and recovers, and exits when its work is done', async () => {
     const web = await startWeb({ [at]: file(csv, { etag: '"1"' }) })
     const WAREHOUSE = path.join(await temporaryFolder(), 'warehouse')
     const settings = { SOURCES: `${web.origin}/base/`, WAREHOUSE }

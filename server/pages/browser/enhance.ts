@@ -98,24 +98,27 @@ export function enhance(): void {
     })
   }
 
-  /** Returns values of the field of a control and their numbers of rows, given the other conditions. */
+  /**
+   * Returns values of the field of a control and their numbers of rows, given the other conditions.
+   * @param group name of the group of these values in the API
+   */
   const groupsOf = async (
     control: HTMLInputElement,
-    { dataset }: HTMLElement,
+    group: string,
     parameters: Record<string, string>,
   ): Promise<[value: string, rows: string][]> => {
-    const { groups = '', rows = '' } = control.form?.dataset ?? {}
+    const { groups: groupsAddress = '', rows: rowsMeasure = '' } = control.form?.dataset ?? {}
     const field = control.name.replace(/__(eq|in|contains)$/, '')
-    const [path = '', conditions] = groups.split('?')
+    const [path = '', conditions] = groupsAddress.split('?')
     const otherConditions = [...new URLSearchParams(conditions)].filter(
       ([name]) => name !== field && !name.startsWith(`${field}__`),
     )
-    const asked = { group: dataset['group'] ?? '', measure: rows, format: 'json', ...parameters }
+    const asked = { group, measure: rowsMeasure, format: 'json', ...parameters }
     const query = new URLSearchParams([...otherConditions, ...Object.entries(asked)])
     const answer = await fetch(`${path}?${query.toString()}`)
     if (!answer.ok) throw new Error(answer.statusText)
     const { results } = (await answer.json()) as { results: Record<string, string | number>[] }
-    return results.map((row) => [String(row[field]), Number(row[rows]).toLocaleString(root.lang)])
+    return results.map((row) => [String(row[field]), Number(row[rowsMeasure]).toLocaleString(root.lang)])
   }
 
   const countChoices = (list: HTMLElement): void => {
@@ -123,7 +126,7 @@ export function enhance(): void {
     const addCounts = async (): Promise<void> => {
       const [first] = boxes
       if (first === undefined) return
-      const counts = new Map(await groupsOf(first, list, { page_size: '1000' }))
+      const counts = new Map(await groupsOf(first, list.dataset['group'] ?? '', { page_size: '1000' }))
       for (const box of boxes) {
         const value = box.value.startsWith('"') ? box.value.slice(1, -1).replaceAll('""', '"') : box.value
         box.parentElement?.append(` (${counts.get(value) ?? 0})`)
@@ -148,19 +151,19 @@ export function enhance(): void {
 
   // Suggests values with their numbers of rows. A suggested value filters by equality, other texts by containing.
   const suggestValues = (input: HTMLInputElement): void => {
-    const containing = input.name
-    const field = containing.slice(0, -'__contains'.length)
+    const containsName = input.name
+    const field = containsName.slice(0, -'__contains'.length)
     const list = document.createElement('datalist')
     list.id = `${input.id}-values`
     input.after(list)
     input.setAttribute('list', list.id)
     const suggest = async (): Promise<void> => {
       const { value } = input
-      const { rows = '' } = input.form?.dataset ?? {}
-      const groups = await groupsOf(input, input, {
-        ordering: `-${rows}`,
+      const { rows: rowsMeasure = '' } = input.form?.dataset ?? {}
+      const groups = await groupsOf(input, input.dataset['group'] ?? '', {
+        ordering: `-${rowsMeasure}`,
         page_size: '10',
-        [containing]: value,
+        [containsName]: value,
       })
       // An answer may arrive after people have typed on.
       if (input.value !== value) return
@@ -169,7 +172,7 @@ export function enhance(): void {
     let timer: ReturnType<typeof setTimeout> | undefined
     input.addEventListener('input', () => {
       const isSuggested = [...list.options].some(({ value }) => value === input.value)
-      input.name = isSuggested ? `${field}__eq` : containing
+      input.name = isSuggested ? `${field}__eq` : containsName
       clearTimeout(timer)
       if (!isSuggested && input.value !== '')
         timer = setTimeout(() => void suggest().catch(() => undefined), 250)

@@ -135,7 +135,7 @@ export function withNamedFields(table: Table, target: string, query: RowQuery): 
 export function withDefaultColumns(view: TableView): TableView {
   const { table, query, fields, rows } = view
   if (table.defaultColumns === null || query.parameters.has('fields')) return view
-  // Fields with one value come last, so that phones do not hold them beside every row.
+  // Fields that the filters fix to one value come last, since narrow screens keep the first column in view.
   const fixed = fixedFields(query)
   const names = [false, true].flatMap((isFixed) =>
     (table.defaultColumns ?? []).filter((name) => fixed.has(name) === isFixed),

@@ -54,7 +54,7 @@ export function aggregateSql(
   ].join(' ')
 }
 
-/** SQL of a measure, whose values DuckDB computes as doubles where the API has exact decimals. */
+/** SQL of a measure on public files. DuckDB computes means and medians as doubles, so their last digits may differ. */
 function publicSql({ aggregate, field, column: { type, scale } }: Measure): string {
   if (field === null) return 'count(*)'
   const name = quotedName(field.name)

@@ -23,7 +23,7 @@ const directories = new Cache<ChunkDirectory>(directoryBytesMax, ({ length }) =>
 export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunks: number): ChunkFile {
   const { bytes, sha256, directory_sum: directorySum } = file
   const damaged = (problem: string): DamagedTable => {
-    // The file may be replaced.
+    // Close it, so that a repaired file in its place is opened anew.
     closeFile(file)
     snapshot.withdraw(new DamagedFile(`${file.file} is damaged: ${problem}`))
     return new DamagedTable(tableId(snapshot.table))

@@ -126,25 +126,25 @@ async function areFew(
 const commaSum = zlib.crc32(',')
 
 /** Returns whether some rows of a slice's chunk are not in the page, so that it cannot be copied. */
-function isText({ isWhole }: Slice): boolean {
+function mustCompress({ isWhole }: Slice): boolean {
   return !isWhole
 }
 
-/** Returns rows in gzip, most of it copied from the stored chunks; null if many of them would be compressed anew. */
+/** Returns rows in gzip, mostly copied from stored chunks; null if too many bytes would have to be compressed anew. */
 async function gzipOf(
   rows: StoredRows,
   slices: readonly Slice[],
   { head, tail }: Around,
   yielder: EventLoopYielder,
 ): Promise<Buffer | null> {
-  if (sumOf(slices.filter(isText).map((slice) => rows.size(slice))) > anewBytesMax) return null
-  await rows.load(slices, yielder, isText)
+  if (sumOf(slices.filter(mustCompress).map((slice) => rows.size(slice))) > anewBytesMax) return null
+  await rows.load(slices, yielder, mustCompress)
   const file = new GzipBuilder()
   file.addText(Buffer.from(head))
   for (const slice of slices) {
-    // No comma follows the last row.
+    // A comma follows each row but the last one; a stored chunk has its own in a block that its sum leaves out.
     const isLast = slice === slices.at(-1)
-    if (isText(slice)) {
+    if (mustCompress(slice)) {
       const { bytes, start, end } = rows.text(slice)
       file.addText(bytes.subarray(start, isLast ? end - 1 : end))
       continue

@@ -199,17 +199,17 @@ export class StoredRows {
   }
 
   /** Returns the index of a slice, and the number of its first row in it. */
-  #index({ part, chunk, from }: Slice): [index: RowIndex, row: number] {
-    const number = Math.floor(chunk / indexedChunks)
-    const key = keyOf({ part, chunk: number })
-    const row = from - number * indexedRows
+  #index({ part, chunk, from }: Slice): [index: RowIndex, rowInIndex: number] {
+    const indexNumber = Math.floor(chunk / indexedChunks)
+    const key = keyOf({ part, chunk: indexNumber })
+    const rowInIndex = from - indexNumber * indexedRows
     const storedIndex = this.#indexes.get(key)
-    if (storedIndex !== undefined) return [storedIndex, row]
+    if (storedIndex !== undefined) return [storedIndex, rowInIndex]
     const rows = this.#rows(part)
-    const bytes = this.#file(part).read(textChunks(rows) + number)
-    const index = new RowIndex(bytes, Math.min(indexedRows, rows - number * indexedRows))
+    const bytes = this.#file(part).read(textChunks(rows) + indexNumber)
+    const index = new RowIndex(bytes, Math.min(indexedRows, rows - indexNumber * indexedRows))
     this.#indexes.set(key, index)
-    return [index, row]
+    return [index, rowInIndex]
   }
 
   #rows(part: number): number {

@@ -151,7 +151,7 @@ describe('concurrent requests', () => {
   })
 })
 
-describe('amounts are counted as described', () => {
+describe('amounts are added and subtracted as the interface of stores describes', () => {
   beforeEach(() => mock.timers.reset())
 
   test('in memory', async () => {

@@ -242,7 +242,7 @@ describe('the cost of a request', () => {
     expect(Math.ceil((before - after) / 20)).toBe(pieces)
   })
 
-  testAll('of rows is the same on a page for people', async () => {
+  testAll('for rows is the same on an HTML page as in the API', async () => {
     const wide = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: [], search: [] })
     const large = await workshop(wide, {
       'd/t.csv': `n,s\n${Array.from({ length: 100 }, (_, n) => `${n},${'x'.repeat(60_000)}\n`).join('')}`,

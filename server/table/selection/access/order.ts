@@ -175,11 +175,11 @@ async function positionsIn(
   { order }: Sorted,
   spans: readonly Span[],
 ): Promise<Uint32Array> {
-  const sorted = placesIn(spans)
-  if (order === null) return sorted
+  const places = placesIn(spans)
+  if (order === null) return places
   const release = await snapshot.pin([order.positions.file])
   try {
-    return new OrderedTable(snapshot, order).positions(sorted).toSorted()
+    return new OrderedTable(snapshot, order).positions(places).toSorted()
   } finally {
     release()
   }
