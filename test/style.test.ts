@@ -179,6 +179,14 @@ test('source files have names that say what they hold', () => {
   expect([...texts.keys()].filter((file) => unclearFiles.has(path.basename(file, '.ts')))).toEqual([])
 })
 
+test('each file of tests says at its top what it holds', () => {
+  const silent = [...texts].filter(([file, text]) => {
+    const [head = ''] = text.split(/^(?:test|describe)\w*[(.]/m, 1)
+    return file.endsWith('.test.ts') && !head.includes('\n/**')
+  })
+  expect(silent.map(([file]) => file)).toEqual([])
+})
+
 test('faults of comments are found', () => {
   const comments = commentsIn(
     '/** Of a field. */\nconst a = 1\n  // What is\n  // told\n/**\n * Returns it.\n * @param b c\n */\n',

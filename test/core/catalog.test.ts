@@ -5,6 +5,8 @@ import { StartError } from '../../core/errors.ts'
 import { catalogErrorOf, faultsOf, good } from './catalog-faults/right-catalog.ts'
 import { specTables } from './spec-tables.ts'
 
+/** The shipped `catalog.yaml`, and how any catalog is read. */
+
 let catalog: Catalog
 beforeAll(async () => {
   catalog = await loadCatalog('catalog.yaml')

@@ -4,6 +4,8 @@ import type { Connection } from '../../core/duckdb/connection.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
+/** Connections to DuckDB: the files they may read, and how queries are stopped. */
+
 let database: Database
 let connection: Connection
 let folder: string

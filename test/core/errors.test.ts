@@ -1,5 +1,7 @@
 import { fatalMessage, StartError } from '../../core/errors.ts'
 
+/** Reports of errors by programs. */
+
 const failed = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 
 test.each([

@@ -7,6 +7,8 @@ import { promisify } from 'node:util'
 import { chunksOf, hashOf } from '../../core/warehouse/hash.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
+/** Hashes of files. */
+
 const chunk = 1024 * 1024
 
 test.each([0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7])(

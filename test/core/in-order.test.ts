@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { inOrder } from '../../core/in-order.ts'
 import { seed } from '../support/runs.ts'
 
+/** Work on several items at a time, with results in their order. */
+
 test('results come in the order of the items, with limited concurrency, whichever ends first', async () => {
   await fc.assert(
     fc.asyncProperty(

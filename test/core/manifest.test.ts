@@ -9,6 +9,8 @@ import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import { seed } from '../support/runs.ts'
 import { sealed } from '../support/manifests.ts'
 
+/** Manifests of snapshots, of this version and of others. */
+
 let shop: Workshop
 let pointer: string
 let written: string

@@ -2,6 +2,8 @@ import { StartError } from '../../core/errors.ts'
 import { readSettings, workerShare } from '../../core/settings/read.ts'
 import { settingRows } from '../../core/settings/rows.ts'
 
+/** Settings of the environment: defaults, limits and faults. */
+
 describe('settings', () => {
   test('have defaults, which an empty setting does not change', () => {
     const machine = { processors: 2, memory: 8e9 }

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { firstCharacters, shorten } from '../../core/text.ts'
 
+/** Texts shortened for messages and pages. */
+
 test.each([
   ['', 3, ''],
   ['abc', 3, 'abc'],

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { wildcard } from '../../core/text.ts'
 import { seed } from '../support/runs.ts'
 
+/** Patterns of file names. */
+
 test('a pattern matches what its regular expression matches', () => {
   const texts = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '.'), maxLength: 8 })
   const patterns = fc.string({ unit: fc.constantFrom('a', 'b', '*', '.'), maxLength: 6 })

@@ -3,6 +3,8 @@ import { parseCatalog } from '../../core/catalog/load.ts'
 import { chosenTables } from '../../ingest/base/choose.ts'
 import { catalogText, fieldOf } from '../support/workshop.ts'
 
+/** Tables that an ingest takes, by the arguments of its command. */
+
 const [table] = [{ order: [], fields: [fieldOf('n:integer')] }]
 const definition = JSON.parse(catalogText([{ ...table, name: 't' }])) as { datasets: { slug: string }[] }
 const [dataset] = definition.datasets

@@ -9,6 +9,8 @@ import { outcomeLines } from '../../ingest/job/report.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop } from '../support/workshop.ts'
 import { testSampled } from '../support/runs.ts'
 
+/** Records of ingest jobs: what the next job converts again. */
+
 const two = tinyCatalog({ name: 'good', fields: ['n:integer'] }, { name: 'bad', fields: ['n:integer'] })
 const later = () => new Date('2027-01-01T00:00:00Z')
 

@@ -15,6 +15,8 @@ import { placed, temporaryFolder, tinyCatalog, workshop, type Workshop } from '.
 import { zipOf } from '../support/zip.ts'
 import { runsOf, seed, testAll, testSampled } from '../support/runs.ts'
 
+/** Forms of CSV that the catalog declares, from files of every kind. */
+
 const catalog = tinyCatalog({ fields: ['a:string', 'b:integer'] })
 const isPublished = (outcome: Outcome | undefined): boolean => outcome?.status === 'published'
 

@@ -18,6 +18,8 @@ import { getPage, serve } from '../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import { runsOf, sampled, testAll, testSampled } from '../support/runs.ts'
 
+/** Ingests without an operator: drift, rollbacks and what is held back. */
+
 const catalog = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] })
 const address = '/api/v1/dataset/d/t/data/'
 

@@ -2,6 +2,8 @@ import dns from 'node:dns'
 import { type Act, cut, file, startWeb, status, webShop } from '../support/web.ts'
 import { testAll, testSampled } from '../support/runs.ts'
 
+/** Sources on the web that redirect. */
+
 const csv = 'a,b\nx,1\ny,2\n'
 const at = '/base/d/t.csv'
 const address = 'http://web/base/d/t.csv'

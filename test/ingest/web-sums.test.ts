@@ -5,6 +5,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { type Act, cut, file, rest, startWeb, status, webShop } from '../support/web.ts'
 import { testAll, testSampled } from '../support/runs.ts'
 
+/** Digests and encodings of sources on the web. */
+
 const csv = 'a,b\nx,1\ny,2\n'
 const rows = [
   ['x', 1],

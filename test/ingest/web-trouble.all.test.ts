@@ -3,6 +3,8 @@ import { freePort } from '../support/ports.ts'
 import { cut, file, rest, slow, startWeb, status, type Act, webShop } from '../support/web.ts'
 import { testSampled } from '../support/runs.ts'
 
+/** Downloads that break off or lie about their length. */
+
 const lines = (text: string): string => Array.from({ length: 300 }, (_, n) => `${text}${n},${n}\n`).join('')
 const rowsOf = (text: string): unknown[][] => Array.from({ length: 300 }, (_, n) => [`${text}${n}`, n])
 const csv = `a,b\n${lines('x')}`

@@ -7,6 +7,8 @@ import { publishedOf } from '../../core/warehouse/publish.ts'
 import { file, startWeb, status, webShop, zipOf, type Act } from '../support/web.ts'
 import { testSampled } from '../support/runs.ts'
 
+/** Sources on the web: found, unchanged, fetched again. */
+
 const csv = 'a,b\nx,1\ny,2\n'
 const rows = [
   ['x', 1],

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
+/** The runner of the tests itself. */
+
 interface Result {
   readonly success: boolean
   readonly testResults: readonly {

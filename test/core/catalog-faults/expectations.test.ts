@@ -1,5 +1,7 @@
 import { testFaults } from './right-catalog.ts'
 
+/** Faults in what `catalog.yaml` expects of the data. */
+
 // Expectations, keys and references.
 testFaults([
   [

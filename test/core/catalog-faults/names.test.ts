@@ -1,6 +1,8 @@
 import { fieldTypeNames } from '../../../core/catalog/field-types.ts'
 import { type Fault, testFaults } from './right-catalog.ts'
 
+/** Faults in the names of `catalog.yaml`. */
+
 // Names, addresses, dates and other values of datasets, families and fields.
 testFaults([
   [

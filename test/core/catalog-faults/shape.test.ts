@@ -1,5 +1,7 @@
 import { testFaults } from './right-catalog.ts'
 
+/** Faults in the structure of `catalog.yaml`: unknown keys, types and values. */
+
 // Catalogs that are no YAML, or have wrong keys or kinds of values.
 testFaults([
   [

@@ -1,5 +1,7 @@
 import { type Fault, testFaults } from './right-catalog.ts'
 
+/** Faults in what `catalog.yaml` says of sources. */
+
 // Ways to read sources: columns, names of files, signs and formats.
 testFaults([
   [

@@ -1,5 +1,7 @@
 import { testFaults } from './right-catalog.ts'
 
+/** Faults in the tables and fields of `catalog.yaml`. */
+
 // Keys of a table that name its fields: orders, filters, searches, charts and totals.
 testFaults([
   [

@@ -1,5 +1,7 @@
 import { ResponseCache } from '../../../server/base/cache.ts'
 
+/** The response cache alone: which bodies it keeps, and which it removes. */
+
 const body = (bytes: number) => ({ bytes: new Uint8Array(bytes), headers: {} })
 
 describe('the response cache', () => {

@@ -8,6 +8,8 @@ import { describeWith, pythonClients } from '../../support/needs.ts'
 import { rawGet, serve } from '../../support/service.ts'
 import { catalogAround, fieldOf, temporaryFolder, workshop } from '../../support/workshop.ts'
 
+/** CSV for spreadsheets, read by the commands of the docs. */
+
 test.each([true, false])(
   'spreadsheets read numbers, times and texts as they write them (row store: %s)',
   async (packed) => {

@@ -8,6 +8,8 @@ import net from 'node:net'
 import { listen } from '../../../server/http/listen.ts'
 import { freePort } from '../../support/ports.ts'
 
+/** Many requests at once: queues, fair turns and refusals. */
+
 const rows = '/api/v1/dataset/d/t/data/'
 
 const rowCount = 4196

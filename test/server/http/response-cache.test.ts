@@ -5,6 +5,8 @@ import { rawGet, serve, walk, tagOf } from '../../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 import { sampled, testAll } from '../../support/runs.ts'
 
+/** Cached responses as clients get them: encodings, ETags and dates. */
+
 const rows = '/api/v1/dataset/d/t/data/'
 const three = ['/api/v1/datasets/', '/api/v1/dataset/d/', `${rows}?page_size=10`]
 

@@ -9,6 +9,8 @@ import { getPage, serve, type Service } from '../../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 import { until } from '../../support/until.ts'
 
+/** Connections of HTTP: odd requests, stops and slow readers. */
+
 const rows = '/api/v1/dataset/d/t/data/'
 const endless = {
   sql: "select encode('x') from range(100000000000) as t(x) where sqrt(x) * 2 = 3",

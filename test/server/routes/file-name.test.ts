@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { fileNameOf } from '../../../server/routes/file-name.ts'
 import type { Snapshot } from '../../../server/snapshots/snapshot.ts'
 
+/** Names of downloaded files. */
+
 const snapshot = {
   table: { dataset: 'covid19', name: 'caso' },
   manifest: { import_date: '2026-01-02T03:04:05.678Z' },

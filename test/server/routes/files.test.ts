@@ -7,6 +7,8 @@ import { rawGet, serve, type Service } from '../../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 import { sampled } from '../../support/runs.ts'
 
+/** Published files: addresses, listings, checksums and ranges. */
+
 const catalog = tinyCatalog(
   { fields: ['n:integer', 's:string', 'at:datetime', 'v:decimal:10:2'], order: ['n desc'] },
   { name: 'absent', fields: ['n:integer'] },

@@ -8,6 +8,8 @@ import { serve, type Service } from '../../support/service.ts'
 import { catalogAround, workshop } from '../../support/workshop.ts'
 import { publishSamples } from '../../support/samples.ts'
 
+/** The description of a table in the API. */
+
 let service: Service
 beforeAll(async () => {
   const catalog = catalogAround([

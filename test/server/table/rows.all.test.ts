@@ -3,6 +3,8 @@ import { getPage, serve } from '../../support/service.ts'
 import { tinyCatalog, workshop } from '../../support/workshop.ts'
 import { isQuick } from '../../support/runs.ts'
 
+/** Pages of rows that are too large for the memory allowed. */
+
 const address = '/api/v1/dataset/d/t/data/'
 
 test('a page that needs more memory than allowed is a 422 with a remedy', async () => {

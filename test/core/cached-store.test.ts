@@ -2,6 +2,8 @@ import { CachedStore } from '../../core/warehouse/stores/cached-store.ts'
 import { MemoryStore } from '../support/memory-store.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
+/** Texts of a store that is sometimes unavailable. */
+
 const manifest = 'd/t/20260102T030405Z-0123456789ab/manifest.json'
 
 test('a cached text is answered while the store is unavailable, but not after a single failed read', async () => {
