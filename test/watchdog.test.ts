@@ -29,13 +29,14 @@ testAll(
   async () => {
     const { child, ended, out } = watched(`
     let turns = 0
+    console.log('begun')
     const busy = setInterval(() => { ${busyFor(700)}; turns += 1; if (turns === 6) { clearInterval(busy); console.log('done') } }, 10)`)
-    await setTimeout(500)
+    await until(() => out() !== '')
     child.kill('SIGSTOP')
     await setTimeout(4000)
     child.kill('SIGCONT')
     expect(await ended).toMatchObject({ code: 0 })
-    expect(out()).toBe('done\n')
+    expect(out()).toBe('begun\ndone\n')
   },
   60_000,
 )

@@ -34,10 +34,12 @@ test('workers are replaced one after the other, and no request of 200 readers fa
   const server = await startWorkers(table.settings, 2)
   const before = workersOf(server.pid)
   const asking = readers({ port: server.port, readers: 200, target: () => rows, look: isWhole })
-  await setTimeout(500)
+  const answered = (): number => asking.answers.get(200) ?? 0
+  await until(() => answered() > 400)
   process.kill(server.pid, 'SIGHUP')
   await server.says('"all workers replaced"')
-  await setTimeout(500)
+  const answeredByOld = answered()
+  await until(() => answered() > answeredByOld + 400)
   await asking.stop()
   expect([...asking.failures]).toEqual([])
   expect(asking.problems).toEqual([])
@@ -92,9 +94,10 @@ test('a refresh reaches all workers, and paging stays on its snapshot whichever 
   })
   await table.publish(ofVersion(2))
   for (const versions of await Promise.all(walks)) expect(versions.size).toBe(1)
-  await setTimeout(2000)
-  const after = await Promise.all(Array.from({ length: 12 }, () => get(`${rows}?page_size=1`)))
-  expect(after.map(({ results: [row] }) => row?.version)).toEqual(Array.from({ length: 12 }, () => 2))
+  await until(async () => {
+    const after = await Promise.all(Array.from({ length: 12 }, () => get(`${rows}?page_size=1`)))
+    return after.every(({ results: [row] }) => row?.version === 2)
+  })
 }, 60_000)
 
 test('a failure to start the first worker is reported once, and nothing keeps running', async () => {
@@ -136,7 +139,7 @@ test('a worker that dies while all are replaced is replaced once', async () => {
   const server = await startWorkers(table.settings, 2)
   const old = workersOf(server.pid)
   process.kill(server.pid, 'SIGHUP')
-  await setTimeout(300)
+  await until(() => workersOf(server.pid).some((pid) => !old.includes(pid)))
   process.kill(old[1] ?? 0, 'SIGKILL')
   await server.says('"all workers replaced"')
   await until(() => !workersOf(server.pid).some((pid) => old.includes(pid)))
@@ -175,8 +178,9 @@ describeWith(hasPrlimit, 'prlimit of util-linux')('without free descriptors', ()
 
 test('a stop while all are replaced waits for no new worker', async () => {
   const server = await startWorkers(table.settings, 2)
+  const old = workersOf(server.pid)
   process.kill(server.pid, 'SIGHUP')
-  await setTimeout(200)
+  await until(() => workersOf(server.pid).some((pid) => !old.includes(pid)))
   process.kill(server.pid, 'SIGTERM')
   await server.ended
   expect(server.log()).toContain('"stopped"')

@@ -128,7 +128,8 @@ test('a stop sends slow readers their remaining bytes, and does not wait for sil
   let taken = 0
   await new Promise((resolve) => slow.once('readable', resolve))
   const stopped = stopping.stop()
-  await setTimeout(200)
+  // Once it accepts no connection, the stop has begun.
+  await expect(exchange(secondPort, 'GET / HTTP/1.1\r\n\r\n')).rejects.toThrow(/ECONNREFUSED|ECONNRESET/)
   for await (const chunk of slow) taken += (chunk as Buffer).length
   await stopped
   expect(taken).toBeGreaterThan(body.length)
