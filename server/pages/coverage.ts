@@ -28,6 +28,11 @@ export function timeOfText(text: string): string | null {
   return /^\d{4}(-\d\d){0,2}$/.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
 }
 
+/** Returns a day of collection; null if it is before the last time of the data, which were then collected later. */
+export function plausibleCollection(day: string, period: Coverage | null): string | null {
+  return period === null || period.to <= day ? day : null
+}
+
 /** Returns the times from the first of these to the last. */
 export function allCovered(parts: readonly (Coverage | null)[]): Coverage | null {
   const periods = parts.filter((part) => part !== null)

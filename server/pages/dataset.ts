@@ -14,7 +14,7 @@ import { parseQuery } from '../query/parameters.ts'
 import { describeDataset } from '../routes/documents/service.ts'
 import { findDataset } from '../routes/find.ts'
 import { sparkOf } from './chart/spark.ts'
-import { allCovered, coverageOf, coverageText } from './coverage.ts'
+import { allCovered, coverageOf, coverageText, plausibleCollection } from './coverage.ts'
 import { webPageOf, pageAt, type PageService } from './service.ts'
 
 type ShownTable = TableProvenance & { readonly spark: Html | null }
@@ -83,8 +83,7 @@ function summaryPart(context: PageContext, { dataset, today }: Cited, shown: rea
     return rowMeaning === null ? [] : [tables.length === 1 ? rowMeaning : `${titleOf(table)}: ${rowMeaning}`]
   })
   const period = allCovered(shown.map(({ table, report }) => coverageOf(table, report)))
-  // Data of days after their collection were collected again, on a day that the catalog does not name.
-  const isCurrent = period === null || period.to <= dataset.collectedAt
+  const collected = plausibleCollection(dataset.collectedAt, period)
   return html`<dl class="facts-list">
     ${factPart(words.oneRow, meanings.length > 0 && html`${meanings.map((meaning) => html`<div>${meaning}</div>`)}`)}
     ${factPart(words.period, period && coverageText(words, period))}
@@ -92,7 +91,7 @@ function summaryPart(context: PageContext, { dataset, today }: Cited, shown: rea
     ${factPart(words.author, dataset.author && partyPart(dataset.author))}
     ${factPart(words.source, dataset.source && partyPart(dataset.source))}
     ${factPart(words.license, dataset.license && partyPart(dataset.license))}
-    ${factPart(words.collected, isCurrent && html`<time datetime="${dataset.collectedAt}">${day(dataset.collectedAt)}</time>`)}
+    ${factPart(words.collected, collected && html`<time datetime="${collected}">${day(collected)}</time>`)}
     ${factPart(words.code, codeUrl !== null && partyPart({ name: codeUrl, url: codeUrl }))}
   </dl>`
 }

@@ -1,3 +1,4 @@
+import { describeFilter } from '../documents/words/filter-text.ts'
 import { titleOf } from '../documents/words/titles.ts'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { fileAddresses } from '../http/addresses.ts'
@@ -44,6 +45,7 @@ function frameHtml(
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <title>${title}</title>
+      <link rel="icon" type="${assets.icon.mediaType}" href="${addresses.asset(assets.icon)}" />
       <link rel="stylesheet" href="${addresses.asset(assets.style)}" />
     </head>
     <body class="embed">
@@ -160,36 +162,38 @@ function parseEmbedded(table: Table, target: string): RowQuery {
 
 function tableFrame(context: PageContext, view: TableView, parameters: QueryParameters): Frame {
   const { words, addresses, language } = context
-  const { dataset, table, fields, rows, snapshot, range } = view
+  const { dataset, table, query, fields, rows, snapshot, range } = view
   const { count } = writtenIn(words)
   const title = `${dataset.name}, ${titleOf(table)}`
-  const main = html`<div class="scroll grid" tabindex="0" role="region" aria-label="${title}">
-    <table>
-      <thead>
-        <tr>
-          ${fields.map(
-            (field) =>
-              html`<th scope="col" class="${isNumber(field) ? 'number' : ''}">
-                ${titleOf(field)} ${unitPart(field)}
-              </th>`,
+  const filter = describeFilter(query, words)
+  const main = html`${filter.length > 0 && html`<p>${filter.join(' · ')}</p>`}
+    <div class="scroll grid" tabindex="0" role="region" aria-label="${title}">
+      <table>
+        <thead>
+          <tr>
+            ${fields.map(
+              (field) =>
+                html`<th scope="col" class="${isNumber(field) ? 'number' : ''}">
+                  ${titleOf(field)} ${unitPart(field)}
+                </th>`,
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            (row) =>
+              html`<tr>
+                ${row.map((cell, index) => cellPart(context, fields[index], cell))}
+              </tr>`,
           )}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (row) =>
-            html`<tr>
-              ${row.map((cell, index) => cellPart(context, fields[index], cell))}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+        </tbody>
+      </table>
+    </div>`
   return {
     title,
     main,
     page: addresses.table(language, table, parameters),
-    facts: `${words.rows(count(range.count))} · ${sourceFacts(words, dataset, snapshot)}`,
+    facts: `${rows.length < range.count ? `${count(rows.length)} ${words.of} ` : ''}${words.rows(count(range.count))} · ${sourceFacts(words, dataset, snapshot)}`,
   }
 }
 

@@ -5,6 +5,7 @@ import type { SourceCheck } from '../../core/warehouse/state-files.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import type { PageContext } from './frame.ts'
+import { coverageOf, plausibleCollection } from './coverage.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 
@@ -69,10 +70,11 @@ function truthLine(
   { table, manifest, report, lastCheck }: TableProvenance,
 ): Html {
   const { count } = writtenIn(words)
+  const collected = plausibleCollection(manifest.collected_at, coverageOf(table, report))
   const last = lastCheck !== null && lastCheck.at > manifest.import_date ? lastCheck : null
   return html`<tr>
     <th scope="row">${titleOf(table)}</th>
-    <td data-label="${words.collected}">${dayPart(words, manifest.collected_at)}</td>
+    <td data-label="${words.collected}">${collected === null ? '–' : dayPart(words, collected)}</td>
     <td data-label="${words.imported}">${dayPart(words, manifest.import_date)}</td>
     <td data-label="${words.checked}">
       ${dayPart(words, last?.at ?? manifest.import_date)}

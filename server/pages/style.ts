@@ -297,11 +297,7 @@ const otherMedia = /* css */ `
   .grid.changes tr > * { position: static; max-width: none; min-width: 0; background: none; }
   .grid.changes td { padding-block: 2px; }
   .changes .same { display: none; }
-  .grid tr > :nth-child(2) { left: 0; max-width: 45vw; }
-  .grid.two tr > :nth-child(2) { min-width: 8rem; max-width: 8rem; }
-  .grid.two tr:not(.profiles) > :nth-child(2) { overflow: hidden; text-overflow: ellipsis; }
-  .grid.two tr > :nth-child(3) { position: sticky; left: 8rem; background: var(--paper); }
-  .grid.two thead tr > :nth-child(3) { z-index: 2; background: var(--raised); }
+  .grid tr > :nth-child(2) { left: 0; max-width: 40vw; }
   .facts-list { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .facts-list dd { margin-bottom: calc(1.5 * var(--step)); }
   .stacked thead { display: none; }

@@ -119,7 +119,7 @@ export const en = {
     irregular: 'irregular',
     never: 'ended',
   } satisfies Record<Frequency, string>,
-  changedLast: (day: string) => `The data last changed on ${day}.`,
+  changedLast: (day: string) => `Here, the data last changed on ${day}.`,
   unchanged: 'The data has not changed since the first import.',
   notChanged: 'not since the first import',
   late: (days: string) => `Late: no update for ${days} days.`,
@@ -254,6 +254,8 @@ export const en = {
   emptyText: 'empty text',
   nulls: (count: string) => `${count} without a value`,
   noNulls: 'always has a value',
+  /** Fits above a narrow column. */
+  shortDistinct: (number: number, count: string) => (number === 1 ? '1 value' : `${count} values`),
   distinct: (count: string) => `about ${count} different values`,
   distinctExactly: (number: number, count: string) =>
     number === 1 ? '1 value' : `${count} different values`,

@@ -167,6 +167,8 @@ export function sqlConsole(): void {
       place.replaceChildren(...(database === undefined ? [] : [report(message)]))
     }
     run.disabled = false
+    // On a phone, the result is below the screen.
+    if (place.getBoundingClientRect().top > window.innerHeight * 0.7) status.scrollIntoView()
   }
 
   // After the #, an address is not sent to the service.

@@ -203,6 +203,6 @@ export function enhance(): void {
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) omitEmpty(form)
     returnToPlace()
-    document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   })
 }

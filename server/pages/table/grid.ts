@@ -1,4 +1,5 @@
 import { isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
+import { writtenIn } from '../../documents/words/number-formats.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
 import { formatOrdering } from '../../query/parameters.ts'
@@ -22,9 +23,8 @@ export function gridPart(context: PageContext, view: TableView): Html {
   const { fields, rows, positions, snapshot } = view
   const numbers = rows.map((_row, index) => (positions[index] ?? 0) + 1)
   const id = snapshot.manifest.snapshot
-  // On phones, the state stays beside the name of a place.
-  const gridClass = fields[1]?.kind === 'uf' ? 'scroll grid two' : 'scroll grid'
-  return html`<div class="${gridClass}" tabindex="0" role="region" aria-label="${words.table}">
+  const { count } = writtenIn(words)
+  return html`<div class="scroll grid" tabindex="0" role="region" aria-label="${words.table}">
     <table>
       <thead>
         <tr>
@@ -45,7 +45,7 @@ export function gridPart(context: PageContext, view: TableView): Html {
         ${rows.map((row, index) => {
           const number = numbers[index] ?? 0
           return html`<tr>
-            <th scope="row"><a href="row/${number}/?snapshot=${id}">${number}</a></th>
+            <th scope="row"><a href="row/${number}/?snapshot=${id}">${count(number)}</a></th>
             ${row.map((value, column) => cellPart(context, fields[column], value))}
           </tr>`
         })}

@@ -42,7 +42,12 @@ export function stripPart(words: Words, statistics: Profile): Html {
   const { histogram = [], top } = statistics
   const rows =
     histogram.length > 1 ? merged(histogram).map((range) => range.rows) : (top ?? []).map((item) => item.rows)
-  if (rows.length === 0) return html`<span class="distinct">${distinctText(words, statistics)}</span>`
+  if (rows.length === 0) {
+    const text = distinctText(words, statistics)
+    const number = statistics.distinct ?? statistics.distinct_estimate
+    const short = number === undefined ? text : words.shortDistinct(number, writtenIn(words).compact(number))
+    return html`<span class="distinct" title="${text}">${short}</span>`
+  }
   return html`<svg
     class="bars"
     viewBox="0 0 ${rows.length * 10} ${height}"

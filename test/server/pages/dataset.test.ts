@@ -21,7 +21,7 @@ datasets:
     license: { name: CC0, url: 'https://example.org/l' }
     code_url: https://example.org/c
     listed_in: [v1]
-    collected_at: 2026-01-01
+    collected_at: 2026-01-06
     frequency: daily
     links: []
     tables:
@@ -74,16 +74,16 @@ const said = (markup: string): string => textIn(markup).replaceAll(/\s+/g, ' ')
 
 test('a dataset shows the promised update frequency beside the actual one, each date with its meaning', async () => {
   const text = said(await page('/en/dataset/rain/'))
-  expect(text).toContain('Update frequency: daily. The data last changed on Feb 2, 2026.')
+  expect(text).toContain('Update frequency: daily. Here, the data last changed on Feb 2, 2026.')
   expect(text).toMatch(/Late: no update for \d+ days\./)
-  expect(text).toContain('daily Jan 1, 2026 Feb 2, 2026 Feb 3, 2026 unchanged Feb 2, 2026 What changed 1')
+  expect(text).toContain('daily Jan 6, 2026 Feb 2, 2026 Feb 3, 2026 unchanged Feb 2, 2026 What changed 1')
   expect(text).toContain('1 row was left out because it does not follow the declared format')
   expect(text).toContain('Line 7, mm: <b>much</b>')
   // The old snapshot stays, and the failed update is reported.
   await shop.write('rain/daily.csv', 'date;uf\n')
   await shop.ingest({ now: () => new Date('2026-02-04T12:00:00Z') })
   expect(said(await page('/en/dataset/rain/'))).toContain(
-    'daily Jan 1, 2026 Feb 2, 2026 Feb 4, 2026 import failed Feb 2, 2026 What changed 1',
+    'daily Jan 6, 2026 Feb 2, 2026 Feb 4, 2026 import failed Feb 2, 2026 What changed 1',
   )
 })
 

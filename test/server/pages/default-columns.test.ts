@@ -7,7 +7,7 @@ import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 let service: Service
 beforeAll(async () => {
   const fields = ['id:integer', 'name:string', 'amount:decimal:10:2', 'day:date', 'code:string'].map(fieldOf)
-  const table = { name: 't', order: ['id'], fields, default_columns: ['amount', 'name'] }
+  const table = { name: 't', order: ['id'], filters: ['id'], fields, default_columns: ['amount', 'name'] }
   const shop = await workshop(catalogAround([table]), {
     'd/t.csv': 'id,name,amount,day,code\n1,Ana,10.50,2020-02-25,007\n2,Bia,3.00,2020-02-26,008\n',
   })
@@ -50,6 +50,13 @@ test.each([
 ])('the page and the frame of a table show %s', async (_what, query, due) => {
   expect(linesOf(await pageAt(`/en/dataset/d/t/${query}`))).toEqual(due)
   expect(linesOf(await pageAt(`/en/embed/d/t/${query}`))).toEqual(due)
+})
+
+test('a frame says which rows it has', async () => {
+  const text = textIn(await pageAt('/en/embed/d/t/?id=2')).replaceAll(/\s+/g, ' ')
+  expect(text).toContain('id is 2 amount name 3.00Bia 1 row')
+  const short = textIn(await pageAt('/en/embed/d/t/?page_size=1')).replaceAll(/\s+/g, ' ')
+  expect(short).toContain('1 of 2 rows')
 })
 
 test('the page of a row shows every field with its own value', async () => {
