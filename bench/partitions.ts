@@ -29,7 +29,10 @@ const rowsOfMonth = 1_000_000
 const table = { dataset: 'bench', name: 'payroll' }
 const reportShape = z.object({ seconds: z.record(z.string(), z.number()) })
 
-/** A table of 36 months of which 3 are other ones: its refresh, to an ingest of all of it, from the start of each program to its end. */
+/**
+ * Compares a refresh of a table of 36 monthly partitions, 3 of which have changed, with an ingest of all of it. Times run
+ * from the start of each program to its end.
+ */
 export async function partitions(bench: Bench, scale: number): Promise<Line[]> {
   const folder = path.join(bench.folder, 'partitions')
   const [refreshed, anew] = [path.join(folder, 'refreshed'), path.join(folder, 'anew')]

@@ -110,7 +110,7 @@ test('the rules see all source files', () => {
   expect(pairs().length).toBeGreaterThan(150)
 })
 
-test('every file is in a room', () => {
+test('every file belongs to a layer whose imports are checked', () => {
   expect([...imports.keys()].filter((file) => roomOf(file) === 'none')).toEqual([])
 })
 

@@ -108,7 +108,10 @@ function isTable(text: Buffer, lines: number): boolean {
   })
 }
 
-/** Ranks a candidate by its quote; null if `'` seems to be an apostrophe instead of a quote. */
+/**
+ * Ranks a candidate by its quote: above 1 if some values are quoted. Null if `'` seems to be an apostrophe instead of a
+ * quote.
+ */
 function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate): number | null {
   if (quote === '"') return enclosed > 0 ? 3 : 1
   if (quote === null) return 0
@@ -116,18 +119,21 @@ function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate)
   return isQuote ? 2 : null
 }
 
+/** Returns the candidate with the greatest keys, of which an earlier one decides before later ones. */
 function bestOf(candidates: readonly Candidate[]): Candidate | null {
   const ranked = candidates.flatMap((candidate) => {
     const rank = rankOf(candidate)
     return rank === null ? [] : [{ candidate, rank }]
   })
-  const enclosing = ranked.filter(({ rank }) => rank > 1).map(({ candidate }) => candidate)
+  const quoting = ranked.filter(({ rank }) => rank > 1).map(({ candidate }) => candidate)
   const keys = ({ candidate, rank }: (typeof ranked)[number]): number[] => [
-    Number(!cutsValues(candidate, enclosing)),
+    Number(!cutsValues(candidate, quoting)),
+    // Several columns are likelier than one, even if lines above them are skipped.
     Number(candidate.firstLine.length > 1),
     // Skip few lines: below a skipped header, decimal commas could look like delimiters.
     -candidate.skipLines,
     rank,
+    // Delimiters that all fit differ in how many columns they give.
     candidate.firstLine.length,
   ]
   const [best] = ranked.toSorted((left, right) => compareKeys(keys(right), keys(left)))

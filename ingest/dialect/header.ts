@@ -37,6 +37,7 @@ function kindOf(cell: string): Kind {
   return /^-?[\d.,]+$/.test(cell) ? 'number' : 'date'
 }
 
+/** Kinds of values that may stand below a cell of a header. */
 const kindsBelow: Readonly<Record<Kind, readonly Kind[]>> = {
   empty: [],
   text: ['year', 'number', 'date'],
@@ -49,31 +50,38 @@ const kindsBelow: Readonly<Record<Kind, readonly Kind[]>> = {
  * Returns whether a first line with numbers or dates differs from the rows below as a header does, such as a
  * text above numbers, or years in order above other numbers. Null if the line has no numbers or dates.
  */
-function differsFrom(first: readonly string[], rows: readonly (readonly string[])[]): boolean | null {
+function looksLikeHeader(first: readonly string[], rows: readonly (readonly string[])[]): boolean | null {
   const cells = first.map((cell) => cell.trim())
   const kinds = cells.map(kindOf)
   const numbersOf = (row: readonly string[]): string[] =>
     row.filter((_, column) => ['year', 'number'].includes(kinds[column] ?? ''))
   const numbers = numbersOf(cells)
   if (numbers.length === 0 && !kinds.includes('date')) return null
-  const below = kinds.map((_, column) => {
-    const valueKinds = new Set(rows.map((row) => kindOf((row[column] ?? '').trim())))
-    valueKinds.delete('empty')
-    return valueKinds.size === 1 ? [...valueKinds][0] : undefined
-  })
+  const below = kinds.map((_, column) => kindOfColumn(rows, column))
+  // A text before numbers in order, such as `city, 1, 2, 3`, names columns.
   if (kinds[0] === 'text' && areConsecutive(numbers) && !rows.some((row) => areConsecutive(numbersOf(row))))
     return true
-  const isSame = kinds.some((kind, column) => ['year', 'date'].includes(kind) && below[column] === kind)
-  if (isSame || (numbers.length > 1 && !areOrdered(numbers))) return false
+  const hasDateAboveDates = kinds.some(
+    (kind, column) => ['year', 'date'].includes(kind) && below[column] === kind,
+  )
+  // Years and months of a header are in order, such as `2019, 2020`.
+  if (hasDateAboveDates || (numbers.length > 1 && !areOrdered(numbers))) return false
   return (
     isLikelyHeader(first) ||
     kinds.some((kind, column) => kindsBelow[kind].some((kindBelow) => kindBelow === below[column]))
   )
 }
 
+/** Returns the kind of all values of a column, apart from empty ones; undefined if they have several kinds. */
+function kindOfColumn(rows: readonly (readonly string[])[], column: number): Kind | undefined {
+  const kinds = new Set(rows.map((row) => kindOf((row[column] ?? '').trim())))
+  kinds.delete('empty')
+  return kinds.size === 1 ? [...kinds][0] : undefined
+}
+
 /** Returns whether the first line of a sample is a header, by its cells and by the rows below. */
 export function isHeader(first: readonly string[], rows: readonly (readonly string[])[]): boolean {
-  return differsFrom(first, rows) ?? isLikelyHeader(first)
+  return looksLikeHeader(first, rows) ?? isLikelyHeader(first)
 }
 
 /** Returns the number of cells that are not blank. */

@@ -168,19 +168,17 @@ const verifyMemory = '500MB'
  * @throws TableFailure if they are not
  */
 export async function verifyChanges(store: Store, manifest: Manifest): Promise<void> {
-  const { dataset, table, snapshot, fields, changes = [] } = manifest
+  const { dataset, table, fields, files, changes = [] } = manifest
   const name = { dataset, name: table }
-  for (const { since, ...form } of changes) {
+  for (const { since, ...changesFile } of changes) {
     const before = await manifestOf(store, name, since).catch(() => null)
     if (before === null) continue
-    const [current, earlier] = [manifest, before].map(({ snapshot: id, parts, files }) => ({
-      home: layout.snapshot(name, id),
-      parts,
-      changed: files.filter(({ file }) => id === snapshot && file === form.file),
-    })) as [SnapshotFiles, SnapshotFiles]
-    const pinned = [current, earlier].flatMap(({ home, parts, changed }) =>
-      [...parts, ...changed].map((file) => ({ ...file, key: `${home}/${file.file}` })),
-    )
+    const [home, homeBefore] = [layout.snapshot(name, manifest.snapshot), layout.snapshot(name, since)]
+    const rowFiles = files.filter(({ file }) => file === changesFile.file)
+    const pinned = [
+      ...[...manifest.parts, ...rowFiles].map((file) => ({ ...file, key: `${home}/${file.file}` })),
+      ...before.parts.map((file) => ({ ...file, key: `${homeBefore}/${file.file}` })),
+    ]
     // The warehouse may be read-only.
     const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-verify-'))
     let release: (() => void) | null = null
@@ -195,11 +193,15 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
         folders: [store.localFolder],
       })
       db = await database.connect()
-      const sideOf = ({ home, parts }: SnapshotFiles): Side =>
-        partsSide(parts.map(({ file }) => path.join(store.place(home), file)))
-      const compared = fields.filter((field) => form.fields.includes(field.name))
-      const sides = { fields: compared, later: sideOf(current), earlier: sideOf(earlier) }
-      await requireBalance(db, sides, { ...form, file: path.join(store.place(current.home), form.file) })
+      const sideOf = (folder: string, parts: Manifest['parts']): Side =>
+        partsSide(parts.map(({ file }) => path.join(store.place(folder), file)))
+      const sides = {
+        fields: fields.filter((field) => changesFile.fields.includes(field.name)),
+        later: sideOf(home, manifest.parts),
+        earlier: sideOf(homeBefore, before.parts),
+      }
+      const file = path.join(store.place(home), changesFile.file)
+      await requireBalance(db, sides, { ...changesFile, file })
     } finally {
       db?.close()
       database?.close()
@@ -207,12 +209,6 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
       await rm(scratch, { recursive: true })
     }
   }
-}
-
-interface SnapshotFiles {
-  readonly home: string
-  readonly parts: Manifest['parts']
-  readonly changed: Manifest['files']
 }
 
 async function compare(work: Work, folder: string, comparison: Comparison): Promise<Changes> {

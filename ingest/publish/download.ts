@@ -164,11 +164,15 @@ function packedInOrder(work: Work, parts: readonly DuePart[]): AsyncGenerator<Pi
       return render(work, part)
     })
     lastRendering = rendering.catch(() => undefined)
-    return pack(await rendering)
+    return deflatePiece(await rendering)
   })
 }
 
-async function pack({ file, rows }: Rendered): Promise<Piece> {
+/**
+ * Compresses a file of rows as a piece of a gzip file, and removes it. Pieces end with a full flush instead of an end mark,
+ * so that they can be joined.
+ */
+async function deflatePiece({ file, rows }: Rendered): Promise<Piece> {
   let [lines, bytes, crc32] = [0, 0, 0]
   const count = new Transform({
     highWaterMark: chunkBytes,

@@ -104,8 +104,8 @@ const allForms = (['.', ','] as const).flatMap((decimal) =>
 /**
  * Finds the notation of texts that are numbers.
  * @param knownDecimal the decimal separator of other columns
- * @returns the notation; an example for a person if the texts have several readings, or would lose digits; null if
- * they have no common notation, or are rather codes or notes
+ * @returns the notation; an example for a person if the texts have several readings, would lose digits, or seem to
+ * enumerate parts, such as 1.9 and 1.10; null if they have no common notation, or are rather codes or notes
  */
 export function numberForm(
   texts: readonly string[],
@@ -120,35 +120,20 @@ export function numberForm(
   // If all values have parentheses, these do not mean a minus, but a note or a part of a code.
   if (bareNumbers.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bareNumbers)) return null
   const digitTexts = bareNumbers.map(({ digits }) => digits)
-  const forms = allForms.filter(({ pattern }) => digitTexts.every((digits) => pattern.test(digits)))
-  const isUsed = (sign: string): boolean =>
-    digitTexts.some((digits) =>
-      sign === ' ' || sign === "'" ? new RegExp(groupClass[sign]).test(digits) : digits.includes(sign),
-    )
-  // Separators that no text has are not declared; 1.234 leaves open whether its fractions have a comma.
-  const usesSeparators = ({ decimal, groups }: (typeof forms)[number]): boolean =>
-    (groups === null || isUsed(groups)) && (decimal === '.' || groups === '.' || isUsed(decimal))
-  const usedForms = forms.filter(
-    (form) => usesSeparators(form) && (knownDecimal === undefined || form.decimal === knownDecimal),
-  )
-  const [first, ...furtherForms] = usedForms
+  const [first, ...furtherForms] = fittingForms(digitTexts, knownDecimal)
   if (first === undefined) return null
   const loss = lossOf(bareNumbers)
   if (loss !== null) return loss
-  const valueOf = ({ decimal, groups }: (typeof usedForms)[number], digits: string): string => {
-    const ungrouped = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
-    return decimal === ',' ? ungrouped.replace(',', '.') : ungrouped
+  const plainNumbers = digitTexts.map((digits) => plainNumber(first, digits))
+  const ambiguous = digitTexts.findIndex((digits, index) =>
+    furtherForms.some((form) => Number(plainNumber(form, digits)) !== Number(plainNumbers[index])),
+  )
+  if (ambiguous !== -1) {
+    const separator = digitTexts[ambiguous]?.includes(',') === true ? ',' : '.'
+    return { example: texts[ambiguous] ?? '', separator }
   }
-  for (const digits of digitTexts) {
-    const value = Number(valueOf(first, digits))
-    if (furtherForms.some((reading) => Number(valueOf(reading, digits)) !== value)) {
-      const example = texts[digitTexts.indexOf(digits)] ?? digits
-      return { example, separator: digits.includes(',') ? ',' : '.' }
-    }
-  }
-  const plainNumbers = digitTexts.map((digits) => valueOf(first, digits))
-  const counted = enumerationOf(plainNumbers)
-  if (counted !== null) return enumerationQuestion(counted, first.decimal)
+  const enumerated = enumerationOf(plainNumbers)
+  if (enumerated !== null) return enumerationQuestion(enumerated, first.decimal)
   return {
     decimal: first.decimal,
     groups: first.groups,
@@ -161,6 +146,32 @@ export function numberForm(
     hasExponent: plainNumbers.some((text) => /e/i.test(text)),
     hasPoint: plainNumbers.some((text) => text.includes('.')),
   }
+}
+
+type Separators = (typeof allForms)[number]
+
+/** Returns the separators with which all texts are numbers, and which some text has. */
+function fittingForms(
+  digitTexts: readonly string[],
+  knownDecimal: NumberForm['decimal'] | undefined,
+): Separators[] {
+  const isUsed = (sign: string): boolean =>
+    digitTexts.some((digits) =>
+      sign === ' ' || sign === "'" ? new RegExp(groupClass[sign]).test(digits) : digits.includes(sign),
+    )
+  return allForms.filter(({ decimal, groups, pattern }) => {
+    if (knownDecimal !== undefined && decimal !== knownDecimal) return false
+    if (groups !== null && !isUsed(groups)) return false
+    // A decimal comma is only declared if some text has one, or groups such as 1.234 leave it open.
+    if (decimal === ',' && groups !== '.' && !isUsed(decimal)) return false
+    return digitTexts.every((digits) => pattern.test(digits))
+  })
+}
+
+/** Writes a number without groups and with a decimal point. */
+function plainNumber({ decimal, groups }: Separators, digits: string): string {
+  const ungrouped = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
+  return decimal === ',' ? ungrouped.replace(',', '.') : ungrouped
 }
 
 /** Number of possible positions for each position that occurs, in a list with gaps. */

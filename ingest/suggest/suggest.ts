@@ -441,7 +441,7 @@ function nearlyAll(
 ): string | null {
   const tried = trial.probes[index]
   if (probe === null || tried === null || tried === undefined || tried.bad === 0) return null
-  // Fewer than half of the values say nothing about the others.
+  // If most values do not fit, the few that do say nothing about the type of the column.
   if (tried.bad > tried.filled / 2) return null
   const examples = tried.misfits.slice(0, misfitsShown).map(({ text, rows, records }) => {
     const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`

@@ -25,8 +25,8 @@ export class SingleFlight<T> {
   }
 
   /**
-   * @param signal makes the call throw the reason of the signal; called only if the work outlasts a turn of the
-   *   event loop, since signals cost as much as a short piece of work
+   * @param signal returns the signal that ends the wait of this caller, which then throws its reason. It is called only
+   *   if the work outlasts a turn of the event loop, since creating a signal costs as much as a short piece of work.
    * @param work starts unless work with this key is running
    */
   async join(

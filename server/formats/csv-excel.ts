@@ -80,7 +80,7 @@ function valueSql(field: Field): string {
   if (moment === 'datetime') return rendered(column)
   if (dialect === 'number') return `replace(${written(column)}::varchar, '.', ',')`
   const text = written(column)
-  // A null stays null, since neither pattern matches.
+  // A null stays null, since no pattern of `guardedSql` matches it.
   const guardedText = isText ? guardedSql(text) : text
   return isQuotedInCsv ? quotedCsv(guardedText, delimiter) : guardedText
 }

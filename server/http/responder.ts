@@ -21,7 +21,7 @@ export interface Body {
   /** Headers that are known only after the body is built. */
   readonly headers?: Readonly<Record<string, string>>
   readonly serverTiming?: string
-  /** Processor time of building the body, in ms, if the work of the response did not include it. */
+  /** Processor time of building the body, in ms; omitted if other parts of the service have charged it. */
   readonly ms?: number
   /** True if the pieces are a gzip file. */
   readonly isGzip?: boolean

@@ -64,6 +64,7 @@ export class CatalogWatch {
     return result
   }
 
+  /** @returns as `reload` does */
   async #reload(): Promise<boolean> {
     if (this.#stop.signal.aborted) return true
     try {

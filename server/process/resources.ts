@@ -31,7 +31,9 @@ interface GivenResources {
 
 /** Resources that live as long as the process, across catalogs. */
 export interface Resources extends GivenResources {
+  /** Connections for pages. */
   readonly pool: Pool
+  /** Connections for scans, so that no page waits for them. */
   readonly scanPool: Pool
   readonly memory: MemoryGate
   readonly sendBudget: SendBudget

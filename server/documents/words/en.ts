@@ -297,7 +297,7 @@ export const en = {
     day: 'Day',
     weekday: 'Day of the week',
   } satisfies Record<DatePart, string>,
-  incomplete: (name: string) => `The data end within ${name}.`,
+  incomplete: (period: string) => `The data end within ${period}.`,
   weekOf: (monday: string) => `the week of ${monday}`,
   parts: {
     year: (field) => `year of ${field}`,

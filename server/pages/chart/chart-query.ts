@@ -125,7 +125,7 @@ export function chartKey(kind: string, { table, snapshot, aggregation }: ChartQu
   return [kind, tableId(table), snapshot.manifest.snapshot, [...parameters], unquotedIn(filter)]
 }
 
-/** Returns the parameters of the whole aggregate. */
+/** Returns the parameters of the aggregate with all of its groups, of which a chart shows some. */
 export function chartParameters({ query, chosen }: ChartQuery): QueryParameters {
   return new Map([...rowParameters({ query }), ...chosen])
 }

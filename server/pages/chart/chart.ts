@@ -309,7 +309,10 @@ function figurePart(service: PageService, view: ChartView): Html {
 /** Maximum number of groups in the table of a page; the API has all. */
 const linesMax = 2000
 
-/** Returns the first groups as the chart has them: those of names from the greatest, others in their order. */
+/**
+ * Returns the numbers of the groups that the chart shows. Groups by a name, which is neither a time nor a number, come
+ * with the greatest first; others keep the order of the aggregate.
+ */
 function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate): number[] {
   const { terms, measures, ordering } = aggregation
   const [term, ...furtherTerms] = terms
@@ -322,9 +325,14 @@ function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate
     !isTime(baseOf(term)) &&
     !isNumber(term) &&
     isNumber(measure.column)
-  const valueOf = (group: number): number => Number(groups.columns[1]?.[group] ?? -Infinity)
-  const keys = [...selected]
-  return (isRanked ? keys.toSorted((a, b) => valueOf(b) - valueOf(a)) : keys).slice(0, linesMax)
+  // The only term is column 0.
+  const [, measured] = groups.columns
+  const valueOf = (group: number): number => Number(measured?.[group] ?? -Infinity)
+  const groupNumbers = [...selected]
+  return (isRanked ? groupNumbers.toSorted((a, b) => valueOf(b) - valueOf(a)) : groupNumbers).slice(
+    0,
+    linesMax,
+  )
 }
 
 /** @param isOpen true if the drawing leaves room beside it */

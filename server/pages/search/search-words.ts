@@ -53,6 +53,10 @@ const phraseWordsMax = 5
 
 const byWords: ReadonlySet<string> = new Set(['por', 'by', 'per'])
 
+/**
+ * Returns the words of a search. "deaths in Belém by state" has the words death, belem and state, of which state may be a
+ * group, and phrases such as `deaths in belem`.
+ */
 export function searchWordsOf(text: string): SearchWords {
   const searchWords = searchTerms(text)
     .map((term) => foldText(term.replace(/\*$/, '')))
@@ -64,6 +68,7 @@ export function searchWordsOf(text: string): SearchWords {
     ),
   )
   const words = (important.length === 0 ? searchWords : important).flatMap(wordsIn)
+  // Without a "by", any word may name a group.
   const afterBy = new Set(
     searchWords.slice(searchWords.findLastIndex((word) => byWords.has(word)) + 1).flatMap(wordsIn),
   )

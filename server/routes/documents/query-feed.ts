@@ -71,6 +71,16 @@ export async function entriesOf(
   return changesFound
 }
 
+interface RetainedAnswer extends Pick<Change, 'manifest' | 'report'> {
+  readonly digest: AnswerDigest
+}
+
+/** Returns the address of the rows of an answer that differ between two snapshots. */
+function differencesAddress(changes: string, { parameters }: Question, from: Manifest, to: Manifest): string {
+  const ends = Object.entries({ since: from.snapshot, to: to.snapshot })
+  return withQuery(changes, new Map([...besideParameters(parameters, changesParameterNames), ...ends]), 1)
+}
+
 /** Returns the retained snapshots in which the answer differs from that before, the latest first. */
 export async function answerChanges(
   { snapshots, engine, writing }: DocumentService,
@@ -80,43 +90,32 @@ export async function answerChanges(
   requester: Requester,
 ): Promise<Change[]> {
   const retained = (await snapshots.retainedSnapshots(table)).slice(0, answersMax)
-  const answers: (Pick<Change, 'manifest' | 'report'> & { readonly digest: AnswerDigest })[] = []
+  const answers: RetainedAnswer[] = []
   for (const { manifest, report } of retained) {
     const digest = await snapshots.use(table, manifest.snapshot, async (snapshot) =>
       snapshot === null ? null : answerDigest(snapshot, question, engine, requester),
     )
     if (digest === null) {
       if (snapshots.isKept(table, manifest.snapshot)) throw unavailableNow(table)
+      // It has expired since, and so have all before it.
       break
     }
     answers.push({ manifest, report, digest })
   }
   return answers.flatMap(({ manifest, report, digest }, index): Change[] => {
     const before = answers[index + 1]
-    const isFirst = before === undefined && manifest.previous === null
-    if (!isFirst && (before === undefined || before.digest.hash === digest.hash)) return []
-    const since = before?.manifest.snapshot
-    const ends =
-      since === undefined
-        ? null
-        : new Map([
-            ['since', since],
-            ['to', manifest.snapshot],
-          ])
-    const differences =
-      ends === null || 'terms' in question
-        ? null
-        : withQuery(
-            writing.rows.changes(dataset, table),
-            new Map([...besideParameters(question.parameters, changesParameterNames), ...ends]),
-            1,
-          )
+    // Nobody knows what the oldest answer changed, unless it is that of the first snapshot.
+    if (before === undefined ? manifest.previous !== null : before.digest.hash === digest.hash) return []
+    const isGrouped = 'terms' in question
     const answer = {
       count: digest.count,
       before: before?.digest.count ?? null,
       parameters: question.parameters,
-      isGrouped: 'terms' in question,
-      differences,
+      isGrouped,
+      differences:
+        before === undefined || isGrouped
+          ? null
+          : differencesAddress(writing.rows.changes(dataset, table), question, before.manifest, manifest),
     }
     return [{ dataset, table, manifest, report, answer }]
   })

@@ -90,7 +90,7 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
     manifest.snapshot,
     form.key,
     query.key,
-    // Only a list without quotes may be refused as a single value: its key must differ.
+    // `in=a,b` and `in="a","b"` return the same rows, but only the first may be refused: they share no entry.
     unquotedIn(query),
     query.ordering,
     // The search fields of the catalog may change without a new snapshot.

@@ -186,19 +186,22 @@ describe('names of fields that are no plain words', () => {
   })
 })
 
-testAll('fill several documents if there are many, and each table is described by its own', async () => {
-  const tables = Array.from({ length: 40 }, (_, n) => ({
-    name: `t${n}`,
-    fields: Array.from({ length: 40 }, (_unused, field) => `f${field}:integer`),
-  }))
-  const many = await serve(await workshop(tinyCatalog(...tables)))
-  const { paths } = await documentAt('/api/v1/openapi.json', many)
-  const reference = paths['/api/v1/dataset/d/t7/data/']?.$ref ?? ''
-  const [address = '', pointer = ''] = reference.split('#')
-  const document = await documentAt(new URL(address).pathname, many)
-  const path = pointer.replace('/paths/', '').replaceAll('~1', '/')
-  expect(document.paths[path]?.get.operationId).toBe('rows')
-})
+testAll(
+  'tables are divided among several documents if there are many, and each has one of its own',
+  async () => {
+    const tables = Array.from({ length: 40 }, (_, n) => ({
+      name: `t${n}`,
+      fields: Array.from({ length: 40 }, (_unused, field) => `f${field}:integer`),
+    }))
+    const many = await serve(await workshop(tinyCatalog(...tables)))
+    const { paths } = await documentAt('/api/v1/openapi.json', many)
+    const reference = paths['/api/v1/dataset/d/t7/data/']?.$ref ?? ''
+    const [address = '', pointer = ''] = reference.split('#')
+    const document = await documentAt(new URL(address).pathname, many)
+    const path = pointer.replace('/paths/', '').replaceAll('~1', '/')
+    expect(document.paths[path]?.get.operationId).toBe('rows')
+  },
+)
 
 test('nulls are described if an available snapshot has some', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['a:integer', 'b:string'] }), { 'd/t.csv': 'a,b\n1,x\n' })

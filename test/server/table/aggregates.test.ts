@@ -113,7 +113,7 @@ const measured: [query: string, answer: string][] = [
   ],
 ]
 
-test.each(measured)('%s', async (query, answer) => {
+test.each(measured)('the query %s has the groups of its rows', async (query, answer) => {
   expect(await answersOf(query)).toEqual([answer, answer])
 })
 
@@ -250,7 +250,7 @@ const texts: [format: string, type: string, text: string][] = [
   ],
 ]
 
-test.each(texts)('%s', async (format, type, text) => {
+test.each(texts)('groups in the format %s are the expected text', async (format, type, text) => {
   const { app } = await serve(shop)
   const { headers, body } = await rawGet(app, `${address}${question}&format=${format}`)
   expect([headers['content-type'], headers['acervo-count'], headers['acervo-rows'], body.toString()]).toEqual(

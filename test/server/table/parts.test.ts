@@ -138,7 +138,7 @@ test.each([
     `place__within=${box}`,
     'The parameter "place__within" must be four degrees separated by commas: west, south, east, north, such as -47,-24,-46,-23.',
   ]),
-])('%s is refused', async (query, message) => {
+])('the condition %s is refused', async (query, message) => {
   const shop = shops[0]?.shop
   if (shop === undefined) throw new Error('no shop')
   const { app, close } = await serve(shop)
