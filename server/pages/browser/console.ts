@@ -126,7 +126,7 @@ export function sqlConsole(): void {
   /** Returns an error of DuckDB, which states the line of the fault twice. */
   const report = (message: string): HTMLElement => {
     const part = document.createElement('pre')
-    const paragraphs = message.split(/\n+(?=LINE \d+:)/).map((paragraph) => paragraph.trimEnd())
+    const paragraphs = message.split(/\n(?=LINE \d+:)/).map((paragraph) => paragraph.trimEnd())
     part.textContent = [...new Set(paragraphs)].join('\n\n')
     part.className = 'error'
     return part
