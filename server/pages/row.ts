@@ -35,12 +35,16 @@ function rowHtml(context: PageContext, view: RowView): Html {
   const { snapshot } = view.snapshot.manifest
   const { count } = writtenIn(words)
   const title = words.row(count(number))
+  const keyTexts = table.fields.flatMap((field, index) =>
+    table.key?.includes(field.name) === true ? [valueText(words, field, values[index] ?? null)] : [],
+  )
   const link = (to: number, name: string): Html =>
     to < 1 || to > rows
       ? html`<span class="off">${name}</span>`
       : html`<a href="${addresses.row(language, table, to, snapshot)}">${name}</a>`
   const main = html`
     <h1>${titleOf(table)}: ${title}</h1>
+    ${keyTexts.length > 0 && html`<p class="lead">${keyTexts.join(' · ')}</p>`}
     ${tabsPart(context, table, null, new Map())}
     <nav class="pager" aria-label="${words.page}">
       ${link(number - 1, words.previous)} ${words.row(count(number))} ${words.of} ${count(rows)}
