@@ -234,7 +234,7 @@ async function publishAndReport(
     table: table.name,
     snapshot: namedManifest.snapshot,
     import_date: labelled.importDate.toISOString(),
-    // Addresses may belong to internal hosts, or contain a token; the report is public.
+    // Without full addresses, which may name internal hosts or contain a token: the report is public.
     sources,
     rows_in: counts.records + counts.rejectedRows,
     rows_out: rows,

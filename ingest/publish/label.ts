@@ -146,7 +146,7 @@ export async function label(
     ...(partitions !== undefined && { partitions }),
     ...(header !== undefined && { header }),
     ...(indexes.length > 0 && { indexes }),
-    ...(await readApart(serverFiles, folder, reusedFiles)),
+    ...(await serverFileEntries(serverFiles, folder, reusedFiles)),
     ...(changes !== null && { changes: [...changes] }),
     fields: storedFields(table),
     ...(Object.keys(unitsOf(table)).length > 0 && { units: unitsOf(table) }),
@@ -168,26 +168,27 @@ export async function label(
   }
 }
 
-async function readApart(
+/** Returns the entries in the manifest of the files that only servers read. */
+async function serverFileEntries(
   { dictionary, codes, rowStores, orders }: ServerFiles,
   folder: string,
   reusedByName: ReadonlyMap<string, ReusedFile>,
 ): Promise<Pick<Manifest, 'dictionary' | 'codes' | 'row_stores' | 'orders'>> {
-  const piecewise = async (file: string): Promise<PiecewiseFile> => ({
+  const entryOf = async (file: string): Promise<PiecewiseFile> => ({
     file,
     ...(await sumsOfFile(folder, file, reusedByName)),
     container: 2,
     directory_sum: await directorySum(path.join(folder, file)),
   })
   const stores: RowStoreFile[] = []
-  for (const file of rowStores ?? []) stores.push({ ...(await piecewise(file)), chunk_rows: chunkRows })
+  for (const file of rowStores ?? []) stores.push({ ...(await entryOf(file)), chunk_rows: chunkRows })
   const ordered: Order[] = []
   for (const [number, order] of orders.entries()) {
     ordered.push({
       keys: order.keys.map((key) => ({ ...key })),
-      positions: await piecewise(fileNames.orderPositions(number)),
+      positions: await entryOf(fileNames.orderPositions(number)),
       ...(order.codes !== null && {
-        codes: { ...(await piecewise(fileNames.orderCodes(number))), fields: [...order.codes] },
+        codes: { ...(await entryOf(fileNames.orderCodes(number))), fields: [...order.codes] },
       }),
     })
   }
@@ -199,7 +200,7 @@ async function readApart(
         fields: [...dictionary],
       },
     }),
-    ...(codes !== null && { codes: { ...(await piecewise(fileNames.codes)), fields: [...codes] } }),
+    ...(codes !== null && { codes: { ...(await entryOf(fileNames.codes)), fields: [...codes] } }),
     ...(rowStores !== null && { row_stores: stores }),
     ...(ordered.length > 0 && { orders: ordered }),
   }

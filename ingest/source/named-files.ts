@@ -33,7 +33,7 @@ export async function namedFiles(
   if (names.length === 1 && names[0] === '-') return { files: [await standardInput(scratch)], source: {} }
   const files: PlacedFile[] = []
   for (const name of names) {
-    if (isWeb(name)) files.push(await fetched(new URL(name), path.join(scratch), settings, progress))
+    if (isWeb(name)) files.push(await fetched(new URL(name), scratch, settings, progress))
     else if (name.includes('*')) {
       const folder = folderOf(name)
       const matches = await matchingFiles(folder, path.relative(folder, path.resolve(name)), folder)
@@ -45,13 +45,15 @@ export async function namedFiles(
       }
     } else files.push(await fileAt(name))
   }
-  const places = names.map((name) => placeOf(name, settings.sources))
-  const validPlaces = places.filter((place) => place !== null)
-  const isAll = validPlaces.length === places.length
-  return {
-    files,
-    source: isAll ? { files: validPlaces.length === 1 ? (validPlaces[0] ?? '') : validPlaces } : {},
-  }
+  return { files, source: sourceOf(names, settings.sources) }
+}
+
+/** Returns the keys that locate the files in the catalog; none if a file is not under SOURCES. */
+function sourceOf(names: readonly string[], sources: string): NamedFiles['source'] {
+  const places = names.flatMap((name) => placeOf(name, sources) ?? [])
+  if (places.length < names.length) return {}
+  const [only] = places
+  return { files: places.length === 1 && only !== undefined ? only : places }
 }
 
 /** Returns a file's path relative to SOURCES, or its web address, for the catalog; null if the file is elsewhere. */

@@ -188,7 +188,7 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
       return {
         type: typeOf(first),
         example,
-        // The other order of day and month, in the same width.
+        // Either day or month may be first: both formats remain, which are equally long.
         formats: sameTypeFormats.filter((form) => form.length === first.length),
         extraFormats: [],
         areAll: true,

@@ -77,7 +77,7 @@ function isSchoolYear(text: string): boolean {
   return first !== undefined && (Number(first) + 1) % 100 === Number(second)
 }
 
-/** Returns what the author of numbers should know: their unit, numbers for missing values, or possible dates. */
+/** Returns notes on a column of numbers: their unit is %, a number may stand for missing values, or they may be dates. */
 export function numberNotes(values: readonly string[], marks: readonly string[]): string[] {
   const missing = values.find((text) => /^-9{3,}([.,]0*)?$/.test(text))
   const areDays = values.every((text) => /^(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])(19|20)\d\d$/.test(text))

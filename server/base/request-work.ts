@@ -1,4 +1,4 @@
-/** Work of a request as far as it is known; without any, a response needs little, such as an error or a redirect. */
+/** Work of a request as far as it is known. If nothing is set, the response is cheap: an error or a redirect. */
 export interface RequestWork {
   /** Approximate size of rows that are written, as a page or an export, in bytes. */
   readonly rowBytes?: number

@@ -33,7 +33,7 @@ export const cellStyles = {
 const digitsMax = 15
 /** Decimals below this limit are numbers, with however many decimal places: Excel shows three of them at least. */
 const wholeMax = 1_000_000_000_000
-/** Days of Unix time since the day 0 of Excel. */
+/** Number of days from the day 0 of Excel to 1970-01-01, the start of Unix time. */
 const unixDay = 25_569
 /** First day that all programs count in the same way: Excel has a February 29, 1900. */
 const firstDay = 61

@@ -260,6 +260,10 @@ export async function sendStream(
   res.end(last ?? undefined)
 }
 
+/**
+ * Waits until the client has taken what is buffered. A slow one gives its slot to others meanwhile; what was read ahead
+ * then stays in memory, so that it counts too.
+ */
 async function waitForDrain(
   res: ServerResponse,
   sendBudget: SendBudget,

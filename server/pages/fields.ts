@@ -92,7 +92,8 @@ function distributionPart(
     ({ value, rows }) => [valueText(words, field, value), rows] as const,
   )
   const ranges = (statistics?.histogram ?? []).map(({ from, to, rows }, index) => {
-    const range = index === 0 ? words.between : words.above
+    // Only the first range includes its lower bound.
+    const range = index === 0 ? words.between : words.aboveUpTo
     return [range(boundText(words, field, from), boundText(words, field, to)), rows] as const
   })
   const entries = top.length > 0 ? top : ranges

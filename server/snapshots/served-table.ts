@@ -57,7 +57,7 @@ export class ServedTable {
   /** Queue of operations, one at a time: a poll must not run while a scrub withdraws a snapshot. */
   #lastOperation: Promise<unknown> = Promise.resolve()
   /** Message of the last logged error, so that the same error is logged only once. */
-  #trouble: string | null = null
+  #lastLogged: string | null = null
 
   constructor(table: Table, common: TablesContext) {
     this.table = table
@@ -112,34 +112,37 @@ export class ServedTable {
   }
 
   async #poll(): Promise<void> {
-    const { table } = this
     // Ignore the error: reading the pointer below fails for the same reason.
     const version =
-      (await this.#common.store.stat(layout.pointer(table)).catch(() => null))?.version ?? 'none'
-    if (version !== this.pointerVersion) {
-      let manifest: Manifest | null = null
-      try {
-        manifest = await publishedOf(this.#common.store, table)
-        if (manifest === null && (await snapshotsIn(this.#common.store, table)).length > 0) {
-          throw new Unfit(
-            'current.json is missing, although there are snapshots; run `acervo ingest` to publish the table again',
-          )
-        }
-        if (manifest !== null) {
-          if (!this.#isOfNextCatalog(manifest)) await this.#openAndServe(manifest)
-        }
-        this.#pointerVersion = version
-        this.#trouble = null
-        this.#fault = null
-      } catch (error) {
-        // Damage is permanent. After other errors, the next poll reads the pointer again.
-        if (error instanceof DamagedFile) this.#pointerVersion = version
-        this.#fault = reasonOf(error)
-        this.#logError(error, 'snapshot rejected; still serving the previous one')
-        if (this.current === null) await this.#fallBack(manifest)
-      }
-    } else await this.#reloadReport()
+      (await this.#common.store.stat(layout.pointer(this.table)).catch(() => null))?.version ?? 'none'
+    if (version === this.pointerVersion) await this.#reloadReport()
+    else await this.#followPointer(version)
     this.#forgetOld()
+  }
+
+  /** Serves the snapshot that the pointer names, or notes why not. */
+  async #followPointer(version: string): Promise<void> {
+    const { store } = this.#common
+    let manifest: Manifest | null = null
+    try {
+      manifest = await publishedOf(store, this.table)
+      if (manifest === null && (await snapshotsIn(store, this.table)).length > 0) {
+        throw new Unfit(
+          'current.json is missing, although there are snapshots; run `acervo ingest` to publish the table again',
+        )
+      }
+      // A snapshot for a newer catalog is served once that catalog is loaded.
+      if (manifest !== null && !this.#isOfNextCatalog(manifest)) await this.#openAndServe(manifest)
+      this.#pointerVersion = version
+      this.#lastLogged = null
+      this.#fault = null
+    } catch (error) {
+      // Damage is permanent. After other errors, the next poll reads the pointer again.
+      if (error instanceof DamagedFile) this.#pointerVersion = version
+      this.#fault = reasonOf(error)
+      this.#logError(error, 'snapshot rejected; still serving the previous one')
+      if (this.current === null) await this.#fallBack(manifest)
+    }
   }
 
   /** Opens the served snapshot again if its report, missing so far, can now be read from the store. */
@@ -337,8 +340,8 @@ export class ServedTable {
   }
 
   #logError(error: unknown, action: string): void {
-    if (this.#trouble === messageOf(error)) return
-    this.#trouble = messageOf(error)
+    if (this.#lastLogged === messageOf(error)) return
+    this.#lastLogged = messageOf(error)
     const folder = `${this.#common.store.address}/${layout.table(this.table)}`
     this.#common.log.error({ err: error, table: tableId(this.table), folder }, action)
   }

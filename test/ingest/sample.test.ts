@@ -128,7 +128,7 @@ describe('the rows obey the rules of the API', () => {
   })
 })
 
-test('repeated rows have new keys', async () => {
+test('a sample that repeats rows to reach its size gives each copy a new key', async () => {
   const rows = [...(await repeatedRows('covid19/caso_full', 20_000))]
   expect(rows).toHaveLength(20_000)
   const keyOf = ({ date, city_ibge_code: code }: (typeof rows)[number]): string => `${date} ${code}`

@@ -69,7 +69,7 @@ test.each<[title: string, lines: readonly string[], key: string | null]>([
     ['id;part', ...Array.from({ length: 50_100 }, (_, row) => `${row === 50_099 ? '' : row};a`)],
     null,
   ],
-])('a suggestion proposes the key %s', async (_what, lines, key) => {
+])('a suggestion proposes as the key of a table %s', async (_what, lines, key) => {
   const { told } = await entryOf(linesOf(...lines))
   expect(/^ +# key: (\[.*?\]) # all/m.exec(told)?.[1] ?? null).toBe(key)
 })

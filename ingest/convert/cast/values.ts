@@ -57,7 +57,7 @@ export function valuesSql(
   const values = moved.map((plain, index) => valueOf(plain, fieldAt(index)))
   const areGood = moved.map((plain, index) => {
     const isOwn = moved[index] === texts[index]
-    return isGood(isOwn ? plain : (texts[index] ?? ''), plain, fieldAt(index))
+    return validitySql(isOwn ? plain : (texts[index] ?? ''), plain, fieldAt(index))
   })
   const expressions = matched.map(({ field }, index) => ({
     text: texts[index] ?? '',
@@ -154,18 +154,19 @@ function valueOf(plain: string, field: Field): string {
   return type.value(stored === 'VARCHAR' ? plain : `try_cast(${plain} as ${stored})`)
 }
 
-function isGood(text: string, plain: string, field: Field): string {
+/** SQL that is true if a text is null or a value of the field: tested by its rendering, or else by the pattern. */
+function validitySql(text: string, plain: string, field: Field): string {
   const type = typeRow(field.type)
   const pattern = type.pattern(field)
   if (pattern === null) return 'true'
   const value = valueOf(plain, field)
   const rendered = type.rendered(value)
   // Most values are written as they are rendered, which is cheaper to test than the pattern.
-  const slow = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
+  const fullTest = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
     type.representable === undefined ? '' : ` and ${type.representable(plain, value)}`
   }`
-  const quick = [`${rendered} = ${plain}`, ...(type.equivalenceTests?.(plain, rendered) ?? [])].map(
-    (sign) => `when ${sign} and ${type.certain(plain, value)} then true`,
+  const quickCases = [`${rendered} = ${plain}`, ...(type.equivalenceTests?.(plain, rendered) ?? [])].map(
+    (test) => `when ${test} and ${type.certain(plain, value)} then true`,
   )
-  return `(${text} is null or coalesce(case ${quick.join(' ')} else ${slow} end, false))`
+  return `(${text} is null or coalesce(case ${quickCases.join(' ')} else ${fullTest} end, false))`
 }

@@ -101,8 +101,8 @@ function isArray(operator: Operator): boolean {
   return ['list', 'pair'].includes(operatorRow(operator).operandKind)
 }
 
-/** Operators of parts in the document, which would be long with all of them. */
-const operatorsOfParts: readonly Operator[] = ['in', 'gte', 'lte']
+/** Operators of parts of dates, such as years, that the document lists; all of them would make it too long. */
+const operatorsOfDateParts: readonly Operator[] = ['in', 'gte', 'lte']
 
 /** Returns the conditions of a table as parameters. */
 export function conditionParameters({ table, report }: TableDescription): Named[] {
@@ -114,7 +114,7 @@ export function conditionParameters({ table, report }: TableDescription): Named[
   ])
   return terms.flatMap((field) => {
     const { name } = field
-    const operators = field.part === undefined ? operatorsOf(field) : operatorsOfParts
+    const operators = field.part === undefined ? operatorsOf(field) : operatorsOfDateParts
     const description = (parameterName: string, operator: Operator): string => {
       const meaning = `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
       return isArray(operator)

@@ -263,7 +263,7 @@ export const en = {
   distribution: 'Distribution',
   between: (min: string, max: string) => (min === max ? min : `${min} to ${max}`),
   /** Range that excludes its start. */
-  above: (min: string, max: string) => `over ${min} to ${max}`,
+  aboveUpTo: (min: string, max: string) => `over ${min} to ${max}`,
   aboutSize: (bytes: string) => `about ${bytes}`,
   tooManyForExcel: (most: string) => `Excel: for at most ${most} rows. Add a filter.`,
   tooMany: (rows: string) =>

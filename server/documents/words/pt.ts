@@ -225,7 +225,7 @@ export const pt: Words = {
   mostFrequent: 'Mais frequentes',
   distribution: 'Distribuição',
   between: (min, max) => (min === max ? min : `${min} a ${max}`),
-  above: (min, max) => `acima de ${min} até ${max}`,
+  aboveUpTo: (min, max) => `acima de ${min} até ${max}`,
   aboutSize: (bytes) => `cerca de ${bytes}`,
   tooManyForExcel: (most) => `Excel: para no máximo ${most} linhas. Adicione um filtro.`,
   tooMany: (rows) =>

@@ -91,7 +91,7 @@ export function chartAnswer(
 interface NamedMeasure {
   readonly measure: string
   readonly field: Field | null
-  /** Terms that it is declared for; null for all. */
+  /** Names of the terms by which the measure may be grouped; null for any. */
   readonly groups: readonly string[] | null
 }
 

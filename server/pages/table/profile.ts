@@ -85,7 +85,7 @@ function histogramPart(
   // The clickable area has full height, so that low bars are easy to select.
   const reaches = bars.map(({ from, to, rows }, index) => {
     if (rows === 0) return null
-    const range = index === 0 ? words.between : words.above
+    const range = index === 0 ? words.between : words.aboveUpTo
     const label = `${range(boundText(words, field, from), boundText(words, field, to))}: ${words.rows(count(rows))}`
     const title = html`<title>${label}</title>`
     const reach = `M${index * 10} 0h10v${height}h-10z`

@@ -42,7 +42,7 @@ export function groupsSql(grouping: Grouping, rows: Rows): string {
 export function floatSumsSql(grouping: Grouping, name: string, rows: Rows): string {
   const column = quotedName(name)
   const keys = keysOf(grouping)
-  // The logarithm may be off by one, so that there is room for two more bits.
+  // The logarithm may be off by one, so a scaled value may have two bits more; sums in a hugeint have room for them.
   const power = `${significantBits + 1} - floor(log2(abs(value)))::integer`
   const scaled = `value * pow(2.0, least(power, 1000)) * pow(2.0, greatest(power - 1000, 0))`
   const values = `select ${[...termColumns(grouping), `nullif(${column}, 0) as value`].join(', ')} from ${rows.from} where ${rows.where}`

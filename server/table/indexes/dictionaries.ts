@@ -157,13 +157,13 @@ export class CodedTable {
     return this.#snapshot.manifest.rows
   }
 
-  valuesOf(field: string): number {
+  valueCountOf(field: string): number {
     return this.#values[this.#placeOf(field)] ?? 0
   }
 
   /** Returns how many counts a field has in all sections: the work to add them up. */
   countsOf(field: string): number {
-    const values = this.valuesOf(field)
+    const values = this.valueCountOf(field)
     return countsOfAll(this.rows, values) * (values + 1)
   }
 
@@ -187,7 +187,7 @@ export class CodedTable {
    */
   group(field: string, group: number): Codes {
     return this.#unpacked(`group ${group} ${field}`, () =>
-      readGroup(this.#file, this.#shape, this.#placeOf(field), group, this.valuesOf(field)),
+      readGroup(this.#file, this.#shape, this.#placeOf(field), group, this.valueCountOf(field)),
     )
   }
 

@@ -82,8 +82,8 @@ export class StoredRows {
   }
 
   /**
-   * Reads the chunks of some slices. Chunks that are near each other are read together, and any are inflated
-   * together, since zlib takes longer to begin than to inflate one.
+   * Reads the chunks of some slices, near ones together. Chunks of different runs are inflated together, since zlib takes
+   * longer to begin than to inflate one.
    * @param isText returns true for slices whose text is needed
    * @throws DamagedTable
    */
@@ -95,35 +95,52 @@ export class StoredRows {
     const texts = new Set(slices.filter(isText).map(keyOf))
     const byChunk = new Map(slices.map((slice) => [keyOf(slice), slice]))
     const chunks = [...byChunk.values()].toSorted((a, b) => keyOf(a) - keyOf(b))
-    let [group, bytesOfGroup]: [Slice[], number] = [[], 0]
-    for (let first = 0, end = 0; first < chunks.length; first = end) {
-      const { part = 0 } = chunks[first] ?? {}
-      const file = this.#file(part)
-      const located: ReturnType<ChunkFile['locate']>[] = []
-      for (; chunks[end]?.part === part; end += 1) {
-        const location = file.locate(chunks[end]?.chunk ?? 0)
-        const [start, last] = [located[0] ?? location, located.at(-1) ?? location]
-        const gap = location.start - last.start - last.length
-        if (gap > gapBytesMax || location.start - start.start > runBytesMax) break
-        located.push(location)
-      }
+    let [compressed, inflatedBytes]: [Slice[], number] = [[], 0]
+    for (const run of this.#runsOf(chunks)) {
       await yielder.next()
-      const readTexts = file.readTogether(located)
-      for (const [index, bytes] of readTexts.entries()) {
-        const slice = chunks[first + index]
-        if (slice === undefined) break
-        this.#chunks.set(keyOf(slice), bytes)
+      this.#read(run)
+      for (const slice of run) {
         if (!texts.has(keyOf(slice))) continue
         const size = this.chunkSize(slice)
-        if (bytesOfGroup + size > inflatedBytesMax) {
-          this.#inflate(group)
-          ;[group, bytesOfGroup] = [[], 0]
+        if (inflatedBytes + size > inflatedBytesMax) {
+          this.#inflate(compressed)
+          ;[compressed, inflatedBytes] = [[], 0]
         }
-        group.push(slice)
-        bytesOfGroup += size
+        compressed.push(slice)
+        inflatedBytes += size
       }
     }
-    this.#inflate(group)
+    this.#inflate(compressed)
+  }
+
+  /** Yields runs of slices whose chunks are near each other in one file. */
+  *#runsOf(slices: readonly Slice[]): Generator<Slice[]> {
+    let run: Slice[] = []
+    let [start, end] = [0, 0]
+    for (const slice of slices) {
+      const location = this.#file(slice.part).locate(slice.chunk)
+      const isNear =
+        run[0]?.part === slice.part &&
+        location.start - end <= gapBytesMax &&
+        location.start - start <= runBytesMax
+      if (!isNear) {
+        if (run.length > 0) yield run
+        run = []
+        ;({ start } = location)
+      }
+      run.push(slice)
+      end = location.start + location.length
+    }
+    if (run.length > 0) yield run
+  }
+
+  #read(run: readonly Slice[]): void {
+    const file = this.#file(run[0]?.part ?? 0)
+    const chunks = file.readTogether(run.map(({ chunk }) => file.locate(chunk)))
+    for (const [index, slice] of run.entries()) {
+      const bytes = chunks[index]
+      if (bytes !== undefined) this.#chunks.set(keyOf(slice), bytes)
+    }
   }
 
   /** Returns the size of the rows of a slice in bytes. */

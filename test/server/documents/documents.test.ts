@@ -411,7 +411,7 @@ describe('documents of published tables', () => {
       expect([status, (body as { success: boolean }).success]).toEqual([404, false])
     })
 
-    test('counts the words of all clauses of a search', async () => {
+    test('limits the number of words of a search across all its clauses', async () => {
       const { body } = await searchWith(Array.from({ length: 249 }, () => '-x'))
       expect([body.success, body.result.count]).toEqual([true, 1])
       const refused = await searchWith(Array.from({ length: 250 }, () => '-x'))

@@ -101,6 +101,7 @@ export function tiles(drawing: Sized): Drawn {
 }
 
 const statePointsMax = 60
+const [mapColumns, mapRows] = [6, 9]
 
 function lineThrough(steps: readonly string[], isDashed = false): string {
   return element('path', '', {
@@ -116,7 +117,8 @@ function lineThrough(steps: readonly string[], isDashed = false): string {
 /** Draws the line of each Brazilian state at its place in the tile map, each with its own scale. */
 export function states({ groups, series, short, width, isPartial }: Sized): Drawn {
   const isNarrow = width === chartWidths.narrow
-  const [wide, tall] = [width / 6, isNarrow ? 76 : 84]
+  const [wide, tall] = [width / mapColumns, isNarrow ? 76 : 84]
+  // Some of many periods are drawn: always the last one.
   const every = Math.ceil(groups.length / statePointsMax)
   const shown = groups.filter((_, index) => (groups.length - 1 - index) % every === 0)
   const [from, to] = [shown[0]?.at ?? 0, shown.at(-1)?.at ?? 0]
@@ -132,20 +134,20 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
       const y = top + plotHeight - (Math.max(0, mark.value) / (highest || 1)) * plotHeight
       return `${round(x)} ${round(y)}`
     })
-    const isOpen = isPartial && points.at(-1)?.at === to && steps.length > 1
+    const isLastPartial = isPartial && points.at(-1)?.at === to && steps.length > 1
     const base = { d: `M0 ${top + plotHeight}h${round(plotWidth)}`, stroke: rule, class: 'rule' }
     const label = textAt(name, 0, 12, { 'font-weight': 'bold' })
     const value = { 'font-size': '11', fill: soft, class: 'soft' }
     const [numberAt, anchor] = isNarrow ? [0, {}] : [plotWidth, { 'text-anchor': 'end' }]
     const drawn =
       element('path', '', base) +
-      lineThrough(isOpen ? steps.slice(0, -1) : steps) +
-      (isOpen ? lineThrough(steps.slice(-2), true) : '') +
+      lineThrough(isLastPartial ? steps.slice(0, -1) : steps) +
+      (isLastPartial ? lineThrough(steps.slice(-2), true) : '') +
       label +
       textAt(short(highest), numberAt, isNarrow ? 24 : 12, { ...anchor, ...value })
     return [moved(column * wide, row * tall, element('title', xmlText(`${name}: ${short(highest)}`)) + drawn)]
   })
   const period = `${shown[0]?.name ?? ''} – ${shown.at(-1)?.name ?? ''}`
-  const axis = textAt(period, 0, 9 * tall + 12, { fill: soft, class: 'soft' })
-  return { height: 9 * tall + 18, body: body.join('') + axis }
+  const axis = textAt(period, 0, mapRows * tall + 12, { fill: soft, class: 'soft' })
+  return { height: mapRows * tall + 18, body: body.join('') + axis }
 }

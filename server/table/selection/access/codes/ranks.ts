@@ -81,7 +81,7 @@ function groupsOf({ rows }: CodedTable, section: number): number {
 /** Returns the number of rows with a selected code: of each group of a section, or of the whole section. */
 function countsIn(table: CodedTable, field: string, section: number, codes: readonly number[]): number[] {
   const counts = table.counts(field, section)
-  const width = table.valuesOf(field) + 1
+  const width = table.valueCountOf(field) + 1
   const sums: number[] = []
   for (let from = 0; from < counts.length; from += width) {
     let sum = 0
@@ -162,21 +162,22 @@ export async function sortPositions(
   for (let index = 0; index < order.length; index += 1) order[index] = index
   // Sort by the last key first: each sort is stable.
   for (const { field, direction } of ordering.toReversed()) {
-    const nulls = table.valuesOf(field)
+    // Null has the code after the last value; nulls come last in both directions.
+    const nullCode = table.valueCountOf(field)
     const ranks = new Uint16Array(positions.length)
-    let [end, codes] = [0, table.group(field, 0)]
+    let [start, end, codes] = [0, 0, table.group(field, 0)]
     for (let index = 0; index < positions.length; index += 1) {
       const position = positions[index] ?? 0
       if (position >= end) {
         await yielder.next()
         const group = Math.floor(position / groupRows)
-        end = (group + 1) * groupRows
+        ;[start, end] = [group * groupRows, (group + 1) * groupRows]
         codes = table.group(field, group)
       }
-      const code = codes[position - end + groupRows] ?? 0
-      ranks[index] = direction === 'asc' || code === nulls ? code : nulls - 1 - code
+      const code = codes[position - start] ?? 0
+      ranks[index] = direction === 'asc' || code === nullCode ? code : nullCode - 1 - code
     }
-    order = sortedBy(ranks, order, nulls + 1)
+    order = sortedBy(ranks, order, nullCode + 1)
   }
   return order.map((index) => positions[index] ?? 0)
 }
