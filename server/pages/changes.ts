@@ -265,8 +265,8 @@ function rowsPart(
   const { change, changed, old } = changeColumns(changes.fields)
   const inFields = new Set(changes.changed_fields.map(({ name }) => name))
   const first = table.defaultColumns ?? changes.fields
-  const valueIn = (row: Row, name: string): string | null =>
-    row[view.fields.findIndex((field) => field.name === name)] ?? null
+  const places = new Map(view.fields.map(({ name }, index) => [name, index]))
+  const valueIn = (row: Row, name: string): string | null => row[places.get(name) ?? -1] ?? null
   const counterparts = changes.key === null ? counterpartsIn(view, change) : new Map<Row, Row>()
   const differing = changes.fields.filter((name) =>
     [...counterparts].some(([row, counterpart]) => valueIn(row, name) !== valueIn(counterpart, name)),

@@ -3,7 +3,7 @@ import { freePort } from '../support/ports.ts'
 import { cut, file, rest, slow, startWeb, status, type Act, webShop } from '../support/web.ts'
 import { testSampled } from '../support/runs.ts'
 
-/** Downloads that break off or lie about their length. */
+/** Interrupted downloads, and downloads that state a wrong length. */
 
 const lines = (text: string): string => Array.from({ length: 300 }, (_, n) => `${text}${n},${n}\n`).join('')
 const rowsOf = (text: string): unknown[][] => Array.from({ length: 300 }, (_, n) => [`${text}${n}`, n])

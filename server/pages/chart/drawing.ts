@@ -32,13 +32,13 @@ export function labelOf(
 
 /** Decimal places of averages and medians on pages, unless they are below 1. */
 const roundedScale = 2
-/** Maximum length of a number that `Number` represents with all digits. */
-const exactLength = 15
+/** Numbers from this one on lose cents as a double, which has some 15 digits. */
+const exactMax = 1e13
 
 /** Rounds an average or a median for pages; the API has all digits. */
 function rounded({ field }: Measure, value: string): string {
   const number = Number(value)
-  if (value.length > exactLength || Math.abs(number) < 1) return withoutFinalZeros(value)
+  if (Math.abs(number) >= exactMax || Math.abs(number) < 1) return withoutFinalZeros(value)
   const text = number.toFixed(roundedScale)
   // Amounts of money keep their cents.
   return field?.type === 'decimal' ? text : withoutFinalZeros(text)
@@ -169,12 +169,13 @@ export function drawingOf(
     const isOfLines = second === undefined || !isAdded || isCompared || hasTotals
     const areFew = dated.length < linePointsMin && second === undefined
     const shape = isOfStates ? 'states' : areFew ? 'bars' : isOfLines ? 'line' : 'columns'
+    const inLine = new Set(dated)
     const last = dated.at(-1)?.key ?? null
     const partial = partialOf(view, first, last)
     const period = valueText(words, first, last)
     const incomplete = partial ? words.incomplete(fullName(period)) : ''
     const scales = isOfStates ? words.ownScales : ''
-    const note = [scales, incomplete, fewer, noteOf(groups.filter((group) => !dated.includes(group)))]
+    const note = [scales, incomplete, fewer, noteOf(groups.filter((group) => !inLine.has(group)))]
       .filter((text) => text !== '')
       .join(' ')
     return {

@@ -1,6 +1,6 @@
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { formsIn, unescaped } from '../../support/markup.ts'
-import { catalogAround, workshop } from '../../support/workshop.ts'
+import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
 /** Charts of a second term: stacked columns, compared lines, and a small line for each state. */
 
@@ -121,6 +121,23 @@ test('averages are rounded on pages, and have all digits in the API', async () =
   const { body } = await rawGet(service.app, `/api/v1/dataset/d/t/aggregate/?${query}`)
   const { results } = JSON.parse(body.toString()) as { results: { n__avg: number }[] }
   expect(results[0]?.n__avg).toBeCloseTo(8 / 3, 6)
+})
+
+test('two periods are bars, and values of bars and averages have one form', async () => {
+  const fields = ['year:integer', 'money:decimal:14:2', 'rate:float'].map(fieldOf)
+  const table = { name: 't', order: ['year'], time: 'year', measures: ['money'], fields }
+  const shop = await workshop(catalogAround([table]), {
+    'd/t.csv': 'year,money,rate\n2018,1234567890.50,1\n2019,5.00,1.5\n2019,5.01,1.25\n2019,6.00,1.4\n',
+  })
+  await shop.ingest()
+  const { app } = await serve(shop)
+  const textsOf = async (measure: string): Promise<(string | undefined)[]> => {
+    const svg = (await rawGet(app, `/en/dataset/d/t/chart.svg?measure=${measure}&group=year`)).body.toString()
+    return [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text)
+  }
+  expect(await textsOf('money__sum')).toEqual(expect.arrayContaining(['2018', '1.23B', '2019', '16']))
+  expect(await textsOf('rate__avg')).toEqual(expect.arrayContaining(['2018', '1', '2019', '1.38']))
+  expect(await textsOf('money__avg')).toEqual(expect.arrayContaining(['1.23B', '5.34']))
 })
 
 test('a line leads over no gap in the data, and one time alone is a bar', async () => {

@@ -6,8 +6,20 @@ import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
 let service: Service
 beforeAll(async () => {
-  const fields = ['id:integer', 'name:string', 'amount:decimal:10:2', 'day:date', 'code:string'].map(fieldOf)
-  const table = { name: 't', order: ['id'], filters: ['id'], fields, default_columns: ['amount', 'name'] }
+  const fields = ['id:integer', 'name:string', 'amount:decimal:10:2', 'day:date', 'code:string'].map(
+    (text) => ({
+      ...fieldOf(text),
+      ...(text.startsWith('amount') && { unit: '$' }),
+    }),
+  )
+  const table = {
+    name: 't',
+    key: ['id'],
+    order: ['id'],
+    filters: ['id'],
+    fields,
+    default_columns: ['amount', 'name'],
+  }
   const shop = await workshop(catalogAround([table]), {
     'd/t.csv': 'id,name,amount,day,code\n1,Ana,10.50,2020-02-25,007\n2,Bia,3.00,2020-02-26,008\n',
   })
@@ -54,7 +66,7 @@ test.each([
 
 test('a frame says which rows it has', async () => {
   const text = textIn(await pageAt('/en/embed/d/t/?id=2')).replaceAll(/\s+/g, ' ')
-  expect(text).toContain('id is 2 amount name 3.00Bia 1 row')
+  expect(text).toContain('id is 2 amount $ name 3.00Bia 1 row')
   const short = textIn(await pageAt('/en/embed/d/t/?page_size=1')).replaceAll(/\s+/g, ' ')
   expect(short).toContain('1 of 2 rows')
 })
@@ -62,13 +74,15 @@ test('a frame says which rows it has', async () => {
 test('the page of a row shows every field with its own value', async () => {
   const [, link = ''] = /href="(row\/2\/[^"]*)"/.exec(await pageAt('/en/dataset/d/t/')) ?? []
   const page = await pageAt(`/en/dataset/d/t/${link}`)
+  expect(textIn(page)).toContain('$\u00A03.00')
+  expect(/<p class="lead">(.*?)<\/p>/.exec(page)?.[1]).toBe('2')
   const values = [...page.matchAll(/<dt>(.*?)<\/dt>\s*<dd>(.*?)<\/dd>/gs)].map(
     ([, name = '', value = '']) => [textIn(name).trim().split(/\s/)[0], textIn(value).trim()],
   )
   expect(Object.fromEntries(values)).toMatchObject({
     id: '2',
     name: 'Bia',
-    amount: '3.00',
+    amount: '$\u00A03.00',
     day: expect.stringContaining('2020') as unknown,
     code: '008',
   })
