@@ -137,6 +137,8 @@ test('two periods are bars, and values of bars and averages have one form', asyn
   }
   expect(await textsOf('money__sum')).toEqual(expect.arrayContaining(['2018', '1.23B', '2019', '16']))
   expect(await textsOf('rate__avg')).toEqual(expect.arrayContaining(['2018', '1', '2019', '1.38']))
+  const page = (await rawGet(app, '/en/dataset/d/t/chart/?measure=rate__avg&group=year')).body.toString()
+  expect([...page.matchAll(/<td class="number">([^<]*)</g)].map(([, text]) => text)).toEqual(['1', '1.38'])
   expect(await textsOf('money__avg')).toEqual(expect.arrayContaining(['1.23B', '5.34']))
 })
 
