@@ -4,7 +4,7 @@ import { termTitle, measureTitle, withinSentence } from '../../documents/words/t
 import type { PageContext } from '../frame.ts'
 import { parameterFor } from '../../query/conditions.ts'
 import { baseOf, daysOfPart, type Term } from '../../query/date-parts.ts'
-import { isRounded, type Measure } from '../../query/measures.ts'
+import type { Measure } from '../../query/measures.ts'
 import { readValue } from '../../query/operators.ts'
 import { isParameterName } from '../../query/query.ts'
 import { rowParameters } from '../table/view.ts'
@@ -37,9 +37,9 @@ const exactMax = 1e13
 
 /** Rounds an average or a median for pages; the API has all digits. */
 function rounded({ field }: Measure, value: string): string {
-  const number = Number(value)
-  if (Math.abs(number) >= exactMax || Math.abs(number) < 1) return withoutFinalZeros(value)
-  const text = number.toFixed(roundedScale)
+  const size = Math.abs(Number(value))
+  if (size >= exactMax || size < 1) return withoutFinalZeros(value)
+  const text = Number(value).toFixed(roundedScale)
   // Amounts of money keep their cents.
   return field?.type === 'decimal' ? text : withoutFinalZeros(text)
 }
@@ -47,7 +47,11 @@ function rounded({ field }: Measure, value: string): string {
 export function shownValue(words: Words, measure: Measure, value: string | null): string {
   if (value === null) return words.null
   if (!isNumber(measure.column)) return value === '' ? words.emptyText : value
-  return writtenIn(words).grouped(isRounded(measure) ? rounded(measure, value) : value)
+  const { aggregate, column } = measure
+  const isMean = aggregate === 'avg' || aggregate === 'median'
+  // An exponent has no final zeros.
+  if (value.includes('e') || (!isMean && column.type !== 'float')) return writtenIn(words).grouped(value)
+  return writtenIn(words).grouped(isMean ? rounded(measure, value) : withoutFinalZeros(value))
 }
 
 /** Returns the address of a group's rows; null if the catalog allows no such filter. */
