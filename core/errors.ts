@@ -1,4 +1,4 @@
-/** A program cannot start or continue; the message says what is wrong, where, and what to do. */
+/** The message says what is wrong, where, and what to do. */
 export class StartError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -6,7 +6,6 @@ export class StartError extends Error {
   }
 }
 
-/** Remedies for errors of the system, which are no bugs. */
 const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free some space',
   EDQUOT: 'the quota of the disk is used up: free some space',
@@ -17,7 +16,7 @@ const remedies: Readonly<Record<string, string>> = {
   EIO: 'the disk or file system is damaged: check it',
 }
 
-/** Returns what to print for a fatal error: the message of an expected one, or the error with its stack for a bug. */
+/** Returns the message of an expected error, or a bug with its stack. */
 export function fatalMessage(error: unknown): unknown {
   const code = codeOf(error)
   const remedy = code === undefined ? undefined : remedies[code]
@@ -37,9 +36,8 @@ export function messageOf(error: unknown): string {
   return hasMessage ? String(error.message) : String(error)
 }
 
-/** A lock is held by another process, or elsewhere in this one. */
 export class LockHeld extends Error {
-  /** Id of the process that holds the lock; null if unknown. */
+  /** Null if unknown. */
   readonly pid: number | null
 
   constructor(pid: number | null) {

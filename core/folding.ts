@@ -1,13 +1,9 @@
 import { quotedText } from './sql.ts'
 
-/**
- * Folds texts for searches: in case, in accents, and in signs that are typed in another way: typographic
- * quotes, dashes and blanks, and full-width letters.
- */
+/** Folds texts for searches: case, accents, typographic quotes, dashes and blanks, and full-width letters. */
 
 const fullWidth = Array.from({ length: 0xff5e - 0xff01 + 1 }, (_, index) => 0xff01 + index)
 
-/** Sets of signs, and the sign of ASCII that each of them becomes. */
 const alike: readonly (readonly [signs: string, sign: string])[] = [
   ['‘’‚‛′ʼ´', "'"],
   ['“”„‟″«»', '"'],
@@ -23,15 +19,15 @@ const plainLetters = new Map(
 const [from, to] = [[...plainLetters.keys()].join(''), [...plainLetters.values()].join('')]
 
 /**
- * SQL: folds a text. Search texts are folded by the same expression, so that they match stored texts. Texts
- * that are ASCII without their accents, which are most, need no translation, which takes ten times as long.
+ * SQL: folds a text. ASCII texts without accents, which are most, skip the translation, which takes ten times
+ * as long.
  */
 export function foldedSql(text: string): string {
   return `list_transform([lower(strip_accents(${text}))], lambda t:
     case when strlen(t) = length(t) then t else translate(t, ${quotedText(from)}, ${quotedText(to)}) end)[1]`
 }
 
-/** Folds a text like `foldedSql`, for comparisons that need not be exact. */
+/** Folds a text for comparisons that need not be exact. */
 export function foldText(text: string): string {
   const base = text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
   return Array.from(base, (sign) => plainLetters.get(sign) ?? sign).join('')

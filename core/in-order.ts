@@ -1,9 +1,8 @@
 /**
- * Processes several items concurrently and yields the results in the order of the items. An error stops the
- * remaining work, and so does a consumer that ends early. When the generator ends, no work runs any more.
- * @param max maximum number of items in progress, including finished ones that wait for their turn
+ * Processes items concurrently and yields results in their order. An error, or a consumer that ends early,
+ * stops the remaining work. When the generator ends, no work runs any more.
+ * @param max maximum number of items in progress, including finished ones that wait
  * @param work must stop when its signal fires, and then throw the reason
- * @param signal stops all work
  */
 export async function* inOrder<T, R>(
   items: Iterable<T> | AsyncIterable<T>,
@@ -33,7 +32,7 @@ export async function* inOrder<T, R>(
   }
 }
 
-/** Waits until both end, then returns their results, or throws the error of the first one that has one. */
+/** Waits until both end, then returns their results, or throws the first one's error. */
 export async function bothOf<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second])
   return Promise.all([first, second])

@@ -1,17 +1,13 @@
-/** Quotes a name of the catalog as an SQL identifier. */
 export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/**
- * Quotes a trusted value, such as a path or a name of the catalog, as an SQL string. Values of clients must
- * be parameters.
- */
+/** Quotes a trusted value as an SQL string. Values of clients must be parameters. */
 export function quotedText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** Returns a sort key; nulls are placed explicitly, since DuckDB's default may change. */
+/** Places nulls explicitly, since DuckDB's default may change. */
 export function orderTerm(
   { field, direction }: { readonly field: string; readonly direction: 'asc' | 'desc' },
   column: (field: string) => string = quotedName,
@@ -19,7 +15,7 @@ export function orderTerm(
   return `${column(field)} ${direction} nulls last`
 }
 
-/** SQL: formats a text for CSV (RFC 4180); null is empty, and an empty text is quoted. */
+/** SQL: formats a text for CSV (RFC 4180); null is empty, an empty text is quoted. */
 export function quotedCsv(text: string, delimiter: ',' | ';'): string {
   // Faster than a regular expression.
   const signs = [`'${delimiter}'`, `'"'`, 'chr(10)', 'chr(13)'].map((sign) => `contains(${text}, ${sign})`)

@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 
-/** Returns a text, or its first `max` characters and `…`. Never splits a character, as slices of UTF-16 do. */
+/** Shortens a text to `max` characters and `…`, without splitting a character. */
 export function shorten(text: string, max = 100): string {
   const start = firstCharacters(text, max)
   return start.length < text.length ? `${start}…` : text
@@ -14,12 +14,11 @@ const markupEntities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Escapes a text for HTML and XML, in elements and in attributes. */
 export function escapeMarkup(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => markupEntities[sign] ?? sign)
 }
 
-/** Formats rows as lines of a table with aligned columns. */
+/** Formats rows as lines with aligned columns. */
 export function alignedRows(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   return rows.map((row) =>
@@ -30,7 +29,7 @@ export function alignedRows(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** Matches characters without a shape, and spaces that look like the usual one. */
+/** Characters without a shape, and blanks that look like a space. */
 const invisiblePattern = /[\p{Cf}\u00a0\u2000-\u200a\u202f\u205f\u3000\u2028\u2029]/gu
 
 /** Quotes a text as JSON, with invisible characters by their numbers, such as `<U+200B>`. */
@@ -47,7 +46,6 @@ function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** Returns the first characters of a text. */
 export function firstCharacters(text: string, count: number): string {
   if (text.length <= count) return text
   return Array.from(text.slice(0, 2 * count))
@@ -55,12 +53,12 @@ export function firstCharacters(text: string, count: number): string {
     .join('')
 }
 
-/** Formats a number with its noun, such as `1 row` and `1,234 rows`. */
+/** Formats `1 row` and `1,234 rows`. */
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Returns the known name that a misspelt one most likely means; null if none is similar. */
+/** Null if no name is similar. */
 export function nearestName(name: string, names: readonly string[]): string | null {
   if (names.length === 0 || name.length > 100) return null
   const nearest = closest(name.toLowerCase(), [...names])
@@ -77,8 +75,8 @@ export function didYouMean(name: string, names: readonly string[]): string {
 }
 
 /**
- * Returns a test of texts against a pattern in which `*` matches any characters. Finds each literal at its
- * first place after the previous one: a regular expression with several `.*` would take polynomial time.
+ * Tests texts against a pattern in which `*` matches any characters, in linear time, unlike a regular
+ * expression.
  */
 export function wildcard(pattern: string): (text: string) => boolean {
   const literals = pattern.split('*')
@@ -99,16 +97,12 @@ export function wildcard(pattern: string): (text: string) => boolean {
   }
 }
 
-/**
- * Returns a test of file names, like `wildcard`. Hidden files, which start with a dot, match only a pattern
- * that starts with a dot.
- */
+/** Tests file names like `wildcard`; only a pattern with a dot matches hidden files. */
 export function fileWildcard(pattern: string): (name: string) => boolean {
   const fits = wildcard(pattern)
   return (name) => fits(name) && (pattern.startsWith('.') || !name.startsWith('.'))
 }
 
-/** Escapes a text for regular expressions of JavaScript and RE2. */
 export function escapedPattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
@@ -116,7 +110,7 @@ export function escapedPattern(text: string): string {
 // oxlint-disable-next-line no-control-regex
 const escapedByNumber = /([\0-\x07\x0b\x0e-\x1f])/
 
-/** Quotes a text as JSON, with the escapes of DuckDB, which writes hexadecimal digits in capitals. */
+/** Quotes a text as JSON with DuckDB's escapes, whose hexadecimal digits are capitals. */
 export function quotedJson(text: string): string {
   if (!escapedByNumber.test(text)) return JSON.stringify(text)
   const pieces = text
@@ -138,10 +132,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/**
- * Compares two texts by their bytes in UTF-8, as DuckDB does; `<` compares UTF-16.
- * @returns a negative number if `a` is before `b`, 0 if they are equal, else a positive number
- */
+/** Compares texts by their bytes in UTF-8, as DuckDB does; `<` compares UTF-16. */
 export function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index += 1) {
@@ -151,13 +142,12 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Returns the rank of a code unit: surrogates are last, since they stand for the highest code points. */
+/** Ranks surrogates last, since they stand for the highest code points. */
 function rankOf(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 }
 
-/** Returns whether one text becomes the other if a letter is added, removed or replaced. */
 export function differInOneLetter(a: string, b: string): boolean {
   return Math.abs(a.length - b.length) <= 1 && distance(a, b) === 1
 }

@@ -1,7 +1,4 @@
-/**
- * Formats a moment as ISO 8601 in a zone, to the second: `2020-06-12T18:05:00-03:00`, and with `Z` for UTC
- * (spec: Versioning 4).
- */
+/** Formats ISO 8601 to the second: `2020-06-12T18:05:00-03:00`, with `Z` for UTC (spec: Versioning 4). */
 export function timeInZone(moment: Date, timezone: string): string {
   const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' })
   const name = format.formatToParts(moment).find((part) => part.type === 'timeZoneName')?.value ?? ''

@@ -3,15 +3,13 @@ import { StartError } from '../errors.ts'
 
 interface Place {
   readonly dataset: string
-  /** Title of the dataset if it must be created. */
   readonly title: string
-  /** Date, `YYYY-MM-DD`. */
   readonly today: string
   readonly families: readonly string[]
 }
 
 /**
- * Adds a table to the text of a catalog, and leaves the rest unchanged.
+ * Adds a table to the text of a catalog.
  * @param table YAML list with the table as its only item, unindented
  * @throws StartError if `datasets` or `tables` is missing or no list
  */
@@ -119,7 +117,7 @@ function datasetText(table: string, { dataset, title, today, families }: Place):
 ${indented(table, 4)}`
 }
 
-/** Writes a value as YAML on one line: a single word without quotes, everything else as JSON. */
+/** Writes YAML on one line: a single word without quotes, everything else as JSON. */
 export function inlineYaml(value: unknown): string {
   const isPlain =
     typeof value === 'string' &&
@@ -129,8 +127,8 @@ export function inlineYaml(value: unknown): string {
 }
 
 /**
- * Writes a comment at the end of a YAML line. Escapes control characters and line separators, since they
- * would end the comment.
+ * Writes a comment at the end of a YAML line. Escapes control characters and line separators, which would end
+ * it.
  */
 export function yamlComment(text: string): string {
   return `# ${text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (character) => escaped(character))}`

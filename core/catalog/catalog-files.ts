@@ -8,7 +8,6 @@ import { fileWildcard } from '../text.ts'
 import type { Path } from './shapes.ts'
 import { readDocument, type LineAndColumn, type PlacedDocument, type WrittenValue } from './document.ts'
 
-/** A file of a catalog, with the path as a person writes it. */
 export interface CatalogFile {
   readonly file: string
   readonly text: string
@@ -16,7 +15,6 @@ export interface CatalogFile {
 
 type PlaceInFiles = LineAndColumn & { readonly file: string }
 
-/** The combined document of all files. */
 export interface JoinedDocument {
   readonly root: unknown
   /** Parsed value of each file, by its text. */
@@ -28,8 +26,8 @@ export interface JoinedDocument {
 }
 
 /**
- * Reads the catalog, then the files that it includes: pattern by pattern, sorted by name.
- * @throws StartError if the catalog cannot be read, a file is not UTF-8, or a pattern matches no file
+ * Reads the catalog, then the included files, each pattern sorted by name.
+ * @throws StartError if a file cannot be read or is not UTF-8, or a pattern matches no file
  */
 export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
   const text = await readText(file).catch((cause: unknown) => {
@@ -65,7 +63,7 @@ async function readText(file: string): Promise<string> {
 }
 
 /**
- * Returns a hash that changes when a file of the catalog is edited, added or removed.
+ * Returns a hash of the catalog's files.
  * @throws a system error if a file cannot be checked
  */
 export async function catalogVersion(file: string): Promise<string> {
@@ -82,18 +80,18 @@ export async function catalogVersion(file: string): Promise<string> {
   return createHash('sha256').update(fingerprints.join('\n')).digest('hex')
 }
 
-/** Returns null if the file is missing. Rethrows other errors, since the file may exist. */
+/** Returns null for a missing file. Rethrows other errors, since the file may exist. */
 function unlessGone(error: unknown): null {
   if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null
   throw error
 }
 
 /**
- * Calls `changed` after files of the catalog have changed, until the signal fires. Waits until two checks in
- * a row agree, since a file may be half written.
+ * Calls `changed` after files of the catalog have changed, until the signal fires. Waits until two checks
+ * agree, since a file may be half written.
  * @param from version of the files when they were read; null if unknown
  * @param everyMs interval of checks; 0 for never
- * @param changed returns whether the change was handled; if not, it is called again at a later check
+ * @param changed returns whether the change was handled; if not, a later check calls it again
  */
 export async function followVersions(
   file: string,
@@ -124,7 +122,6 @@ interface NamedFiles {
   readonly logo: readonly string[]
 }
 
-/** Cached patterns of the latest catalog text, since it is checked every few seconds. */
 let last: { readonly text: string; readonly patterns: NamedFiles } | null = null
 
 function patternsIn(text: string): NamedFiles {
@@ -132,7 +129,7 @@ function patternsIn(text: string): NamedFiles {
   return last.patterns
 }
 
-/** Returns the paths that stay below the folder of the catalog. The schema reports the other ones, with their position. */
+/** Leaves out paths outside the folder of the catalog; the schema reports these. */
 function patternsOf(text: string): NamedFiles {
   if (!/^["']?(include|logo)["']?\s*:/m.test(text)) return { include: [], logo: [] }
   const { root } = readDocument(text)
@@ -146,11 +143,10 @@ function pathsBelow(paths: unknown): string[] {
     .filter((pattern): pattern is string => typeof pattern === 'string' && isBelow(pattern))
 }
 
-/** Maximum size of a logo, in bytes: every page loads it. */
+/** In bytes: every page loads the logo. */
 const logoBytesMax = 200_000
 
 /**
- * Reads the logo of a catalog.
  * @param logo path below the folder of the catalog
  * @throws StartError if it cannot be read, or is too large
  */
@@ -170,10 +166,6 @@ export function isBelow(pattern: string): boolean {
   return !path.isAbsolute(pattern) && !/(^|\/)(\.\.?|)(\/|$)|\\/.test(pattern)
 }
 
-/**
- * Returns the paths of files below a folder that match a pattern, given as its steps; `*` matches any part of
- * a name.
- */
 async function filesLike(folder: string, [step = '', ...rest]: readonly string[]): Promise<string[]> {
   const fits = fileWildcard(step)
   const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
@@ -187,7 +179,7 @@ async function filesLike(folder: string, [step = '', ...rest]: readonly string[]
 
 /**
  * Combines the files of a catalog: each included file adds one dataset, or a list of them.
- * @param parsedTexts values of texts that were parsed before, without problems
+ * @param parsedTexts values of texts that were parsed without problems
  */
 export function joinDocuments(
   files: readonly CatalogFile[],
@@ -256,7 +248,6 @@ export function joinDocuments(
   }
 }
 
-/** Returns a document with a known value. Parses the text only when a position is requested. */
 function knownDocument(text: string, root: unknown): PlacedDocument {
   let parsed: PlacedDocument | null = null
   const document = (): PlacedDocument => (parsed ??= readDocument(text))

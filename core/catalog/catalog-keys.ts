@@ -1,4 +1,3 @@
-/** Part of a JSON Schema that describes keys. */
 export interface DescribedSchema {
   readonly description?: string
   readonly properties?: Readonly<Record<string, DescribedSchema>>
@@ -9,7 +8,6 @@ export interface DescribedSchema {
 
 type DescribedKey = readonly [key: string, meaning: string]
 
-/** Returns the described keys of catalog.yaml by the headers of their tables in the docs; `*` stands for any name. */
 export function catalogKeys(schema: DescribedSchema): Readonly<Record<string, readonly DescribedKey[]>> {
   const source = 'datasets.tables.source.'
   const described = keysBelow(schema, '')

@@ -19,9 +19,8 @@ import {
 export type { OrderKey } from './order-key.ts'
 
 /**
- * The catalog. Each key of catalog.yaml is described once, here or in dataset.ts, table.ts, source.ts, field.ts,
- * reading.ts and expectations.ts: its shape, its default and its description for editors. `parse.ts` reads a
- * document with these schemas; the types of the result are inferred from them.
+ * The catalog. Each key of catalog.yaml is described once, here or in a file beside: its shape, default and
+ * description for editors. `parse.ts` reads documents with these schemas.
  */
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -165,7 +164,6 @@ export function catalogJsonSchema(): unknown {
   return { title: 'Acervo catalog', ...schema, required: required.filter((key) => key !== 'datasets') }
 }
 
-/** Addresses of other resources, which no family may use. */
 const ownPlaces: readonly (readonly [place: string, description: string])[] = [
   ['/files', 'files'],
   ['/health', 'the state of the service'],
@@ -232,7 +230,6 @@ export function buildCatalog(definition: z.output<typeof catalogDefinition>) {
   }
 }
 
-/** A value whose texts are in one language, and which cannot be changed. */
 type Translated<T> = T extends Texts
   ? string
   : T extends ReadonlyMap<infer Key, infer Value>
@@ -244,8 +241,8 @@ type Translated<T> = T extends Texts
         : T
 
 /**
- * Returns a value with its texts in a language, or in their first one, and freezes it. Parts without texts are not
- * copied. Maps and Sets are read-only only by their types, since `Object.freeze` does not protect their contents.
+ * Returns a value with its texts in a language, or in their first one, and freezes it. Copies only parts with
+ * texts. Maps and Sets are read-only by their types alone.
  */
 export function translated<T>(value: T, language: Language | null): Translated<T> {
   return translate(value, language) as Translated<T>
@@ -276,14 +273,12 @@ function translate(value: unknown, language: Language | null): unknown {
   return Object.freeze(changed.length === 0 ? record : { ...record, ...Object.fromEntries(changed) })
 }
 
-/** The catalog with all texts in one language. */
 export type CatalogTexts = Translated<ReturnType<typeof buildCatalog>>
 /** A scheme of addresses for the whole catalog (spec: Versioning 1). */
 export type Family = CatalogTexts['families'][number]
 export type Limits = CatalogTexts['limits']
 /** Maximum number of requests of one client in a window. */
 export type Limit = Limits['rows'][number]
-/** Time span of a limit. */
 export type Window = Pick<Limit, 'per' | 'windowMs'>
 export type Party = NonNullable<Dataset['license']>
 /** A party that may have no address. */
@@ -293,7 +288,6 @@ type MapValue<T> = T extends ReadonlyMap<unknown, infer Value> ? Value : never
 export type Dataset = MapValue<CatalogTexts['datasets']>
 export type Place = NonNullable<Dataset['spatial']>
 export type Period = NonNullable<Dataset['temporal']>
-/** Final slashes of a dataset's addresses, and its time zone, in one family. */
 export type AddressForm = MapValue<Dataset['forms']>
 export type Table = MapValue<Dataset['tables']>
 export type Field = Table['fields'][number]
@@ -301,16 +295,14 @@ export type Field = Table['fields'][number]
 export type Reading = Field['reading']
 /** Source files of a table, and their CSV dialect. */
 export type SourceForm = Table['source']
-/** Files of a source: a path under SOURCES with `*` for any part of a name, or an http(s) address. */
+/** A path under SOURCES with `*` for any part of a name, or an http(s) address. */
 export type SomeFiles = NonNullable<SourceForm['files']>[number]
 export type Encoding = SourceForm['encoding']
 
 /** The catalog, with each text in its default language, which is the first one declared. */
 export interface Catalog extends CatalogTexts {
-  /** The same catalog in each language of the pages; texts without a translation stay in their first language. */
   readonly inLanguage: ReadonlyMap<Language, CatalogTexts>
   readonly hash: string
-  /** Content of the logo; null without one. */
   readonly logoBytes: Uint8Array | null
 }
 
@@ -319,10 +311,7 @@ export function tableId(table: Pick<Table, 'dataset' | 'name'>): string {
   return `${table.dataset}/${table.name}`
 }
 
-/**
- * Returns the datasets that at least one family lists. Clients can read the other ones only if they know the
- * address.
- */
+/** Datasets that at least one family lists; the other ones are reached by address alone. */
 export function listedDatasets({ datasets }: CatalogTexts): Dataset[] {
   return [...datasets.values()].filter(({ listedIn }) => listedIn.size > 0)
 }
@@ -332,8 +321,8 @@ export function allTables(catalog: CatalogTexts): Table[] {
 }
 
 /**
- * Returns whether messages must not quote texts of the source: true if a field is masked, or a column is left
- * out (`ignore`). An unquoted delimiter shifts the values of a row, so each text may be one of that column.
+ * Returns whether messages must not quote the source: a field is masked, or a column is ignored. An unquoted
+ * delimiter shifts values, so any text may belong to that column.
  */
 export function hidesRows({ fields, source }: Pick<Table, 'fields' | 'source'>): boolean {
   return fields.some(({ mask }) => mask !== null) || source.ignore.size > 0
@@ -349,7 +338,7 @@ export function describeField({
   return [text, unit === null ? '' : `(${unit})`].filter((part) => part !== '').join(' ')
 }
 
-/** Returns whether numbers are amounts, whose thousands are separated; other whole numbers may be years or codes. */
+/** Returns whether numbers are amounts with separated thousands, rather than years or codes. */
 export function isAmount({ type, unit }: Pick<Field, 'type' | 'unit'>): boolean {
   return type !== 'integer' || unit !== null
 }

@@ -1,4 +1,3 @@
-/** Backgrounds of pages, light and dark. */
 export const backgrounds = {
   light: { paper: '#ffffff', raised: '#f5f6f7' },
   dark: { paper: '#14171a', raised: '#1d2226' },
@@ -6,15 +5,13 @@ export const backgrounds = {
 
 export type Light = keyof typeof backgrounds
 
-/** Colours of links, buttons and bars, as `#rrggbb`. */
 export type Colours = Readonly<Record<Light, string>>
 
 export const coloursDefault: Colours = { light: '#0a6b57', dark: '#58c9ae' }
 
-/** Minimum contrast of text, by the Web Content Accessibility Guidelines, level AA. */
 export const contrastMin = 4.5
 
-/** Returns the lowest contrast of a colour with the backgrounds: 1 (none) to 21. */
+/** Lowest contrast of a colour with the backgrounds: 1 (none) to 21. */
 export function contrastIn(light: Light, colour: string): number {
   return Math.min(...Object.values(backgrounds[light]).map((paper) => contrast(colour, paper)))
 }
@@ -24,7 +21,6 @@ function contrast(first: string, second: string): number {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
 }
 
-/** Returns the relative luminance of sRGB (WCAG 2.2). */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((offset) => {
     const part = Number.parseInt(colour.slice(offset, offset + 2), 16) / 255

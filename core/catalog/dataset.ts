@@ -3,10 +3,7 @@ import { themeNames, frequencyNames } from './names.ts'
 import { address, camelKeys, mapOf, optional, pathName, texts, timezone } from './shapes.ts'
 import { buildTable, tableShape } from './table.ts'
 
-/** A dataset: its tables, and metadata for documents such as DCAT. */
-
 const party = z.strictObject({ name: texts, url: address })
-/** A person or organization that may have no address. */
 const originator = z.strictObject({ name: texts, url: optional(address) })
 
 export const publisher = optional(party).describe('Publisher, who is responsible for the data.')
@@ -45,7 +42,6 @@ const familyOverride = z.strictObject({
   timezone: optional(timezone).describe('Zone of import_date in this family.'),
 })
 
-/** A dataset without its tables, which are parsed one by one. */
 export const datasetShape = z.strictObject({
   slug: pathName,
   name: texts,
@@ -113,7 +109,6 @@ interface WithDefaults {
   readonly families: readonly { readonly name: string; readonly trailingSlash: boolean }[]
 }
 
-/** Returns a dataset as the server and the ingest use it. */
 export function buildDataset(
   { timezone: zone, overrides, ...definition }: z.output<typeof datasetDefinition>,
   defaults: WithDefaults,
@@ -121,10 +116,9 @@ export function buildDataset(
   const { slug } = definition
   return {
     ...camelKeys(definition),
-    /** Publisher of the dataset, or else of the service. */
     publisher: definition.publisher ?? defaults.publisher,
     contact: definition.contact ?? defaults.contact,
-    /** Families whose list of datasets has this one. Its own address exists in all families. */
+    /** Families whose list of datasets has this one; its address exists in all. */
     listedIn: new Set(definition.listed_in),
     /** Final slashes of addresses, and the IANA zone of `import_date`, by family. */
     forms: new Map(

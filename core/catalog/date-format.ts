@@ -2,17 +2,15 @@ import { quotedText } from '../sql.ts'
 import { escapedPattern } from '../text.ts'
 import type { MomentType } from './types/field-type.ts'
 
-/** A format of dates and times in a source, such as `dd/mm/yyyy`, `yyyymmdd` or `d mmm yyyy hh:mm`. */
 interface DateFormat {
-  /** RE2 pattern of the complete text, with a group for each part. */
+  /** RE2 pattern of the complete text. */
   readonly pattern: string
-  /** Group of each part in the pattern, from 1, and its word in the format. */
+  /** Groups in the pattern, from 1. */
   readonly groups: ReadonlyMap<Part, { readonly number: number; readonly word: Word }>
 }
 
 type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'offset'
 
-/** Names of months in Portuguese, Spanish, French, German and English, in lower case: short ones, then long ones. */
 const months: readonly (readonly [short: readonly string[], long: readonly string[]])[] = [
   'jan ene janv / janeiro enero janvier januar january',
   'fev feb févr fevr / fevereiro febrero février fevrier februar february',
@@ -31,7 +29,7 @@ const months: readonly (readonly [short: readonly string[], long: readonly strin
   return [short.split(' '), long.split(' ')]
 })
 
-/** Returns the number of a month, from 1, for each word of a format that reads its name. */
+/** Months from 1, by the words of a format that names them. */
 export function monthsOf(
   name: string,
 ): readonly { readonly word: 'mmm' | 'mmmm'; readonly number: number }[] {
@@ -67,7 +65,7 @@ const words = {
 
 type Word = keyof typeof words
 
-/** Words allowed between the parts of a date; other lower-case letters are allowed only as parts. */
+/** Other lower-case letters are allowed only as parts of a date. */
 const separatorWords = new Set([' de ', ' of '])
 
 const wordPattern = / de | of |yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
@@ -85,10 +83,9 @@ const partsByType: Readonly<
 }
 
 /**
- * Parses a format made of yyyy or yy, mm, dd, hh, mm, ss (m, d, h for one digit or two) and literals between them.
- * Further parts are mmm and mmmm (short and long names of months), f (fraction of a second), am (halves of a day) and
- * z (offset). The second mm, or any after hh, are minutes; yy means 1969 to 2068 as in POSIX, unless the catalog says
- * otherwise.
+ * Parses a format of yyyy or yy, mm, dd, hh, mm, ss (m, d, h for one digit or two) and literals. Further
+ * parts: mmm and mmmm (names of months), f (fraction of a second), am and z (offset). The second mm, or any
+ * after hh, are minutes.
  * @returns null if the format is invalid, or lacks a part that the type needs
  */
 export function parseDateFormat(format: string, type: MomentType): DateFormat | null {
@@ -125,17 +122,14 @@ function isWord(text: string): text is Word {
   return Object.hasOwn(words, text)
 }
 
-/** Interpretation of parts that a format leaves open. */
 interface MomentOptions {
-  /** Zone to which times with an offset are converted. */
   readonly timezone: string
-  /** First year for years of two digits. */
   readonly twoDigitYearsFrom: number
 }
 
 /**
- * SQL: converts a text in this format into ISO 8601, a time of day into hh:mm:ss; null if it is not in this
- * format. `24:00` of a day is `00:00` of the next.
+ * SQL: converts a text in this format into ISO 8601, a time of day into hh:mm:ss; null for other texts.
+ * `24:00` of a day is `00:00` of the next.
  */
 export function asIso(
   { pattern, groups }: DateFormat,
@@ -187,14 +181,12 @@ function month(text: string, word: Word | undefined): string {
   return `case ${cases.join(' ')} end`
 }
 
-/** SQL: converts an hour of a 12-hour clock into two digits of a 24-hour clock; null for an invalid hour. */
 function hourOf(hour: string, half: string): string {
   const number = `${hour}::integer`
   return `case when ${number} between 1 and 12 then
     lpad((${number} % 12 + if(lower(${half})[1] = 'p', 12, 0))::varchar, 2, '0') end`
 }
 
-/** SQL: converts a time with an offset into local time of a zone; null if no such time exists. */
 function inZone(local: string, offset: string, timezone: string): string {
   const digits = `replace(${offset}, ':', '')`
   const minutes = `case when lower(${offset}) = 'z' then 0 else

@@ -14,7 +14,6 @@ import { messageOf } from '../errors.ts'
 import type { Path } from './shapes.ts'
 import { shorten } from '../text.ts'
 
-/** Position in a text, from 1. */
 export interface LineAndColumn {
   readonly line: number
   readonly column: number
@@ -24,16 +23,12 @@ export interface LineAndColumn {
 export interface PlacedDocument {
   /** Parsed value; null if there is none. */
   readonly root: unknown
-  /** Problems that YAML itself finds. */
   readonly problems: readonly (LineAndColumn & { message: string })[]
   /** True if `root` is complete enough for further checks, in spite of the problems. */
   readonly readable: boolean
-  /**
-   * Returns the position of a value, or of its key. For a missing value, returns that of its nearest existing
-   * parent.
-   */
+  /** Position of a value, or of its key; of the nearest parent if the value is missing. */
   readonly placeOf: (path: Path, ofKey?: boolean) => LineAndColumn
-  /** Returns the written value; undefined if there is none. */
+  /** The value as written; undefined if there is none. */
   readonly writtenAt: (path: Path) => WrittenValue | undefined
 }
 
@@ -95,7 +90,7 @@ export function readDocument(text: string): PlacedDocument {
   }
 }
 
-/** Leaves out errors that follow from an earlier one: after a wrong indent, nothing else fits. */
+/** Leaves out errors that follow from an earlier one, such as a wrong indent. */
 function firstErrors(errors: readonly YAMLError[]): readonly YAMLError[] {
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT')
   if (tabs.length > 0) return tabs
@@ -113,7 +108,6 @@ const remedies: Partial<Record<YAMLError['code'], string>> = {
   UNEXPECTED_TOKEN: 'write quotes within a text twice, close the quotes, or correct the indent of this line',
 }
 
-/** @param remainingText text from the problem on */
 function explained({ code, message }: YAMLError, remainingText: string): string {
   const [key = ''] = /^[^\s:]*/.exec(remainingText) ?? []
   if (code === 'DUPLICATE_KEY') return `the key "${key}" is given twice: remove one of them`

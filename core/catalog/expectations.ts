@@ -12,27 +12,23 @@ import {
 import type { Digits, FieldTypeRow } from './types/field-type.ts'
 
 /**
- * Expectations: rules for the rows of a table that a type cannot express. An ingest publishes nothing while
- * a row breaks one. Null meets all of them except `not_null`.
+ * Rules for rows that a type cannot express. An ingest publishes nothing while a row breaks one. Null meets
+ * all of them except `not_null`.
  */
 export type Expectation =
   /** A value of a key identifies its row. */
   | { readonly kind: 'not_null'; readonly field: string; readonly ofKey?: true }
-  /** Values of these fields together occur once. */
   | { readonly kind: 'unique'; readonly fields: readonly string[] }
-  /** Bounds in canonical form, both included; null for an open end. */
+  /** Both included; null for an open end. */
   | {
       readonly kind: 'between'
       readonly field: string
       readonly min: string | null
       readonly max: string | null
     }
-  /** RE2 pattern of the complete value. */
   | { readonly kind: 'matches'; readonly field: string; readonly pattern: string }
-  /** Each value occurs in a field of a table. */
   | { readonly kind: 'references'; readonly field: string; readonly target: FieldAddress }
 
-/** A field of any table of the catalog. */
 export interface FieldAddress {
   readonly dataset: string
   readonly table: string
@@ -111,7 +107,6 @@ function addressOf(text: string): FieldAddress | null {
   return field === '' ? null : { dataset, table, field }
 }
 
-/** Checks the expectations of a field against its type, except for references. */
 export function checkFieldExpectations(field: ExpectingField, report: ReportFault): void {
   const { type, expect } = field
   const row = typeRow(type)
@@ -141,7 +136,6 @@ function checkBetween(ends: readonly Bound[], row: FieldTypeRow, digits: Digits,
     report(['between'], `the bounds ${min} and ${max} exclude every value: exchange them`)
 }
 
-/** A table of which other tables may name fields. */
 export interface ReferringTable {
   /** `dataset/table`. */
   readonly id: string
@@ -150,8 +144,8 @@ export interface ReferringTable {
 }
 
 /**
- * Checks that referenced fields exist with the same type, and that no table waits for itself.
- * @param ids ids of all tables, also of those whose shape is wrong
+ * Checks that referenced fields exist with the same type, and that references have no cycle.
+ * @param ids ids of all tables, also of malformed ones
  */
 export function checkReferences(tables: readonly ReferringTable[], ids: readonly string[]): void {
   const targets = new Map<string, Set<string>>()

@@ -7,7 +7,6 @@ import type { WrittenValue } from './document.ts'
 
 interface Explained {
   readonly path: Path
-  /** True if the key itself is wrong, not its value. */
   readonly ofKey: boolean
   readonly message: string
 }
@@ -50,7 +49,6 @@ const places: readonly (readonly [noun: string, path: Path])[] = [
   ['a field', ['datasets', 0, 'tables', 0, 'fields', 0]],
 ]
 
-/** Tells where a key belongs that is known elsewhere; null if it is not, or in several places. */
 function placeOf(name: string): string | null {
   const [place, ...furtherPlaces] = places.filter(([, path]) => knownKeys(path).includes(name))
   return place === undefined || furtherPlaces.length > 0 ? null : `, which is a key of ${place[0]}`
@@ -144,7 +142,6 @@ function child(schema: unknown, step: string | number): unknown {
   return 'valueType' in schema ? schema.valueType : undefined
 }
 
-/** Returns the schema that a transformed, optional or default schema wraps. */
 function unwrapped(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null || 'element' in schema) return schema
   if ('in' in schema) return unwrapped(schema.in)

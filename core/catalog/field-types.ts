@@ -11,7 +11,6 @@ import { point } from './types/point.ts'
 import { string, text } from './types/text.ts'
 import { time } from './types/time.ts'
 
-/** Field types, one row each, by the names of the spec (Type names used in field descriptors). */
 const fieldTypes = {
   string,
   text,

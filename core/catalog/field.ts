@@ -14,8 +14,6 @@ import { below, count, mapOf, optional, plainText, texts, typesWith, type Report
 import { constantFields, type SourceDefinition } from './source.ts'
 import { digitsDefault, type FieldTypeRow } from './types/field-type.ts'
 
-/** A field of a table. */
-
 const powersOfTen = [-9, -8, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 export const fieldShape = z.strictObject({
@@ -66,12 +64,10 @@ export const fieldShape = z.strictObject({
 
 type FieldDefinition = z.output<typeof fieldShape>
 
-/** Returns the declared digits, or the default ones. */
 export function digitsOf({ precision, scale }: Pick<FieldDefinition, 'precision' | 'scale'>) {
   return { precision: precision ?? digitsDefault.precision, scale: scale ?? digitsDefault.scale }
 }
 
-/** Returns a field as the server and the ingest use it. */
 export function buildField(definition: FieldDefinition, source: SourceDefinition) {
   const { name, type, title, description, synonyms, unit, kind, mask, value_titles: valueTitles } = definition
   const reading = buildReading(definition, source)
@@ -79,7 +75,6 @@ export function buildField(definition: FieldDefinition, source: SourceDefinition
   return { name, type, ...described, kind, ...digitsOf(definition), reading, mask }
 }
 
-/** Checks a field of a table with this source. */
 export function checkField(field: FieldDefinition, source: SourceDefinition, report: ReportFault): void {
   checkName(field.name, below(report, 'name'))
   checkTypeKeys(field, report)
@@ -93,10 +88,9 @@ export function checkField(field: FieldDefinition, source: SourceDefinition, rep
     )
 }
 
-/** Columns that queries have in addition to the fields, so no field may have their names. */
+/** Queries have these columns in addition to the fields. */
 const ownNames = new Set(['file_row_number', 'file_index', 'acervo_position'])
 
-/** Reports names that DuckDB or a JSON object cannot contain unchanged. */
 function checkName(name: string, report: ReportFault): void {
   if (name === '__proto__') {
     report([], 'JSON readers in JavaScript drop "__proto__": choose another name')

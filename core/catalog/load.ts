@@ -15,22 +15,16 @@ import { languages } from './names.ts'
 import { parseDefinition } from './parse.ts'
 import { StartError } from '../errors.ts'
 
-/** Cache of parsed YAML texts. */
 export interface ParsedTexts {
-  /** Returns the parsed value of a text; undefined if unknown. */
   get(text: string): Promise<unknown>
-  /** Receives the parsed value of a whole catalog, for the cache. */
   parsed(text: string, root: unknown): void
 }
 
-/** Parsed files of the latest catalog, so that only changed ones are parsed. */
+/** Parsed files of the latest catalog. */
 export class ParsedFiles {
   roots: ReadonlyMap<string, unknown> = new Map()
 
-  /**
-   * Parses the files that are not known yet. Yields to the event loop after each, so that a server continues
-   * to answer.
-   */
+  /** Parses new files, and yields to the event loop after each. */
   async read(files: readonly CatalogFile[]): Promise<void> {
     const roots = new Map(this.roots)
     for (const { text } of files) {
@@ -45,10 +39,7 @@ export class ParsedFiles {
 
 /**
  * Reads, checks and freezes the catalog.
- * @param file path of the YAML file
- * @param texts cache of parsed texts
- * @param parsed cache of parsed files
- * @throws CatalogError with every fault found, each as file:line:column
+ * @throws CatalogError with every fault, each as file:line:column
  */
 export async function loadCatalog(
   file: string,
@@ -80,10 +71,6 @@ export function parseCatalog(text: string, file: string): Catalog {
   return parseCatalogFiles([{ file, text }])
 }
 
-/**
- * Builds a catalog like `loadCatalog`, but from texts.
- * @param files the main file first, then the included ones
- */
 export function parseCatalogFiles(
   files: readonly CatalogFile[],
   texts: ParsedTexts | null = null,
@@ -98,7 +85,6 @@ export function parseCatalogFiles(
   return catalog
 }
 
-/** Joins the files into one text that identifies them, for the hash and the cache. */
 function joinTexts(files: readonly CatalogFile[]): string {
   const [main] = files
   if (main === undefined || files.length === 1) return main?.text ?? ''
@@ -134,7 +120,6 @@ interface Fault {
   readonly message: string
 }
 
-/** Maximum number of faults in a message, since one wrong indent may cause thousands. */
 const faultsShownMax = 50
 
 /** The catalog is invalid. `faults` has every fault that was found; the message lists the first ones. */

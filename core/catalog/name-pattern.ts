@@ -1,23 +1,15 @@
 import { escapedPattern } from '../text.ts'
 
-/** Pattern that takes values of fields from the path of a file, such as `yob{year}.csv` or `{state}/*_{year}.csv`. */
 interface NamePattern {
   readonly fields: readonly string[]
-  /**
-   * Parses the end of a path.
-   * @returns the values of the fields; null if the path does not match, `ambiguous` if it matches in two
-   *   ways
-   */
+  /** @returns values of the fields; null if the path does not match, `ambiguous` if it matches in two ways */
   readonly read: (place: string) => ReadonlyMap<string, string> | 'ambiguous' | null
 }
 
-/** Maximum length of a path, in characters, since matching several fields takes polynomial time. */
+/** In characters: matching several fields takes polynomial time. */
 const placeMax = 1024
 
-/**
- * Parses a pattern of file names.
- * @returns null if it is invalid: it has no field, repeats one, or has no text between two
- */
+/** @returns null if the pattern has no field, repeats one, or has no text between two */
 export function parseNamePattern(text: string): NamePattern | null {
   const pieces = text.split(/(\{[^{}]*\})/)
   const fields: string[] = []

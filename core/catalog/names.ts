@@ -1,4 +1,3 @@
-/** Languages of pages; the catalog may give its texts in each. */
 export const languages = ['pt', 'en'] as const
 export type Language = (typeof languages)[number]
 
@@ -20,7 +19,7 @@ export const frequencyNames = [
 export type Frequency = (typeof frequencyNames)[number]
 
 const dayMs = 86_400_000
-/** Longest expected time between two updates, in ms; null for frequencies without one. */
+/** Longest expected time between two updates, in ms; null if undefined. */
 export const spanOf: Readonly<Record<Frequency, number | null>> = {
   continuous: dayMs,
   daily: dayMs,
@@ -31,10 +30,8 @@ export const spanOf: Readonly<Record<Frequency, number | null>> = {
   irregular: null,
   never: null,
 }
-/** Frequencies by which an update can be overdue. */
 export const dueFrequencies = frequencyNames.filter((name) => spanOf[name] !== null)
 
-/** Codes of the data themes in the EU Vocabularies. */
 export const themeNames = [
   'AGRI',
   'ECON',
@@ -51,7 +48,6 @@ export const themeNames = [
   'TRAN',
 ] as const
 
-/** Engines for filters and orders. */
 export const engineNames = ['duckdb', 'clickhouse'] as const
 
 export const maskNames = ['cpf'] as const
@@ -60,11 +56,9 @@ export type MaskName = (typeof maskNames)[number]
 export const kindNames = ['date', 'uf'] as const
 export type Kind = (typeof kindNames)[number]
 
-/** Spellings of numbers below zero besides -5: with a typographic minus or an en dash before, or a minus behind. */
 export const minusForms = ['\u22125', '\u20135', '5-'] as const
 export type MinusForm = (typeof minusForms)[number]
 
-/** Encodings whose characters are single bytes. */
 export const byteEncodings = [
   'latin-1',
   'windows-1252',
@@ -86,8 +80,8 @@ export const encodingNames = [
   'gb18030',
 ] as const
 
-/** Functions of the values of a group, after the name of a field: `new_deaths__sum`. */
+/** Suffixes of names of fields: `new_deaths__sum`. */
 export const measureFunctionNames = ['count', 'distinct', 'min', 'max', 'sum', 'avg', 'median'] as const
 
-/** Parts of dates, after the name of a field: `date__week`. */
+/** Suffixes of names of fields: `date__week`. */
 export const datePartNames = ['year', 'quarter', 'month', 'week', 'day', 'weekday'] as const

@@ -3,7 +3,6 @@ export interface OrderKey {
   readonly direction: 'asc' | 'desc'
 }
 
-/** Parses a sort key in which a leading minus means descending. */
 export function signedKey(key: string): OrderKey {
   return key.startsWith('-') ? { field: key.slice(1), direction: 'desc' } : { field: key, direction: 'asc' }
 }

@@ -13,8 +13,8 @@ interface ParsedCatalog {
 }
 
 /**
- * Parses the value of a document. Its parts are parsed one by one, so that a wrong shape in one hides no faults of
- * the others; the rules of a table wait until its shape is right.
+ * Parses the parts of a document one by one, so that a wrong shape hides no other faults. The rules of a
+ * table wait until its shape is right.
  */
 export function parseDefinition(root: unknown): ParsedCatalog {
   const issues: z.core.$ZodIssue[] = []

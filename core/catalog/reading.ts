@@ -48,7 +48,6 @@ export const readingKeys = {
 
 type ReadingKeys = { readonly [Key in keyof typeof readingKeys]: z.output<(typeof readingKeys)[Key]> }
 
-/** One format of dates or times, or several. */
 export const formats = z.union([plainText, names.min(1, 'must list at least one format')])
 type Formats = z.output<typeof formats> | null
 
@@ -98,11 +97,10 @@ interface FieldReading extends ReadingKeys {
   readonly format: Formats
 }
 
-/** First of the two-digit years, as in POSIX: 69 means 1969, and 68 means 2068. */
 const twoDigitYearsFromDefault = 1969
 const booleansDefault = { true: ['true', 'True', 'TRUE'], false: ['false', 'False', 'FALSE'] }
 
-/** Returns the spelling of a field's values: by the field, else by its source. */
+/** Spelling of a field's values: by the field, else by its source. */
 export function buildReading(
   field: FieldReading | null,
   source: ReadingKeys & Readonly<Record<MomentType, Formats>>,
@@ -111,27 +109,18 @@ export function buildReading(
   const formatted = field?.format ?? (moment === null ? null : source[moment])
   const groups = field?.groups ?? source.groups ?? 'none'
   return {
-    /** True if white space around a value is removed. */
     trims: field?.trim ?? source.trim ?? false,
-    /** Texts that mean null. */
     nulls: field?.nulls ?? source.nulls ?? [''],
     decimal: field?.decimal ?? source.decimal ?? '.',
-    /** Separator of groups of three digits; null for none. */
     groups: groups === 'none' ? null : groups,
-    /** Texts before or after a number that are ignored, such as R$; `()` makes it negative. */
     marks: field?.marks ?? source.marks ?? [],
-    /** Spellings of numbers below zero besides -5. */
     minus: field?.minus ?? source.minus ?? [],
-    /** Power of ten that multiplies each number: -2 for cents. */
+    /** Power of ten: -2 for cents. */
     tenfolds: Math.round(Math.log10(field?.factor ?? 1)),
-    /** Separator of texts in a list; null if lists are JSON. */
     separator: field?.separator ?? null,
     booleans: field?.booleans ?? source.booleans ?? booleansDefault,
-    /** Formats of dates and times; empty for ISO 8601. */
     formats: [formatted ?? []].flat(),
-    /** IANA zone to which times with an offset are converted; null for UTC. */
     timezone: field?.timezone ?? source.timezone,
-    /** First year for years of two digits; the last is 99 years later. */
     twoDigitYearsFrom: field?.two_digit_years_from ?? source.two_digit_years_from ?? twoDigitYearsFromDefault,
   }
 }

@@ -4,13 +4,6 @@ import { fieldTypeNames, typeRow } from './field-types.ts'
 import { languages, type Language } from './names.ts'
 import type { FieldTypeRow } from './types/field-type.ts'
 
-/**
- * Schemas of common values, and parts of rules, for the descriptions of catalog, dataset, table, source and field.
- * Rules report faults that a schema cannot express, such as names that do not exist; they read values whose shape
- * is right.
- */
-
-/** Keys and indexes from the root of the document, or from the part that a rule reads. */
 export type Path = readonly (string | number)[]
 export type ReportFault = (path: Path, message: string) => void
 
@@ -19,7 +12,6 @@ export function below(report: ReportFault, ...parent: Path): ReportFault {
   return (path, message) => report([...parent, ...path], message)
 }
 
-/** Text for people: in one language, or in several, of which the first is the default. */
 export class Texts {
   readonly #texts: string | Readonly<Partial<Record<Language, string>>>
 
@@ -47,18 +39,15 @@ export function camelKeys<T extends object>(value: T): { [Key in keyof T as Came
   return Object.fromEntries(renamed) as { [Key in keyof T as CamelCase<Key>]: T[Key] }
 }
 
-/** Returns an object without some of its keys. */
 export function omit<T extends object, Key extends keyof T>(value: T, keys: readonly Key[]): Omit<T, Key> {
   const omitted: ReadonlySet<PropertyKey> = new Set(keys)
   return Object.fromEntries(Object.entries(value).filter(([key]) => !omitted.has(key))) as Omit<T, Key>
 }
 
-/** Schema of a value that may be omitted; it is then null. */
 export function optional<T extends z.ZodType>(schema: T) {
   return schema.optional().transform((value) => value ?? null)
 }
 
-/** Schema of values by name. */
 export function mapOf<T extends z.ZodType>(values: T) {
   return z
     .record(z.string(), values)

@@ -23,8 +23,6 @@ import {
   type ReportFault,
 } from './shapes.ts'
 
-/** The source of a table: its files, and their CSV dialect. */
-
 const someFiles = z.strictObject({
   path: plainText.describe('A path under `SOURCES`, or an address.'),
   constants: mapOf(z.string()).describe(
@@ -136,14 +134,12 @@ const spellingKeys = [
   ...(['date', 'datetime', 'time'] as const),
 ]
 
-/** Returns a source as the ingest uses it. */
 export function buildSource(definition: SourceDefinition) {
   return camelKeys({
     ...omit(definition, spellingKeys),
     ignore: new Set(definition.ignore),
     /** Null if values are never quoted. */
     quote: definition.quote === 'none' ? null : definition.quote,
-    /** Spelling of values, unless their field states another. */
     reading: buildReading(null, definition),
   })
 }
@@ -192,7 +188,7 @@ function checkDialect(source: SourceDefinition, report: ReportFault): void {
     )
 }
 
-/** Returns the fields whose values come from constants or file names, at least in some files. */
+/** Fields whose values come from constants or file names, at least in some files. */
 export function constantFields({ from_name: pattern, constants, files }: SourceDefinition): string[] {
   return [
     ...fieldsIn(pattern),
@@ -204,10 +200,7 @@ function fieldsIn(pattern: string | null): readonly string[] {
   return pattern === null ? [] : (parseNamePattern(pattern)?.fields ?? [])
 }
 
-/**
- * Checks keys of a source against each other, and that it names fields that exist, and gives each one value.
- * @param fieldNames names of the fields
- */
+/** Checks that the keys of a source agree, and that fields exist and have one value each. */
 export function checkSource(
   source: SourceDefinition,
   fieldNames: readonly string[],

@@ -22,9 +22,7 @@ import {
 } from './shapes.ts'
 import { checkSource, sourceShape, buildSource } from './source.ts'
 
-/** A table of a dataset. */
-
-/** Tables with more fields have no row store by default, since writing it takes time for each field. */
+/** Tables with more fields have no row store by default, since it takes time for each field. */
 const rowStoreFieldsMax = 200
 
 export const tableShape = z.strictObject({
@@ -121,7 +119,6 @@ export const tableShape = z.strictObject({
 
 export type TableDefinition = z.output<typeof tableShape>
 
-/** Returns a table as the server and the ingest use it. */
 export function buildTable(definition: TableDefinition) {
   const fields = definition.fields.map((field) => buildField(field, definition.source))
   const names = fields.map((field) => field.name)
@@ -129,16 +126,15 @@ export function buildTable(definition: TableDefinition) {
   return {
     ...camelKeys(omit(definition, ['export_rows', 'excel_rows', 'max_rejects', 'packed', 'expect'])),
     fields,
-    /** Declared order of the rows. The ingest orders ties by their position in the source. */
+    /** Ties are ordered by position in the source. */
     order: definition.order.map((key): OrderKey => {
       const field = orderedField(key, names)
       return { field, direction: key !== field && key.endsWith(' desc') ? 'desc' : 'asc' }
     }),
     filters: definition.filters ?? names,
-    /** Indexes that the catalog requests: on the values of these fields, and on the words of the search fields. */
+    /** Indexes of values and of words that the catalog requests. */
     indexes: { values: definition.filters ?? [], words: definition.search !== null },
     search: definition.search ?? textFields,
-    /** True if the table has a row store, from which pages are read cheaply. */
     hasRowStore: definition.packed ?? fields.length <= rowStoreFieldsMax,
     orders: definition.orders.map((keys) => ({ keys: keys.map((key) => signedKey(key)) })),
     exportRowsMax: definition.export_rows,
@@ -153,7 +149,6 @@ export function buildTable(definition: TableDefinition) {
   }
 }
 
-/** Checks a table, except for its references. */
 export function checkTable(table: TableDefinition, report: ReportFault): void {
   const fieldNames = table.fields.map(({ name }) => name)
   reportRepeats(
@@ -259,10 +254,9 @@ function checkOrders(table: TableDefinition, fieldNames: readonly string[], repo
   }
 }
 
-/** Maximum precision of a measure: sums of 10 billion rows then fit into the 38 digits of a decimal. */
+/** Sums of 10 billion rows then fit into the 38 digits of a decimal. */
 const summedDigitsMax = 28
 
-/** Checks the names of a chart: fields, parts of dates such as `date__week`, and measures such as `deaths__sum`. */
 function checkChart(
   { group, measure }: NonNullable<TableDefinition['chart']>,
   fields: TableDefinition['fields'],

@@ -8,11 +8,9 @@ export type NamedValues = Readonly<Record<string, string>>
 
 interface AskOptions {
   readonly signal?: AbortSignal
-  /** Timeout that ClickHouse enforces; the client waits slightly longer. */
   readonly timeoutMs?: number
 }
 
-/** An error of the cluster, with its number. */
 export class ClickHouseError extends Error {
   readonly code: number
 
@@ -31,12 +29,10 @@ export class ClickHouseUnreachable extends Error {
   }
 }
 
-/** Extra time after the timeout of a statement, in which ClickHouse can report it. */
 const graceMs = 1000
-/** Timeout of statements in the background, such as loading a table. */
 const patienceMs = 3_600_000
 
-/** Runs statements in ClickHouse over HTTP, with the official client. */
+/** Runs statements over HTTP with the official client. */
 export class ClickHouse {
   readonly #client: ClickHouseClient
   /** Cluster over which tables are replicated and distributed; null for a single server. */
@@ -48,7 +44,7 @@ export class ClickHouse {
   }
 
   /**
-   * Loads the client on demand, since most services have no ClickHouse.
+   * Loads the client on demand.
    * @param address such as `http://user:password@host:8123/database`; null is returned if it is empty
    * @param cluster empty for none
    * @throws StartError if the address is malformed
@@ -161,10 +157,6 @@ async function drained(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/**
- * Converts errors of the client.
- * @throws ClickHouseError, ClickHouseUnreachable, or the reason of the signal
- */
 async function convertErrors<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await work()

@@ -4,29 +4,26 @@ import type { SnapshotId } from '../warehouse/layout.ts'
 import { foldedSql } from '../folding.ts'
 
 /**
- * Column of a field in ClickHouse. A table there has only the positions of rows, and the columns that
- * conditions and orders need. Values compare as they do in DuckDB, including dates, accents and nulls.
+ * ClickHouse has only the positions of rows, and columns for conditions and orders. Values compare as in
+ * DuckDB, including dates, accents and nulls.
  */
 export interface ClickHouseColumn {
   readonly name: string
   readonly type: string
-  /** SQL of DuckDB that converts a value into its form in ClickHouse. */
+  /** SQL of DuckDB that converts a value for ClickHouse. */
   readonly written: (value: string) => string
   readonly parameter: (value: string) => string
-  /** Name of the column with its folded texts; null if values are not texts. */
+  /** Column of folded texts; null if values are not texts. */
   readonly folded: string | null
 }
 
 /** Name of the column with the position of a row in its snapshot. */
 export const rowColumn = 'row'
 
-/** Number of consecutive rows on one server of a cluster, so that most pages need only one server. */
+/** Consecutive rows on one server, so that most pages need only one. */
 const shardRows = 1_000_000
 
-/**
- * Returns the columns for filters, searches and orders, by field. Omits types whose values only DuckDB
- * compares correctly.
- */
+/** Omits types whose values only DuckDB compares correctly. */
 export function clickHouseColumns(table: Table): Map<string, ClickHouseColumn> {
   const queryFields = new Set([...table.filters, ...table.search])
   const columns = table.fields.flatMap((field, index): [string, ClickHouseColumn][] => {
@@ -86,18 +83,17 @@ function microsecondsOf(moment: string): string {
 /** Quotes a table name with any characters. */
 export const quotedTable = (name: string): string => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``
 
-/** Returns the name of the ClickHouse table for a snapshot. */
+/** Name of the ClickHouse table of a snapshot. */
 export function clickHouseName(table: Pick<Table, 'dataset' | 'name'>, snapshot: SnapshotId): string {
   return `${tableId(table)}/${snapshot}`
 }
 
-/** Returns the common prefix of the ClickHouse tables for all snapshots of a table. */
 export function clickHousePrefix(table: Pick<Table, 'dataset' | 'name'>): string {
   return `${tableId(table)}/`
 }
 
 /**
- * Returns the columns of the Parquet file to load into ClickHouse, as SQL over the fields `f0`, `f1`, ...
+ * Columns of the Parquet file to load, as SQL over the fields `f0`, `f1`, ...
  * @param position SQL of the position of a row
  */
 export function writtenColumns(
@@ -119,8 +115,8 @@ export function writtenColumns(
 export const loadingName = (name: string): string => `${name}/loading`
 
 /**
- * Returns statements that create the empty table of a snapshot under its loading name: on a single server, or
- * replicated in a cluster and distributed by position.
+ * Statements that create an empty table under its loading name: on one server, or replicated in a cluster and
+ * distributed by position.
  */
 export function createStatements(table: Table, name: string, cluster: string | null): string[] {
   const byField = clickHouseColumns(table)
@@ -160,14 +156,13 @@ export function createStatements(table: Table, name: string, cluster: string | n
   ]
 }
 
-/** Returns statements that wait until every replica has all rows. */
+/** Statements that wait until every replica has all rows. */
 export function syncStatements(name: string, cluster: string | null): string[] {
   return cluster === null
     ? []
     : [`system sync replica on cluster ${quotedTable(cluster)} ${quotedTable(`${name}/local`)}`]
 }
 
-/** Returns the statement that publishes a loaded table. */
 export function renameStatement(name: string, cluster: string | null): string {
   const on = cluster === null ? '' : ` on cluster ${quotedTable(cluster)}`
   return `rename table ${quotedTable(loadingName(name))} to ${quotedTable(name)}${on}`

@@ -11,19 +11,15 @@ import { messageOf } from '../errors.ts'
 import { OutOfMemory, QueryTimeout } from './errors.ts'
 import { uintegersOf, listOf, parseNumbers, columnValues, type Items, type Value } from './vectors.ts'
 
-/** Parameter of a statement; an array is a list of texts. */
 export type Parameter = string | number | bigint | null | readonly string[]
 
-/** Rows as concatenated texts. */
 export interface RowTexts {
   readonly bytes: Uint8Array
-  /** Length of each text, in bytes. */
   readonly lengths: Uint32Array
   /** Row number of each text in its file, from 0. */
   readonly rows: Uint32Array
 }
 
-/** Value of a column in a result of one row: the items of a list, or the bytes of a BLOB. */
 export type Answer = Items | Uint8Array
 
 export interface RunOptions {
@@ -33,10 +29,10 @@ export interface RunOptions {
   readonly signal?: AbortSignal
 }
 
-/** Interval of repeated interrupts: a statement that still waits for a thread ignores an interrupt. */
+/** Repeats interrupts, since a statement that waits for a thread ignores them. */
 const interruptEveryMs = 50
 
-/** A connection to DuckDB. It runs one statement at a time, so callers that share it must queue. */
+/** Runs one statement at a time, so callers that share it must queue. */
 export class Connection {
   readonly #connection: DuckDBConnection
 
@@ -45,7 +41,7 @@ export class Connection {
   }
 
   /**
-   * Returns all rows of a result of limited size, each as values in the order of the columns.
+   * Returns all rows of a small result.
    * @throws QueryTimeout or OutOfMemory
    */
   async rows(
@@ -69,9 +65,8 @@ export class Connection {
   }
 
   /**
-   * Returns a result of one row with three BLOBs: texts, their lengths, and their row numbers. The numbers
-   * are decimal, separated by commas: lists of numbers would need aggregates that allocate a megabyte. The
-   * binding copies the bytes once, without creating JavaScript strings.
+   * Returns one row of three BLOBs: texts, their lengths and their row numbers, as decimals with commas,
+   * since aggregates of lists allocate a megabyte.
    * @throws QueryTimeout or OutOfMemory
    */
   async texts(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<RowTexts> {
@@ -89,7 +84,7 @@ export class Connection {
   }
 
   /**
-   * Returns the columns of a result of one row, which are lists of numbers or BLOBs.
+   * Returns one row of lists of numbers or BLOBs, by column.
    * @throws QueryTimeout or OutOfMemory
    */
   async columns(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Answer[]> {
@@ -104,7 +99,7 @@ export class Connection {
   }
 
   /**
-   * Returns the numbers of a result with one UINTEGER column, in the order of its rows.
+   * Returns a result with one UINTEGER column.
    * @throws QueryTimeout or OutOfMemory
    */
   async numbers(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Uint32Array> {
@@ -147,9 +142,8 @@ export class Connection {
   }
 
   /**
-   * Reads a result of one large row as a stream, to release its memory immediately. A materialized result
-   * stays until the garbage collector runs, which does not know its size. Longer results are not streamed,
-   * since after an error they would end as if complete.
+   * Streams a result of one large row, to release its memory immediately. Longer results are not streamed:
+   * after an error they would end as if complete.
    */
   async #onlyRow<T>(
     sql: string,
@@ -176,8 +170,7 @@ export class Connection {
     { timeoutMs, signal }: RunOptions,
     read: (statement: DuckDBPreparedStatement) => Promise<T>,
   ): Promise<T> {
-    // `prepare` refuses a text with several statements, all of which `run` would execute. Statements are not
-    // shared between runs.
+    // `prepare` refuses a text with several statements, all of which `run` would execute.
     const statement = await this.#connection.prepare(sql)
     const timer = this.#interruptAfter(timeoutMs, signal)
     try {
@@ -195,13 +188,13 @@ export class Connection {
     }
   }
 
-  /** Returns the progress of the running statement, from 0 to 1; null if unknown or not enabled on connecting. */
+  /** Share from 0 to 1; null if unknown or not enabled. */
   progress(): number | null {
     const { percentage } = this.#connection.progress
     return percentage < 0 ? null : percentage / 100
   }
 
-  /** Closes the connection. Call it only while no statement runs: otherwise, the process hangs. */
+  /** Call it only while no statement runs: otherwise, the process hangs. */
   close(): void {
     this.#connection.closeSync()
   }

@@ -14,7 +14,7 @@ interface DatabaseOptions {
   readonly scratch: string
   /** Absolute folders that statements may read and write; nothing else is accessible. */
   readonly folders: readonly string[]
-  /** Optimizers to keep on, if the statements gain nothing from the others; by default all are on. */
+  /** Optimizers to keep on; by default all. */
   readonly optimizers?: readonly string[]
 }
 
@@ -28,8 +28,8 @@ export class Database {
   }
 
   /**
-   * Opens a database that can access its folders and nothing else: no network, no extensions. Call `lock`
-   * after it, since settings can still be changed.
+   * Opens a database that can access its folders alone: no network, no extensions. Settings can be changed
+   * until `lock`.
    */
   static async open(options: DatabaseOptions): Promise<Database> {
     await mkdir(options.scratch, { recursive: true })
@@ -67,7 +67,7 @@ export class Database {
     return new Connection(connection)
   }
 
-  /** Locks all settings; call it after the last connection is configured. */
+  /** Call it after the last connection is configured. */
   async lock(): Promise<void> {
     const connection = await this.#instance.connect()
     await connection.run('set lock_configuration = true')

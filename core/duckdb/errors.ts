@@ -1,4 +1,3 @@
-/** The statement exceeded its timeout. */
 export class QueryTimeout extends Error {
   constructor(timeoutMs: number) {
     super(`the query took longer than ${timeoutMs} ms`)
@@ -6,7 +5,6 @@ export class QueryTimeout extends Error {
   }
 }
 
-/** The statement needs more memory than the database may use. */
 export class OutOfMemory extends Error {
   constructor(cause: unknown) {
     super('the query needs more memory than it may use', { cause })

@@ -7,14 +7,13 @@ import { quotedText } from '../sql.ts'
 
 type Release = () => Promise<void>
 
-/** Absolute paths of locks of this process. A file lock of the system does not exclude its own process. */
+/** Absolute paths locked by this process, which a system lock does not exclude. */
 const heldPaths = new Set<string>()
 
 /**
- * Acquires a lock between processes: DuckDB's lock on an open file, which the system releases even after a
- * crash.
+ * Acquires DuckDB's lock on an open file, which the system releases even after a crash.
  * @param file created if missing, and never removed
- * @throws LockHeld if another process holds the lock, or this one
+ * @throws LockHeld if this or another process holds the lock
  */
 export async function acquireLock(file: string): Promise<Release> {
   const place = path.resolve(file)
@@ -34,8 +33,8 @@ export async function acquireLock(file: string): Promise<Release> {
 }
 
 /**
- * Removes the folder of a killed process. Creates no file in the folder, since another process may be
- * removing it too.
+ * Removes the folder of a killed process. Creates nothing in it, since another process may be removing it
+ * too.
  * @param file lock file in the folder
  * @throws LockHeld if the owner still runs
  */
@@ -78,8 +77,8 @@ async function attach(file: string, mode: 'read_write' | 'read_only' = 'read_wri
 }
 
 /**
- * Creates a file that is locked from the start; null if the file exists. Completes and locks a draft first: a
- * truncated file could never be locked, and cleanups remove folders whose lock is free.
+ * Creates a file that is locked from the start; null if the file exists. Locks a complete draft first: a
+ * truncated file could never be locked.
  */
 async function makeHeld(file: string): Promise<Release | null> {
   if (await isThere(file)) return null
@@ -107,7 +106,6 @@ async function hold(file: string): Promise<Release> {
   }
 }
 
-/** Converts an error into LockHeld if another process has the file open; returns other errors unchanged. */
 function asHeld(error: unknown): unknown {
   const match = /\(PID (\d+)\)/.exec(messageOf(error))
   if (match !== null) return new LockHeld(Number(match[1]))

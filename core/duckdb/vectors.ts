@@ -11,14 +11,14 @@ import {
 export type Value = DuckDBValue
 
 export interface Items {
-  /** Values as DuckDB stores them, with zero for each null; for HUGEINT, 16 bytes per value. */
+  /** Zero for each null; 16 bytes per HUGEINT. */
   readonly values: NodeJS.TypedArray
   /** Bitmap of items that are not null, lowest bit first; null if no item is null. */
   readonly valid: Uint8Array | null
   readonly nulls: number
 }
 
-/** Returns the values of a column. Decodes texts here, since the binding drops a leading U+FEFF. */
+/** Decodes texts here, since the binding drops a leading U+FEFF. */
 export function columnValues(vector: DuckDBVector): Value[] {
   const { typeId } = vector.type
   if (nestedTypes.has(typeId)) throw new TypeError('texts in lists are not read')
@@ -48,7 +48,6 @@ export function blobBytes(value: Value | undefined): Uint8Array {
 
 const [zero, comma] = ['0', ','].map((character) => character.charCodeAt(0)) as [number, number]
 
-/** Parses decimal whole numbers separated by commas, as `string_agg` writes them. */
 export function parseNumbers(text: Uint8Array): Uint32Array {
   if (text.length === 0) return new Uint32Array()
   let count = 1
@@ -88,10 +87,7 @@ export function listOf(vector: DuckDBVector | null): Items {
     : { values: withoutNulls(values, valid, count), valid, nulls }
 }
 
-/**
- * Copies values and replaces nulls by zeros: DuckDB leaves old memory in their place, such as values of other
- * requests.
- */
+/** DuckDB leaves old memory in place of nulls, such as values of other requests. */
 function withoutNulls(values: NodeJS.TypedArray, valid: Uint8Array, count: number): NodeJS.TypedArray {
   const copy = values.slice()
   const bytes = bytesIn(copy)
@@ -115,10 +111,7 @@ function isValidity(value: unknown): value is { itemValid: (index: number) => bo
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'itemValid') === 'function'
 }
 
-/**
- * Returns the items of a UINTEGER vector without nulls as one array: reading them one by one takes longer than
- * many queries.
- */
+/** Returns UINTEGERs without nulls as one array; reading them one by one is far slower. */
 export function uintegersOf(vector: DuckDBVector): Uint32Array {
   const items: unknown = Reflect.get(vector, 'items')
   if (!(vector instanceof DuckDBUIntegerVector) || !(items instanceof Uint32Array))

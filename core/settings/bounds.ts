@@ -5,40 +5,34 @@ interface Share {
   readonly processors: number
 }
 
-/** Limits of a process that serves. */
 export interface Bounds {
-  /** Maximum number of concurrent statements for pages and exports, and their memory in DuckDB. */
+  /** Concurrent statements for pages and exports, and their memory in DuckDB. */
   readonly queryConnections: number
   readonly queryBytes: number
-  /** Maximum number of concurrent filters, searches and orders, which spill to files, and their memory in DuckDB. */
+  /** Concurrent filters, searches and orders, which spill to files, and their memory in DuckDB. */
   readonly scanConnections: number
   readonly scanBytes: number
-  /**
-   * Maximum number of requests that wait for a connection, and their timeout, after which most clients have
-   * given up.
-   */
+  /** Requests that wait for a connection, and their timeout, after which most clients have given up. */
   readonly queueLengthMax: number
   readonly queueTimeoutMs: number
-  /** Cached positions of rows: an order takes 4 bytes a row. */
+  /** An order takes 4 bytes a row. */
   readonly selectionBytesMax: number
-  /** Cached codes, a byte or two per row, and cached dictionaries, about 50 bytes per distinct value. */
+  /** Cached codes and dictionaries: a byte or two per row, about 50 per distinct value. */
   readonly codesBytesMax: number
   readonly dictionaryBytesMax: number
   readonly groupBytesMax: number
   readonly cachedBytesMax: number
-  /** Maximum size of all pages that are being built; a larger page is built alone. */
+  /** Pages that are being built; a larger one is built alone. */
   readonly makingBytesMax: number
-  /** Maximum size of responses that clients have not received yet; above it, no new body is built. */
+  /** Unsent responses; above it, no new body is built. */
   readonly unsentBytesMax: number
-  /** Maximum number of concurrent compressions; other bodies are sent uncompressed. */
+  /** Further bodies are sent uncompressed. */
   readonly compressionsMax: number
-  /** Maximum number of concurrent exports, of about 20 MB each. */
+  /** Each export takes about 20 MB. */
   readonly exportsMax: number
-  /** Maximum size of finished exports on disk, which serve requests for ranges. */
   readonly finishedBytesMax: number
-  /** Timeout of headers and bodies of requests. */
   readonly headersTimeoutMs: number
-  /** Maximum number of clients whose requests are counted; the least recently seen one is forgotten. */
+  /** The least recently seen client is forgotten. */
   readonly clientsMax: number
 }
 

@@ -1,9 +1,8 @@
 import os from 'node:os'
 
-/** Properties of the machine, from which settings with the value `auto` follow. */
 export interface Machine {
   readonly processors: number
-  /** Memory in bytes: of the container, if the process runs in one. */
+  /** Bytes of the machine, or of the container. */
   readonly memory: number
   readonly workers: number
 }

@@ -32,17 +32,14 @@ export function baseAddress(text: string): URL | null {
   return url
 }
 
-/** Returns a function that divides a number among workers, down to a minimum; 0 stays 0. */
+/** Returns a function that divides down to a minimum; 0 stays 0. */
 export function divided(min: number): (value: number, workers: number) => number {
   return (value, workers) => (value === 0 ? 0 : Math.max(min, Math.floor(value / workers)))
 }
 
 const namedSubnets = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
-/**
- * Parses a list separated by commas; null if an item is no subnet, or is too wide, since all its addresses
- * are trusted.
- */
+/** Returns null if an item is no subnet, or too wide, since all its addresses are trusted. */
 export function subnets(text: string): readonly string[] | null {
   const networks = text.split(',').map((item) => item.trim())
   return networks.every(isNarrow) ? networks : null
@@ -59,7 +56,7 @@ function isNarrow(subnet: string): boolean {
   return bits !== null && !holdsIpv4(address, bits)
 }
 
-/** Returns whether an IPv6 network includes more mapped IPv4 addresses than a /8, which would be too wide. */
+/** Returns whether an IPv6 network includes more mapped IPv4 addresses than a /8. */
 function holdsIpv4(network: string, bits: number): boolean {
   const list = new BlockList()
   list.addSubnet(network, bits, 'ipv6')

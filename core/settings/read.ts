@@ -8,8 +8,8 @@ type Rows = typeof settingRows
 export type Settings = { readonly [Key in keyof Rows]: NonNullable<ReturnType<Rows[Key]['parse']>> }
 
 /**
- * Reads all settings from the environment; empty ones count as not set.
- * @throws StartError naming every malformed setting with its valid form, and every removed one
+ * Treats empty settings as not set.
+ * @throws StartError naming malformed settings with their valid form, and removed ones
  */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
@@ -37,7 +37,7 @@ export function readSettings(
   return settings
 }
 
-/** Settings of one worker: its share of divided values, and the limits that follow from them. */
+/** Settings of one worker: its share of divided values, and the limits that follow. */
 export type ProcessSettings = Settings & Bounds & { readonly processors: number }
 
 export function workerShare(settings: Settings, machine = thisMachine()): ProcessSettings {

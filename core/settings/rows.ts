@@ -21,7 +21,6 @@ export interface SettingRow<T> {
   readonly parse: (text: string) => T | null
   /** Returns the value of `auto`, for all workers together. */
   readonly auto?: (machine: Machine) => T
-  /** Returns the share of one worker; if omitted, each worker has the whole value. */
   share?(this: void, value: T, workers: number): T
   readonly expects: string
 }
@@ -35,10 +34,7 @@ const path = (text: string): string => text
 const anyPath = 'a path'
 const expectsMegabytes = (min: number): string => `a whole number of megabytes from ${min} to 1000000`
 
-/**
- * Every setting, one row each. All programs read them from the environment; a test compares the table in
- * docs/reference/settings.md with these rows.
- */
+/** A test compares these rows with docs/reference/settings.md. */
 export const settingRows = {
   port: row({
     name: 'PORT',

@@ -21,7 +21,7 @@ interface ChangeColumns {
   readonly old: (field: string) => string
 }
 
-/** Returns the names of the columns; they begin with more underscores if a field is called like one. */
+/** Column names get more underscores if a field has the same name. */
 export function changeColumns(fields: readonly string[]): ChangeColumns {
   const taken = fields.map((name) => name.toLowerCase())
   let mark = '_'
@@ -36,22 +36,20 @@ interface ComparedForm {
   readonly key: readonly string[] | null
 }
 
-/** A file of changes, by its path. */
 export interface ChangesFile extends ComparedForm {
   readonly file: string
 }
 
-/** Returns the fields whose earlier values a file has: all but the key; none without a key. */
+/** All fields but the key; none without a key. */
 export function fieldsWithOld({ fields, key }: ComparedForm): string[] {
   return key === null ? [] : fields.filter((name) => !key.includes(name))
 }
 
-/** SQL: the names in the column of changed fields, as a list. */
 export function changedListSql(changed: string): string {
   return `from_json(${quotedName(changed)}, '["varchar"]')`
 }
 
-/** SQL: the earlier value of a field in a file of changes, except in added rows, which have none. */
+/** SQL: the earlier value of a field; added rows have none. */
 export function earlierSql(name: string, compared: ComparedForm): string {
   if (!fieldsWithOld(compared).includes(name)) return quotedName(name)
   const { changed, old } = changeColumns(compared.fields)
@@ -59,7 +57,7 @@ export function earlierSql(name: string, compared: ComparedForm): string {
   return `case when ${isChanged} then ${quotedName(old(name))} else ${quotedName(name)} end`
 }
 
-/** SQL: the earlier or the later states of the rows in a file of changes, with the compared fields as columns. */
+/** SQL: earlier or later states of the rows in a file of changes. */
 export function statesSql({ file, ...compared }: ChangesFile, state: 'old' | 'new'): string {
   const { change } = changeColumns(compared.fields)
   const columns = compared.fields.map((name) =>

@@ -4,13 +4,12 @@ import { promisify } from 'node:util'
 import { codeOf } from '../errors.ts'
 import type { FileState } from './stores/store.ts'
 
-// Uses the callback version, since a server calls it thousands of times each second: `stat` of
-// `node:fs/promises` takes twice the time.
+// `stat` of `node:fs/promises` takes twice the time.
 const stat = promisify(statWith)
 
 /**
- * Returns the size and version of a local file; null if there is none. The version changes when another file
- * is renamed to this path (inode), or on a write (ctime, which programs cannot set).
+ * Returns size and version of a local file; null if missing. The version changes on a rename (inode) and a
+ * write (ctime, which programs cannot set).
  */
 export async function fingerprint(file: string): Promise<FileState | null> {
   const stats = await stat(file).catch((error: unknown) => {
@@ -21,8 +20,8 @@ export async function fingerprint(file: string): Promise<FileState | null> {
 }
 
 /**
- * Returns the version of a file, as exactly as the system reports; null if it changed within `settledMs`,
- * since a further change might go unnoticed.
+ * Returns the exact version of a file; null if it changed within `settledMs`, since a further change might go
+ * unnoticed.
  */
 export async function settledVersion(file: string, settledMs: number): Promise<string | null> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await statExactly(file, { bigint: true })
@@ -31,7 +30,7 @@ export async function settledVersion(file: string, settledMs: number): Promise<s
     : null
 }
 
-/** Works like `fingerprint`, but synchronously: it takes a fifth of the time, and a start calls it for every file. */
+/** Synchronous `fingerprint`: takes a fifth of the time, and a start calls it for every file. */
 export function fingerprintNow(file: string): FileState | null {
   const stats = statSync(file, { throwIfNoEntry: false })
   return stats === undefined ? null : stateOf(stats)

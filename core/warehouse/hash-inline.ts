@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 
-/** Functions that hash in the calling thread; the threads of `hash.ts` run this module. */
-
 const readBytes = 1024 * 1024
 
 /** SHA-256 for verification, SHA-512 for downloads. */
@@ -44,8 +42,7 @@ export async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
   let reading: Promise<unknown> = Promise.resolve()
   try {
     const { size } = await handle.stat()
-    // One byte more than a small file, so that the first read shows its end; full buffers would add up for
-    // thousands of files.
+    // One byte more than a small file, so that the first read shows its end.
     const length = Math.min(size + 1, readBytes)
     const chunks: Buffer[] = []
     const read = (bufferIndex: number): Promise<Buffer> => {

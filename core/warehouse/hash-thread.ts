@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { hashInline, sumsInline } from './hash-inline.ts'
 
-/** Thread of `hash.ts`: answers each file with its hash or sums, or null if it cannot be read. */
+/** Answers each file with its hash or sums, or null if it cannot be read. */
 
 parentPort?.on('message', ({ file, both }: { readonly file: string; readonly both: boolean }) => {
   const hashed: Promise<unknown> = both ? sumsInline(file) : hashInline(file)

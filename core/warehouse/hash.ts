@@ -9,7 +9,6 @@ export { chunksOf, hashBytes, type Sums } from './hash-inline.ts'
 /** Smaller files are read faster than a thread starts. */
 const threadBytesMin = 8_000_000
 const threadsMax = 2
-/** Time until an idle thread ends. */
 const idleMs = 500
 
 export async function hashOf(file: string): Promise<string> {
@@ -21,7 +20,6 @@ export async function sumsOf(file: string): Promise<Sums> {
   return hashInThread(file, true, sumsInline)
 }
 
-/** Hashes in a thread if that is worthwhile, so that the main thread stays free. */
 async function hashInThread<T>(
   file: string,
   both: boolean,
@@ -40,14 +38,12 @@ interface HashedFile {
   readonly both: boolean
 }
 
-/** Thread that hashes one file after the other, and ends when it is idle. */
 class HashThread {
   #worker: Worker | null = null
   #ended = new AbortController()
   #last: Promise<unknown> = Promise.resolve()
   #idle: NodeJS.Timeout | undefined
 
-  /** Returns the answer of the thread, which is null if it cannot read the file. */
   run<T>(file: HashedFile): Promise<T | null> {
     const result = this.#last.then(() => this.#send<T>(file))
     this.#last = result.catch(() => undefined)

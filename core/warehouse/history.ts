@@ -9,10 +9,7 @@ import { filesInStore, verifyFiles } from './verify-files.ts'
 /** Maximum number of predecessors to follow, far more than are ever retained; ends a cycle. */
 const chainMax = 1000
 
-/**
- * Yields the retained predecessors of a snapshot, the latest first. Ends at a missing or damaged manifest,
- * since its predecessor is unknown.
- */
+/** Yields the retained predecessors, latest first. Ends at a missing or damaged manifest. */
 export async function* publishedBefore(
   store: Store,
   table: TableName,
@@ -27,8 +24,8 @@ export async function* publishedBefore(
 }
 
 /**
- * Yields all snapshots that were neither rolled back nor quarantined, the newest first: a replacement for
- * `publishedBefore` if a manifest or the pointer is unreadable.
+ * Yields intact candidates, newest first: a replacement for `publishedBefore` if a manifest or the pointer is
+ * unreadable.
  */
 export async function* newestIn(store: Store, table: TableName): AsyncGenerator<Manifest> {
   const withdrawn = new Set((await readRollbacks(store, table)).map(({ snapshot }) => snapshot))
@@ -39,7 +36,6 @@ export async function* newestIn(store: Store, table: TableName): AsyncGenerator<
   }
 }
 
-/** Returns the damaged snapshots of a table. */
 export async function damagedIn(store: Store, table: TableName): Promise<SnapshotId[]> {
   const ids: SnapshotId[] = []
   for (const id of await snapshotsIn(store, table)) {
@@ -66,16 +62,15 @@ async function isDamaged(store: Store, table: TableName, id: SnapshotId): Promis
   }
 }
 
-/** Returns the time at which a job quarantined a snapshot; null if none did. */
+/** Time at which a job quarantined a snapshot; null if none did. */
 export async function quarantinedAt(store: Store, table: TableName, id: SnapshotId): Promise<Date | null> {
   const bytes = await store.get(layout.quarantine(table, id))
   return bytes === null ? null : new Date(bytes.toString())
 }
 
 /**
- * Quarantines damaged snapshots: no fallback uses them, and `acervo verify` ignores them once they are
- * replaced. They stay for their retention time, since clients may be reading intact parts. Call it only under
- * the lock of the table.
+ * Excludes damaged snapshots from fallbacks and, once replaced, from `acervo verify`. They stay for their
+ * retention time, for clients that read intact parts. Requires the lock of the table.
  */
 export async function quarantine(
   store: Store,
@@ -87,9 +82,8 @@ export async function quarantine(
 }
 
 /**
- * Removes a snapshot after its time in quarantine, if it is still damaged. Ends the quarantine of an intact
- * one:
- * a temporary fault of a disk may have made it look damaged.
+ * Removes a damaged snapshot after its quarantine; releases an intact one, since a disk fault may be
+ * temporary.
  */
 export async function removeQuarantined(
   store: Store,

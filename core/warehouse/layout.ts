@@ -1,6 +1,6 @@
 import type { Table } from '../catalog/catalog.ts'
 
-/** UTC time of the import in seconds, and the start of a hash of the published content. */
+/** UTC time of the import, and the start of a hash of the published content. */
 export type SnapshotId = `${string}Z-${string}`
 
 export function isSnapshotId(text: string): text is SnapshotId {
@@ -13,10 +13,7 @@ export function timeOf(id: SnapshotId): Date {
   return new Date(`${century}${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
 }
 
-/**
- * Rows of a row group. A page decodes whole groups, so larger ones would slow it down: see
- * docs/explanation/performance.md.
- */
+/** A page decodes whole groups: see docs/explanation/performance.md. */
 export const rowGroupRows = 16_384
 
 export type TableName = Pick<Table, 'dataset' | 'name'>
@@ -24,7 +21,7 @@ export type TableName = Pick<Table, 'dataset' | 'name'>
 /** Keys of files in a warehouse (see `Store`). Names come from the catalog alone, never from a request. */
 export const layout = {
   table: ({ dataset, name }: TableName): string => `${dataset}/${name}`,
-  /** The pointer: the manifest of the current snapshot. Writing it publishes. */
+  /** Manifest of the current snapshot; writing it publishes. */
   pointer: (table: TableName): string => `${layout.table(table)}/current.json`,
   snapshot: (table: TableName, snapshot: SnapshotId): string => `${layout.table(table)}/${snapshot}`,
   /** The manifest beside the parts, since the pointer has only the current one. */
@@ -33,13 +30,13 @@ export const layout = {
   /** Quarantines a snapshot: contains the time at which a job found it damaged. */
   quarantine: (table: TableName, snapshot: SnapshotId): string =>
     `${layout.snapshot(table, snapshot)}/damaged.txt`,
-  /** Versions of the files of each snapshot when a job last verified them. */
+  /** Versions of the files of each snapshot at the last verification. */
   verified: (table: TableName): string => `${layout.table(table)}/verified.json`,
-  /** Snapshots that were rolled back, so that their sources are not published again automatically. */
+  /** Snapshots that were rolled back, and are not published again automatically. */
   withdrawn: (table: TableName): string => `${layout.table(table)}/withdrawn.json`,
   /** Reason why the last ingest of a table failed; removed after a success. */
   failure: (table: TableName): string => `${layout.table(table)}/failure.json`,
-  /** Time of the last check of a source that gave no new snapshot. */
+  /** Last check of a source that gave no new snapshot. */
   lastCheck: (table: TableName): string => `${layout.table(table)}/looked.json`,
   /** SHA-256 of source files, with the version that each file had when it was hashed. */
   hashed: (table: TableName): string => `${layout.table(table)}/hashed.json`,
@@ -51,19 +48,16 @@ export const layout = {
   sumOf: (file: string): string => `${file}.sha256`,
 }
 
-/** File names of a snapshot. */
 export const fileNames = {
   manifest: 'manifest.json',
   part: (number: number): string => `part-${digits(number)}.parquet`,
-  /** Word index of a part, in Parquet. The extension keeps it out of patterns for parts, such as `*.parquet`. */
+  /** The extension keeps it out of patterns such as `*.parquet`. */
   wordIndex: (part: number): string => `words-${digits(part)}.index`,
-  /** All distinct values of fields that have few, in their order; Parquet. */
   dictionary: 'dictionary.index',
-  /** Codes of the values in coded fields, row by row: see `format/codes.ts`. */
+  /** See `format/codes.ts`. */
   codes: 'codes.bin',
   /** Rows of a part, as they are sent: see `format/row-store.ts`. */
   rowStore: (part: number): string => `rows-${digits(part)}.bin`,
-  /** Positions of the rows in another order, and their codes. */
   orderPositions: (order: number): string => `order-${digits(order)}.bin`,
   orderCodes: (order: number): string => `order-${digits(order)}-codes.bin`,
   report: 'report.json',

@@ -6,10 +6,7 @@ import { chunkRows } from './format/row-store.ts'
 import { isSnapshotId, type SnapshotId } from './layout.ts'
 import { orderTerm, quotedName } from '../sql.ts'
 
-/**
- * Raise this when a key changes its meaning: servers refuse unknown formats. New keys need no new format,
- * since older versions ignore them.
- */
+/** Raise this when a key changes its meaning: servers refuse unknown formats. New keys need no new format. */
 export const manifestFormat = 2
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -37,7 +34,6 @@ const partShape = fileShape.extend({
   rows: z.int().min(1),
 })
 
-/** A Parquet file for searches: the search texts of each row of a part, folded in case and accents. */
 const indexShape = fileShape.extend({
   kind: z.literal('words'),
   fields: z.array(z.string()),
@@ -45,21 +41,18 @@ const indexShape = fileShape.extend({
 })
 
 /**
- * All distinct values of fields that have few. Parquet columns: `field`, an index into `fields`; `value`, as
- * text; `rows`, the number of rows with the value. Sorted by field, then in the order of the values.
+ * Distinct values of fields that have few. Parquet columns: `field`, an index into `fields`; `value`, as
+ * text; `rows`, the number of rows. Sorted by field, then value.
  */
 const dictionaryShape = fileShape.extend({
-  /** Number of distinct values of each field, without null. */
   fields: z.array(z.object({ name: z.string(), values: positions })),
 })
 
 /** Codes of some fields of the dictionary: see `format/codes.ts`. */
 const codesShape = piecewiseShape.extend({ fields: z.array(z.string()) })
 
-/** The rows in another order than the declared one, for the server alone. */
 const orderShape = z.object({
   keys: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })),
-  /** Position of each row in the table: see `format/positions.ts`. */
   positions: piecewiseShape,
   codes: codesShape.optional(),
 })
@@ -68,20 +61,16 @@ const sourceShape = z.object({
   name: z.string(),
   bytes: positions,
   sha256,
-  /** Address of a source from the web, for checking whether it changed. */
   address: z.string().optional(),
   etag: z.string().optional(),
   last_modified: z.string().optional(),
 })
 
-/** Rows with one value of the partition field, which came from files of their own. */
 const partitionShape = z.object({
-  /** Value as rendered. */
   value: z.string().nullable(),
-  /** Number of rows of the partition; its parts contain no others. */
   rows: z.int().min(1),
   sources: z.array(positions),
-  /** Number of records read from these sources, without `rejectedRows`. */
+  /** Records without `rejectedRows`. */
   records: positions,
   rejectedRows: positions,
   textBytes: positions,
@@ -93,17 +82,15 @@ const partitionShape = z.object({
 
 const snapshotId = z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id))
 
-/** Rows that differ from an earlier snapshot, in a Parquet file: see `changes.ts`. */
 const changesShape = z.object({
-  /** The earlier snapshot. */
   since: snapshotId,
   file: fileName,
   added: positions,
   removed: positions,
   changed: positions,
-  /** Fields that both snapshots have, in declared order: the others are not compared. */
+  /** Compared fields: those of both snapshots, in declared order. */
   fields: z.array(z.string()),
-  /** Fields that identify a row; null if rows are compared as a whole, so that none is changed. */
+  /** Null if rows are compared as a whole, so that none is changed. */
   key: z.array(z.string()).nullable(),
   /** Number of changed rows by field, for the fields that changed. */
   changed_fields: z.array(z.object({ name: z.string(), rows: positions })),
@@ -117,47 +104,39 @@ const manifestShape = z.object({
   /** Previously published snapshot; null for the first. */
   previous: snapshotId.nullable(),
   rows: positions,
-  /** Bytes of all values as the source writes them, in UTF-8. */
+  /** Bytes in UTF-8, as the source writes them. */
   textBytes: positions,
   parts: z.array(partShape),
   files: z.array(fileShape),
-  /**
-   * True if the ingest loaded the table into ClickHouse, which answers filters and orders: see
-   * `core/clickhouse/tables.ts`.
-   */
+  /** ClickHouse answers filters and orders: see `core/clickhouse/tables.ts`. */
   clickhouse: z.literal(true).optional(),
   /** Partitions in the order of their rows, so that the next ingest can reuse unchanged ones. */
   partitions: z.array(partitionShape).optional(),
-  /**
-   * SHA-256 of the common column names as JSON: no partition is reused after a change. Absent if the columns
-   * of sources may differ.
-   */
+  /** SHA-256 of the common column names: no partition is reused after a change. Absent if sources differ. */
   header: sha256.optional(),
-  /** Word indexes, for the server alone; tables of one part need none. Indexes of former versions are ignored. */
+  /** Tables of one part need none. Indexes of former versions are ignored. */
   indexes: z.array(indexShape).optional().catch(undefined),
-  /** Absent in older manifests, and if no field has few distinct values. */
+  /** Absent in older manifests, and if no field has few values. */
   dictionary: dictionaryShape.optional(),
-  /** Files of another container are ignored: DuckDB answers without them until the next ingest. */
+  /** DuckDB answers without files of another container. */
   codes: codesShape.optional().catch(undefined),
-  /** Rows as they are sent, in a file for each part, unless the catalog omits them. */
+  /** A file for each part, unless the catalog omits them. */
   row_stores: z.array(rowStoreShape).optional().catch(undefined),
-  /** All rows in the form of earlier versions, which servers ignore. */
+  /** Rows in the form of earlier versions, which servers ignore. */
   row_store: fileShape.optional().catch(undefined),
   orders: z.array(orderShape).optional().catch(undefined),
-  /** Changes since the previous snapshot, then since retained earlier ones; absent if nothing is known of them. */
+  /** Changes since the previous snapshot, then since earlier ones; absent if unknown. */
   changes: z.array(changesShape).optional(),
   fields: z.array(z.object({ name: z.string(), type: z.string(), stored: z.string() })),
   units: z.record(z.string(), z.string()).optional(),
-  /** Masks of the fields that have one; absent in older manifests. */
   masks: z.record(z.string(), z.string()).optional(),
   /** Sort keys as SQL; ties keep the order of the source. */
   order: z.array(z.string()),
-  /** UTC. */
   import_date: z.iso.datetime(),
   collected_at: z.iso.date(),
-  /** UTC time of the last change of the source; absent in the first snapshot, and in older manifests. */
+  /** UTC time of the last change of the source; absent in the first snapshot and older manifests. */
   changed_at: z.iso.datetime().optional(),
-  /** Properties of the previous snapshot, for reports of changes; absent for a first import. */
+  /** Properties of the previous snapshot, for reports of changes. */
   before: z
     .object({
       rows: positions,
@@ -166,12 +145,11 @@ const manifestShape = z.object({
     })
     .optional(),
   sources: z.array(sourceShape),
-  /** Hash of everything besides the source that determines the rows: fields, order, dialect, format of the parts. */
+  /** Hash of what determines the rows besides the source: fields, order, dialect and format of the parts. */
   definition: sha256,
   tools: z.record(z.string(), z.string()),
 })
 
-/** Description of a snapshot; the pointer file `current.json` contains that of the published one. */
 export type Manifest = z.infer<typeof manifestShape>
 export type Part = z.infer<typeof partShape>
 export type Partition = z.infer<typeof partitionShape>
@@ -184,9 +162,9 @@ export type StoredFile = z.infer<typeof fileShape>
 export type PiecewiseFile = z.infer<typeof piecewiseShape>
 export type Source = z.infer<typeof sourceShape>
 
-/** The manifest is damaged, or has a format that this version does not know. */
+/** The manifest is damaged, or its format is unknown. */
 export class DamagedManifest extends Error {
-  /** The fault and its remedy, without the name of the file. */
+  /** Message without the name of the file. */
   readonly fault: string
 
   constructor(
@@ -200,7 +178,7 @@ export class DamagedManifest extends Error {
   }
 }
 
-/** A newer version of Acervo has written the manifest. An ingest must not replace what it cannot read. */
+/** An ingest must not replace a manifest of a newer version. */
 export class NewerManifest extends DamagedManifest {
   constructor(key: string, format: number) {
     super(
@@ -219,8 +197,7 @@ export class NewerManifest extends DamagedManifest {
 export function parseManifest(text: string, key: string): Manifest {
   try {
     const { manifest_sha256: _own, ...unsealed } = JSON.parse(text) as Record<string, unknown>
-    // Compares the exact text, including keys unknown to this version, so that no flipped bit passes for
-    // another date or count.
+    // Compares the exact text, with keys unknown to this version, so that no flipped bit passes.
     if (sealed(unsealed) !== text) throw new Error('its content differs from its checksum')
     const { format } = unsealed
     if (typeof format === 'number' && format > manifestFormat) throw new NewerManifest(key, format)
@@ -239,13 +216,12 @@ export function manifestText(manifest: Manifest): string {
   return sealed(manifestShape.parse(manifest))
 }
 
-/** Returns JSON whose last key is the SHA-256 of all other keys. */
+/** The last key of the JSON is the SHA-256 of all others. */
 function sealed(manifest: Readonly<Record<string, unknown>>): string {
   const digest = createHash('sha256').update(JSON.stringify(manifest)).digest('hex')
   return `${JSON.stringify({ ...manifest, manifest_sha256: digest }, null, 2)}\n`
 }
 
-/** Returns the fields of a table with their types in Parquet. */
 export function storedFields(table: Table): Manifest['fields'] {
   return table.fields.map((field) => ({
     name: field.name,
@@ -254,31 +230,28 @@ export function storedFields(table: Table): Manifest['fields'] {
   }))
 }
 
-/** Returns the declared units of a table. */
 export function unitsOf({ fields }: Table): NonNullable<Manifest['units']> {
   return Object.fromEntries(
     fields.flatMap(({ name, unit }) => (unit === null ? [] : [[name, unit] as const])),
   )
 }
 
-/** Returns the declared masks of a table. */
 export function masksOf({ fields }: Table): NonNullable<Manifest['masks']> {
   return Object.fromEntries(
     fields.flatMap(({ name, mask }) => (mask === null ? [] : [[name, mask] as const])),
   )
 }
 
-/** Returns the declared order as SQL. */
 export function orderTerms(table: Table, column: (field: string) => string = quotedName): string[] {
   return table.order.map((key) => orderTerm(key, column))
 }
 
-/** Returns whether a snapshot has the fields that the catalog declares now. */
+/** Returns whether a snapshot has the fields declared now. */
 export function holdsFields(manifest: Manifest, table: Table): boolean {
   return JSON.stringify(manifest.fields) === JSON.stringify(storedFields(table))
 }
 
-/** Returns all files of a snapshot except its manifest. */
+/** All files except the manifest. */
 export function filesOf({ parts, files, indexes = [], ...rest }: Manifest): StoredFile[] {
   const { dictionary, codes, row_stores: rowStores = [], row_store: rowStore, orders = [] } = rest
   const ordered = orders.flatMap((order) => [order.positions, order.codes])

@@ -4,10 +4,10 @@ import type { ParsedTexts } from '../catalog/load.ts'
 import { layout } from './layout.ts'
 import type { Store } from './stores/store.ts'
 
-/** Version of the cache. Raise it when the same YAML would be parsed into other values. */
+/** Raise it when the same YAML would be parsed into other values. */
 const format = 'acervo parsed catalog 1'
 
-/** Caches the parsed YAML of a catalog in the warehouse, since parsing takes most of a start. */
+/** Caches the parsed YAML of a catalog, since parsing takes most of a start. */
 export class ParsedCatalog implements ParsedTexts {
   readonly #store: Store
   #parsed: { readonly text: string; readonly root: unknown } | null = null
@@ -28,7 +28,7 @@ export class ParsedCatalog implements ParsedTexts {
     this.#parsed = { text, root }
   }
 
-  /** Stores the parsed catalog for the next start. Call it only under the lock of the files beside the tables. */
+  /** Requires the lock of the files beside the tables. */
   async keep(): Promise<void> {
     if (this.#parsed === null) return
     const { text, root } = this.#parsed
@@ -39,7 +39,7 @@ export class ParsedCatalog implements ParsedTexts {
   }
 }
 
-/** Returns the first line, which identifies the text and verifies the JSON. */
+/** Identifies the text and verifies the JSON. */
 function head(text: string, json: string): string {
   return `${format} ${sha256(text)} ${sha256(json)}`
 }

@@ -6,7 +6,7 @@ import type { Store } from './stores/store.ts'
 import { recordVerified, versionsIn } from './state-files.ts'
 
 /**
- * Returns the manifest of the published snapshot; null if there is none.
+ * Null if nothing is published.
  * @throws DamagedManifest
  */
 export async function publishedOf(store: Store, table: TableName): Promise<Manifest | null> {
@@ -14,7 +14,7 @@ export async function publishedOf(store: Store, table: TableName): Promise<Manif
 }
 
 /**
- * Returns the manifest beside the parts of a snapshot; null if there is none.
+ * Manifest beside the parts of a snapshot; null if there is none.
  * @throws DamagedManifest
  */
 export async function manifestOf(store: Store, table: TableName, id: SnapshotId): Promise<Manifest | null> {
@@ -26,16 +26,15 @@ async function manifestAt(store: Store, key: string): Promise<Manifest | null> {
   return bytes === null ? null : parseManifest(bytes.toString(), key)
 }
 
-/** Returns the snapshots of a table in the warehouse, published or not, newest first. */
+/** Snapshots of a table, published or not, newest first. */
 export async function snapshotsIn(store: Store, table: TableName): Promise<SnapshotId[]> {
   const names = await store.list(layout.table(table))
   return names.filter(isSnapshotId).toSorted().toReversed()
 }
 
 /**
- * Moves a finished local folder into the warehouse, then replaces the pointer. Servers use the old snapshot
- * until the pointer is replaced; after a crash, the pointer is the old or the new one. Call it only under the
- * lock of the table.
+ * Moves a finished local folder into the warehouse, then replaces the pointer, which is the old or the new
+ * one after a crash. Requires the lock of the table.
  * @param folder absolute path
  * @param existingKeys files of the folder that the warehouse already has, with their keys there
  */
@@ -48,17 +47,17 @@ export async function publish(
 ): Promise<void> {
   await writeFile(path.join(folder, fileNames.manifest), manifestText(manifest))
   await store.moveIn(folder, layout.snapshot(table, manifest.snapshot), existingKeys)
-  // All files have been hashed, new ones by this job, reused ones in their previous snapshot.
+  // New files were hashed by this job, reused ones in their previous snapshot.
   await recordVerified(store, table, manifest.snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, manifest.snapshot)
 }
 
-/** Makes an intact snapshot of the warehouse the current one. Call it only under the lock of the table. */
+/** Makes an intact snapshot the current one. Requires the lock of the table. */
 export async function pointTo(store: Store, table: TableName, id: SnapshotId): Promise<void> {
   await copy(store, layout.manifest(table, id), layout.pointer(table))
 }
 
-/** Restores the manifest beside the parts from the pointer if it is missing or differs. */
+/** Restores the manifest beside the parts from the pointer. */
 export async function mendManifest(store: Store, table: TableName, id: SnapshotId): Promise<void> {
   const [manifestFile, pointer] = [
     await store.get(layout.manifest(table, id)),
@@ -68,7 +67,7 @@ export async function mendManifest(store: Store, table: TableName, id: SnapshotI
     await copy(store, layout.pointer(table), layout.manifest(table, id))
 }
 
-/** Copies the text, since a manifest may contain keys unknown to this version. */
+/** Copies the text, which may contain keys unknown to this version. */
 async function copy(store: Store, from: string, to: string): Promise<void> {
   const bytes = await store.get(from)
   if (bytes === null) throw new Error(`${from} is missing`)

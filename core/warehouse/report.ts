@@ -8,20 +8,19 @@ import type { Store } from './stores/store.ts'
 const fieldShape = z.object({
   name: z.string(),
   nulls: z.int(),
-  /** Number of distinct values: exact in tables of up to a million rows, else by HyperLogLog. */
+  /** Exact up to a million rows, else by HyperLogLog. */
   distinct_estimate: z.int().optional(),
-  /** The same number if it is exact. */
   distinct: z.int().optional(),
-  /** As text; long ones are shortened. Null if all values are null. */
+  /** Shortened text; null if all values are null. */
   min: z.string().nullable().optional(),
   max: z.string().nullable().optional(),
   choices: z.array(z.string()).optional(),
-  /** Most frequent values; null if nearly all values are distinct. */
+  /** Null if nearly all values are distinct. */
   top: z
     .array(z.object({ value: z.string(), rows: z.int() }))
     .nullable()
     .optional(),
-  /** Values above `from` up to `to`; the first range includes its start. */
+  /** Ranges above `from` up to `to`; the first one includes `from`. */
   histogram: z.array(z.object({ from: z.string(), to: z.string(), rows: z.int() })).optional(),
 })
 
@@ -43,16 +42,16 @@ const reportShape = z.object({
   fields: z.array(fieldShape),
   seconds: z.record(z.string(), z.number()).default({}),
   /**
-   * Sections of the download, see `format/gzip-sections.ts`: the header, then each part. Absent if an earlier
-   * version wrote the download as several gzip members, which many clients read only up to the first.
+   * See `format/gzip-sections.ts`: the header, then each part. Absent for downloads of several gzip members,
+   * which many clients read only up to the first.
    */
   download_sections: z.array(z.tuple([z.int(), z.int(), z.int()])).optional(),
 })
 
-/** The part of a report that other programs than the ingest read. */
+/** Part of a report that other programs than the ingest read. */
 export type SnapshotReport = z.infer<typeof reportShape>
 
-/** Returns the report of a snapshot; null if it cannot be read, or is not the one that its manifest describes. */
+/** Null if the report is unreadable, or not the one that the manifest describes. */
 export async function readReport(
   store: Store,
   table: Pick<Table, 'dataset' | 'name'>,
@@ -62,7 +61,7 @@ export async function readReport(
   return parseReport(await store.get(key).catch(() => null), manifest)
 }
 
-/** Parses a report; null if its SHA-256 differs from that in the manifest, or if it is invalid. */
+/** Null if the SHA-256 differs from that in the manifest, or the report is invalid. */
 export function parseReport(bytes: Buffer | null, manifest: Manifest): SnapshotReport | null {
   const sha256 = manifest.files.find(({ file }) => file === fileNames.report)?.sha256
   try {

@@ -1,17 +1,13 @@
 import { timeOf, type SnapshotId } from './layout.ts'
 import type { Manifest } from './manifest.ts'
 
-/** Retention of old snapshots, which requests may name and clients may still be reading. */
+/** Old snapshots are retained for requests that name them and clients that read them. */
 export interface Retention {
   readonly count: number
-  /** Minimum time for which a replaced snapshot is retained. */
   readonly graceMs: number
 }
 
-/**
- * Returns snapshots of a table that may be removed; never the current one, nor its predecessor, to which a
- * rollback would return.
- */
+/** Returns removable snapshots; never the current one, nor its predecessor, to which a rollback returns. */
 export function removable(
   ids: readonly SnapshotId[],
   { snapshot: current, previous }: Pick<Manifest, 'snapshot' | 'previous'>,

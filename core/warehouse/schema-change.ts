@@ -1,17 +1,15 @@
 import type { Manifest } from './manifest.ts'
 
-/** Changes of a snapshot in the fields of its predecessor, which may break programs that read them. */
-
 interface SchemaField {
   readonly name: string
   readonly type: string
-  /** Type in Parquet; absent in older manifests. */
+  /** Absent in older manifests. */
   readonly stored?: string | undefined
 }
 
 interface Schema {
   readonly fields: readonly SchemaField[]
-  /** Units of the fields that have one; absent in older manifests. */
+  /** Units by field; absent in older manifests. */
   readonly units?: Readonly<Record<string, string>> | undefined
 }
 
@@ -22,21 +20,20 @@ interface Replaced {
 }
 
 interface SchemaChange {
-  /** `additive` if everything that programs read before is still there. */
+  /** `additive` if programs still find everything that they read before. */
   readonly kind: 'none' | 'additive' | 'breaking'
   readonly added: readonly string[]
   readonly removed: readonly string[]
-  /** Fields that have another name at the same place, in the same type. */
+  /** Fields with another name at the same place, in the same type. */
   readonly renamed: readonly Replaced[]
-  /** Fields of another type that has not all of the earlier values. */
+  /** The new type lacks some of the earlier values. */
   readonly retyped: readonly Replaced[]
-  /** Fields of a type with more values, such as a decimal of more digits. */
+  /** The new type has more values, such as a decimal of more digits. */
   readonly widened: readonly Replaced[]
-  /** Fields whose numbers are in another unit. */
   readonly remeasured: readonly Replaced[]
 }
 
-/** Compares the fields of a snapshot with those of its predecessor; null for a first snapshot. */
+/** Null for a first snapshot. */
 export function schemaChangeOf({ fields, units, before }: Manifest): SchemaChange | null {
   return before === undefined ? null : compareSchemas(before, { fields, units })
 }
@@ -91,14 +88,13 @@ function withoutWidth({ name, from, to }: Replaced): Replaced {
   return { name, from, to }
 }
 
-/** Returns the digits of a decimal type of DuckDB, or of BIGINT; null for other types. */
 function digitsIn(type: string): { precision: number; scale: number } | null {
   const [, precision, scale] =
     /^DECIMAL\((\d+),(\d+)\)$/.exec(type === 'BIGINT' ? 'DECIMAL(19,0)' : type) ?? []
   return precision === undefined ? null : { precision: Number(precision), scale: Number(scale) }
 }
 
-/** Returns whether a type of DuckDB has all values of another one. */
+/** Returns whether a type of DuckDB has all values of another. */
 export function holdsAll(type: string | undefined, narrower: string | undefined): boolean {
   if (type === undefined || narrower === undefined) return false
   const [digits, narrow] = [digitsIn(type), digitsIn(narrower)]
@@ -116,7 +112,6 @@ export function breakingPhrases({ removed, renamed, retyped, remeasured }: Schem
   ]
 }
 
-/** Describes all changes in phrases, the breaking ones first. */
 export function schemaPhrases(change: SchemaChange): string[] {
   return [
     ...breakingPhrases(change),

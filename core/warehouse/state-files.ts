@@ -4,9 +4,9 @@ import { filesOf, type Manifest } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 
 /**
- * Small JSON files beside the snapshots of a table: records of verified files, source hashes, checks,
- * failures and rollbacks. Jobs write them under the lock of the table. A file that is missing, damaged or of
- * another version counts as empty, except for the list of rollbacks.
+ * Small JSON files beside the snapshots: verified files, source hashes, checks, failures and rollbacks. Jobs
+ * write them under the lock of the table. A missing, damaged or foreign file counts as empty, except for
+ * rollbacks.
  */
 
 async function read<T>(store: Store, key: string, shape: z.ZodType<T>): Promise<T | null> {
@@ -27,16 +27,12 @@ async function write(store: Store, key: string, value: unknown): Promise<void> {
   if (before?.toString() !== text) await store.put(key, text)
 }
 
-/** Version of each file in the store (`FileState`), which changes whenever its bytes may have changed. */
+/** A version changes whenever the bytes may have changed. */
 type Versions = ReadonlyMap<string, string>
 
-/** Versions by snapshot and file. */
 const verifiedShape = z.record(z.string(), z.record(z.string(), z.string()))
 
-/**
- * Returns the current versions of the files of a snapshot. Call it before reading the files, so that a later
- * change is not recorded as verified.
- */
+/** Call it before reading the files, so that a later change is not recorded as verified. */
 export async function versionsIn(store: Store, table: TableName, manifest: Manifest): Promise<Versions> {
   const versions = new Map<string, string>()
   for (const { file } of filesOf(manifest)) {
@@ -46,7 +42,7 @@ export async function versionsIn(store: Store, table: TableName, manifest: Manif
   return versions
 }
 
-/** Records the versions of verified files of a snapshot: files of the same version need not be read again. */
+/** Files of these versions need not be read again. */
 export async function recordVerified(
   store: Store,
   table: TableName,
@@ -60,7 +56,6 @@ export async function recordVerified(
   await write(store, key, { [id]: Object.fromEntries(versions), ...Object.fromEntries(otherEntries) })
 }
 
-/** Returns the recorded versions of the files of a snapshot. */
 export async function readVerified(store: Store, table: TableName, id: SnapshotId): Promise<Versions> {
   const noted = await read(store, layout.verified(table), verifiedShape)
   return new Map(Object.entries(noted?.[id] ?? {}))
@@ -68,11 +63,10 @@ export async function readVerified(store: Store, table: TableName, id: SnapshotI
 
 const hashShape = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** UTC time when the file was read. */
   at: z.iso.datetime(),
 })
 
-/** SHA-256 of source files, by the version of each before it was read (see `settledVersion`). */
+/** Hashes by version of each file before it was read (see `settledVersion`). */
 export type RecordedHashes = ReadonlyMap<string, z.infer<typeof hashShape>>
 
 export async function readHashes(store: Store, table: TableName): Promise<RecordedHashes> {
@@ -80,25 +74,22 @@ export async function readHashes(store: Store, table: TableName): Promise<Record
   return new Map(Object.entries(noted ?? {}))
 }
 
-/** Records the hashes of the files of a source, replacing earlier ones. */
 export async function recordHashes(store: Store, table: TableName, hashed: RecordedHashes): Promise<void> {
   const key = layout.hashed(table)
   if (hashed.size === 0 && (await store.get(key)) === null) return
   await write(store, key, Object.fromEntries(hashed))
 }
 
-/** Last check of a source that gave no new snapshot, and its outcome. */
+/** Last check that gave no new snapshot. */
 export interface SourceCheck {
-  /** UTC. */
   readonly at: string
-  /** `held`: the source is not published again, since its snapshot was rolled back. */
+  /** `held`: not published again, since its snapshot was rolled back. */
   readonly outcome: 'unchanged' | 'held' | 'failed'
 }
 
 const unchangedShape = z.object({ at: z.iso.datetime(), outcome: z.enum(['unchanged', 'held']) })
 const failureShape = z.object({ at: z.iso.datetime() })
 
-/** Records a check of a source that gave no new snapshot. */
 export async function recordCheck(
   store: Store,
   table: TableName,
@@ -108,18 +99,16 @@ export async function recordCheck(
   await write(store, layout.lastCheck(table), { at: at.toISOString(), outcome })
 }
 
-/** Writes why a table was not published. Returns the address of the file, for people. */
 export async function writeFailure(store: Store, table: TableName, report: object): Promise<string> {
   await write(store, layout.failure(table), report)
   return `${store.address}/${layout.failure(table)}`
 }
 
-/** Removes the failure of a table after a success. */
 export async function clearFailure(store: Store, table: TableName): Promise<void> {
   await store.remove(layout.failure(table))
 }
 
-/** Returns the last check that published nothing, and the last failure, the later one first. */
+/** Last check that published nothing, and last failure, the later one first. */
 export async function readChecks(store: Store, table: TableName): Promise<SourceCheck[]> {
   const unchanged = await read(store, layout.lastCheck(table), unchangedShape)
   const failure = await read(store, layout.failure(table), failureShape)
@@ -130,9 +119,8 @@ export async function readChecks(store: Store, table: TableName): Promise<Source
 
 const withdrawnShape = z.strictObject({
   snapshot: z.custom<SnapshotId>((id) => typeof id === 'string' && isSnapshotId(id)),
-  /** UTC. */
   at: z.iso.datetime(),
-  /** SHA-256 of the sources. A source with the same hashes and the same definition is not published again. */
+  /** SHA-256 of the sources. Equal sources of the same definition are not published again. */
   sources: z.array(z.string()),
   definition: z.string(),
 })
@@ -140,8 +128,8 @@ const withdrawnShape = z.strictObject({
 type Withdrawn = z.infer<typeof withdrawnShape>
 
 /**
- * Returns the snapshots rolled back since the last publication.
- * @throws Error if the list is damaged, since without it a rolled back snapshot might be published again
+ * Snapshots rolled back since the last publication.
+ * @throws Error if the list is damaged: a rolled back snapshot might be published again
  */
 export async function readRollbacks(store: Store, table: TableName): Promise<Withdrawn[]> {
   const key = layout.withdrawn(table)
@@ -155,7 +143,6 @@ export async function readRollbacks(store: Store, table: TableName): Promise<Wit
   return withdrawn
 }
 
-/** Records a rollback, in addition to earlier ones. */
 export async function recordRollback(
   store: Store,
   table: TableName,
@@ -170,7 +157,6 @@ export async function recordRollback(
   ])
 }
 
-/** Allows every snapshot to be published again. */
 export async function clearRollbacks(store: Store, table: TableName): Promise<void> {
   await store.remove(layout.withdrawn(table))
 }

@@ -4,37 +4,32 @@ import type { Store } from './stores/store.ts'
 
 /**
  * Replaces a file that belongs to no snapshot, and writes its SHA-256 beside it, for `sha256sum -c`.
- * @param file the new file on this machine, which is moved
- * @param name its name in the store
+ * @param file new local file, which is moved
+ * @param name in the store
  */
 export async function replaceSummed(store: Store, file: string, name: string): Promise<void> {
   const line = lineOf(name, (await sumsOf(file)).sha256)
   const before = String((await store.get(layout.sumOf(name))) ?? (await lineOfUnsummed(store, name)))
-  // Both checksums are listed during the exchange: if the job is killed, one of the lines is right.
+  // Lists both checksums during the exchange, so that one is right if the job is killed.
   await store.put(layout.sumOf(name), line + before)
   await store.moveIn(file, name)
   await store.put(layout.sumOf(name), line)
 }
 
-/** Returns the checksum line of a file for which an older version wrote none; empty if there is no file. */
 async function lineOfUnsummed(store: Store, name: string): Promise<string> {
   return (await store.stat(name)) === null ? '' : lineOf(name, await hashBytes(store.read(name)))
 }
 
-/** Returns whether a file is as `replaceSummed` wrote it; true if there is neither file nor sum. */
+/** True also if there is neither file nor sum. */
 export async function isAsSummed(store: Store, name: string): Promise<boolean> {
   const isThere = (await store.stat(name)) !== null
   return hasSum(store, name, isThere ? await hashBytes(store.read(name)) : null)
 }
 
-/**
- * Returns whether the checksum file of a file is valid and lists this SHA-256.
- * @param sha256 hash of the file in the store; null if there is no file
- */
 async function hasSum(store: Store, name: string, sha256: string | null): Promise<boolean> {
   const sums = await store.get(layout.sumOf(name))
   if (sums === null) return sha256 === null
-  // A job that was killed while it replaced the file leaves the sums of both the new and the old file.
+  // A killed job may leave the sums of both files.
   const hashes = sums.toString().split(lineOf(name, '')).slice(0, -1)
   return (
     sha256 !== null &&

@@ -5,7 +5,7 @@ import { hashBytes, hashOf } from './hash.ts'
 import { filesOf, type Manifest, type StoredFile } from './manifest.ts'
 import type { Store } from './stores/store.ts'
 
-/** The bytes of a file differ from the published ones; waiting does not help. */
+/** The bytes differ from the published ones; waiting does not help. */
 export class DamagedFile extends Error {
   constructor(message: string) {
     super(message)
@@ -13,7 +13,7 @@ export class DamagedFile extends Error {
   }
 }
 
-/** A file is missing or incomplete; it may be in transfer. */
+/** The file is missing or incomplete; it may be in transfer. */
 export class MissingFile extends Error {
   constructor(message: string) {
     super(message)
@@ -21,14 +21,10 @@ export class MissingFile extends Error {
   }
 }
 
-/** Maximum number of files that are hashed concurrently. */
 const hashedMax = 2
 
-/** The files of a snapshot, by name. */
 export interface SnapshotFiles {
-  /** Returns the size; null for a missing file. */
   readonly bytes: (file: string) => Promise<number | null>
-  /** Returns the SHA-256, as 64 hexadecimal digits. */
   readonly hash: (file: string) => Promise<string>
 }
 
@@ -58,8 +54,7 @@ export function filesInFolder(
 }
 
 /**
- * Verifies every file of a snapshot: a flipped bit in Parquet often decodes to another value without an
- * error.
+ * Verifies every file: a flipped bit in Parquet often decodes to another value without an error.
  * @param isKnown returns whether a file of the right size needs no hash
  * @throws MissingFile if one is missing or of another size; DamagedFile if its hash differs
  */

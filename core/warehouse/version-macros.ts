@@ -2,13 +2,13 @@ import type { Connection } from '../duckdb/connection.ts'
 import { quotedName, quotedText } from '../sql.ts'
 import type { Manifest } from './manifest.ts'
 
-/** Times in UTC that a macro accepts: a year, or more exact ones such as `2026-01-31 12:00`. */
+/** UTC times of a macro: a year, or more exact ones such as `2026-01-31 12:00`. */
 const timePattern = String.raw`\d{4}(-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d+)?)?)?Z?)?)?)?`
 
 /**
- * Writes two table macros for a table `t` into a DuckDB file. `t_at(version)` returns the rows of a version,
- * by its id or by a time at which it was current; a date means its end. `t_versions()` lists the versions.
- * @param manifests of the retained versions, the newest first
+ * Writes two macros for a table `t`: `t_at(version)` returns the rows of a version, by id or by time; a date
+ * means its end. `t_versions()` lists the versions.
+ * @param manifests retained versions, newest first
  * @param locationSql converts SQL of a path below the base into SQL of a location
  */
 export async function writeVersionMacros(

@@ -18,28 +18,24 @@ export interface PublishedTable {
 interface ViewsOptions {
   /** Absolute local folder with the parts; null if they are remote. */
   readonly warehouse: string | null
-  /** Prefix of `/<dataset>/<table>/<snapshot>/<part>` for users of the file: a folder or an address. */
+  /** Prefix of `/<dataset>/<table>/<snapshot>/<part>`: a folder or an address. */
   readonly base: string
-  /** Absolute folder for DuckDB to spill to. */
   readonly scratch: string
 }
 
-/** A table without a view, since its parts are unreadable; the other tables have their views. */
+/** The parts are unreadable; the other tables have their views. */
 export interface OmittedTable {
   readonly published: PublishedTable
   readonly error: unknown
 }
 
-/**
- * DuckDB variable with the location of the parts, for users who have moved them: `set variable acervo_files =
- * '/mnt/warehouse'`.
- */
+/** Location of the parts, for users who have moved them: `set variable acervo_files = '/mnt/warehouse'`. */
 const baseVariable = 'acervo_files'
 
 /**
- * Writes a DuckDB file with a schema per dataset. Each table has a view over its parts, with comments from
- * the catalog, and macros for its versions. DuckDB reads the parts when it creates a view. So the variable
- * points to local files meanwhile: the parts, or empty files with the same columns.
+ * Writes a DuckDB file with a schema per dataset: views of the tables, comments from the catalog, and macros
+ * for versions. DuckDB reads the parts when it creates a view, so the variable points to local files
+ * meanwhile, perhaps to empty ones.
  */
 export async function writeViews(
   file: string,
@@ -86,7 +82,6 @@ export async function writeViews(
   return omittedTables
 }
 
-/** Writes empty Parquet files in place of the parts. */
 async function writeStandIns(
   db: Connection,
   { table, manifest: { fields, parts, snapshot } }: PublishedTable,
@@ -110,7 +105,7 @@ async function writeView(db: Connection, published: PublishedTable, base: string
   await commentFields(db, name, table.fields)
 }
 
-/** Maximum number of commented columns: each comment copies DuckDB's data about all columns. */
+/** Each comment copies DuckDB's data about all columns. */
 const commentedFieldsMax = 500
 
 async function commentFields(db: Connection, name: string, fields: readonly Field[]): Promise<void> {
@@ -135,10 +130,6 @@ function rowsSql({ dataset, table, manifest }: PublishedTable, base: string): st
   return `select ${names.join(', ')} from read_parquet([${parts.join(', ')}])`
 }
 
-/**
- * SQL: the location of a file.
- * @param below SQL of its path below the base
- */
 function locationSql(below: string, base: string): string {
   return `coalesce(getvariable(${quotedText(baseVariable)}), ${quotedText(base)}) || ${below}`
 }

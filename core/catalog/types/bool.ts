@@ -1,6 +1,5 @@
 import { plainType, unchangedSql, type FieldTypeRow } from './field-type.ts'
 
-/** Parses true, false, 1 or 0, in any case; null for other texts. */
 export function readTruth(text: string): 'true' | 'false' | null {
   const word = text.toLowerCase()
   if (word === 'true' || word === '1') return 'true'

@@ -3,8 +3,7 @@ import { asText, plainType, type FieldTypeRow } from './field-type.ts'
 const expected = 'a calendar date as YYYY-MM-DD, such as 2020-06-12'
 
 /**
- * Returns a valid date as YYYY-MM-DD; null for other texts. Also accepts DD/MM/YYYY, which clients of
- * Brasil.IO use.
+ * Returns a valid date as YYYY-MM-DD; null for other texts. Accepts DD/MM/YYYY too, for clients of Brasil.IO.
  */
 export function dateOf(text: string): string | null {
   const iso = text.replace(/^(\d{2})\/(\d{2})\/(\d{4})$/, '$3-$2-$1')

@@ -10,13 +10,12 @@ import {
   type FieldTypeRow,
 } from './field-type.ts'
 
-/** Digits may be missing on one side of the point: `.5` and `5.` are 0.5 and 5. */
+/** Accepts `.5` and `5.` for 0.5 and 5. */
 function pattern({ precision, scale }: Digits): string {
   const fraction = scale === 0 ? '0+' : `[0-9]{1,${scale}}0*`
   return `-?(0*[0-9]{1,${precision - scale}}(\\.(${fraction})?)?|\\.${fraction})`
 }
 
-/** Exact numbers with a fixed number of decimal places. */
 export const decimal: FieldTypeRow = {
   ...plainType,
   hasDigits: true,
@@ -46,7 +45,7 @@ export const decimal: FieldTypeRow = {
   // to_json would write 12.0 for a decimal without fraction.
   json: (column, { scale }) => (scale === 0 ? `${column}::hugeint` : column),
   wire: plainNumber,
-  // JSON omits zeros at the end of decimals with few digits, and may write an exponent.
+  // JSON omits final zeros of decimals, and may write an exponent.
   csvOfJson: (json, { scale }) => {
     if (json.includes('e')) return Number(json).toFixed(scale)
     const [integer = '', fraction = ''] = json.split('.')

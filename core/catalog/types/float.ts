@@ -2,7 +2,6 @@ import { asNumber, matches, plainNumber, plainType, unchangedSql, type FieldType
 
 const pattern = '-?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?'
 
-/** Maximum number of significant digits: a double has no more. */
 const significantMax = 17
 
 // Stores -0 as 0, since the dictionary of a Parquet column would keep only one of the two.
@@ -14,7 +13,7 @@ const [exponentMax, exponentMin] = [16, -4]
 /** Matches numbers that JSON and DuckDB write in the same way. */
 const plainDouble = /^-?(?:[1-9]\d{0,14}\.\d+|0\.(?:0|0{0,3}[1-9]\d*))$/
 
-/** Formats a JSON number as DuckDB formats a double: the fewest digits that identify it, as in `5.0` or `1e-07`. */
+/** Formats a JSON number as DuckDB does: the fewest digits that identify a double, as in `5.0` or `1e-07`. */
 function doubleText(json: string): string {
   if (plainDouble.test(json)) return json
   const number = Number(json)
@@ -43,7 +42,7 @@ export const float: FieldTypeRow = {
     `${rendered} = ${text} || '.0'`,
     `rtrim(${rendered}, '0') = rtrim(${text}, '0')`,
   ],
-  // Refuses texts with more digits than a double has, and numbers that are so small that they become 0.
+  // Refuses excess digits, and numbers so small that they become 0.
   representable: (text, value) => {
     const digits = `regexp_replace(regexp_extract(${text}, '^-?([0-9.]*)', 1), '[.]|^[0.]+|[0.]+$', '', 'g')`
     return `isfinite(${value}) and length(${digits}) <= ${significantMax} and (${value} <> 0 or ${digits} = '')`

@@ -13,7 +13,6 @@ const withoutTexts = (text: string): string => `regexp_replace(${text}, '"(?:[^"
 const isJson = (text: string): string =>
   `json_valid(${text}) and not regexp_matches(${withoutTexts(text)}, '(?i)nan|inf|,\\s*[\\]}]')`
 
-/** JSON as in the source: members in their order, numbers with all digits. */
 export const json: FieldTypeRow = {
   ...plainType,
   pattern: () => '(?s).*',

@@ -7,11 +7,10 @@ const expected = 'a list of texts as JSON, such as ["water", "soil, air"]'
 const text = '"(?:[^"\\\\]|\\\\.)*"'
 const pattern = `\\s*\\[\\s*(?:${text}\\s*(?:,\\s*${text}\\s*)*)?\\]\\s*`
 
-/** SQL: a list as JSON with the escapes of DuckDB and without spaces; null if it is invalid. */
+/** SQL: a list as JSON with DuckDB's escapes, without spaces; null if invalid. */
 const written = (list: string): string =>
   `case when json_valid(${list}) and regexp_full_match(${list}, '${pattern}') then to_json(from_json(${list}, '["varchar"]'))::varchar end`
 
-/** Lists of texts, in the order of the source: stored as JSON, which every reader of Parquet and CSV can parse. */
 export const list: FieldTypeRow = {
   ...json,
   parts: 'texts',

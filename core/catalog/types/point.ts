@@ -11,7 +11,6 @@ const pattern = `${pair}|${wellKnown}`
 
 const lengthMax = 200
 
-/** Replacements that remove redundant characters from a number, applied in this order. */
 const shortenings = [
   ['^\\+', ''],
   ['^(-?)0+([0-9])', '\\1\\2'],
@@ -32,7 +31,6 @@ const short = (text: string): string =>
     text,
   )
 
-/** SQL: latitude and longitude without redundant digits. */
 const written = (point: string): string => {
   const part = (ofPair: number, ofText: number): string =>
     shortSql(
@@ -45,7 +43,7 @@ const written = (point: string): string => {
 const isPlace = (latitude: number, longitude: number): boolean =>
   Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
 
-/** A place on earth: latitude and longitude in degrees of WGS 84, with the digits of the source. */
+/** Latitude and longitude in degrees of WGS 84, with the digits of the source. */
 export const point: FieldTypeRow = {
   ...json,
   parts: 'degrees',

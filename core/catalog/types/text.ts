@@ -1,7 +1,6 @@
 import { plainType, unchangedSql, type FieldTypeRow } from './field-type.ts'
 import { compareBytes } from '../../text.ts'
 
-/** Any text, such as a name or a code. */
 export const string: FieldTypeRow = {
   ...plainType,
   isText: true,

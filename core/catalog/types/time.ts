@@ -4,7 +4,7 @@ const pattern = '[0-9]{1,2}:[0-5][0-9]:[0-5][0-9]'
 
 const padded = (text: string): string => `lpad(${text}, 8, '0')`
 
-/** Times of day, to the second. Hours go up to 99, since timetables continue counting after midnight. */
+/** Times to the second. Hours go up to 99, since timetables count on after midnight. */
 export const time: FieldTypeRow = {
   ...plainType,
   moment: 'time',

@@ -25,7 +25,6 @@ const entryBytes = 8
 const sectionBytes = 12
 const sumBytes = 4
 
-/** Returns the bytes that end a file of chunks. */
 export function directoryOf(chunks: readonly Omit<Chunk, 'start'>[]): Buffer {
   const directory = Buffer.alloc(chunks.length * entryBytes)
   const sections = Buffer.alloc(Math.ceil(chunks.length / sectionChunks) * sectionBytes)
@@ -51,10 +50,6 @@ class ChunkLocations {
   readonly #directory: Buffer
   readonly #starts: Float64Array
 
-  /**
-   * @param directory bytes of its part of the directory
-   * @param firstStart position of the first chunk
-   */
   constructor(directory: Buffer, firstStart: number) {
     this.#directory = directory
     this.#starts = new Float64Array(directory.length / entryBytes)
@@ -65,12 +60,10 @@ class ChunkLocations {
     }
   }
 
-  /** Size in memory, in bytes. */
   get length(): number {
     return this.#directory.length + this.#starts.byteLength
   }
 
-  /** @param index of the chunk in its section, from 0 */
   chunk(index: number): Chunk {
     return {
       start: this.#starts[index] ?? 0,
@@ -84,10 +77,9 @@ class ChunkLocations {
 export type ChunkDirectory = Buffer | ChunkLocations
 
 interface ChunkSource {
-  /** Size in bytes. */
   readonly bytes: number
   readonly chunks: number
-  /** Expected last four bytes: an intact file of another table has others. */
+  /** Last four bytes, which differ in files of other tables. */
   readonly directorySum: number
   readonly read: (start: number, length: number) => Buffer
   readonly damaged: (problem: string) => Error
@@ -104,10 +96,6 @@ export class ChunkFile {
     this.#source = source
   }
 
-  /**
-   * Returns where a chunk is.
-   * @throws the error for a damaged file
-   */
   locate(number: number): Chunk {
     const section = Math.floor(number / sectionChunks)
     let location = this.#locations.get(section)
@@ -124,7 +112,7 @@ export class ChunkFile {
   }
 
   /**
-   * Reads chunks, and the gaps between them, in a single read.
+   * Reads chunks and the gaps between them at once.
    * @param chunks ascending
    * @throws the error for a damaged file
    */
@@ -150,7 +138,6 @@ export class ChunkFile {
     return new ChunkLocations(directory, Number(sections.readBigUInt64LE(section * sectionBytes)))
   }
 
-  /** Returns the sections and their CRC-32. */
   #readSections(): Buffer {
     const { chunks, bytes, directorySum, read } = this.#source
     const length = Math.ceil(chunks / sectionChunks) * sectionBytes + sumBytes

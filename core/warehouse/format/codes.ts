@@ -2,10 +2,8 @@ import zlib from 'node:zlib'
 import type { ChunkFile } from './chunk-file.ts'
 
 /**
- * The layout of the codes of a snapshot. The code of a value is its index in the sorted distinct values of
- * the field, from 0; null comes last. The chunks follow each other in this order, each of them deflated (RFC
- * 1951):
- *
+ * The layout of the codes of a snapshot. A code is the index in the sorted distinct values of a field, from
+ * 0; null comes last. Deflated chunks (RFC 1951) follow in this order:
  * - section 0: counts and groups of field 0 (counts, group 0, group 1, ...), then of field 1, ...
  * - section 1: the same for the next 16 groups of rows, ...
  */
@@ -15,20 +13,17 @@ export const groupRows = 16_384
 export const sectionGroups = 16
 export const sectionRows = groupRows * sectionGroups
 
-/**
- * Maximum number of distinct values of a field with codes: a code has at most two bytes, and the last code
- * means null.
- */
+/** A code has at most two bytes, and the last code means null. */
 export const codedValuesMax = 65_535
 
-/** Maximum number of bytes of the distinct values of a coded field, since a server keeps them in memory. */
+/** A server keeps the distinct values in memory. */
 export const codedBytesMax = 4_000_000
 
 export type Codes = Uint8Array | Uint16Array
 
 const isNarrow = (values: number): boolean => values < 256
 
-/** Returns the number of bytes of a code, for a field with this many distinct values. */
+/** @param values number of distinct values of the field */
 export function codeBytes(values: number): number {
   return isNarrow(values) ? 1 : 2
 }
@@ -41,12 +36,11 @@ export function sectionCount(rows: number): number {
   return Math.ceil(rows / sectionRows)
 }
 
-/** Allocates the codes of some rows, for a field with this many distinct values. */
 export function codesOf(values: number, rows: number): Codes {
   return isNarrow(values) ? new Uint8Array(rows) : new Uint16Array(rows)
 }
 
-/** Writes the low bytes of all codes, then the high bytes, since similar bytes compress better side by side. */
+/** Writes all low bytes, then all high bytes: similar bytes compress better side by side. */
 export function packGroup(codes: Codes): Uint8Array {
   if (codes instanceof Uint8Array) return codes
   const planes = new Uint8Array(2 * codes.length)
@@ -59,8 +53,7 @@ export function packGroup(codes: Codes): Uint8Array {
 }
 
 /**
- * Restores the codes of a group.
- * @param planes result of `packGroup`
+ * Inverse of `packGroup`.
  * @param values number of distinct values of the field
  */
 export function unpackGroup(planes: Uint8Array, values: number): Codes {
@@ -72,8 +65,7 @@ export function unpackGroup(planes: Uint8Array, values: number): Codes {
 }
 
 /**
- * Counts the rows of a section by code: in each group if codes take one byte, else in the whole section.
- * @param groups codes of each group of the section
+ * Counts rows by code: per group if codes take one byte, else per section.
  * @returns counts of the first group, then of the next one
  */
 export function countCodes(groups: readonly Codes[], values: number): Uint32Array {
@@ -90,17 +82,15 @@ export function countCodes(groups: readonly Codes[], values: number): Uint32Arra
   return counts
 }
 
-/** Returns the number of counts per code in a section with this many groups. */
 export function countsOf(groups: number, values: number): number {
   return isNarrow(values) ? groups : 1
 }
 
-/** Returns the number of counts per code in all sections of a field with this many rows. */
 export function countsOfAll(rows: number, values: number): number {
   return isNarrow(values) ? groupCount(rows) : sectionCount(rows)
 }
 
-/** Compression level: higher ones take more than twice the time, and save about 4 %. */
+/** Higher levels take over twice the time, and save about 4 %. */
 const deflateLevel = 4
 
 export const deflated = (bytes: Uint8Array): Promise<Uint8Array> =>
@@ -119,18 +109,18 @@ export function codesChunks({ rows, fields }: Shape): number {
   return fields * (sectionCount(rows) + groupCount(rows))
 }
 
-/** Returns the index of the chunk with the counts of a section. */
+/** Index of the chunk with the counts of a section. */
 export function countsChunk({ rows, fields }: Shape, field: number, section: number): number {
   const groups = Math.min(sectionGroups, groupCount(rows) - section * sectionGroups)
   return section * fields * (1 + sectionGroups) + field * (1 + groups)
 }
 
-/** Returns the index of the chunk with the codes of a group. */
+/** Index of the chunk with the codes of a group. */
 export function groupChunk(shape: Shape, field: number, group: number): number {
   return countsChunk(shape, field, Math.floor(group / sectionGroups)) + 1 + (group % sectionGroups)
 }
 
-/** Returns the number of rows with each code of a field in a section; see `countCodes`. */
+/** Rows with each code of a field in a section; see `countCodes`. */
 export function readCounts(file: ChunkFile, shape: Shape, field: number, section: number): Uint32Array {
   const bytes = zlib.inflateRawSync(file.read(countsChunk(shape, field, section)))
   return new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))

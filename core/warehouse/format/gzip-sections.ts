@@ -1,12 +1,10 @@
 import zlib from 'node:zlib'
 
 /**
- * A gzip file of one member (RFC 1952), whose deflate data consists of sections. Each section ends at the end of
- * a byte, and refers to nothing before it. So sections can be compressed concurrently, inflated alone, and copied
- * into another file.
+ * A gzip file of one member (RFC 1952). Its deflate sections end at a byte and refer to nothing before, so
+ * they are compressed concurrently, inflated alone, and copied into other files.
  */
 
-/** Compressed bytes, uncompressed bytes, and CRC-32 of the uncompressed bytes. */
 export type GzipSection = readonly [packed: number, unpacked: number, crc32: number]
 
 /** Deflate, no flags, no time, unknown system. The first section follows. */
@@ -29,7 +27,7 @@ export function sectionStart(sections: readonly GzipSection[], index: number): n
   return sections.slice(0, index).reduce((offset, [packed]) => offset + packed, gzipHeader.length)
 }
 
-/** Returns a deflate block that has some bytes as they are, at most 65,535. */
+/** Stores at most 65,535 bytes as they are. */
 export function storedBlock(bytes: Uint8Array): Buffer {
   const header = Buffer.alloc(5)
   header.writeUInt16LE(bytes.length, 1)
@@ -37,10 +35,10 @@ export function storedBlock(bytes: Uint8Array): Buffer {
   return Buffer.concat([header, bytes])
 }
 
-/** Maximum size of a text that is not compressed, in bytes: zlib takes longer to begin than to compress it. */
+/** Shorter texts take zlib longer to begin than to compress. */
 const storedTextMax = 500
 
-/** Builds a gzip file from texts, and from deflate blocks that end with a byte and refer to nothing before them. */
+/** Builds a gzip file from texts and from deflate blocks that end with a byte and refer to nothing before. */
 export class GzipBuilder {
   readonly #pieces: Uint8Array[] = [gzipHeader]
   readonly #sections: GzipSection[] = []
@@ -78,9 +76,8 @@ export class GzipBuilder {
   }
 }
 
-/** Returns the CRC-32 of two texts after each other, of which only the sums are known. */
 export function combinedCrc(first: number, second: number, secondBytes: number): number {
-  // A checksum is a polynomial whose highest bit is x^0. Each further byte multiplies it by x^8.
+  // A checksum is a polynomial whose highest bit is x^0; each further byte multiplies it by x^8.
   let shifted = first
   for (let [bytes, bit] = [secondBytes, 0]; bytes > 0; bytes = Math.floor(bytes / 2), bit += 1) {
     if (powers[bit] === undefined) powers.push(product(powers[bit - 1] ?? 0, powers[bit - 1] ?? 0))
@@ -89,7 +86,6 @@ export function combinedCrc(first: number, second: number, secondBytes: number):
   return (shifted ^ second) >>> 0
 }
 
-/** The polynomials x^8, x^16, x^32 and so on. */
 const powers = [1 << 23]
 
 function product(a: number, b: number): number {

@@ -9,7 +9,7 @@ export function inAlphabet<T extends Pick<Field, 'name'>>(fields: readonly T[]):
 }
 
 /**
- * SQL: a row of `part` as JSON in one line (spec: Row).
+ * SQL: a row as JSON in one line (spec: Row).
  * @param fields in the order of the keys
  */
 export function rowJson(fields: readonly Field[]): string {

@@ -17,22 +17,21 @@ import { storedBlock } from './gzip-sections.ts'
  * A text of more than 16 MB is not stored: its chunk is empty, and its sum 0.
  */
 
-/** Number of rows in a text chunk: a divisor of the usual page sizes, whose pages then consist of complete chunks. */
+/** A divisor of the usual page sizes, whose pages then consist of complete chunks. */
 export const chunkRows = 25
 /** Number of text chunks that an index chunk describes. */
 export const indexedChunks = 64
 /** Number of rows that an index chunk describes. */
 export const indexedRows = indexedChunks * chunkRows
 
-/** Maximum size of a stored text in bytes; DuckDB reads longer rows from the part. */
+/** DuckDB reads longer rows from the part. */
 export const textBytesMax = 16_000_000
 
-/** Returns the number of text chunks of a part; index chunks follow them. */
+/** Index chunks follow the text chunks. */
 export function textChunks(rows: number): number {
   return Math.ceil(rows / chunkRows)
 }
 
-/** Returns the number of all chunks of a part. */
 export function storeChunks(rows: number): number {
   return textChunks(rows) + Math.ceil(rows / indexedRows)
 }
@@ -43,13 +42,13 @@ const level = 3
 /** The last block of a text chunk: a comma, not compressed. */
 export const commaBlock = storedBlock(Buffer.from(','))
 
-/** Describes a text: its CRC-32 without the last comma, and where each row ends in it, after its comma. */
+/** CRC-32 of a text without its last comma, and the end of each row, after its comma. */
 export interface IndexedText {
   readonly sum: number
   readonly ends: readonly number[]
 }
 
-/** Returns the text chunk of at most 25 rows, each with a comma after it. */
+/** Adds a comma after each of at most 25 rows. */
 export function encodeText(text: Uint8Array): Buffer {
   // A smaller window and less memory take less time; nothing in a short text is further away.
   const windowBits = text.length > 2 ** 14 ? 15 : 14
@@ -57,7 +56,6 @@ export function encodeText(text: Uint8Array): Buffer {
   return Buffer.concat([zlib.deflateRawSync(text.subarray(0, -1), options), commaBlock])
 }
 
-/** Returns the index chunk of at most 64 texts. */
 export function encodeIndex(texts: readonly IndexedText[]): Buffer {
   const chunk = new DataView(new ArrayBuffer(4 * texts.reduce((sum, { ends }) => sum + 1 + ends.length, 0)))
   let offset = 0
@@ -80,25 +78,22 @@ export function inflateTexts(chunks: Uint8Array, bytes: number): Buffer {
   return zlib.inflateRawSync(chunks, options)
 }
 
-/** The index chunk of some rows. */
 export class RowIndex {
   readonly #numbers: DataView
   readonly #texts: number
   readonly #rows: number
 
-  /** @param rows number of rows that the chunk describes */
   constructor(chunk: Uint8Array, rows: number) {
     this.#numbers = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     this.#texts = textChunks(rows)
     this.#rows = rows
   }
 
-  /** Returns the CRC-32 of a text without its last comma. */
+  /** CRC-32 of a text without its last comma. */
   sum(text: number): number {
     return this.#numbers.getUint32(4 * text, true)
   }
 
-  /** Returns the size of a text in bytes. */
   size(text: number): number {
     return this.end(Math.min(this.#rows, (text + 1) * chunkRows) - 1)
   }
@@ -117,12 +112,11 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 
 /** Finds the values of a row in its text, without parsing them, so that numbers keep their digits. */
 export class RowValues {
-  /** Offsets of the start and end of each value of the last row, by the index of its field. */
+  /** Start and end of each value of the last row, by field index. */
   readonly starts: Uint32Array
   readonly ends: Uint32Array
   readonly #names: readonly number[]
 
-  /** @param fields in alphabetical order, as in the text */
   constructor(fields: readonly Pick<Field, 'name'>[]) {
     // Each name follows a brace or a comma, and a colon follows it.
     this.#names = fields.map(({ name }) => Buffer.byteLength(quotedJson(name)) + 2)
@@ -131,8 +125,8 @@ export class RowValues {
   }
 
   /**
-   * Finds the values of the row that begins at an offset of a text.
-   * @param count number of fields, the first ones, whose values are needed
+   * Finds the values of the row at an offset of a text.
+   * @param count number of the first fields whose values are needed
    */
   find(text: Uint8Array, row: number, count = this.#names.length): void {
     let offset = row

@@ -7,13 +7,12 @@ import type { FileState, PinnedFile, Store } from './store.ts'
 const folderName = '.remembered'
 
 /**
- * A read-only remote warehouse that caches the last content of its small files on disk, even across restarts.
- * While the store is unavailable, it returns the cached content. Files of a snapshot never change, so for
- * them one failed read is enough. `stat` is never cached, so that a failed check for changes is noticed.
+ * A read-only remote warehouse that caches its small files on disk, even across restarts, and returns the
+ * cached content while the store is unavailable. Files of a snapshot never change, so one failed read is
+ * enough for them. `stat` is never cached, so that failed checks are noticed.
  */
 export class CachedStore implements Store {
   readonly #store: Store
-  /** Hash of the cached content by local path; empty for a missing file. */
   readonly #digests = new Map<string, string>()
   readonly #listed = new Map<string, readonly string[]>()
 
@@ -98,7 +97,6 @@ export class CachedStore implements Store {
     return readOnly()
   }
 
-  /** Deletes the cached files of removed snapshots. */
   async #forgetBut(folder: string, names: readonly string[]): Promise<void> {
     const removedNames = (this.#listed.get(folder) ?? []).filter((name) => !names.includes(name))
     this.#listed.set(folder, names)
@@ -110,10 +108,7 @@ export class CachedStore implements Store {
       }
   }
 
-  /**
-   * Returns whether the store is unavailable. If it is not, a failed read must not be answered with content
-   * that may be outdated.
-   */
+  /** An available store must not be answered for with outdated content. */
   async #isAway(key: string): Promise<boolean> {
     return this.#store.stat(key).then(
       () => false,
@@ -125,7 +120,6 @@ export class CachedStore implements Store {
     return path.join(this.localFolder, folderName, createHash('sha256').update(subject).digest('hex'))
   }
 
-  /** Returns the current content, or the last known one if reading fails. */
   async #remembering(
     subject: string,
     request: () => Promise<string | null>,

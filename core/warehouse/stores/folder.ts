@@ -7,13 +7,10 @@ import { fingerprint } from '../fingerprint.ts'
 import type { FileState, Store } from './store.ts'
 
 const readBytes = 1024 * 1024
-/** Extension of files that are being written; a killed process may leave some behind. */
+/** A killed process may leave drafts behind. */
 const draftEnding = '.draft'
 
-/**
- * A warehouse in a local folder. Files are synced before they are renamed, and their folders afterwards, so
- * that they survive a power cut.
- */
+/** Syncs files before they are renamed, and their folders afterwards, so that they survive a power cut. */
 export class FolderStore implements Store {
   readonly address: string
   readonly localFolder: string
@@ -30,8 +27,7 @@ export class FolderStore implements Store {
   }
 
   async get(key: string): Promise<Buffer | null> {
-    // Synchronously: a start reads some small files of each table, and Node's pool takes several times as
-    // long.
+    // Synchronous: Node's pool takes several times as long for the small files of a start.
     return orNull(async () => readFileSync(this.#pathOf(key)))
   }
 
@@ -135,7 +131,6 @@ async function syncTree(place: string): Promise<void> {
   await synced(place, isFolder ? 'r' : 'r+')
 }
 
-/** Opens a file or folder, optionally writes a text, and syncs it. */
 async function synced(place: string, flags: 'r' | 'r+' | 'w', text?: string): Promise<void> {
   const handle = await open(place, flags)
   try {

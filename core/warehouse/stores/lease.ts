@@ -8,8 +8,8 @@ import { WriteConflict } from './store.ts'
 export interface LeaseFile {
   readonly address: string
   /**
-   * Returns the tag of the written file, like `replace`. Both throw WriteConflict if another process has
-   * written it meanwhile.
+   * Returns the tag of the written file, like `replace`. Both throw WriteConflict after another process has
+   * written it.
    */
   readonly create: (text: string) => Promise<string>
   readonly replace: (text: string, tag: string) => Promise<string>
@@ -25,9 +25,8 @@ export interface LeaseOptions {
 const leaseMsDefault = 15_000
 
 /**
- * A lock in a file of a remote store, which its holder renews regularly. A waiting process takes it after
- * seeing no renewal for the duration of a lease. It uses only its own clock, since the clocks of machines may
- * differ.
+ * A lock in a file of a remote store, renewed regularly by its holder. A waiting process takes it after the
+ * duration of a lease without renewal, by its own clock, since clocks of machines may differ.
  */
 export class Lease {
   readonly #leased: LeaseFile
@@ -49,7 +48,7 @@ export class Lease {
   }
 
   /**
-   * Acquires a lease; waits only if its holder may be dead.
+   * Waits only if the holder may be dead.
    * @throws LockHeld if its holder is alive
    */
   static async acquire(leased: LeaseFile, { leaseMs = leaseMsDefault }: LeaseOptions): Promise<Lease> {
@@ -76,10 +75,7 @@ export class Lease {
     }
   }
 
-  /**
-   * Requires that this process still holds the lease.
-   * @throws Error if another process has taken it, or may have
-   */
+  /** @throws Error if another process has taken the lease, or may have */
   require(): void {
     if (this.#isLost || performance.now() - this.#renewedAt > this.#leaseMs)
       throw new Error(
@@ -116,7 +112,6 @@ export class Lease {
   }
 }
 
-/** Returns the process id of a holder on this machine. */
 function holderOf(text: string): number | null {
   const [host, pid] = text.split(' ')
   return host === os.hostname() ? Number(pid) : null

@@ -9,35 +9,29 @@ import { hashOf } from '../hash.ts'
 import { FileUnavailable, type PinnedFile } from './store.ts'
 
 interface LocalFilesOptions {
-  /** Absolute local folder, used by one process alone. */
   readonly folder: string
   readonly bytesMax: number
-  /** Reads a file of the remote store. */
   readonly read: (key: string) => AsyncIterable<Uint8Array>
 }
 
 interface Here {
   bytes: number
   holders: number
-  /** Version of the local file when it was verified; null if unknown. */
+  /** When it was verified; null if unknown. */
   version: string | null
   coming: Promise<void> | null
 }
 
-/** Verified files, one per line, for the next start. */
 const noteName = '.verified'
-/** Maximum number of fetches of a file, since a store may return truncated or changed bytes. */
 const triesMax = 2
-/** Timeout if all local files are in use. */
 const roomPatienceMs = 10_000
 
 /**
- * Local copies of files of a remote warehouse, in limited space: the least recently used are evicted. Each
- * file is verified before its first use.
+ * Local copies of remote files in limited space: evicts the least recently used. Verifies each before its
+ * first use.
  */
 export class LocalFiles {
   readonly #options: LocalFilesOptions
-  /** By key, the last used last. */
   readonly #files = new Map<string, Here>()
   readonly #freed = new Set<() => void>()
   #bytes = 0
@@ -47,7 +41,6 @@ export class LocalFiles {
     this.#options = options
   }
 
-  /** Bytes of local files, including those being fetched. */
   get bytes(): number {
     return this.#bytes
   }
@@ -80,7 +73,6 @@ export class LocalFiles {
     }
   }
 
-  /** Returns whether a file fits without evicting another. */
   async hasRoomFor({ key, bytes }: PinnedFile): Promise<boolean> {
     this.#opened ??= this.#open()
     await this.#opened
@@ -190,7 +182,7 @@ export class LocalFiles {
     this.#freed.delete(stopWaiting)
   }
 
-  /** Deletes a file synchronously, so that no other call runs while it is half removed. */
+  /** Synchronous, so that no other call runs while a file is half removed. */
   #drop(key: string, entry: Here): void {
     this.#files.delete(key)
     this.#count(entry, 0)
@@ -206,7 +198,6 @@ export class LocalFiles {
     return path.join(this.#options.folder, noteName)
   }
 
-  /** Loads the files of an earlier process, and their recorded versions. */
   async #open(): Promise<void> {
     const { folder } = this.#options
     await mkdir(folder, { recursive: true })
@@ -235,7 +226,6 @@ export class LocalFiles {
   }
 }
 
-/** The fetched bytes are not the published ones. */
 class OtherBytes extends Error {
   constructor() {
     super('the file in the store differs from the published one')

@@ -6,17 +6,15 @@ import { S3Store } from './s3.ts'
 import type { Store } from './store.ts'
 
 interface StoreOptions {
-  /** Local folder for fetched files, and for files before they are uploaded. */
   readonly localFolder: string
-  /** True for a process that only reads; it continues with the last known state while the store is unavailable. */
+  /** A process that only reads continues with the last known state while the store is unavailable. */
   readonly isOnlyRead?: boolean
-  /** Limit of fetched files, in bytes. */
   readonly localBytesMax?: number
-  /** Time after which the lock of a silent job expires, unless the operating system releases it earlier. */
+  /** Time after which the lock of a silent job expires, at the latest. */
   readonly leaseMs?: number
 }
 
-/** Functions that open a store, by the scheme of its address; a `WAREHOUSE` without a scheme is a folder. */
+/** A `WAREHOUSE` without a scheme is a folder. */
 const kinds: Readonly<Record<string, (address: string, options: StoreOptions) => Store>> = {
   file: (address) => new FolderStore(fileURLToPath(address)),
   s3: (address, { localFolder: folder, localBytesMax: bytesMax, leaseMs, isOnlyRead }) => {

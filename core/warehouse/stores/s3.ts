@@ -18,30 +18,23 @@ import { Lease, type LeaseOptions, type LeaseFile } from './lease.ts'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
-/** Size of a piece of an upload in bytes; a store accepts 10,000 pieces. */
+/** A store accepts 10,000 pieces of an upload. */
 const pieceBytes = 16 * 1024 * 1024
-/** Maximum number of files that are removed concurrently. */
 const transfersMax = 4
-/** Maximum number of attempts of a request that failed in transfer, or by a fault of the store. */
 const attemptsMax = 4
 const connectMs = 3000
-/** Timeout of a request that transfers no byte. */
 const silenceMs = 20_000
 
 interface S3Options {
-  /** Local folder for fetched files and work in progress. */
   readonly folder: string
-  /** Limit of fetched files, in bytes. */
   readonly bytesMax?: number
   readonly lease?: LeaseOptions
 }
 
 /**
- * A warehouse in an object store with the S3 protocol. Credentials, region and endpoint come from the
- * variables `AWS_...` of the environment and other standard sources of the SDK.
- *
- * A small file is replaced only if it has not changed since this process last read it, so that one of two
- * concurrent jobs fails. If a write is repeated after a lost answer, reading the file shows whether it
+ * An object store with the S3 protocol. Credentials, region and endpoint come from variables `AWS_...` and
+ * other sources of the SDK. A small file is replaced only if it has not changed since this process read it,
+ * so that one of two concurrent jobs fails. After a lost answer to a write, reading the file shows whether it
  * succeeded.
  */
 export class S3Store implements Store {
@@ -53,7 +46,7 @@ export class S3Store implements Store {
   readonly isRemote = true
   readonly #files: LocalFiles
   readonly #lease: LeaseOptions
-  /** ETag of each file as last read or written; null for a missing file. */
+  /** ETags as last read or written; null for a missing file. */
   readonly #tags = new Map<string, string | null>()
   readonly #heldLeases = new Map<string, Lease>()
   #client: Promise<{ sdk: Sdk; client: S3Client }> | null = null
@@ -130,7 +123,7 @@ export class S3Store implements Store {
     this.#tags.set(key, tag)
   }
 
-  /** The manifest of a folder is uploaded last: without it, the folder is no snapshot. */
+  /** Uploads the manifest last: without it, the folder is no snapshot. */
   async moveIn(
     from: string,
     key: string,
@@ -145,7 +138,7 @@ export class S3Store implements Store {
     const names = await readdir(from)
     const otherNames = names.filter((name) => name !== fileNames.manifest)
     for (const name of [...otherNames, ...names.filter((candidate) => candidate === fileNames.manifest)]) {
-      // Another job that has taken the lock would remove these files as remains of a killed job.
+      // Another job with the lock would remove these files as remains of a killed one.
       this.#requireHeld(key)
       const existing = existingKeys.get(name)
       const isCopied = existing !== undefined && (await this.#copy(existing, `${key}/${name}`))
@@ -191,7 +184,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** A job whose lease has expired, for instance after a long suspension, must stop: another may be running. */
+  /** A job must stop when its lease has expired, such as by a suspension: another may be running. */
   #requireHeld(key: string): void {
     for (const [folder, lease] of this.#heldLeases) if (isIn(key, folder)) lease.require()
   }
@@ -212,7 +205,7 @@ export class S3Store implements Store {
 
   /**
    * Writes a file if its tag is still the expected one.
-   * @param tag of the file to replace; null for a new file
+   * @param tag null for a new file
    * @returns the new tag
    * @throws WriteConflict
    */
@@ -237,7 +230,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Lets the store copy a file, which not every store or permission allows; returns whether it did. */
+  /** Returns false if the store or the permissions do not allow it. */
   async #copy(from: string, key: string): Promise<boolean> {
     const { Bucket, Key } = this.#at(from)
     const source = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
@@ -304,7 +297,7 @@ export class S3Store implements Store {
   }
 
   /**
-   * Returns a file, or all files in a folder, its manifest first, so that an interrupted removal leaves
+   * Returns a file, or the files of a folder, the manifest first, so that an interrupted removal leaves
    * nothing that looks complete.
    */
   async #below(key: string): Promise<{ key: string; bytes: number }[]> {
@@ -337,7 +330,6 @@ export class S3Store implements Store {
     } while (token !== undefined)
   }
 
-  /** Sends a request about a file; returns null if there is no such file. */
   async #ask<T>(
     key: string,
     request: (open: { sdk: Sdk; client: S3Client }, target: { Bucket: string; Key: string }) => Promise<T>,
@@ -359,7 +351,7 @@ export class S3Store implements Store {
     return `${this.#prefix}${key}`
   }
 
-  /** Import on demand, since most warehouses are folders. */
+  /** Imports on demand, since most warehouses are folders. */
   #open(): Promise<{ sdk: Sdk; client: S3Client }> {
     // The SDK warns about old Node versions; its version is pinned and tested on each supported one.
     process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
@@ -423,7 +415,6 @@ function filesIn({ Contents = [] }: ListObjectsV2CommandOutput): StoredObject[] 
 }
 
 interface StoredObject {
-  /** Name with the prefix of the warehouse. */
   readonly name: string
   readonly bytes: number
 }
