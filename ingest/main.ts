@@ -7,16 +7,13 @@ import { didYouMean } from '../core/text.ts'
 import { paint } from './base/paint.ts'
 
 /**
- * The program `acervo`: its verbs with their arguments and help. Each verb loads its modules on demand, so that
- * `--help` is fast.
- *
- * The first line sets what a process reads only at its start: threads for files and statements, and options
- * that keep the memory of malloc and V8 small. So one process runs everything.
+ * The program `acervo`: verbs, arguments and help. Verbs load their modules on demand, so that `--help` is
+ * fast. The first line of the file sets what a process reads only at its start: threads, and options that
+ * keep memory small.
  */
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
-/** Exit code of a command line with unknown verbs, options or a wrong number of arguments. */
 const wrongUsage = 2
 
 const program = new Command('acervo')
@@ -34,12 +31,11 @@ const program = new Command('acervo')
 const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
 
-/** Runs a verb; its exit code is 0 unless it returns another. */
 async function run(work: () => Promise<number> | Promise<void>): Promise<void> {
   process.exitCode = (await work()) ?? 0
 }
 
-/** Has DuckDB's allocator return free memory soon. It reads this when it is loaded. */
+/** DuckDB's allocator reads this when it is loaded, and returns free memory soon. */
 function shrinkDuckdb(): void {
   process.env['DUCKDB_JE_MALLOC_CONF'] ??= 'narenas:1,dirty_decay_ms:250,muzzy_decay_ms:0'
 }
@@ -63,7 +59,7 @@ program.action((files: string[]) => {
   })
 })
 
-/** Reports an input that is no file as a wrong command, since it is more often a misspelled verb. */
+/** An input that is no file is more often a misspelled verb. */
 function requireFiles(inputs: readonly string[]): void {
   const missing = inputs.find((input) => !/^https?:/.test(input) && !existsSync(input))
   if (missing === undefined) return
@@ -185,7 +181,7 @@ program.addHelpText(
 Exit codes: 0 success, 1 a failure that the output explains, ${wrongUsage} a wrong command line.`,
 )
 
-// A reader such as `head` may close its end early. The work continues, and its exit code stays meaningful.
+// A reader such as `head` may close its end early; the work continues.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error) => {
     if (codeOf(error) !== 'EPIPE') throw error

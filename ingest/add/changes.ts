@@ -5,8 +5,8 @@ import type { Suggestion } from '../suggest/suggest.ts'
 const numbers = ['integer', 'decimal', 'float']
 
 /**
- * Explains, in lines, how the entry of a table would have to change for a file.
- * @param misfits fields that do not fit all values of the file; null if that is unknown, since it has other columns
+ * Explains how the entry of a table must change for a file.
+ * @param misfits fields that do not fit; null if unknown
  * @param target path for the file; null if it is already there
  */
 export function changesFor(

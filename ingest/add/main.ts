@@ -18,23 +18,22 @@ import { changesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
 import { copiesOf, place, placingOf, requireNewFile, removeCopies } from './placing.ts'
 
-/** Exit code of a job that a signal stopped, as shells have it for SIGINT. */
+/** Exit code that shells have for SIGINT. */
 export const stoppedCode = 130
 
 interface AddFlags {
   readonly dataset?: string
   readonly table?: string
   readonly member?: string
-  /** False writes the entry only. */
   readonly publish?: boolean
-  /** False removes the entry again after a failure. */
   readonly keepEntry?: boolean
 }
 
 /**
- * Adds files as a table: suggests an entry, writes it into the catalog, and ingests it. After a failure, marks
- * the entry as not published; after a stop, restores the catalog.
- * @returns exit code: 0 if the table is published, or only the entry was requested, `stoppedCode` after a signal, else 1
+ * Suggests an entry for files, writes it into the catalog, and ingests it. After a failure, marks the entry
+ * as not published; after a stop, restores the catalog.
+ * @returns exit code: 0 if the table is published, or only the entry was requested, `stoppedCode` after a
+ * signal, else 1
  */
 export async function runAdd(inputs: readonly string[], options: AddFlags): Promise<number> {
   const [first = ''] = inputs
@@ -79,7 +78,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       throw new StartError(changesFor(existing, suggestion, misfits, copy?.to ?? null))
     }
     const { file, before, after, marked, dataset } = withEntry(files, catalog, suggestion.entry, names)
-    // The following changes are undone after a failure or a stop, so signals must not end the program.
+    // Signals must not end the program before a stop has undone the following changes.
     folder.ignoreSignals()
     process.on('SIGINT', abort).on('SIGTERM', abort)
     if (placing !== null) await place(placing)
@@ -125,8 +124,8 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
 }
 
 /**
- * Returns the catalog file to which the entry belongs, with its text before and after the addition, and with a
- * mark that the entry is not published. Throws if the whole catalog would become invalid.
+ * Returns the file for the entry, its text before and after, and its text with the entry unpublished. Throws
+ * if the catalog would become invalid.
  */
 function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: string, names: Names) {
   const holder = files.find(({ text }) => holdsDataset(text, names.dataset)) ?? files[0]
@@ -170,8 +169,8 @@ async function replaced(file: string, text: string): Promise<void> {
 }
 
 /**
- * Runs the ingest program for tables, and waits for it even when stopped.
- * @returns whether it published them all
+ * Runs the ingest program, and waits for it even when stopped.
+ * @returns whether it published all tables
  */
 export async function runIngestProgram(ids: readonly string[], stop?: AbortSignal): Promise<boolean> {
   if (stop?.aborted === true) return false

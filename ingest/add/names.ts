@@ -4,15 +4,14 @@ import { StartError } from '../../core/errors.ts'
 import type { NamedFiles } from '../source/named-files.ts'
 import { tableNameFor } from '../suggest/names.ts'
 
-/** Names of a table to be added. */
 export interface Names {
   readonly dataset: string
   readonly table: string
 }
 
 /**
- * Returns the requested names, or names after the folder and the file.
- * @throws StartError if the catalog cannot have such a name
+ * Requested names, or names after the folder and the file.
+ * @throws StartError for invalid names
  */
 export function namesOf(
   { files, source }: NamedFiles,
@@ -31,7 +30,6 @@ export function namesOf(
   return { dataset, table }
 }
 
-/** Turns a slug into a title. */
 export function titled(slug: string): string {
   const words = slug.replaceAll(/[_-]+/g, ' ').trim()
   return words.charAt(0).toUpperCase() + words.slice(1)

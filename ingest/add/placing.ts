@@ -10,12 +10,12 @@ import type { Names } from './names.ts'
 
 interface Placing {
   readonly copies: readonly { readonly from: string; readonly to: string }[]
-  /** Value of the key `files` in the catalog entry; null if the default location needs none. */
+  /** Key of the catalog entry; null if the default location needs none. */
   readonly files: string | null
 }
 
 /**
- * Plans the copies of files to the default location of their table.
+ * Plans copies to the default location of a table.
  * @throws StartError if a file exists there
  */
 export function placingOf(files: readonly PlacedFile[], names: Names, sources: string): Placing {
@@ -26,7 +26,6 @@ export function placingOf(files: readonly PlacedFile[], names: Names, sources: s
   return { copies, files: files.length === 1 ? null : `${names.dataset}/${names.table}/*` }
 }
 
-/** Maps each file to the place under SOURCES where an ingest looks for it. */
 export function copiesOf(
   files: readonly PlacedFile[],
   { dataset, table }: Names,
@@ -41,10 +40,7 @@ export function copiesOf(
   }))
 }
 
-/**
- * Rejects a file with the same bytes as the file of another table in the catalog.
- * @throws StartError naming that table
- */
+/** @throws StartError if another table has a file with the same bytes */
 export async function requireNewFile(
   catalog: Catalog,
   files: readonly PlacedFile[],
@@ -63,7 +59,6 @@ export async function requireNewFile(
   }
 }
 
-/** Copies the files and prints a line for each. */
 export async function place({ copies }: Placing): Promise<void> {
   for (const { from, to } of copies) {
     await mkdir(path.dirname(to), { recursive: true })

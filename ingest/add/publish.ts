@@ -16,8 +16,8 @@ import type { Names } from './names.ts'
 import { copiesOf } from './placing.ts'
 
 /**
- * Publishes files as tables of the project in the current folder, which it creates if there is none. A file of a
- * table that the catalog has replaces the source of the table.
+ * Publishes files as tables of the project in the current folder, which it creates if needed. A file of a
+ * known table replaces its source.
  * @param inputs CSV files, folders of CSV files, or web addresses
  * @returns whether at least one table is published
  */

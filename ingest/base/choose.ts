@@ -3,9 +3,9 @@ import { didYouMean } from '../../core/text.ts'
 import { StartError } from '../../core/errors.ts'
 
 /**
- * Returns the tables named on the command line; without names, all tables.
- * @param names each `dataset/table`, or `dataset` for all its tables
- * @throws StartError with the first name that is not in the catalog
+ * Tables named on the command line; without names, all.
+ * @param names `dataset/table`, or `dataset` for all its tables
+ * @throws StartError with the first unknown name
  */
 export function chosenTables(catalog: Catalog, names: readonly string[]): Table[] {
   const tables = allTables(catalog)

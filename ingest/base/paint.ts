@@ -4,7 +4,6 @@ type Tone = 'good' | 'bad' | 'warning' | 'quiet' | 'strong'
 
 const styles = { good: 'green', bad: 'red', warning: 'yellow', quiet: 'gray', strong: 'bold' } as const
 
-/** Returns a text in colour if the stream is a terminal with colours and NO_COLOR is not set. */
 export function paint(tone: Tone, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   return stream.isTTY && stream.hasColors() ? styleText(styles[tone], text) : text
 }

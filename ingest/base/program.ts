@@ -3,7 +3,7 @@ import type { Settings } from '../../core/settings/read.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
-/** Opens the warehouse for a job, with local copies separate from those of servers. */
+/** Opens the warehouse with local copies separate from those of servers. */
 export function openWarehouse(settings: Settings): Store {
   return openStore(settings.warehouse, {
     ...settings,

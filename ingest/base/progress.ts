@@ -1,8 +1,8 @@
-/** Reports the progress of a table; every call is cheap. */
+/** Every call is cheap. */
 export interface Progress {
   /** Starts a step, such as `reading`. */
   readonly step: (name: string) => void
-  /** Reports the `fraction` of the step from 0 to 1, and rows and bytes if the step counts them. */
+  /** Reports the share of the step from 0 to 1, and rows and bytes if counted. */
   readonly advance: (state: State) => void
   readonly log: (line: string) => void
   readonly end: () => void
@@ -20,11 +20,10 @@ interface Screen {
   write: (text: string) => unknown
 }
 
-/** Time between updates of the progress line of a terminal; other outputs get a new line less often. */
+/** Other outputs get a new line less often. */
 const terminalEveryMs = 100
 const plainEveryMsDefault = 5000
 
-/** Shows the progress of tables that are ingested concurrently. */
 export class Board {
   readonly #screen: Screen
   readonly #now: () => number

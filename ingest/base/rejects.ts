@@ -6,24 +6,22 @@ import { shorten, visibleJson } from '../../core/text.ts'
 export interface Reject {
   /** Present if a source has several files. */
   readonly file?: string
-  /** First line of the row in the file, from 1. */
   readonly line: number
   /** Null if the row itself is at fault. */
   readonly field: string | null
-  /** Text of the value or row in the source; null if it is to be hidden. */
+  /** Null if it is to be hidden. */
   readonly text: string | null
   readonly reason: string
 }
 
-/** Maximum number of rejects with details; further ones are only counted. */
 export const detailedRejectsMax = 1000
 
-/** A fault of a table or its source: it is not published, and the old snapshot continues to serve. */
+/** A table is not published, and the old snapshot continues to serve. */
 export class TableFailure extends Error {
   readonly rejects: readonly Reject[]
-  /** Number of all rejects, including those without details. */
+  /** Includes rejects without details. */
   readonly rejectCount: number
-  /** Advice about the rejects; null if the message says it. */
+  /** Null if the message says it. */
   readonly remedy: string | null
 
   constructor(
@@ -39,7 +37,7 @@ export class TableFailure extends Error {
   }
 }
 
-/** Returns any error as a fault of its table, so that it does not stop the other tables. */
+/** Returns any error as a fault of its table alone. */
 export function asFailure(error: unknown, memoryBytes: number): TableFailure {
   if (error instanceof TableFailure) return error
   const message =
@@ -51,7 +49,7 @@ export function asFailure(error: unknown, memoryBytes: number): TableFailure {
 
 const textShownMax = 80
 
-/** Formats a reject, such as `line 3, field "deaths": "12.75" is not a whole number ...`. */
+/** Formats a reject: `line 3, field "deaths": "12.75" is not a whole number ...`. */
 export function rejectLine({ file, line, field, text, reason }: Reject): string {
   const place = file === undefined ? `line ${line}` : `${file}, line ${line}`
   const location = field === null ? place : `${place}, field "${field}"`

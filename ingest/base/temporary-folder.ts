@@ -3,11 +3,10 @@ import { lstat, readdir, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 
-/** Age from which a folder is a remainder of a killed command, in ms. */
 const remainderMs = 86_400_000
 const signals = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** A folder for the files of one command, removed at its end, or when a signal ends it. */
+/** Folder of one command, removed at its end, or when a signal ends it. */
 export class TemporaryFolder {
   readonly path: string
 
@@ -17,7 +16,10 @@ export class TemporaryFolder {
     this.path = mkdtempSync(start)
   }
 
-  /** @param prefix of its name, such as `acervo-add-`; removes what killed commands left under it */
+  /**
+   * Removes also what killed commands left.
+   * @param prefix of its name, such as `acervo-add-`
+   */
   static async open(prefix: string): Promise<TemporaryFolder> {
     const home = os.tmpdir()
     for (const name of await readdir(home)) {
@@ -28,7 +30,7 @@ export class TemporaryFolder {
     return new TemporaryFolder(path.join(home, prefix))
   }
 
-  /** Leaves signals to the command, which then has to remove the folder. */
+  /** The command then has to remove the folder. */
   ignoreSignals(): void {
     for (const signal of Object.keys(signals)) process.off(signal, this.#end)
   }

@@ -14,46 +14,38 @@ import { expectedFiles } from '../source/find.ts'
 
 interface FieldChange {
   readonly field: string
-  /** Type in the published snapshot; null if the field is new. */
+  /** Null if the field is new. */
   readonly before: string | null
-  /** Type in the catalog; null if the field was removed. */
   readonly after: string | null
 }
 
-/** Result of a table: what an ingest would do with it. */
 export interface CheckedTable {
-  /** `dataset/table`. */
   readonly table: string
-  /** `missing`: there is no source, and never was; `held`: an ingest holds the source back after a rollback. */
+  /** `missing`: there never was a source; `held`: held back after a rollback. */
   readonly result: 'new' | 'changed' | 'unchanged' | 'held' | 'missing' | 'failed'
-  /** Files of the source, or where one was expected. */
   readonly sources: readonly string[]
-  /** Rows that an ingest would publish; null if that is unknown. */
+  /** Null if unknown. */
   readonly rows: number | null
-  /** Rows of the published snapshot; null if there is none. */
   readonly rows_before: number | null
   readonly fields: readonly FieldChange[]
   /** Rows that `max_rejects` leaves out. */
   readonly rejected_rows: number
   readonly rejects: readonly (Reject & { readonly file: string })[]
   readonly reject_count: number
-  /** Why nothing would be published; null if the table is published or unchanged. */
+  /** Null if the table is published or unchanged. */
   readonly problem: string | null
-  /** Advice about the rejects; null if there are none, or the problem says it. */
+  /** Null if there are none, or the problem says it. */
   readonly remedy: string | null
   readonly warnings: readonly string[]
 }
 
 interface CheckOptions extends IngestOptions {
-  /** Absolute folder for temporary files. */
   readonly scratchFolder: string
-  /** True if an ingest could fill ClickHouse. */
   readonly hasClickHouse: boolean
 }
 
 /**
- * Converts the sources of tables as an ingest does, and compares them with the published snapshots, but
- * publishes nothing.
+ * Converts sources as an ingest does, and compares them with the published snapshots.
  * @param report receives each result; a table follows the tables that its expectations refer to
  */
 export async function check(
@@ -73,7 +65,7 @@ export async function check(
   })
 }
 
-/** Returns tables so that each follows the tables that its expectations refer to; there are no cycles. */
+/** Each table follows the tables that its expectations refer to; there are no cycles. */
 function inReferenceOrder(tables: readonly Table[]): Table[] {
   const ordered = new Set<Table>()
   const add = (table: Table): void => {
@@ -179,7 +171,7 @@ function completeNames(sources: readonly string[], rejects: readonly Reject[]): 
   return rejects.map((reject) => ({ ...reject, file: complete(reject) }))
 }
 
-/** Removes queries of addresses, which may contain a secret: a report may become a public comment. */
+/** A query may contain a secret, and a report may become a public comment. */
 function withoutQuery(text: string): string {
   return text.replaceAll(/\S+/g, (word) => {
     const start = word.indexOf('?')

@@ -14,7 +14,7 @@ interface CheckFlags {
 }
 
 /**
- * Checks the catalog and the sources of tables, all by default, and prints a report.
+ * Prints a report on the catalog and the sources.
  * @returns exit code: 0 if an ingest would succeed, else 1
  */
 export async function runCheck(

@@ -4,14 +4,12 @@ import { rejectLine } from '../base/rejects.ts'
 import type { CatalogError } from '../../core/catalog/load.ts'
 import type { CheckedTable } from './check.ts'
 
-/** Result of `acervo check`: faults of the catalog, or results of tables if it has none. */
 export interface CheckReport {
   readonly ok: boolean
   readonly catalog_faults: CatalogError['faults']
   readonly tables: readonly CheckedTable[]
 }
 
-/** Rejects shown for each table; JSON has up to 1,000. */
 const rejectsShown = 20
 
 const faultsShown = 50
@@ -77,7 +75,6 @@ function changeOf(
   return `${quote(field)} changes from ${before} to ${after}`
 }
 
-/** Returns the line after all tables. */
 export function verdictOf({ ok, tables, catalog_faults: faults }: CheckReport): string {
   if (faults.length > 0)
     return `the catalog has ${faults.length === 1 ? 'an error' : `${number(faults.length)} errors`}`
@@ -90,10 +87,10 @@ export function verdictOf({ ok, tables, catalog_faults: faults }: CheckReport): 
   return `${verdict}: ${counts.join(', ') || 'the catalog has no tables'}`
 }
 
-/** A comment on GitHub has at most 65,536 characters. */
+/** GitHub allows 65,536 characters. */
 const commentMax = 60_000
 
-/** Returns a report in Markdown, for a comment on a pull request; leaves out details that do not fit. */
+/** Markdown for a comment on a pull request, without details that do not fit. */
 export function markdownOf(report: CheckReport): string {
   const { ok, tables, catalog_faults: faults } = report
   const lines = [`### ${ok ? '✅' : '❌'} acervo check`, '', `${capitalized(verdictOf(report))}.`, '']
@@ -115,7 +112,7 @@ export function markdownOf(report: CheckReport): string {
   return textWithin([lines, ...listed.map(detailsOf).filter((details) => details.length > 0)])
 }
 
-/** Joins groups of lines as long as they fit into a comment, and counts the other ones. */
+/** Joins groups of lines that fit into a comment, and counts the others. */
 function textWithin([head = [], ...groups]: readonly (readonly string[])[]): string {
   let text = head.join('\n').slice(0, commentMax)
   for (const [index, group] of groups.entries()) {

@@ -8,23 +8,19 @@ import { TableFailure, detailedRejectsMax } from '../base/rejects.ts'
 import { type Staged, type Work, numberOf, sortedSql, stagedSql } from './work.ts'
 
 interface BrokenRow {
-  /** Index in the source, from 0; rejected rows do not count. */
   readonly record: number
-  /** Earlier record with the same values, for an expectation that they are unique. */
+  /** Earlier record with the same values, for `unique`. */
   readonly sameAs: number | null
-  /** Field, or fields, of the expectation. */
   readonly field: string
-  /** Values of the fields as text; null for no value. */
   readonly text: string | null
   readonly reason: string
 }
 
-/** Returns the Parquet files with the rows of a referenced table; null for the table itself. */
+/** Parquet files of a referenced table; null for the table itself. */
 export type ReferencedFiles = (target: FieldAddress) => readonly string[] | null
 
 interface Rule {
   readonly names: readonly string[]
-  /** SQL: their values f0, f1, ... */
   readonly columns: readonly string[]
   /** SQL condition of rows that break it; null if it depends on several rows. */
   readonly brokenSql: string | null
@@ -36,7 +32,7 @@ interface BrokenRule {
   readonly count: number
 }
 
-/** Returns the expectations of the table that rows break. Reads all rows, including those of reused partitions. */
+/** Reads all rows, including those of reused partitions. */
 export async function brokenRules(work: Work, files: ReferencedFiles): Promise<BrokenRule[]> {
   const rules = rulesOf(work, files)
   const from = sortedSql(work)
@@ -54,7 +50,6 @@ export async function brokenRules(work: Work, files: ReferencedFiles): Promise<B
   return broken
 }
 
-/** Returns the number of rows whose values an earlier row has. */
 async function countRepeats(work: Work, rule: Rule, from: string): Promise<number> {
   const [[count] = []] = await work.db.rows(
     `select coalesce(sum(repeats - 1), 0) from (${repeatsSql(rule, 'count(*) as repeats', from)})`,
@@ -62,7 +57,7 @@ async function countRepeats(work: Work, rule: Rule, from: string): Promise<numbe
   return numberOf(count)
 }
 
-/** @throws TableFailure if RE2 cannot read a pattern that the catalog expects */
+/** @throws TableFailure if RE2 cannot read an expected pattern */
 export async function requirePatterns(db: Connection, { expectations }: Table): Promise<void> {
   for (const expectation of expectations) {
     if (expectation.kind !== 'matches') continue
@@ -78,7 +73,6 @@ export async function requirePatterns(db: Connection, { expectations }: Table): 
   }
 }
 
-/** Returns the first rows that break rules, in the order of the source. */
 export async function brokenRows(
   work: Work,
   { files: staged }: Staged,

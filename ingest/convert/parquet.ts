@@ -1,10 +1,10 @@
 import { quotedText } from '../../core/sql.ts'
 import type { Work } from './work.ts'
 
-/** Row group size of temporary files, where fewer and larger groups are cheaper. */
+/** Fewer, larger groups are cheaper for temporary files. */
 export const scratchGroupRows = 131_072
 
-/** SQL: options of `copy` for a published Parquet file, whose metadata has the titles and units of the catalog. */
+/** SQL: `copy` options of a published Parquet file, with titles and units as metadata. */
 export function partFormat(work: Work, groupRows: number): string {
   return `(${optionsOf(work, 'zstd', groupRows)}, kv_metadata {title: ${quotedText(work.table.title ?? work.table.name)}, fields: ${quotedText(titlesJson(work))}})`
 }
@@ -19,7 +19,7 @@ function optionsOf(work: Work, codec: 'lz4_raw' | 'zstd', groupRows: number): st
   return `format parquet, codec ${codec}, row_group_size ${groupRows}, string_dictionary_page_size_limit ${page}`
 }
 
-/** Maximum number of fields with titles: every query of a file reads its metadata. */
+/** Every query of a file reads its metadata. */
 const titledFieldsMax = 500
 
 function titlesJson({ fields }: Work): string {
@@ -30,15 +30,10 @@ function titlesJson({ fields }: Work): string {
   return JSON.stringify(Object.fromEntries(titled))
 }
 
-/** Maximum number of values of a row group in a temporary file: each thread has a row group in memory. */
+/** Values of a row group in a temporary file: each thread has one in memory. */
 const groupValuesMax = 16_000_000
-/** Rows of a vector, the unit in which DuckDB processes rows. */
 const vectorRows = 2048
 
-/** Maximum size of a dictionary page, as of DuckDB. */
 const dictionaryBytes = 1024 * 1024
-/**
- * Maximum size of all dictionary pages together. DuckDB allocates one per text column before it knows the number of
- * values.
- */
+/** DuckDB allocates a dictionary per text column before it knows the number of values. */
 const dictionariesBytesMax = 100_000_000

@@ -5,13 +5,11 @@ import { shorten } from '../../core/text.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { type Work, numberOf } from './work.ts'
 
-/** SQL: reads a Parquet file that was written beside the parts, to verify it. */
-
 export function readSql(folder: string, file: string): string {
   return `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
 }
 
-/** Returns the number of rows and the sum of the hashes of the given columns, as one text for comparison. */
+/** Number of rows and sum of the hashes of columns, as one text. */
 export async function sumOf({ db }: Work, from: string, values: string): Promise<string> {
   const [row = []] = await db.rows(`select count(*), sum(hash(${values}))::varchar from ${from}`)
   return row.join(' ')
@@ -27,7 +25,7 @@ export function requireSame(subject: string, source: unknown, read: unknown): vo
 }
 
 /**
- * Returns the number of rows that belong before their predecessor.
+ * Counts rows that belong before their predecessor.
  * @param from SQL of rows with a file_row_number
  */
 export async function countMisplaced(

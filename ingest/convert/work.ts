@@ -5,72 +5,58 @@ import type { Connection } from '../../core/duckdb/connection.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 
 /**
- * Rows during a conversion, in five steps, each with a folder or a file of its own:
- *
- * - `cast/` turns texts of the source into typed rows, batch by batch, and proves that both readers of the source saw
- *   the same: `Staged`.
- * - `parts/` sorts these rows into one file, and writes the parts from it: `sortedSql` reads the rows in their order.
+ * Rows during a conversion, in five steps:
+ * - `cast/` turns texts of the source into typed rows, batch by batch, and proves that both readers of the
+ * source agree: `Staged`.
+ * - `parts/` sorts these rows into one file, and writes the parts: `sortedSql` reads the rows in order.
  * - `expectations.ts` tests the sorted rows against the rules of the catalog.
  * - `profile/` counts their values, for the report.
  * - `indexes/` writes the files beside the parts: words, dictionary, codes, orders and row stores.
- *
- * Each step writes a file that the next one reads, so memory is bounded for any size. Columns are named by number
- * (c0, c1 for texts, f0, f1 for values), so that no name of a source collides with ours.
+ * Each step writes a file for the next, so memory is bounded. Columns have numbers (c0, c1 for texts, f0, f1
+ * for values), so that no name of a source collides with ours.
  */
 
 /**
- * Version of the conversion. Raise it when the same source would be cast, sorted, profiled or written
- * differently, so that unchanged sources are converted again. Version 1 lost a leading U+FEFF of values in
- * the profile. Version 3 omitted trailing zeros of decimals in the row store, and treated times of wide
- * tables as texts in the profile. Version 4 wrote downloads of several gzip members,
- * and folded case and accents alone in the words of searches. Version 5 packed the values of rows bit by bit.
- * Version 6 had 32 rows in a chunk of the row store. Version 7 had larger dictionaries in tables of 100 to 2,000
- * fields.
+ * Raise it when the same source would be converted differently, so that unchanged sources are converted
+ * again. Version 1 lost a leading U+FEFF in the profile; 3 omitted zeros of decimals in the row store; 4
+ * wrote downloads of several gzip members; 5 packed rows bit by bit; 6 had 32 rows in a chunk; 7 had larger
+ * dictionaries.
  */
 export const converterVersion = 8
 
 /**
- * Rows of a part. A query must read the footer of each part, which is longer for more rows: see
- * docs/explanation/performance.md for tables of 3, 18 and 45 fields. A multiple of 1,000: in a
- * table without partitions, pages then begin where chunks of the row store begin.
+ * A query reads the footer of each part: see docs/explanation/performance.md. A multiple of 1,000, so that
+ * pages begin with chunks of the row store.
  */
 export const partRowsDefault = 250_000
 
-/** A field and its column in the source. */
 export interface MatchedField {
   readonly field: Field
-  /** Index in the header; null for a constant, or a missing column. */
+  /** Null for a constant, or a missing column. */
   readonly column: number | null
 }
 
-/** Weights of a column in the weighted count of a batch: `filled` per value, `bytes` per byte. */
+/** Weights per value and per byte. */
 export interface ColumnWeights {
-  /** Index in the header. */
   readonly column: number
   readonly filled: number
   readonly bytes: number
 }
 
-/** A table during conversion: where its rows are, and how its columns are named. All steps share it. */
 export interface Work {
   readonly db: Connection
   readonly table: Table
   readonly fields: readonly MatchedField[]
   readonly columns: number
-  /** Weights of the columns that are read. */
   readonly weights: readonly ColumnWeights[]
   readonly scratch: string
-  /**
-   * Indexes of the fields in a file that is sorted in another order, besides `position`; undefined if it has
-   * all fields.
-   */
+  /** Fields of a file in another order, besides `position`; undefined for all. */
   readonly fieldIndexes?: ReadonlySet<number>
-  /** Parts from which all rows are read, if not all of them were sorted here; else null. */
+  /** Parts with all rows, if not all were sorted here; else null. */
   readonly parts: readonly RowsOfPart[] | null
 }
 
 interface RowsOfPart {
-  /** Absolute path. */
   readonly path: string
   readonly firstRow: number
   readonly rows: number
@@ -81,9 +67,9 @@ export interface Staged {
   readonly files: readonly string[]
   readonly goodRows: number
   readonly badRows: number
-  /** Sum of the hashes of good rows, taken before anything was written. */
+  /** Sum of the hashes of good rows, before anything was written. */
   readonly rowHash: bigint
-  /** Maximum number of bits of the integers of each field, without the sign; null for other types. */
+  /** Bits of each field's integers without the sign; null for other types. */
   readonly bits: readonly (number | null)[]
 }
 
@@ -102,7 +88,6 @@ export function together(first: Staged, second: Staged): Staged {
 export const stagedSql = (files: readonly string[]): string =>
   `read_parquet([${files.map(quotedText).join(', ')}], file_row_number = true)`
 
-/** DuckDB returns `count` as a bigint. */
 export const numberOf = (value: unknown): number => Number(value)
 
 export const sortedFile = (scratch: string): string => path.join(scratch, 'sorted.parquet')
@@ -110,7 +95,7 @@ export const sortedFile = (scratch: string): string => path.join(scratch, 'sorte
 export const sortedFileSql = ({ scratch }: Work): string =>
   `read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true)`
 
-/** SQL: all rows in their order, with their position as file_row_number. */
+/** SQL: all rows in order, with their position as file_row_number. */
 export function sortedSql(work: Work): string {
   const { fields, fieldIndexes, parts } = work
   if (parts !== null) return partsSql(work, parts)
@@ -145,18 +130,15 @@ function partsSql({ fields }: Work, parts: readonly RowsOfPart[]): string {
     from read_parquet([${files.join(', ')}], file_row_number = true))`
 }
 
-/** Maximum number of fields that one statement casts: some thousand rows are in memory, as texts and as values. */
+/** A statement has some thousand rows in memory, as texts and as values. */
 export const fieldsAtOnce = 500
 
-/** A part of a snapshot. */
 export interface WrittenPart {
   readonly file: string
   readonly firstRow: number
   readonly rows: number
 }
 
-/** A part written from the rows sorted here, unlike a reused one. */
 export interface DuePart extends WrittenPart {
-  /** Position of its first row among the rows sorted here. */
   readonly sortedRow: number
 }

@@ -16,7 +16,6 @@ import { requireReadable, withoutLostHeader } from './refusals.ts'
 
 const quotes = ['"', "'"]
 const skippedMax = 10
-/** Maximum number of bytes in which the first line is searched. */
 const lineLengthMax = 64 * 1024
 const unread = {
   headerLines: 1,
@@ -28,7 +27,7 @@ const unread = {
 }
 
 /**
- * Returns the best way to read a sample.
+ * Best way to read a sample.
  * @param text in UTF-8; a complete file must end with a line feed
  * @throws TableFailure if no way fits, or the choice would be a guess
  */
@@ -71,10 +70,7 @@ function candidatesIn(
   return candidates
 }
 
-/**
- * Returns whether the skipped lines may precede a header: none of them has as many values as the header and
- * several filled cells.
- */
+/** Skipped lines may precede a header if none has as many values and several filled cells. */
 function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: SampleReading): boolean {
   // Otherwise the last line of any file would pass as a header without rows.
   if (rows === 0) return false
@@ -88,8 +84,7 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
     const cells = bounds.find(text.subarray(offset, end + 1), 0)
       ? recordValues(text.subarray(offset, offset + bounds.end), marks)
       : []
-    // If the first line does not look like a header, an earlier line with several filled cells may be the
-    // header.
+    // An earlier line with several filled cells may be the real header.
     if ((cells.length === firstLine.length || !mayBeHeader) && filledIn(cells) > 1) return false
     offset = end + 1
   }
@@ -97,8 +92,8 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
 }
 
 /**
- * Returns whether some delimiter splits all of the first lines into equally many values. They are rows then,
- * even if the lines below have another delimiter.
+ * Returns whether a delimiter splits all of the first lines alike. They are rows then, even if lines below
+ * differ.
  */
 function isTable(text: Buffer, lines: number): boolean {
   const start = text.toString('latin1').split('\n', lines)
@@ -108,10 +103,7 @@ function isTable(text: Buffer, lines: number): boolean {
   })
 }
 
-/**
- * Ranks a candidate by its quote: above 1 if some values are quoted. Null if `'` seems to be an apostrophe instead of a
- * quote.
- */
+/** Rank above 1 if some values are quoted. Null if `'` seems to be an apostrophe. */
 function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate): number | null {
   if (quote === '"') return enclosed > 0 ? 3 : 1
   if (quote === null) return 0
@@ -119,7 +111,6 @@ function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate)
   return isQuote ? 2 : null
 }
 
-/** Returns the candidate with the greatest keys, of which an earlier one decides before later ones. */
 function bestOf(candidates: readonly Candidate[]): Candidate | null {
   const ranked = candidates.flatMap((candidate) => {
     const rank = rankOf(candidate)
@@ -140,7 +131,6 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
   return best?.candidate ?? null
 }
 
-/** Returns whether the delimiter splits values that another candidate reads as quoted. */
 function cutsValues({ quote, cut, rows, skipLines }: Candidate, enclosing: readonly Candidate[]): boolean {
   return enclosing.some(
     (rival) =>
@@ -159,8 +149,7 @@ function compareKeys(left: readonly number[], right: readonly number[]): number 
 const commentMark = '#'
 
 /**
- * Returns the best way that treats lines starting with `#` as comments. Null if there are none, or one may be
- * the header or a row.
+ * Treats lines that start with `#` as comments. Null if there are none, or one may be the header or a row.
  */
 function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const lines = text.toString('latin1').split('\n')
@@ -168,7 +157,7 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   if (marked.length === 0) return null
   const best = bestOf(candidatesIn(text, isComplete, commentMark))
   if (best === null || best.firstLine.length === 1) return null
-  // If this candidate skips more lines than the best one without comments, it has mistaken rows for comments.
+  // If more lines are skipped than without comments, rows were mistaken for comments.
   const uncommented = bestOf(candidatesIn(text, isComplete))
   if (uncommented !== null && uncommented.firstLine.length > 1 && uncommented.skipLines < best.skipLines)
     return null
@@ -193,8 +182,8 @@ function namesInComment(lines: readonly string[], header: string, { delimiter, f
 }
 
 /**
- * Falls back to a delimiter that splits the header and many rows, if none splits all rows alike. Rows that do
- * not fit are then reported; in a single column they would pass unnoticed.
+ * Falls back to a delimiter of the header and many rows: misfits are reported, while they would pass
+ * unnoticed in a single column.
  */
 function orDelimiterWithMisfits(text: Buffer, isComplete: boolean, best: Candidate | null): Candidate | null {
   // A decimal comma may split all rows alike, but not the header.
@@ -211,7 +200,6 @@ function orDelimiterWithMisfits(text: Buffer, isComplete: boolean, best: Candida
   return rival !== null && (!isDoubtful || rival.delimiter !== best.delimiter) ? rival : best
 }
 
-/** Half of the rows have several values, or one in twenty has as many as the header, which is no accident. */
 function splitsManyRows({ rows, rowsOfSeveral, rowsLikeHeader }: Candidate): boolean {
   return rows > 0 && (rowsOfSeveral >= rows / 2 || (rowsLikeHeader > 1 && rowsLikeHeader >= rows / 20))
 }
@@ -220,7 +208,6 @@ function firstFilled(text: Buffer): string {
   return text.toString('latin1', 0, lineLengthMax).trimStart().split('\n', 1)[0] ?? ''
 }
 
-/** Starts at the header if the first line is only a title: a single filled cell in a line of several. */
 function skipTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
   const { delimiter, quote, comment, skipLines, firstLine } = best
   if (firstLine.length < 3 || filledIn(firstLine) > 1) return best
@@ -237,7 +224,6 @@ function skipTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidat
 
 const rowsCompared = 20
 
-/** Finds the header: one line or two, without columns at the end that have neither names nor values. */
 function withHeader(text: Buffer, best: Candidate): Candidate {
   const { delimiter, quote, skipLines, comment, commentedHeader } = best
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }

@@ -6,26 +6,21 @@ import { bestWay } from './candidates.ts'
 import type { EncodingWitness } from './encoding.ts'
 import type { Candidate } from './reading.ts'
 
-/** Dialect of a CSV file, as far as its bytes show. */
 export interface Dialect extends Candidate {
   readonly encoding: Encoding
   readonly lineTerminator: 'lf' | 'cr'
   /** Texts of rows to leave out, by column index. */
   readonly drop: ReadonlyMap<number, readonly string[]>
   readonly skipRepeatedHeaders: boolean
-  /** True if a person must choose the encoding, so names in the header may change. */
+  /** True if a person must choose the encoding. */
   readonly isEncodingOpen: boolean
-  /** Questions about the encoding and quotes. */
   readonly questions: readonly string[]
-  /** Reasons for the detected dialect, as phrases for people. */
   readonly evidence: readonly string[]
 }
 
 /**
- * Detects the delimiter, the quote and the lines before the header.
- *
- * A character that encloses values is always read as a quote, even if another reading gave more columns.
- * Otherwise it is an ordinary character.
+ * Detects delimiter, quote and lines before the header. A character that encloses values is always a quote,
+ * even if another reading gave more columns.
  */
 export function dialectOf(
   sample: Buffer,
@@ -78,7 +73,7 @@ function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
     : [`${JSON.stringify(quote)} quotes the values of ${counted(enclosed, 'line')} of the sample`]
 }
 
-/** Asks whether quotes around some values belong to them, if others make it impossible to read them as quotes. */
+/** Asks whether quotes belong to values, if other values make quoting impossible. */
 function quoteQuestions({ quote, delimiter, skipLines }: Candidate, text: Buffer): string[] {
   if (quote !== null) return []
   for (const [index, line] of text.toString('utf8').split(/\r?\n/).entries()) {
@@ -92,7 +87,6 @@ function quoteQuestions({ quote, delimiter, skipLines }: Candidate, text: Buffer
   return []
 }
 
-/** Longest header, in characters, that is printed. */
 const headerShownMax = 400
 
 function headerEvidence({ skipLines, firstLine: cells, hasHeader }: Candidate): string[] {

@@ -3,20 +3,18 @@ import type { Encoding } from '../../core/catalog/catalog.ts'
 import { judgeLetters } from './letters.ts'
 import { countBeyondAscii, completeLength } from '../source/utf8.ts'
 
-/** Maximum number of words by whose letters encodings are judged. */
 const wordsMax = 2000
 const wordBytesMax = 100
-/** Signs between words. Other bytes of ASCII may be parts of characters in encodings of several bytes. */
+/** Other bytes of ASCII may be parts of characters in multi-byte encodings. */
 const betweenWords = /[\0-",;]+/
 
 interface DetectedEncoding {
   readonly encoding: Encoding
   readonly evidence: string
-  /** Question for a person; null or missing if the encoding is certain enough. */
+  /** Null or missing if the encoding is certain enough. */
   readonly question?: string | null
 }
 
-/** Detects the encoding of a text from all of its bytes. */
 export class EncodingWitness {
   #isUtf8 = true
   #isAscii = true
@@ -26,7 +24,7 @@ export class EncodingWitness {
   /** NUL bytes at even and at odd positions. */
   readonly #nuls: [number, number] = [0, 0]
   #bytes = 0
-  /** Words with bytes beyond ASCII, each byte a character. */
+  /** Each byte is a character. */
   readonly #words = new Set<string>()
   #start = Buffer.alloc(0)
   #waiting = Buffer.alloc(0)
@@ -89,7 +87,7 @@ export class EncodingWitness {
         }
   }
 
-  /** Returns the UTF-16 encoding if most characters are ASCII, each with a NUL byte; otherwise null. */
+  /** Most characters must be ASCII, each with a NUL byte; otherwise null. */
   get #utf16WithoutMark(): Encoding | null {
     const [even, odd] = this.#nuls
     if (Math.max(even, odd) < 0.3 * this.#bytes || Math.min(even, odd) > 0.05 * this.#bytes) return null

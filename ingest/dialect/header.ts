@@ -5,7 +5,6 @@ function areOrdered(cells: readonly string[]): boolean {
   return steps.length > 0 && (steps.every((step) => step > 0) || steps.every((step) => step < 0))
 }
 
-/** Returns whether at least three whole numbers follow each other, as months or years do. */
 function areConsecutive(cells: readonly string[]): boolean {
   const first = Number(cells[0])
   return (
@@ -20,7 +19,6 @@ function withoutYears(cells: readonly string[]): readonly string[] {
 
 const dataPattern = /^-?[\d.,]+$|^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}/
 
-/** Returns whether a line may be a header, by its own cells. */
 export function isLikelyHeader(cells: readonly string[]): boolean {
   return (
     !withoutYears(cells.map((cell) => cell.trim())).some((cell) => dataPattern.test(cell)) &&
@@ -37,7 +35,7 @@ function kindOf(cell: string): Kind {
   return /^-?[\d.,]+$/.test(cell) ? 'number' : 'date'
 }
 
-/** Kinds of values that may stand below a cell of a header. */
+/** Kinds of values that may follow below a cell of a header. */
 const kindsBelow: Readonly<Record<Kind, readonly Kind[]>> = {
   empty: [],
   text: ['year', 'number', 'date'],
@@ -47,8 +45,8 @@ const kindsBelow: Readonly<Record<Kind, readonly Kind[]>> = {
 }
 
 /**
- * Returns whether a first line with numbers or dates differs from the rows below as a header does, such as a
- * text above numbers, or years in order above other numbers. Null if the line has no numbers or dates.
+ * Returns whether a line with numbers or dates differs from the rows below as a header does, such as years in
+ * order above other numbers. Null without numbers or dates.
  */
 function looksLikeHeader(first: readonly string[], rows: readonly (readonly string[])[]): boolean | null {
   const cells = first.map((cell) => cell.trim())
@@ -72,33 +70,26 @@ function looksLikeHeader(first: readonly string[], rows: readonly (readonly stri
   )
 }
 
-/** Returns the kind of all values of a column, apart from empty ones; undefined if they have several kinds. */
 function kindOfColumn(rows: readonly (readonly string[])[], column: number): Kind | undefined {
   const kinds = new Set(rows.map((row) => kindOf((row[column] ?? '').trim())))
   kinds.delete('empty')
   return kinds.size === 1 ? [...kinds][0] : undefined
 }
 
-/** Returns whether the first line of a sample is a header, by its cells and by the rows below. */
+/** Judges the first line of a sample by its cells and the rows below. */
 export function isHeader(first: readonly string[], rows: readonly (readonly string[])[]): boolean {
   return looksLikeHeader(first, rows) ?? isLikelyHeader(first)
 }
 
-/** Returns the number of cells that are not blank. */
 export function filledIn(cells: readonly string[]): number {
   return cells.filter((cell) => cell.trim() !== '').length
 }
 
-/** Returns whether a cell is the unit of a column, such as `[cm]` or `(mm)`; numbers and lists in brackets are none. */
+/** Returns whether a cell is a unit, such as `[cm]`; numbers and lists in brackets are none. */
 function isUnit(cell: string): boolean {
   return /^[[(][^[\]()",]*[\])]$/u.test(cell) && /[\p{L}%°‰]/u.test(cell)
 }
 
-/**
- * Returns the role of a line below the header. `joined`: it continues the header, with the units of numeric columns,
- * or with labels of columns some of which have no name above, as below merged cells. `labels`: it may be a second
- * header, since it has texts above numbers. Null: it is a row.
- */
 export function secondLineOf(
   first: readonly string[],
   second: readonly string[],
@@ -125,7 +116,7 @@ export function secondLineOf(
   return isDistinct && above.every(({ cell }) => /\p{L}{3}/u.test(cell)) ? 'labels' : null
 }
 
-/** Returns the names of columns without units that were joined to them from a second line. */
+/** Removes units that were joined from a second line. */
 export function withoutUnits(header: readonly string[]): readonly string[] {
   return header.map((cell) => {
     const start = cell.lastIndexOf(cell.endsWith(']') ? ' [' : ' (')

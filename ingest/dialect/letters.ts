@@ -2,8 +2,8 @@ import type { Encoding } from '../../core/catalog/catalog.ts'
 import { decodedText } from '../source/decode.ts'
 
 /**
- * Module that scores an encoding by the text it decodes to: its letters should belong to one language, and none should
- * be where words do not have them, such as a capital inside a word.
+ * Scores an encoding by its text: letters should belong to one language, without such oddities as a capital
+ * inside a word.
  */
 
 const western = [
@@ -49,9 +49,9 @@ function anyOf(letters: string): RegExp {
   return new RegExp(`[${letters}]`, 'u')
 }
 
-/** Signs that say nothing about a language; the apostrophe is also within words. */
+/** Signs of no language; the apostrophe is also within words. */
 const neutral = /[\u00A0°ºª§€£“”‘’–—…«»·×½¼¾²³¹±µ®©™¡¿]/
-/** Signs that are odd beside a letter, such as in `B½uf`, or before one, such as in `®ďár`. */
+/** Odd beside a letter, as in `B½uf`, or before one, as in `®ďár`. */
 const fractions = /[½¼¾]/
 const marksBehind = /[®©™±]/
 
@@ -68,20 +68,19 @@ const furtherEncodings = [
 ] as const
 
 const fitMin = 0.9
-/** Share of fitting letters below which the usual encoding is in doubt, even if no other is likely. */
+/** Share of fitting letters below which the usual encoding is doubted. */
 const doubtfulFit = 0.5
 const leadMin = 0.1
 const examplesMax = 3
 
 interface Judgment {
   readonly encoding: Encoding
-  /** Question for a person, with words as read under each possible encoding; null if there is none. */
+  /** Shows words under each possible encoding; null if there is no question. */
   readonly question: string | null
 }
 
 /**
  * Chooses the encoding under which words have letters of a language.
- * @param usual latin-1 or windows-1252
  * @param words bytes of words with bytes beyond ASCII
  */
 export function judgeLetters(usual: 'latin-1' | 'windows-1252', words: readonly Buffer[]): Judgment {
@@ -109,7 +108,6 @@ function examplesIn(encoding: Encoding, words: readonly Buffer[]): string {
     .join(', ')
 }
 
-/** Returns the share of letters beyond ASCII that fit the best language of an encoding; 1 without letters. */
 function fitOf(encoding: Encoding, words: readonly Buffer[]): number {
   const texts = words.map((word) => decodedText(word, encoding))
   const [letters, isOddBetween] = alphabets.get(encoding) ?? [[ideographs], besideAscii]

@@ -2,64 +2,55 @@ import { RecordBounds } from '../source/bounds.ts'
 import { LineFilter } from '../source/line-filter.ts'
 import { LF, openingQuote, recordValues, skipBlanks, type Marks } from '../source/record.ts'
 
-/** A way to find and read the rows of a sample. */
 export interface Way {
   readonly marks: Marks
   readonly skipLines: number
-  /** Start of comment lines; null if there are none. */
+  /** Null if there are none. */
   readonly comment: string | null
 }
 
-/** Result of reading a sample with one candidate dialect. */
 export interface SampleReading {
   readonly firstLine: readonly string[]
   readonly rows: number
-  /** Rows with as many values as the first line. */
   readonly rowsLikeHeader: number
-  /** Rows with more than one value. */
   readonly rowsOfSeveral: number
-  /** Number of lines at the end of the file that are not rows, since they have one value where rows have several. */
+  /** Lines of a footer, which have one value where rows have several. */
   readonly lastLines: number
 }
 
 interface QuoteSigns {
-  /** Rows in which the quote of the reading encloses a value. */
   readonly enclosed: number
-  /** Rows in which the quote encloses a value with a delimiter, line break or quote, which must be quoted. */
+  /** Rows with a value that must be quoted, for a delimiter, line break or quote in it. */
   readonly requiredQuotes: number
-  /**
-   * By quote: rows with a plain value that begins with this quote and has an odd number, like half of a
-   * quoted value.
-   */
+  /** Rows, by quote, with a value that begins with it and has an odd number, like half of a quoted value. */
   readonly cut: ReadonlyMap<string, number>
 }
 
-/** A candidate dialect, with its reading of the sample. */
 export interface Candidate extends SampleReading, QuoteSigns {
   readonly delimiter: string
   readonly quote: string | null
   readonly skipLines: number
   readonly headerLines: number
   readonly comment: string | null
-  /** Reason to publish nothing before a person has changed the entry; null for none. */
+  /** Reason to publish nothing until a person has changed the entry; null for none. */
   readonly refusal: string | null
   readonly hasHeader: boolean
   /** True if the last columns have neither names nor values. */
   readonly dropEmptyExtraCells: boolean
-  /** The line below the header if it may be a second header; null if it is a row. */
+  /** Line that may be a second header; null if it is a row. */
   readonly labels: readonly string[] | null
-  /** Names of the columns in the last comment above the rows; null if it has none. */
+  /** Column names in the last comment above the rows; null for none. */
   readonly commentedHeader: readonly string[] | null
   readonly share: number
 }
 
-/** Minimum share of rows of the sample that have as many values as the first line, and no value cut in two. */
+/** Minimum share of rows with as many values as the first line, and no value cut in two. */
 export const consistentShare = 0.98
 
 /** Maximum share of a sample that may be an incomplete value at its end. */
 const unreadShareMax = 0.1
 
-/** Maximum number of lines of a footer; if there are more, they count as rows that do not fit. */
+/** More lines count as rows that do not fit. */
 const lastLinesMax = 10
 
 /**
@@ -97,7 +88,7 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
     : { firstLine, ...totals, rows: totals.rows - tail.rows, lastLines: last }
 }
 
-/** Returns whether a line follows a blank line, contains `: ` or is in parentheses, as footers do; other lines may be truncated rows. */
+/** Footers follow a blank line, contain `: ` or are in parentheses; other lines may be truncated rows. */
 function isSetOff(text: Buffer, start: number): boolean {
   const before = text.toString('latin1', Math.max(0, start - 3), start)
   const end = text.indexOf(LF, start)
@@ -111,7 +102,6 @@ function linesIn(text: Buffer): number {
     .filter((line) => line.trim() !== '').length
 }
 
-/** Counts the evidence of quotes in a text that was read without faults this way. */
 export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]): QuoteSigns {
   const { marks } = way
   let [enclosed, requiredQuotes] = [0, 0]
@@ -131,7 +121,6 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
   return { enclosed, requiredQuotes, cut }
 }
 
-/** Returns the records of a sample, without blank lines and rules. */
 export function recordsOf(text: Buffer, way: Way): string[][] {
   const filter = new LineFilter(way.marks)
   const records: string[][] = []
@@ -142,7 +131,7 @@ export function recordsOf(text: Buffer, way: Way): string[][] {
   return records
 }
 
-/** Returns the first fault in a sample that is read with these marks, and its line; null if there is none. */
+/** Returns the first fault and its line; null if there is none. */
 export function faultOf(
   text: Buffer,
   isComplete: boolean,
@@ -151,17 +140,13 @@ export function faultOf(
   const bounds = new RecordBounds(marks)
   let offset = 0
   while (offset < text.length && bounds.find(text, offset)) offset = bounds.next
-  // The only other fault is a quote that is never closed, which shows only in a complete file.
+  // A quote that is never closed shows only in a complete file.
   if (bounds.fault === null && isComplete && offset < text.length)
     return { line: occurrences(text.subarray(0, offset), LF) + 1, reason: 'a quoted value is never closed' }
   if (bounds.fault === null) return null
   return { line: occurrences(text.subarray(0, offset), LF) + bounds.breaks + 1, reason: bounds.fault }
 }
 
-/**
- * Calls `take` for each record. Returns the end of the last complete record; null after a fault, or if there
- * are too few lines to skip.
- */
 function walk(
   text: Buffer,
   { marks, skipLines, comment }: Way,
@@ -189,7 +174,6 @@ function walk(
 }
 
 interface WrittenValue {
-  /** Bytes of the value, including its quotes. */
   readonly bytes: Buffer
   readonly isEnclosed: boolean
   readonly isNeeded: boolean

@@ -16,7 +16,6 @@ export function requireReadable(text: Buffer, isComplete: boolean, best: Candida
   requireNoOddQuotes(text, isComplete, best)
 }
 
-/** @throws TableFailure if most lines have quoted values, but some quotes are invalid */
 function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimiter }: Candidate): void {
   if (quote !== null) return
   const fault = faultOf(text, isComplete, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
@@ -34,8 +33,8 @@ function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimite
 }
 
 /**
- * Reads the rows without the header if the header has fewer columns than nearly all rows, so values that contain
- * the delimiter are probably split. The file is refused until a person has named the columns.
+ * Leaves out a header with fewer columns than nearly all rows, whose values probably contain the delimiter. A
+ * person must name the columns before anything is published.
  */
 export function withoutLostHeader(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
   const { quote, delimiter, comment, skipLines, firstLine, rows, share } = best
@@ -73,7 +72,6 @@ export function withoutLostHeader(text: Buffer, isComplete: boolean, best: Candi
 const errorPattern =
   /\b(error|exception|not found|forbidden|denied|unauthorized|unavailable|bad (gateway|request)|timed? ?out|too many requests|erro|não (encontrad|autorizad)[oa]|acesso negado)\b/i
 
-/** @throws TableFailure if one or two lines of text explain why there is no table */
 function requireNoErrorPage(text: Buffer, isComplete: boolean, { rows, firstLine }: Candidate): void {
   const message = text.toString('utf8').trim()
   if (!isComplete || message.split('\n').length > 2 || !errorPattern.test(message)) return
@@ -83,10 +81,6 @@ function requireNoErrorPage(text: Buffer, isComplete: boolean, { rows, firstLine
   )
 }
 
-/**
- * @throws TableFailure if quotes in values seem to be escaped by backslashes, which are ambiguous: plain
- *   values may begin or end with them
- */
 function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
   if (quote !== null) return
   const lines = text.toString('utf8').split('\n')
@@ -101,7 +95,6 @@ function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
 
 const rareSeparators = ['^', '~', '\u0001', '¦', '¬', '§', '\u001f']
 
-/** @throws TableFailure if values are separated by something else than one common character */
 function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candidate): void {
   const lines = text
     .toString('utf8')

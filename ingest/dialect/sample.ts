@@ -9,24 +9,17 @@ import { commonDelimiters, recordBytesMax } from '../source/soundness.ts'
 import { dialectOf, type Dialect } from './dialect.ts'
 import { EncodingWitness } from './encoding.ts'
 
-/** Number of bytes at the start of a text for detecting the dialect, and for inspecting columns. */
 const dialectBytes = 1024 * 1024
 const sampleBytes = 4 * 1024 * 1024
-/** Maximum number of distinct texts of a column; further ones add little. */
 const textsMax = 3000
-/**
- * Distance between successively inspected rows, so that the limited texts of a column come from the whole
- * sample, even if sorted.
- */
+/** Distance between inspected rows, so that texts come from the whole sample, even if sorted. */
 const stride = 97
-/** Maximum number of rows in a file that is inspected row by row, for totals. */
 const allRowsMax = 50_000
 
 interface Sample {
   readonly dialect: Dialect
-  /** Distinct non-empty texts of each column, with their frequency. */
   readonly texts: readonly ReadonlyMap<string, number>[]
-  /** All rows; null for a large file. */
+  /** Null for a large file. */
   readonly rows: readonly SampleRow[] | null
   readonly firstRows: readonly SampleRow[]
 }
@@ -38,7 +31,6 @@ export interface SampleRow {
 
 class Enough extends TableFailure {}
 
-/** Detects the encoding of texts from all their bytes. */
 export async function encodingOf(members: readonly Member[]): Promise<EncodingWitness['encoding']> {
   const witness = new EncodingWitness()
   for (const member of members) {
@@ -66,7 +58,6 @@ export async function sampleOf(member: Member): Promise<Sample> {
   return sampleIn(await startOf(member, sampleBytes + recordBytesMax), sampleBytes + recordBytesMax)
 }
 
-/** Returns whether more than half of a text is one incomplete record, probably with a long quoted value. */
 function endsInValue(text: Buffer): boolean {
   return commonDelimiters.some((delimiter) => {
     const bounds = new RecordBounds({ delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
@@ -104,7 +95,6 @@ async function startOf(member: Member, bytesMax: number): Promise<Start> {
   return { bytes: Buffer.concat(chunks), isComplete, encoding: witness.encoding }
 }
 
-/** @param bytesMax maximum number of bytes for detecting the dialect */
 function sampleIn({ bytes, isComplete, encoding }: Start, bytesMax: number): Sample {
   const start = bytes.subarray(0, bytesMax)
   const dialect = dialectOf(start, isComplete && start.length === bytes.length, encoding)
@@ -151,7 +141,6 @@ function rowsIn(bytes: Buffer, isComplete: boolean, dialect: Dialect): SampleRow
   return records.map((values, index) => ({ values, line: scanner.lines.get(index) ?? 0 }))
 }
 
-/** Returns the distinct non-empty texts of each column, with their frequency. */
 export function textsIn(rows: readonly SampleRow[], columns: number): Map<string, number>[] {
   const texts = Array.from({ length: columns }, () => new Map<string, number>())
   for (let from = 0; from < stride; from += 1) {
@@ -167,7 +156,6 @@ export function textsIn(rows: readonly SampleRow[], columns: number): Map<string
   return texts
 }
 
-/** Splits the plain form into records, each terminated by a line feed. */
 function recordsIn(plain: Buffer, delimiter: string, quote: string | null): string[][] {
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
   const bounds = new RecordBounds(marks)

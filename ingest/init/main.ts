@@ -6,7 +6,7 @@ import { StartError } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { catalogTemplate, ignoreTemplate, readmeTemplate, workflowTemplate } from './templates.ts'
 
-/** Writes a small catalog for a new portal; keeps an existing one under another name. */
+/** Keeps an existing catalog under another name. */
 export async function runInit(): Promise<void> {
   const { catalog: file } = readSettings(process.env)
   parseCatalog(catalogTemplate, file)
@@ -20,7 +20,7 @@ export async function runInit(): Promise<void> {
 }
 
 /**
- * Writes a project into a new or empty folder.
+ * @param folder new or empty
  * @param version of Acervo, which the workflow installs
  * @throws StartError if a file of the project exists
  */

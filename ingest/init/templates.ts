@@ -1,5 +1,3 @@
-/** Files of a new project. */
-
 export const catalogTemplate = `# The datasets that this service publishes. docs/reference/catalog.md of Acervo describes all keys.
 # \`acervo add rain.csv\` adds a table to it.
 
@@ -25,7 +23,7 @@ families:
 datasets: []
 `
 
-/** Published snapshots and local copies are made from the sources, so they are not kept in git. */
+/** Snapshots and local copies are made from the sources, so git ignores them. */
 export const ignoreTemplate = `/warehouse/
 /.local/
 `
@@ -47,7 +45,7 @@ acervo serve                            # http://localhost:8000
 - \`.github/workflows/refresh.yaml\` checks pull requests, and refreshes the data every night.
 `
 
-/** A workflow that checks pull requests, and publishes changed sources every night. */
+/** Checks pull requests, and publishes changed sources every night. */
 export const workflowTemplate = (version: string): string => `name: refresh
 on:
   pull_request:

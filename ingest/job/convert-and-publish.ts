@@ -26,8 +26,8 @@ import { pack, type PackedDownload, type ProvedParts } from './pack.ts'
 import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
 
 /**
- * Read and cast in batches -> sort -> write -> reconcile -> test the expectations -> profile -> compare with
- * the previous snapshot -> index -> compress -> write the changes -> publish.
+ * Reads and casts batches, sorts, writes, reconciles, tests, profiles, compares, indexes, compresses and
+ * publishes.
  * @throws TableFailure if the source violates the catalog; nothing is published then
  */
 export function convertAndPublish(job: Job): Promise<Outcome> {
@@ -46,10 +46,7 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
   })
 }
 
-/**
- * Writes the changes since the previous snapshot; returns null if its rows cannot be fetched: that must not keep the new
- * rows from being published.
- */
+/** Returns null if previous rows cannot be fetched, which must not keep new ones from being published. */
 async function changesOf(
   { store, previous, progress, table }: Job,
   { work, folder, plan, rows, reusedByName }: Converted,
@@ -66,8 +63,8 @@ async function changesOf(
 }
 
 /**
- * Converts the source of a job like `convertAndPublish`, but publishes nothing.
- * @param learn receives the rows before they are compared with the previous snapshot, which may fail
+ * Converts like `convertAndPublish`, but publishes nothing.
+ * @param learn receives the rows before a comparison that may fail
  * @throws TableFailure if an ingest would publish nothing
  */
 export function convertAndCompare(job: Job, learn: Learn): Promise<Outcome> {
@@ -83,11 +80,6 @@ export function convertAndCompare(job: Job, learn: Learn): Promise<Outcome> {
   })
 }
 
-/**
- * Converts the source of a job into parts, and passes them on.
- * @param use reads the parts; they may be removed afterwards
- * @throws TableFailure if the source violates the catalog
- */
 async function convertSource<Result>(
   job: Job,
   steps: Stopwatch,
@@ -107,7 +99,7 @@ async function convertSource<Result>(
   } finally {
     release()
   }
-  // Rows of reused partitions have no line numbers, so all files are read to report the rows at fault.
+  // Rows of reused partitions have no line numbers, so all files are read.
   const scratch = path.join(job.scratch, 'complete')
   await mkdir(scratch)
   return convertSource({ ...job, reusable: null, scratch }, steps, use)
@@ -120,10 +112,8 @@ interface Converted extends ConvertedRows {
 interface ConvertedRows extends ProvedParts {
   readonly work: Work
   readonly rows: number
-  /** Files reused from the previous snapshot, by their names in the new one. */
   readonly reusedByName: ReadonlyMap<string, ReusedFile>
   readonly ofHeader: readonly string[]
-  /** Declared fields that single files lack, if columns are matched by name (`union_by_name`). */
   readonly lacking: IngestReport['missing_columns']
 }
 
@@ -146,11 +136,6 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
   return { ...castSource, ...parts, folder, ofHeader, lacking }
 }
 
-/**
- * Returns accepted drift as phrases: differences from the header or the previous snapshot, and an empty
- * source.
- * @throws TableFailure if the operator did not accept the drift
- */
 async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
   const { table, store, acceptsDrift, before } = job
   const { rows, profiles, ofHeader } = converted
@@ -234,7 +219,7 @@ async function publishAndReport(
     table: table.name,
     snapshot: namedManifest.snapshot,
     import_date: labelled.importDate.toISOString(),
-    // Without full addresses, which may name internal hosts or contain a token: the report is public.
+    // Full addresses may name internal hosts or contain a token, and the report is public.
     sources,
     rows_in: counts.records + counts.rejectedRows,
     rows_out: rows,
@@ -257,7 +242,7 @@ async function publishAndReport(
   const manifest = await label(labelled, namedManifest, folder, files)
   const existingKeys = new Map([...reusedByName].map(([file, { key }]) => [file, key]))
   const written = new Set(filesOf(manifest).map(({ file }) => file))
-  // Remove reused files that are no longer needed, such as folded texts of fields that now have codes.
+  // Removes reused files that are no longer needed.
   for (const file of [...existingKeys.keys()].filter((key) => !written.has(key))) {
     await rm(path.join(folder, file))
     existingKeys.delete(file)

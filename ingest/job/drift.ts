@@ -2,18 +2,17 @@ import type { Table } from '../../core/catalog/catalog.ts'
 import type { FieldProfile } from '../convert/profile/profile.ts'
 import type { ReadSource } from '../source/read.ts'
 
-/** Facts of the last report about the published snapshot. */
 export interface PreviousReport {
   readonly rows: number
   readonly fields: readonly Pick<FieldProfile, 'name' | 'nulls'>[]
 }
 
-/** Below this share of the previous rows, a source is more likely truncated than right. */
+/** A smaller share of rows is more likely truncated than right. */
 const rowsMin = 0.5
 
 /**
- * Reports a source without rows, which is more likely truncated than correct, even for a new table. A source
- * whose rows were all rejected is not empty: rejected rows count towards `max_rejects`.
+ * A source without rows is more likely truncated than correct. Rejected rows are rows: they count towards
+ * `max_rejects`.
  */
 export function emptySourceProblem(
   { mayBeEmpty }: Table,
@@ -26,7 +25,7 @@ export function emptySourceProblem(
   ]
 }
 
-/** Returns differences from the previous source, in sentences; none if it may be published without asking. */
+/** Differences from the previous source, in sentences; none if it may be published without asking. */
 export function driftSince(
   before: PreviousReport | null,
   rows: number,

@@ -12,8 +12,7 @@ import type { Job } from './job.ts'
 import { locateRecords, type CastSource } from './read-and-cast.ts'
 
 /**
- * Tests all rows against the expectations of the catalog.
- * @returns false if some are broken, but partitions were reused, so that lines are unknown
+ * @returns false if some are broken, but lines are unknown, since partitions were reused
  * @throws TableFailure with the rows at fault
  */
 export async function requireExpectations(
@@ -52,8 +51,8 @@ interface ReferenceOptions {
 }
 
 /**
- * Tests published rows against the expectations that refer to other tables, which may have changed since.
- * @throws TableFailure if a referenced value is missing now
+ * Tests references to other tables, which may have changed since.
+ * @throws TableFailure if a referenced value is missing
  */
 export async function requireReferences(
   table: Table,
@@ -101,7 +100,7 @@ function filesIn(referenced: Job['referenced']): ReferencedFiles {
   return (target) => referenced.get(`${target.dataset}/${target.table}`) ?? null
 }
 
-/** Returns the tables that the expectations of a table refer to, besides itself. */
+/** Tables that expectations refer to, besides the table itself. */
 export function referencedTables(table: Table): Set<string> {
   const targets = table.expectations.flatMap((expectation) =>
     expectation.kind === 'references'
@@ -119,7 +118,7 @@ interface Referenced {
 }
 
 /**
- * Makes the rows of referenced tables available on this machine.
+ * Fetches the rows of referenced tables.
  * @param unpublished files that replace the published ones, by `dataset/table`
  * @throws TableFailure if a table is not published with its current fields
  */

@@ -10,8 +10,7 @@ import { hasLoaded, loadClickHouse } from '../publish/clickhouse.ts'
 import { inScratch } from '../publish/scratch.ts'
 
 /**
- * Loads a published snapshot into a single ClickHouse server that lacks it, such as a new one, or one that
- * lost its disk.
+ * Loads a snapshot into a single ClickHouse server that lacks it, such as a new one.
  * @param memory of DuckDB, such as `500MB`
  * @throws TableFailure if the loaded data differs
  */
@@ -22,7 +21,7 @@ export async function fillClickHouse(
   link: ClickHouse,
   options: { readonly memory: string; readonly threads: number; readonly progress: Progress },
 ): Promise<void> {
-  // In a cluster, a table missing on one server may exist on the others, and must not be replaced.
+  // In a cluster, a table missing on one server may exist on others, and must not be replaced.
   if (manifest.clickhouse === undefined || link.cluster !== null) return
   if (await hasLoaded(link, table, manifest.snapshot, manifest.rows)) return
   const { memory, threads, progress } = options

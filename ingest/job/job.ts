@@ -9,39 +9,34 @@ import type { Progress } from '../base/progress.ts'
 import type { ReadFile } from '../source/read.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 
-/** A table whose source is to be converted. */
 export interface Job {
   readonly table: Table
   readonly dataset: Dataset
   readonly files: readonly PlacedFile[]
-  /** Returns the identity of a file that was read, such as its address. */
+  /** Identity of a file that was read, such as its address. */
   readonly identify: (file: ReadFile, index: number) => Source
   readonly limits: UnpackLimits
   readonly store: Store
-  /** Published manifest, intact or not: a new snapshot is compared with it. */
+  /** Published manifest, intact or not, with which the new one is compared. */
   readonly before: Manifest | null
-  /** Reusable partitions of the published snapshot; null to read everything. */
   readonly reusable: Reusable | null
-  /** Parquet files of the tables that expectations refer to, by `dataset/table`. */
+  /** Parquet files by `dataset/table`. */
   readonly referenced: ReadonlyMap<string, readonly string[]>
-  /** Snapshot that a rollback of the new one restores; null if there is none. */
+  /** Snapshot that a rollback restores; null if there is none. */
   readonly previous: SnapshotId | null
-  /** Folder of this job alone, from which finished files move into the warehouse. */
+  /** Folder of this job, from which finished files move into the warehouse. */
   readonly scratch: string
   readonly db: Connection
   readonly otherDb: Connection
   readonly progress: Progress
   readonly partRows: number
-  /** Definition of the table, as `definitionOf` returns it. */
   readonly definition: string
   /** Filter fields with more distinct values have no codes. */
   readonly codedDistinctMax: number
-  /** Size in bytes of text from which a batch is complete. */
   readonly batchBytes: number
   readonly acceptsDrift: boolean
-  /** True to publish no changes, so that erased rows are not published once more. */
+  /** Publishes no changes, so that erased rows do not reappear. */
   readonly withoutChanges: boolean
-  /** Null if there is none. */
   readonly clickHouse: ClickHouse | null
   readonly now: () => Date
 }
@@ -50,7 +45,7 @@ const progressEveryMs = 100
 
 export type Stopwatch = ReturnType<typeof stopwatch>
 
-/** Times the steps of a job, and shows the progress of DuckDB unless the step reports its own. */
+/** Times steps, and shows DuckDB's progress unless a step reports its own. */
 export function stopwatch({ db, progress }: Job) {
   const seconds: Record<string, number> = {}
   return {

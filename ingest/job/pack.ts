@@ -8,13 +8,11 @@ import { writeDownload, type PreviousSection } from '../publish/download.ts'
 import type { Job } from './job.ts'
 import type { CastSource } from './read-and-cast.ts'
 
-/** Parts in a folder, read back and verified. */
 export interface ProvedParts extends CastSource {
   readonly folder: string
   readonly plan: Planned
 }
 
-/** Sections and checksums of a finished download. */
 export interface PackedDownload {
   readonly sections: GzipSection[]
   readonly sums: Sums

@@ -13,7 +13,7 @@ import { readSource, type ReadSource } from '../source/read.ts'
 import type { PlacedFile } from '../source/member.ts'
 import type { Job, Stopwatch } from './job.ts'
 
-/** Pins reusable files on this machine; if they cannot be fetched, nothing is reused, and everything is read. */
+/** Reuses nothing if the files cannot be fetched. */
 export async function pinReusable({
   store,
   table,
@@ -27,7 +27,6 @@ export async function pinReusable({
   }
 }
 
-/** Result of reading and casting a source, with the partitions that are reused. */
 export interface CastSource {
   readonly reusable: Reusable | null
   readonly intake: Intake
@@ -37,8 +36,8 @@ export interface CastSource {
 }
 
 /**
- * Reads and casts all partitions that are not reused. Starts again with less reuse if a file has another
- * header, or rows of a reusable partition.
+ * Reads and casts partitions that are not reused. Starts again with less reuse if a file has another header,
+ * or rows of a reusable partition.
  */
 export async function readAndCast(
   job: Job,
@@ -82,17 +81,13 @@ export async function readAndCast(
   }
 }
 
-/** Returns a hash of the header that all files share, if their columns are not matched by name. */
+/** Hash of the header that all files share, if columns are not matched by name. */
 export function headerOf({ headers }: ReadSource): string {
   return createHash('sha256').update(JSON.stringify(headers[0]?.header)).digest('hex')
 }
 
 const fewShare = 0.1
 
-/**
- * Returns the first rejects with details, if the catalog allows that many rejected rows.
- * @throws TableFailure with the first rejects and their lines, if there are more than allowed
- */
 async function requireFewRejects(
   job: Job,
   { staged: { badRows }, badCount, badValues: values }: Intake,
@@ -119,8 +114,8 @@ async function requireFewRejects(
 }
 
 /**
- * Reads files again to find records, and returns a function that tells the first line of each, and its file if
- * there are several.
+ * Reads files again; the returned function tells the first line of each record, and its file if there are
+ * several.
  */
 export async function locateRecords(
   { files: allFiles, table, progress, limits }: Job,

@@ -14,8 +14,8 @@ import { rejectLine, type Reject, type TableFailure } from '../base/rejects.ts'
 import { alignedRows, counted, shorten } from '../../core/text.ts'
 
 /**
- * Outcome of a table: kept = already published and not checked; skipped = it never had a source; held = its
- * source was published and rolled back, and has not changed; publishable = only checked, and new or changed.
+ * kept = already published and not checked; skipped = it never had a source; held = rolled back and
+ * unchanged; publishable = only checked, and new or changed.
  */
 export type Outcome =
   | {
@@ -40,56 +40,49 @@ export type Outcome =
 export interface Findings {
   readonly sources: readonly string[]
   readonly rows: number
-  /** Rows that `max_rejects` leaves out, and the first ones at fault. */
+  /** Rows left out by `max_rejects`, and the first ones. */
   readonly rejectedRows: number
   readonly rejects: readonly Reject[]
   readonly warnings: readonly string[]
   readonly parts: readonly string[]
 }
 
-/** Receives facts as soon as they are known, since a failure has only a message. */
+/** Receives facts early, since a failure has only a message. */
 export type Learn = (findings: Partial<Findings>) => void
 
-/** Content of `report.json`, beside the parts: facts that the ingest found and verified. */
 export interface IngestReport {
   readonly dataset: string
   readonly table: string
   readonly snapshot: SnapshotId
-  /** UTC. */
   readonly import_date: string
   readonly sources: readonly Pick<Source, 'name' | 'bytes' | 'sha256'>[]
   readonly rows_in: number
   readonly rows_out: number
   readonly rejected_rows: number
-  /** First faults of rejected rows. */
   readonly first_rejects: readonly Reject[]
-  /** Numbers of lines in the files by their use, such as header or row. */
+  /** Lines by use, such as header or row. */
   readonly lines: LineCounts
   readonly blank_lines: number
   readonly comment_lines: number
-  /** Declared fields that single files lack, if columns are matched by name (`union_by_name`). */
+  /** Declared fields that single files lack (`union_by_name`). */
   readonly missing_columns: readonly { readonly file: string; readonly fields: readonly string[] }[]
   /** Lines left out at the ends of files, as the catalog declares. */
   readonly last_lines: readonly { readonly file: string; readonly text: string | null }[]
-  /**
-   * Values of reused partitions, whose files were not read: `lines`, `last_lines`, `missing_columns` and
-   * `first_rejects` exclude them.
-   */
+  /** Values of reused partitions, whose files were not read, so that the counts beside exclude them. */
   readonly taken_over: readonly (string | null)[]
   readonly accepted_drift: readonly string[]
   readonly warnings: readonly string[]
   readonly fields: readonly FieldProfile[]
-  /** Sections of the download: the header, then each part. */
+  /** The header, then each part. */
   readonly download_sections: readonly GzipSection[]
   readonly seconds: Readonly<Record<string, number>>
   readonly tools: Readonly<Record<string, string>>
 }
 
-/** Rejects shown on the terminal; the report file has more. */
 const rejectsShown = 10
 
 /**
- * Returns the lines to print about an outcome; none for tables that are only counted at the end.
+ * No lines for tables that are only counted at the end.
  * @param withFields adds a table of the fields
  */
 export function outcomeLines(outcome: Outcome, withFields = false): string[] {
@@ -206,7 +199,7 @@ export async function writeReport(folder: string, report: IngestReport): Promise
   await writeFile(path.join(folder, fileNames.report), `${JSON.stringify(report, null, 2)}\n`)
 }
 
-/** Returns facts about the rows of a snapshot from its report; only their number if the report is unreadable. */
+/** Returns only the number of rows if the report is unreadable. */
 export async function readPreviousReport(
   store: Store,
   table: Table,
@@ -219,7 +212,6 @@ export async function readPreviousReport(
     : { rows: report.rows_out, fields: report.fields }
 }
 
-/** Returns the content of `failure.json`. */
 export function failureReport({ dataset, name }: Table, failure: TableFailure, at: Date): object {
   return {
     dataset,

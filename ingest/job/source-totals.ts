@@ -6,7 +6,6 @@ import { packingOf } from '../source/packings.ts'
 import type { Job } from './job.ts'
 import { headerOf, type CastSource } from './read-and-cast.ts'
 
-/** Returns counts of the complete source, including reused partitions. */
 export function sourceTotals(
   { files }: Job,
   { read, reusable }: CastSource,
@@ -16,7 +15,6 @@ export function sourceTotals(
   const sourceByName = new Map(sources.map((source) => [source.name, source]))
   const fresh = new Map(read.files.map((file) => [file.name, file]))
   return {
-    // If partitions are reused, file names are unique, so a name identifies a file.
     files:
       reusable === null
         ? read.files
@@ -38,7 +36,6 @@ export function sourceTotals(
   }
 }
 
-/** Returns the partitions that the next ingest may reuse. */
 export function partitionsOf(
   { table, files }: Job,
   { read, intake, reusable, plan }: CastSource & { readonly plan: Planned },
@@ -75,7 +72,6 @@ export function partitionsOf(
   }
 }
 
-/** Returns warnings for the operator. */
 export function warningsOf({ table, files }: Job, { unended, endless, lineNotes }: ReadSource): string[] {
   // Compressed files and files with checksums can be verified without a length.
   const unmeasured = files.filter(
@@ -96,10 +92,7 @@ export function warningsOf({ table, files }: Job, { unended, endless, lineNotes 
   ]
 }
 
-/**
- * Returns the missing files of a source that had several, as phrases: without this check their rows would
- * disappear silently.
- */
+/** Missing files of a source that had several, whose rows would disappear silently. */
 export function missingFiles(earlier: Manifest | null, { files }: Pick<ReadSource, 'files'>): string[] {
   if (earlier === null || earlier.sources.length < 2) return []
   const names = new Set(files.map(({ name }) => name))

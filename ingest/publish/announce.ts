@@ -8,16 +8,16 @@ import { messageOf } from '../../core/errors.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { schemaChangeOf, schemaPhrases } from '../../core/warehouse/schema-change.ts'
 
-/** Announces published snapshots to a program or a webhook of the operator, and to a hub of WebSub. */
+/** Announces snapshots to a program or webhook of the operator, and to a WebSub hub. */
 
 export interface AnnounceOptions {
   readonly onPublish: string
-  /** Secret of the signatures, `whsec_` and base64; empty for none. */
+  /** `whsec_` and base64; empty for none. */
   readonly onPublishSecret: string
-  /** Address of a hub (https://www.w3.org/TR/websub/); empty for none. */
+  /** Address (https://www.w3.org/TR/websub/); empty for none. */
   readonly websubHub: string
   readonly publicUrl: URL
-  /** Milliseconds before the second attempt; doubled for each further one. */
+  /** Wait before the second attempt, in ms; doubled for each further one. */
   readonly retryMs?: number
 }
 
@@ -26,7 +26,7 @@ const retryMsDefault = 1000
 const timeoutMs = 20_000
 
 /**
- * Announces snapshots that are published already, so that a failure cannot undo them.
+ * Announces published snapshots, so that a failure cannot undo them.
  * @throws Error with each announcement that failed in all attempts
  */
 export async function announce(
@@ -56,10 +56,8 @@ export async function announce(
   if (faults.length > 0) throw new Error(faults.join('; '))
 }
 
-/** A failure that another attempt would meet again. */
 class Refused extends Error {}
 
-/** Makes several attempts; returns the fault of the last one, or null. */
 async function tried(attempt: () => Promise<void>, retryMs: number): Promise<string | null> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -73,7 +71,7 @@ async function tried(attempt: () => Promise<void>, retryMs: number): Promise<str
   }
 }
 
-/** Returns the event of a snapshot, in the form of https://www.standardwebhooks.com. */
+/** Event in the form of https://www.standardwebhooks.com. */
 function messageFor(manifest: Manifest, { publicUrl }: AnnounceOptions): unknown {
   const {
     dataset,
@@ -150,7 +148,7 @@ async function tell(body: string, { onPublish, onPublishSecret }: AnnounceOption
   })
 }
 
-/** @throws Refused if the receiver is gone (410), or redirects: a redirect could lead into a private network */
+/** @throws Refused after 410 or a redirect, which could lead into a private network */
 async function post(address: string, body: string, headers: Readonly<Record<string, string>>): Promise<void> {
   const url = new URL(address)
   const { origin, username, password } = url
@@ -180,7 +178,7 @@ async function post(address: string, body: string, headers: Readonly<Record<stri
 }
 
 async function runCommand(command: string, body: string): Promise<void> {
-  // A group of its own, so that a timeout also ends the programs that the command started.
+  // A timeout then also ends the programs that the command started.
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'ignore', 'inherit'], detached: true })
   const timer = setTimeout(() => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')

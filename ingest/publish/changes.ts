@@ -29,26 +29,24 @@ import { numberOf, type Work } from '../convert/work.ts'
 
 /**
  * Writes the rows by which a new snapshot differs from earlier ones: see `core/warehouse/changes.ts`.
- *
- * Two snapshots are compared as multisets of rows, by a hash of each row, which takes 16 bytes. The key then matches
- * the few rows that one of them has more often. Files of changes consist of such rows too, so changes since an earlier
- * snapshot come from the files of two steps, by the same comparison.
+ * Snapshots are compared as multisets of rows, by a hash of 16 bytes each. The key then matches the few rows
+ * that one of them has more often. Files of changes have such rows too, so changes since an earlier snapshot
+ * come from the files of two steps.
  */
 
 interface ChangesOptions {
   readonly store: Store
-  /** Snapshot to compare with. */
   readonly previous: SnapshotId
   readonly folder: string
   readonly parts: readonly string[]
   readonly rows: number
-  /** Parts that the previous snapshot has too, by their new names, with their keys in the warehouse. */
+  /** Parts of the previous snapshot by their new names, with their keys in the warehouse. */
   readonly reused: ReadonlyMap<string, { readonly key: string }>
 }
 
 type ComparedFields = Manifest['fields']
 
-/** SQL: rows with the compared fields as columns c0, c1 and so on. */
+/** SQL: rows with the compared fields as columns c0, c1, ... */
 type Side = (fields: ComparedFields) => string
 
 interface Comparison extends Pick<Changes, 'since' | 'file'> {
@@ -57,15 +55,14 @@ interface Comparison extends Pick<Changes, 'since' | 'file'> {
   readonly earlier: Side
 }
 
-/** Maximum number of earlier snapshots since which a snapshot has changes, the latest first. */
+/** Earlier snapshots since which a snapshot has changes, latest first. */
 const startsMax = 16
 
 /**
- * Writes the changes since the previous snapshot, then since the retained snapshots of which the previous one has
- * changes.
+ * Writes changes since the previous snapshot, then since those of its own changes.
  * @returns null if the previous snapshot is unreadable, or has no field in common
- * @throws TableFailure if the earlier rows and the changes are not the new rows; FileUnavailable if the earlier rows
- *   cannot be fetched
+ * @throws TableFailure if earlier rows and changes do not give the new rows; FileUnavailable if earlier rows
+ * cannot be fetched
  */
 export async function writeChanges(work: Work, options: ChangesOptions): Promise<Changes[] | null> {
   const { table } = work
@@ -119,8 +116,8 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
 }
 
 /**
- * Returns the fields that an earlier snapshot has with the same values: in the same type, or in a narrower one. A field
- * that was published without its present mask is left out: its earlier values must not be published again.
+ * Fields that an earlier snapshot has in the same type or a narrower one. Leaves out a field published
+ * without its present mask, whose earlier values must not be published again.
  */
 function comparedFields(table: Table, before: Pick<Manifest, 'fields' | 'masks'>): ComparedFields {
   const [masks, maskedBefore = {}] = [masksOf(table), before.masks]
@@ -160,11 +157,10 @@ function columnsOf(fields: ComparedFields): string[] {
   return fields.map((_, index) => `c${index}`)
 }
 
-/** Memory of a verification, which sums up hashes. */
 const verifyMemory = '500MB'
 
 /**
- * Verifies that the rows of each earlier snapshot that still exists, with the changes since, are the rows of a snapshot.
+ * Verifies that the rows of each earlier snapshot, with the changes since, are the rows of a snapshot.
  * @throws TableFailure if they are not
  */
 export async function verifyChanges(store: Store, manifest: Manifest): Promise<void> {
@@ -237,7 +233,7 @@ async function compare(work: Work, folder: string, comparison: Comparison): Prom
   return { since, file, ...(await countsOf(db, written)), ...form }
 }
 
-/** Returns the key if it finds at most one row of each side; else null, and rows are compared as a whole. */
+/** Returns the key if it is unique on both sides; else null, and rows are compared as a whole. */
 async function matchingKey(
   db: Connection,
   key: readonly string[] | null,
@@ -288,10 +284,6 @@ function changedRowsSql({ table }: Work, fields: ComparedFields, key: readonly s
     order by ${[...orders, ...ties].join(', ')}`
 }
 
-/**
- * Verifies that the earlier rows and the changes are the later rows: by their number, and the sum of their hashes.
- * @throws TableFailure if they are not
- */
 async function requireBalance(
   db: Connection,
   { fields, later, earlier }: Omit<Comparison, 'since' | 'file'>,

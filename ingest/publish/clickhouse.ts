@@ -24,8 +24,8 @@ import { TableFailure } from '../base/rejects.ts'
 const pieceRows = 1_048_576
 
 /**
- * Loads the columns for conditions and orders from the sorted rows into a ClickHouse table of the snapshot.
- * The table gets its final name only after its data was compared with the rows.
+ * Loads columns for conditions and orders into a ClickHouse table, which gets its final name only after a
+ * comparison.
  * @throws TableFailure if the loaded data differs
  */
 export async function loadClickHouse(
@@ -62,10 +62,7 @@ export async function loadClickHouse(
   await link.command(renameStatement(name, link.cluster))
 }
 
-/**
- * Compares each column in DuckDB and ClickHouse: the number of values, bytes of texts, minimum and maximum of
- * other values, and sum of integers.
- */
+/** Compares each column: number of values, bytes of texts, bounds of other values, and sums of integers. */
 async function prove(work: Work, link: ClickHouse, name: string, rows: number): Promise<void> {
   const { table, db } = work
   const columns = writtenColumns(table, 'file_row_number')
@@ -120,7 +117,7 @@ function concatSql(terms: readonly string[], join: string, text: (term: string) 
   return `${join}(' ', ${terms.map(text).join(', ')})`
 }
 
-/** Removes trailing zeros of fractions, since DuckDB and ClickHouse differ in writing them. */
+/** DuckDB and ClickHouse differ in trailing zeros of fractions. */
 function plain(texts: string): string {
   return texts.split(' ').map(withoutFinalZeros).join(' ')
 }
@@ -142,7 +139,7 @@ export async function hasLoaded(
   return Number(count) === rows
 }
 
-/** Drops tables of removed snapshots and of killed jobs. */
+/** Drops tables of removed snapshots and killed jobs. */
 export async function dropForgotten(
   link: ClickHouse,
   table: Table,

@@ -20,7 +20,7 @@ import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { encodeRecord, LF, type Marks } from '../source/record.ts'
 
-/** Higher levels take twice the time, and make files only 5 % smaller, measured on tables of 3 and 18 fields. */
+/** Higher levels take twice the time, and make files only 5 % smaller. */
 const gzipLevel = 4
 const chunkBytes = 1024 * 1024
 const marks: Marks = { delimiter: ','.charCodeAt(0), quote: '"'.charCodeAt(0) }
@@ -29,12 +29,11 @@ const marks: Marks = { delimiter: ','.charCodeAt(0), quote: '"'.charCodeAt(0) }
 const atOnceMax = 3
 
 /**
- * Writes all rows, in the declared order, as one gzipped CSV: a header, null as empty, an empty text as "".
- * The header and the rows of each part are separate sections of one gzip member: several are compressed
- * concurrently, and clients that read only the first member of a file get all rows.
+ * Writes all rows as one gzipped CSV: a header, null as empty, an empty text as "". The header and each part
+ * are sections of one gzip member, compressed concurrently: some clients read only the first member.
  * @param work has the rows that are not reused
- * @param hasBreaks whether values of the source have line feeds
- * @returns the section of the header, then that of each part
+ * @param hasBreaks whether values have line feeds
+ * @returns the section of the header, then of each part
  * @throws TableFailure if the number of lines differs from that of rows and of line feeds in values
  */
 export async function writeDownload(
@@ -105,18 +104,14 @@ export async function writeDownload(
   )
 }
 
-/** Reused section of the previous download. */
 export interface PreviousSection {
-  /** Absolute path. */
   readonly file: string
-  /** Offset in bytes. */
   readonly start: number
   readonly section: GzipSection
 }
 
 const sectionsEnd = (sections: readonly GzipSection[]): number => sectionStart(sections, sections.length)
 
-/** Returns the parts at the start that the previous download shares; none if they are not more than half of it. */
 async function leadingSections(
   parts: readonly (DuePart | PreviousSection)[],
   firstAt: number,
@@ -131,7 +126,7 @@ async function leadingSections(
   return leading[0] !== undefined && offset > (await stat(leading[0].file)).size / 2 ? leading : []
 }
 
-/** Copies the start of a file through the system, which is far cheaper than a stream, and nearly free as a clone. */
+/** The system copies far cheaper than a stream, and a clone is nearly free. */
 async function copyBeginning(file: string, target: string, bytes: number): Promise<void> {
   await copyFile(file, target, constants.COPYFILE_FICLONE)
   await truncate(target, bytes)
@@ -168,10 +163,7 @@ function packedInOrder(work: Work, parts: readonly DuePart[]): AsyncGenerator<Pi
   })
 }
 
-/**
- * Compresses a file of rows as a piece of a gzip file, and removes it. Pieces end with a full flush instead of an end mark,
- * so that they can be joined.
- */
+/** Compresses a file of rows and removes it. Pieces end with a full flush, so that they can be joined. */
 async function deflatePiece({ file, rows }: Rendered): Promise<Piece> {
   let [lines, bytes, crc32] = [0, 0, 0]
   const count = new Transform({
@@ -212,10 +204,6 @@ function lineFeeds(chunk: Buffer): number {
   return count
 }
 
-/**
- * Writes the rows of a part as CSV. Each row is one text expression, which takes half the time of DuckDB's
- * CSV writer.
- */
 async function render(work: Work, { file, sortedRow, rows }: DuePart): Promise<Rendered> {
   const target = path.join(work.scratch, `${file}.csv`)
   const values = work.fields.map(({ field }, index) => {

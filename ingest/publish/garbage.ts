@@ -7,13 +7,10 @@ import { removable, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readRollbacks } from '../../core/warehouse/state-files.ts'
 
-/** Time for clients to finish reading a snapshot that servers have stopped offering. */
+/** Time to finish reading a snapshot that servers have stopped offering. */
 const readersMs = 3_600_000
 
-/**
- * Removes expired snapshots of a table, and snapshots that a killed job moved into the warehouse without
- * publishing them. Call it only under the lock of the table.
- */
+/** Removes expired snapshots, and unpublished ones of killed jobs. Requires the lock of the table. */
 export async function removeGarbage(
   store: Store,
   table: Table,
@@ -28,14 +25,13 @@ export async function removeGarbage(
     else await removeQuarantined(store, table, id, now, graceMs + readersMs)
   }
   const withdrawn = new Set((await readRollbacks(store, table)).map(({ snapshot }) => snapshot))
-  // Clocks may have been set back: a published snapshot can have a later id than the current one.
+  // After a clock was set back, a published snapshot can have a later id than the current one.
   const published = new Set<SnapshotId>()
   for await (const { snapshot } of publishedBefore(store, table, current)) published.add(snapshot)
   const orphans = ids.filter(
     (id) => timeOf(id) > timeOf(current.snapshot) && !withdrawn.has(id) && !published.has(id),
   )
-  // Stores that cannot publish a folder atomically may have incomplete snapshots of killed jobs, without a
-  // manifest.
+  // Some stores may have incomplete snapshots of killed jobs, without a manifest.
   for (const id of ids) {
     const isBegun = id !== current.snapshot && !orphans.includes(id)
     if (isBegun && (await store.stat(layout.manifest(table, id))) === null) orphans.push(id)

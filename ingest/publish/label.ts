@@ -27,9 +27,9 @@ import type { ServerFiles } from '../convert/indexes/indexes.ts'
 import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 
 /**
- * Returns a hash of everything that determines the rows, except for the bytes of the source. If the hash
- * changes, an unchanged source is converted again.
- * @param conversion version of the conversion, see `converterVersion`
+ * Hash of everything that determines the rows, except the source. A change converts an unchanged source
+ * again.
+ * @param conversion see `converterVersion`
  */
 export function definitionOf(table: Table, partRows: number, conversion: number): string {
   const { source, fields, order, rejectsMax, indexes, search, partition, engine, hasRowStore, orders } = table
@@ -46,7 +46,7 @@ export function definitionOf(table: Table, partRows: number, conversion: number)
       mask,
     })),
     form,
-    // Paths and patterns matter only if they fill fields; otherwise files are identified by their bytes.
+    // Paths matter only if they fill fields; files are identified by their bytes.
     fromName,
     paths: fromName === null ? null : files?.map(({ path: file }) => file),
     constants: files?.some(({ constants }) => constants.size > 0) === true ? files : null,
@@ -66,7 +66,7 @@ export function definitionOf(table: Table, partRows: number, conversion: number)
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Returns the definitions of a table for all versions of the converter up to this one. */
+/** Definitions for all versions of the converter up to this one. */
 export function definitionsUntil(table: Table, partRows: number, conversion: number): string[] {
   return Array.from({ length: conversion }, (_, before) => definitionOf(table, partRows, before + 1))
 }
@@ -81,9 +81,8 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly definition: string
   readonly importDate: Date
   readonly before: Manifest | null
-  /** Snapshot that a rollback of this one restores; null if there is none. */
+  /** Snapshot that a rollback restores; null if there is none. */
   readonly previous: SnapshotId | null
-  /** Files reused from the previous snapshot, whose checksums are known. */
   readonly reusedFiles: ReadonlyMap<string, ReusedFile>
   readonly isLoaded: boolean
   readonly download: Sums
@@ -91,10 +90,7 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly changes: readonly Changes[] | null
 }
 
-/**
- * Returns the id of a snapshot whose parts are finished, made of the time and a hash of its content, and the
- * parts with checksums.
- */
+/** Returns an id, made of the time and a hash of the content, and the parts with checksums. */
 export async function nameSnapshot(
   { sources, definition, importDate, reusedFiles }: Labelled,
   folder: string,
@@ -111,7 +107,7 @@ export async function nameSnapshot(
   return { snapshot: `${time}Z-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`, parts }
 }
 
-/** Returns the manifest of a snapshot whose files are all finished in a folder. */
+/** Manifest of a snapshot whose files are finished. */
 export async function label(
   labelled: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
@@ -168,7 +164,6 @@ export async function label(
   }
 }
 
-/** Returns the entries in the manifest of the files that only servers read. */
 async function serverFileEntries(
   { dictionary, codes, rowStores, orders }: ServerFiles,
   folder: string,
@@ -206,7 +201,6 @@ async function serverFileEntries(
   }
 }
 
-/** Returns the CRC-32 in the last four bytes of a file that the server reads by chunks. */
 async function directorySum(file: string): Promise<number> {
   const handle = await open(file)
   try {
@@ -231,8 +225,8 @@ async function sumsOfFile(
 }
 
 /**
- * Returns when an ingest first read the source with its present bytes, as a property of the manifest; an empty
- * object for a first snapshot, whose import date says that.
+ * When an ingest first read the present bytes, as a property of the manifest; empty for a first snapshot,
+ * whose import date says that.
  */
 function changedAt(
   before: Manifest | null,

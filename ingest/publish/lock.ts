@@ -5,10 +5,7 @@ import { layout } from '../../core/warehouse/layout.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { TableFailure } from '../base/rejects.ts'
 
-/**
- * Runs work on a table under its lock.
- * @throws TableFailure naming the process that holds the lock
- */
+/** @throws TableFailure naming the process that holds the lock */
 export async function withTableLock<T>(store: Store, table: Table, work: () => Promise<T>): Promise<T> {
   let release: () => Promise<void>
   try {
@@ -23,14 +20,11 @@ export async function withTableLock<T>(store: Store, table: Table, work: () => P
   return releasing(release, work)
 }
 
-/**
- * Interval between attempts to lock the warehouse: other jobs hold this lock for about 100 ms, and dozens of
- * jobs may wait.
- */
+/** Other jobs hold this lock for about 100 ms, and dozens may wait. */
 const lockEveryMs = 50
 const lockTriesMax = 6000
 
-/** Waits for the lock of the files that belong to no table, such as `warehouse.duckdb`, and runs `work` with it. */
+/** Waits for the lock of the files that belong to no table, such as `warehouse.duckdb`. */
 export async function withWarehouseLock<T>(store: Store, work: () => Promise<T>): Promise<T> {
   return releasing(await patientLock(store), work)
 }

@@ -7,20 +7,14 @@ import { codeOf, LockHeld } from '../../core/errors.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
 const lockName = 'lock'
-/**
- * Age from which an unlocked folder of another host counts as abandoned: jobs lock new folders within
- * milliseconds.
- */
+/** Older unlocked folders of another host are abandoned: jobs lock new folders within milliseconds. */
 const lockWithinMs = 60_000
-/**
- * Short hash of the host name: containers that share a warehouse may have equal process ids, but different
- * host names.
- */
+/** Containers that share a warehouse may have equal process ids, but different host names. */
 const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8)
 
 /**
- * Runs work in a new scratch folder beside the warehouse, which is always removed. A lock in it shows other
- * jobs, in other containers too, that it is in use.
+ * Runs work in a new folder beside the warehouse, which is always removed. A lock shows other jobs that it is
+ * in use.
  */
 export async function inScratch<T>(
   { scratchFolder }: Pick<Store, 'scratchFolder'>,
@@ -35,7 +29,7 @@ export async function inScratch<T>(
     return await work(folder)
   } finally {
     try {
-      // Remove the folder before its lock is released, so that no other job removes it at the same time.
+      // Removed before its lock is released, so that no other job removes it.
       await rm(home, { recursive: true, force: true })
     } finally {
       await release()
@@ -43,7 +37,6 @@ export async function inScratch<T>(
   }
 }
 
-/** Removes scratch folders of killed jobs, before this job creates its own. */
 export async function sweepScratch({ scratchFolder }: Store): Promise<void> {
   await mkdir(scratchFolder, { recursive: true })
   for (const name of await namesIn(scratchFolder)) {
@@ -68,7 +61,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Returns whether a job may still be about to lock a folder. */
+/** Returns whether a job may be about to lock a folder. */
 async function mayBeginIn(folder: string): Promise<boolean> {
   const [pid, itsHost] = path.basename(folder).split('-')
   if (itsHost === host) return isAlive(Number(pid))

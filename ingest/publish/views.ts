@@ -12,8 +12,8 @@ import { withWarehouseLock } from './lock.ts'
 import { inScratch } from './scratch.ts'
 
 /**
- * Replaces `warehouse.duckdb`, whose views show all published tables with readable parts, and work from any
- * folder. Users can go on reading an old file that they opened: its snapshots stay for a grace time.
+ * Replaces `warehouse.duckdb`, whose views work from any folder. Snapshots of an old file that users still
+ * read stay for a grace time.
  */
 export async function publishViews(store: Store, catalog: Catalog): Promise<OmittedTable[]> {
   return withWarehouseLock(store, () =>
@@ -25,8 +25,7 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
         base: store.address,
         scratch,
       })
-      // Remove the write-ahead log of a user who wrote into the old file: DuckDB would apply it to the new
-      // one.
+      // DuckDB would apply the write-ahead log of a user of the old file to the new one.
       await store.remove(`${layout.views}.wal`)
       await replaceSummed(store, draft, layout.views)
       // Files of former versions.
@@ -36,7 +35,6 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
   )
 }
 
-/** Tables that are read concurrently, since each takes some requests to an object store. */
 const tablesAtOnce = 16
 
 async function publishedTables(store: Store, catalog: Catalog): Promise<PublishedTable[]> {

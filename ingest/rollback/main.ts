@@ -9,7 +9,6 @@ import { TableFailure } from '../base/rejects.ts'
 import { rollback } from './rollback.ts'
 import { openWarehouse } from '../base/program.ts'
 
-/** Makes the previous snapshot of a table the current one again. */
 export async function runRollback(name: string): Promise<void> {
   const settings = readSettings(process.env)
   const store = openWarehouse(settings)

@@ -15,10 +15,9 @@ interface RolledBack {
 }
 
 /**
- * Points a table to the snapshot published before the current one, and holds the current one back: its source
- * is not published again until it changes or the operator requests it.
- * @throws TableFailure if there is no intact earlier snapshot that matches the current catalog; nothing is
- *   changed then
+ * Points a table to the snapshot before, and holds its source back until it changes or the operator requests
+ * it.
+ * @throws TableFailure if no intact earlier snapshot matches the catalog; nothing is changed then
  */
 export async function rollback(store: Store, table: Table, now: Date): Promise<RolledBack> {
   return withTableLock(store, table, async () => {
@@ -32,8 +31,8 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
         `${tableId(table)} has no snapshot before ${current.snapshot}${previous === null ? '' : `: ${previous} is no longer kept`}`,
       )
     }
-    // The server refuses a snapshot with other fields, and the ingest would not replace it while the source
-    // is held back.
+    // The server refuses other fields, and the ingest would not replace the snapshot while its source is held
+    // back.
     if (!holdsFields(earlier, table)) {
       throw new TableFailure(
         `the snapshot before, ${earlier.snapshot}, has other fields than the catalog now declares for ${tableId(table)}, ` +

@@ -18,31 +18,28 @@ import { SourceHashes } from '../source/hashes.ts'
 import { definitionFor, duckdbLimits, obtainFor, rolledBackWith, withJob } from './open-job.ts'
 import type { IngestOptions } from './options.ts'
 
-/** Published state of a table. */
 export interface PublishedState {
-  /** Null if nothing was ever published, or no manifest is readable. */
+  /** Null if none is readable. */
   readonly manifest: Manifest | null
   readonly isDamaged: boolean
-  /** All damaged snapshots if the published one is damaged: the next publication replaces them. */
+  /** All damaged snapshots, if the published one is; the next publication replaces them. */
   readonly damaged: readonly SnapshotId[]
-  /** Snapshot that a rollback of the next one restores; null if there is none. */
+  /** Snapshot that a rollback restores; null if there is none. */
   readonly previous: SnapshotId | null
 }
 
 interface DecideOptions extends IngestOptions {
-  /** False to leave the warehouse as it is: a source that could be published is only converted. */
+  /** False to leave the warehouse as it is. */
   readonly publish: boolean
-  /** Folder of this table alone. */
   readonly scratch: string
   readonly tableProgress: Progress
-  /** Converted rows of tables that are not published, by `dataset/table`; references refer to them. */
+  /** Converted rows by `dataset/table`, to which references refer. */
   readonly unpublished: Job['referenced']
   readonly learn: Learn
 }
 
 /**
- * Decides what a table needs, and does it: nothing, if its source or the source of a withdrawn snapshot has not
- * changed, else a conversion.
+ * Does what a table needs: nothing, if its source is unchanged or was withdrawn, else a conversion.
  * @throws TableFailure if nothing can be published
  */
 export async function decide(
@@ -104,7 +101,7 @@ export async function decide(
       options,
       (job) => convertAndCompare(job, learn),
     )
-  // Quarantine damaged snapshots before they are replaced, so that a killed job leaves no manual work.
+  // Before they are replaced, so that a killed job leaves no manual work.
   await quarantine(store, table, published.damaged, options.now()).catch((error: unknown) =>
     progress.log(`${tableId(table)}: damaged files were not set aside: ${messageOf(error)}`),
   )
@@ -117,7 +114,6 @@ export async function decide(
   return outcome
 }
 
-/** Remembers the hashes of a source, so that the next ingest need not read it. */
 async function note(
   table: Table,
   hashes: SourceHashes,

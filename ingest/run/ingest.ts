@@ -20,10 +20,10 @@ import { decide, type PublishedState } from './decide.ts'
 import { definitionFor, requireEngine } from './open-job.ts'
 import type { IngestOptions } from './options.ts'
 
-/** Memory that a job needs for sorting; with less, fewer jobs run concurrently. */
+/** Less memory for sorting means fewer concurrent jobs. */
 const jobBytesMin = 400e6
 
-/** Ingests tables, concurrently as far as cores and memory allow; yields outcomes as they complete. */
+/** Ingests tables as concurrently as cores and memory allow; yields outcomes as they complete. */
 export async function* ingest(tables: readonly Table[], options: IngestOptions): AsyncGenerator<Outcome> {
   try {
     await sweepScratch(options.store)
@@ -82,10 +82,7 @@ async function outcomeOf(table: Table, options: IngestOptions): Promise<Outcome>
   }
 }
 
-/**
- * Ingests a table, and reports a failure. Call it only under the lock of the table, so that no other job's
- * report is overwritten.
- */
+/** Requires the lock of the table, so that no other job's report is overwritten. */
 async function ingestOrFail(table: Table, options: IngestOptions, progress: Progress): Promise<Outcome> {
   try {
     return await ingestTable(table, options, progress)
@@ -95,7 +92,7 @@ async function ingestOrFail(table: Table, options: IngestOptions, progress: Prog
   }
 }
 
-/** Writes a failure report. Its own failure, for instance on a full disk, must not stop the other tables. */
+/** A failure to report, such as on a full disk, must not stop the other tables. */
 async function tryToReport(
   failure: TableFailure,
   table: Table,
@@ -128,7 +125,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   )
 }
 
-/** Reads the published state; a damaged snapshot must not stop the ingest that would replace it. */
+/** A damaged snapshot must not stop the ingest that would replace it. */
 async function publishedState(store: Store, table: Table, progress: Progress): Promise<PublishedState> {
   let manifest: Manifest | null = null
   try {
@@ -159,7 +156,6 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
   }
 }
 
-/** Yields earlier snapshots; if a damaged manifest breaks the chain, the remaining ones. */
 async function* earlierThan(store: Store, table: Table, manifest: Manifest | null): AsyncGenerator<Manifest> {
   if (manifest !== null) yield* publishedBefore(store, table, manifest)
   for await (const snapshot of newestIn(store, table)) {

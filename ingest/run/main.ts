@@ -16,17 +16,15 @@ import { outcomeLines, type Outcome } from '../job/report.ts'
 import { openWarehouse } from '../base/program.ts'
 
 interface IngestFlags {
-  /** Skips tables that are published as declared, without a check of their sources. */
   readonly unpublished?: boolean
   readonly acceptDrift?: boolean
   /** False to publish no rows of the previous snapshot as changes. */
   readonly changes?: boolean
-  /** Prints only faults and warnings. */
   readonly quiet?: boolean
 }
 
 /**
- * Ingests tables, all by default, and prints the outcome of each.
+ * Ingests tables and prints outcomes.
  * @returns exit code: 0 if all are published or unchanged, else 1
  */
 export async function runIngest(
@@ -40,8 +38,7 @@ export async function runIngest(
   const tables = chosenTables(catalog, names)
   const began = new Date()
   const board = new Board(process.stderr)
-  // Print the table of fields only on a terminal, for people: a log needs one line, and the report has
-  // everything.
+  // Prints the fields only for people: a log needs one line.
   const withFields = process.stdout.isTTY && !unpublished
   const outcomes: Outcome[] = []
   const clickHouse = await ClickHouse.open(settings.clickHouseUrl, settings.clickHouseCluster)
@@ -96,7 +93,7 @@ export async function runIngest(
   return results.every((isDone) => isDone) ? code : 1
 }
 
-/** Runs a task that depends on all tables; returns false if it fails, so that the other tasks still run. */
+/** Returns false if it fails, so that the other tasks still run. */
 async function afterwards(otherwise: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work()

@@ -14,10 +14,7 @@ interface Run {
   readonly ended: Date
 }
 
-/**
- * Returns the state of all tables after a run, for the textfile collector of node_exporter. Reads the
- * warehouse, so that a run of some tables reports the others too.
- */
+/** State of all tables, from the warehouse, for the textfile collector of node_exporter. */
 export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): Promise<string> {
   const registry = new Registry()
   const gauge = <Label extends string>(
@@ -65,7 +62,7 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
   return registry.metrics()
 }
 
-/** Returns the state of a table after its last ingest; null if it was never ingested. */
+/** Null if the table was never ingested. */
 async function ingestStatusOf(store: Store, table: Table) {
   // The latest first.
   const checks = await readChecks(store, table)
@@ -87,7 +84,7 @@ async function ingestStatusOf(store: Store, table: Table) {
   }
 }
 
-/** Replaces the file atomically, since the collector may read it at any moment. */
+/** Atomically, since the collector may read the file at any moment. */
 export async function writeMetrics(file: string, text: string): Promise<void> {
   // The collector reads only names that end with `.prom`.
   const draft = `${file}.${randomUUID()}`

@@ -19,15 +19,12 @@ import { obtain, type ObtainedFile } from '../source/obtain.ts'
 import type { Source } from '../../core/warehouse/manifest.ts'
 import type { IngestOptions } from './options.ts'
 
-/** Share of a job's memory for DuckDB; the rest is for reading and compressing outside of its buffers. */
+/** The rest is for reading and compressing. */
 const duckdbShare = 0.55
-/**
- * Number of fields above which DuckDB needs a larger share: it counts whole buffers of 2,048 rows per column and
- * thread, of which short tables fill little.
- */
+/** Wider tables need a larger share for DuckDB: whole buffers of 2,048 rows per column and thread. */
 const wideFields = 2000
 const wideShare = 0.8
-/** Maximum number of threads of DuckDB: each has buffers of its own, which take memory. */
+/** Each thread has buffers of its own. */
 const threadsMax = 4
 const retryMsDefault = 1000
 const silenceMsDefault = 30_000
@@ -43,28 +40,24 @@ export function duckdbLimits(
   }
 }
 
-/** Returns the definition of a table for an ingest with these options. */
 export function definitionFor(table: Table, { partRows, converter }: IngestOptions): string {
   return definitionOf(table, partRows ?? partRowsDefault, converter ?? converterVersion)
 }
 
-/** Returns the snapshot of the same source that was rolled back, which an ingest does not publish again; else null. */
+/** Snapshot of the same source that was rolled back; else null. */
 export async function rolledBackWith(
   hashes: SourceHashes,
   table: Table,
   { store, partRows = partRowsDefault, converter = converterVersion }: IngestOptions,
 ): Promise<SnapshotId | null> {
-  // A new version of the converter is no reason to publish a rolled back source again.
+  // A new version of the converter must not publish a rolled back source again.
   const definitions = definitionsUntil(table, partRows, converter)
   for (const { definition, sources, snapshot } of await readRollbacks(store, table))
     if (definitions.includes(definition) && (await hashes.are(sources))) return snapshot
   return null
 }
 
-/**
- * Obtains the files of a table's source with the options of an ingest.
- * @param knownSources sources of the published snapshot, if servers may report them as unchanged
- */
+/** @param knownSources sources of the published snapshot, if servers may report them as unchanged */
 export function obtainFor(
   table: Table,
   options: IngestOptions,
@@ -87,11 +80,10 @@ export function obtainFor(
 
 interface JobOfTable extends Pick<Job, 'before' | 'reusable' | 'previous' | 'scratch' | 'progress'> {
   readonly obtained: readonly ObtainedFile[]
-  /** Rows of tables that are not published yet, by `dataset/table`; they replace the published ones. */
+  /** Rows of tables by `dataset/table`, which replace the published ones. */
   readonly unpublished?: Job['referenced']
 }
 
-/** Runs work on a job with a database of its own. */
 export async function withJob<Result>(
   table: Table,
   { obtained, unpublished = new Map(), ...inputs }: JobOfTable,
@@ -147,7 +139,7 @@ function datasetOf(table: Table, { catalog }: IngestOptions): Dataset {
   return dataset
 }
 
-/** @throws TableFailure if the catalog assigns the table to an engine that is not available */
+/** @throws TableFailure if the catalog assigns the table to an unavailable engine */
 export function requireEngine(table: Table, { clickHouse }: IngestOptions): void {
   if (table.engine === 'clickhouse' && (clickHouse ?? null) === null)
     throw new TableFailure('the catalog declares engine: clickhouse, but CLICKHOUSE_URL is not set')

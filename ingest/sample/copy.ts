@@ -6,30 +6,26 @@ import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf, StartError } from '../../core/errors.ts'
 import { findFiles } from '../source/find.ts'
 
-/** Folder of the samples: `<dataset>/<table>.csv`, with invented rows. */
 const samples = fileURLToPath(new URL('../../../samples', import.meta.url))
 
-/** Returns whether a folder contains a possible source. */
 export async function hasSources(folder: string): Promise<boolean> {
   const names = await readdir(folder, { recursive: true }).catch(() => [])
   return names.some((name) => /\.csv(\.\w+)?$/.test(name))
 }
 
-/** Returns the ids of all samples. */
 export async function sampleIds(): Promise<string[]> {
   const names = await readdir(samples, { recursive: true })
   return names.flatMap((name) => (name.endsWith('.csv') ? name.slice(0, -'.csv'.length) : [])).toSorted()
 }
 
-/** Returns the tables that have a sample, unless the catalog names files of their own. */
+/** Tables with a sample, unless the catalog names their files. */
 export async function sampledTables(tables: readonly Table[]): Promise<Table[]> {
   const ids = new Set(await sampleIds())
   return tables.filter((table) => table.source.files === null && ids.has(tableId(table)))
 }
 
 /**
- * Copies samples into the folder of sources.
- * @param tables tables as `sampledTables` returns them
+ * @param tables as `sampledTables` returns them
  * @throws StartError before anything is written, if a table has another source
  */
 export async function copySamples(folder: string, tables: readonly Table[]): Promise<void> {

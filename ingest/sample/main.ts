@@ -7,7 +7,6 @@ import { isWeb } from '../source/find.ts'
 import { copySamples, hasSources, sampledTables, sampleIds } from './copy.ts'
 
 interface SampleFlags {
-  /** Copies nothing if there are sources. */
   readonly ifNone?: boolean
 }
 

@@ -2,55 +2,49 @@ import { open, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import type { ColumnFacts } from './scan.ts'
 
-/** Counts of our own scanner, to be compared with those of DuckDB's reader. */
+/** Counts of our scanner, to be compared with DuckDB's reader. */
 export interface Tally {
   readonly header: readonly string[]
-  /** Line of the header in its file; null if the catalog names the columns. */
+  /** Null if the catalog names the columns. */
   readonly headerLine: number | null
   readonly columns: readonly ColumnFacts[]
   readonly records: number
   /** Line feeds in values. */
   readonly breaks: number
-  /** Bytes of the longest record of the source so far. */
+  /** Longest record so far, in bytes. */
   readonly longest: number
 }
 
-/** Consecutive records in plain form, all with the same columns. */
+/** Consecutive records in plain form with the same columns. */
 export interface Batch extends Tally {
   readonly pieces: readonly BatchPiece[]
-  /** Number of earlier records of the source. */
   readonly before: number
 }
 
 interface BatchPiece {
-  /** CSV file with a first line c0, c1, ... */
+  /** CSV with a first line c0, c1, ... */
   readonly file: string
   readonly constants: Constants
 }
 
-/** Texts by field that are the same in all rows of a file, in the dialect of the source. */
+/** Values by field for all rows of a file, in the dialect of the source. */
 export type Constants = ReadonlyMap<string, string>
 
-/** Receives the batches of a source, one after the other; the next one is read meanwhile. */
+/** Receives batches in turn; the next one is read meanwhile. */
 export interface BatchTaker {
   readonly folder: string
-  /** Size in bytes from which a batch is complete. */
   readonly bytes: number
   readonly take: (batch: Batch) => Promise<void>
 }
 
-/** Maximum number of pieces of a batch, since every SQL statement on a batch names all of them. */
 const piecesMax = 64
 
-/**
- * Default size of a batch in bytes: about a second of work for the scanner and for DuckDB, and little space
- * on disk.
- */
+/** Bytes for about a second of work, and little space on disk. */
 export const batchBytesDefault = 128 * 1024 * 1024
 
 const nothingTallied: Tally = { header: [], headerLine: null, columns: [], records: 0, breaks: 0, longest: 0 }
 
-/** Writes records to files, and passes these on as batches of limited size. */
+/** Writes records to files, and passes them on as batches of limited size. */
 export class BatchWriter {
   readonly #taker: BatchTaker
   readonly #delimiter: string
@@ -58,7 +52,6 @@ export class BatchWriter {
   #pieces: BatchPiece[] = []
   #bytes = 0
   #count = 0
-  /** Columns of the following records. */
   #header: readonly string[] = []
   #constants: Constants = new Map()
   /** Counts of all batches with the current columns. */
@@ -73,8 +66,7 @@ export class BatchWriter {
   }
 
   /**
-   * Announces the columns and constants of the following records.
-   * @param tallyOf returns counts of all records so far with the same columns
+   * @param tallyOf counts all records so far with the same columns
    * @returns whether the columns differ, so that counting restarts
    */
   async setColumns(header: readonly string[], constants: Constants, tallyOf: () => Tally): Promise<boolean> {
@@ -91,12 +83,11 @@ export class BatchWriter {
   }
 
   /**
-   * Adds records to the current batch.
-   * @param records bytes of complete records
-   * @param tallyOf returns counts of all records so far with the same columns, including these
+   * @param records complete records
+   * @param tallyOf counts all records so far with the same columns, including these
    */
   async write(records: Buffer, tallyOf: () => Tally): Promise<void> {
-    // Wait for the previous write only, so that the disk works while the next records are read.
+    // Waits for the previous write only, so that the disk works during reading.
     await this.#writing
     this.#file ??= await this.#begin()
     this.#bytes += records.length
@@ -104,24 +95,21 @@ export class BatchWriter {
     if (this.#bytes >= this.#taker.bytes) await this.#flushBatch(tallyOf)
   }
 
-  /** Passes the last batch on, even without records, and waits until all are processed. */
+  /** Passes the last batch on, even without records, and waits for all. */
   async end(tallyOf: () => Tally): Promise<void> {
     if (this.#count === 0) await this.write(Buffer.alloc(0), tallyOf)
     await this.#flushBatch(tallyOf)
     await this.#taking
   }
 
-  /** Waits for unfinished work after an error, so that nothing uses the folder when it is removed. */
+  /** Waits for unfinished work, so that nothing uses the folder when it is removed. */
   async close(): Promise<void> {
     await Promise.allSettled([this.#writing, this.#taking])
     await this.#file?.handle.close()
     this.#file = null
   }
 
-  /**
-   * Returns a header line. Without it, readers would take U+FEFF at the start of the first value for a byte
-   * order mark.
-   */
+  /** Readers without a header would take U+FEFF at the start of the first value for a byte order mark. */
   #head(): Buffer {
     return Buffer.from(`${this.#header.map((_, index) => `c${index}`).join(this.#delimiter)}\n`)
   }
@@ -169,7 +157,7 @@ function difference(totals: Tally, before: Tally): Tally {
   }
 }
 
-/** Prevents Node from reporting a rejection as unhandled before the work is awaited. */
+/** Keeps Node from reporting a rejection before the work is awaited. */
 function withHandledRejection(work: Promise<void>): Promise<void> {
   work.catch(() => undefined)
   return work

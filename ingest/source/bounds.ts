@@ -2,25 +2,25 @@ import { CR, LF, openingQuote, skipBlanks, type Marks } from './record.ts'
 import { reasons } from './soundness.ts'
 
 /**
- * Finds the bounds of records by RFC 4180, byte by byte. Results are properties that the next record
- * overwrites, so that millions of records need no allocations. The loop is small, so it compiles well.
+ * Finds records by RFC 4180, byte by byte. Each record overwrites the results, so that millions need no
+ * allocations.
  */
 export class RecordBounds {
-  /** Length of each value in bytes, without its quotes; the size of the array limits how many values are recorded. */
+  /** Bytes of each value without quotes; the array's size limits how many are recorded. */
   lengths = new Int32Array()
-  /** Number of values of the record; of an incomplete record, those before the last. */
+  /** Without the last value of an incomplete record. */
   values = 0
   breaks = 0
   /** End of the record, without its line end. */
   end = 0
   next = 0
-  /** True if blanks or `=` are beside the quotes of a value. */
+  /** Blanks or `=` are beside the quotes of a value. */
   hasLooseQuotes = false
-  /** Fault after which bounds of records are unknown. */
+  /** Bounds of records after a fault are unknown. */
   fault: string | null = null
 
   readonly #marks: Marks
-  /** 1 for bytes that end a plain value, or are invalid in one. */
+  /** 1 for bytes that end a plain value, or are invalid in it. */
   readonly #special = new Uint8Array(256)
   /** Number of escaped quotes in the last quoted value. */
   #doubled = 0
@@ -30,7 +30,7 @@ export class RecordBounds {
     for (const byte of [marks.delimiter, marks.quote, LF, CR]) if (byte >= 0) this.#special[byte] = 1
   }
 
-  /** Finds a record at `start`. Returns whether it ends in these bytes; if not, it has a fault, or is incomplete. */
+  /** Returns whether a record at `start` ends in these bytes; if not, it is faulty or incomplete. */
   find(data: Uint8Array, start: number): boolean {
     const { delimiter, quote } = this.#marks
     const special = this.#special
@@ -79,7 +79,6 @@ export class RecordBounds {
     }
   }
 
-  /** Returns the position of the closing quote, or the end of the bytes. */
   #closingQuote(data: Uint8Array, from: number): number {
     const { quote } = this.#marks
     this.#doubled = 0

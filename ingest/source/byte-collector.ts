@@ -1,8 +1,6 @@
-/** Copies bytes, except for omitted or replaced ranges, which must be given in order. */
 export class ByteCollector {
   readonly #data: Buffer
   readonly #pieces: Buffer[] = []
-  /** Start of the bytes that are not collected yet. */
   #from = 0
 
   constructor(data: Buffer) {

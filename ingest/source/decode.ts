@@ -7,21 +7,18 @@ import { CR, LF } from './record.ts'
 import { completeLength } from './utf8.ts'
 
 /**
- * Converts the encoding of a source into UTF-8 without a byte order mark. Invalid bytes become bytes that are
- * invalid in UTF-8 too, so that the scanner can reject their row.
+ * Converts an encoding into UTF-8 without a byte order mark. Invalid bytes stay invalid, so that the scanner
+ * can reject their row.
  */
 interface Decoder {
   readonly write: (chunk: Buffer) => Buffer
   readonly end: () => Buffer
 }
 
-/**
- * Byte that never occurs in UTF-8. It replaces an invalid code unit, whose value follows as four hexadecimal
- * digits.
- */
+/** Never occurs in UTF-8. Replaces an invalid code unit, whose value follows as four hexadecimal digits. */
 export const badMark = 0xff
 
-/** Reads bytes in an encoding; U+FFFD stands for invalid ones. */
+/** U+FFFD stands for invalid bytes. */
 export function decodedText(bytes: Buffer, encoding: Encoding): string {
   return iconv.decode(bytes, encoding)
 }
@@ -53,8 +50,7 @@ const unknown = /\uFFFD/g
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 
 /**
- * Encodes text as UTF-8, with `badMark` in place of invalid characters.
- * @param bad matches invalid characters
+ * Encodes UTF-8, with `badMark` for invalid characters.
  * @param unitAt returns the code unit of the source at an index
  */
 function bytesOf(text: string, bad: RegExp, unitAt: (index: number) => number): Buffer {
@@ -87,7 +83,7 @@ function singleByte(encoding: ByteEncoding, name: string): Decoder {
   }
 }
 
-/** Invalid bytes have no code unit here; `unsoundness` knows the number of U+FFFD. */
+/** Invalid bytes have no code unit here; `unsoundness` counts U+FFFD. */
 function multiByte(encoding: Encoding, name: string): Decoder {
   const disguise = new DisguisedUtf8(encoding, name)
   const decoder = iconv.getDecoder(encoding)
@@ -105,7 +101,7 @@ function multiByte(encoding: Encoding, name: string): Decoder {
 
 const withMarks = (text: string): Buffer => bytesOf(text, unknown, (index) => text.charCodeAt(index))
 
-/** Detects UTF-8 read as another encoding, which gives wrong characters without an error (`SÃ£o`). */
+/** Detects UTF-8 read as another encoding (`SÃ£o`), which gives no error. */
 class DisguisedUtf8 {
   readonly #encoding: Encoding
   readonly #name: string
@@ -175,7 +171,6 @@ function utf16(encoding: Encoding, name: string): Decoder {
   )
 }
 
-/** Converts carriage returns into line feeds, within values too. */
 function withLineFeeds({ write, end }: Decoder, name: string): Decoder {
   const fed = (bytes: Buffer): Buffer => {
     if (bytes.includes(LF))

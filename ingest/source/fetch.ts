@@ -24,7 +24,6 @@ import {
 } from './response-headers.ts'
 import type { PackedFile } from './member.ts'
 
-/** Headers that identify the version of a file on the web. */
 export interface Validators {
   readonly address: string
   readonly etag?: string
@@ -36,9 +35,8 @@ interface FetchOptions {
   readonly validators: Validators | null
   readonly bytesMax: number
   readonly progress: Progress
-  /** Milliseconds before the second attempt; doubled for each further one. */
+  /** Wait before the second attempt, in ms; doubled for each further one. */
   readonly retryMs: number
-  /** Timeout of a silent server. */
   readonly silenceMs: number
 }
 
@@ -46,22 +44,20 @@ type Fetched =
   | { readonly status: 'fetched'; readonly file: PackedFile; readonly validators: Validators }
   | { readonly status: 'unchanged' | 'missing' }
 
-/** Maximum number of consecutive attempts with little progress; one with more progress restarts the count. */
+/** Consecutive attempts with little progress; more progress restarts the count. */
 const triesMax = 5
 const littleBytes = 1024 * 1024
-/** Slower servers count as silent, so that a job ends. */
+/** Slower servers count as silent. */
 const leastBytesPerSecond = 1000
 const retryLongestMs = 30_000
 const redirectsMax = 5
 
 /**
- * Fetches a file reliably: conditionally if an earlier version is known, with retries that resume, and with
- * checks of the length and digests that the server states.
+ * Fetches a file conditionally, with retries that resume, and checks its length and digests.
  * @throws TableFailure with the address and the fault of the server
  */
 export async function fetchFile(address: URL, options: FetchOptions): Promise<Fetched> {
   const download = new Download(address, options)
-  /** Faults of consecutive attempts with little progress. */
   let troubles: string[] = []
   for (;;) {
     const outcome = await download.attempt()
@@ -86,12 +82,12 @@ class Download {
   readonly #options: FetchOptions
   readonly #file: string
   readonly #name: string
-  /** Bytes by which the last attempt got further than all earlier ones. */
+  /** Bytes by which the last attempt got further than all before. */
   gained = 0
   #peakBytes = 0
-  /** Headers of the response that sent the first bytes of the file. */
+  /** Headers with the first bytes of the file. */
   #firstHeaders: Headers = {}
-  /** Validator of the first bytes, to request the rest of the same version; null if the download must start again. */
+  /** Requests the rest of the same version; null if the download must start again. */
   #validator: string | null = null
 
   constructor(address: URL, options: FetchOptions) {
@@ -205,8 +201,7 @@ class Download {
         `${this.#address.href} was sent with the content encoding ${coding}, which was not requested and cannot be read: put the file into SOURCES instead`,
       )
     }
-    // Some servers compress without being asked; others declare gzip as the encoding of a .gz file that is
-    // compressed only once.
+    // Some servers compress without being asked; others declare the gzip of a .gz file as encoding.
     const isPacked = coding === 'gzip' && !name.endsWith('.gz')
     return {
       status: 'fetched',
@@ -214,8 +209,7 @@ class Download {
         path: this.#file,
         name: isPacked ? `${name}.gz` : name,
         bytes,
-        // Without a length (HTTP/1.0), the body ends with the connection, so a broken connection looks like
-        // the end of the file.
+        // Without a length (HTTP/1.0), a broken connection looks like the end of the file.
         isUnmeasured: total.bytes === null && headers['transfer-encoding'] === undefined,
       },
       validators: {
@@ -232,8 +226,8 @@ class Download {
   }
 
   /**
-   * Sends the request and follows redirects. The operator chose the first address, so it may be private.
-   * Redirects must lead to public addresses, or stay on a server that was private from the start.
+   * Follows redirects to public addresses, or on a server that was private from the start, as the operator
+   * may choose.
    */
   async #follow(headers: Record<string, string>): Promise<WebResponse> {
     const { request, anywhere, publicOnly } = await httpClient()
@@ -268,10 +262,7 @@ class Download {
 
 let client: ReturnType<typeof loadHttpClient> | null = null
 
-/**
- * Imports undici with the first request: most sources are local files, and the import takes a quarter of the
- * start-up time.
- */
+/** Imports undici on demand, which takes a quarter of the start-up time. */
 function httpClient(): ReturnType<typeof loadHttpClient> {
   return (client ??= loadHttpClient())
 }
@@ -285,7 +276,7 @@ async function loadHttpClient() {
   }
 }
 
-/** Maximum number of bytes of an unwanted body that are read; beyond them, closing its connection is cheaper. */
+/** Closing a connection is cheaper than reading more of an unwanted body. */
 const discardedBytesMax = 65_536
 const discardTimeoutMs = 2000
 
@@ -295,7 +286,7 @@ async function discardBody({ body }: Pick<WebResponse, 'body'>): Promise<void> {
     .catch(() => undefined)
 }
 
-/** Requires a minimum speed in each period; a period is as long as the timeout of a silent server. */
+/** Requires a minimum speed in each period, which is as long as the timeout of a silent server. */
 class Pace {
   readonly #everyMs: number
   #periodStart = performance.now()
@@ -305,10 +296,7 @@ class Pace {
     this.#everyMs = everyMs
   }
 
-  /**
-   * @param bytes received so far
-   * @throws Error if they are fewer than required
-   */
+  /** @throws Error if fewer bytes than required were received */
   require(bytes: number): void {
     const ms = performance.now() - this.#periodStart
     if (ms < this.#everyMs) return
@@ -318,7 +306,7 @@ class Pace {
     this.#before = bytes
   }
 
-  /** Excludes time in which this process wrote to disk, since the server did not cause that delay. */
+  /** Excludes time in which this process wrote to disk. */
   forgive(ms: number): void {
     this.#periodStart += ms
   }

@@ -10,29 +10,26 @@ import { sourceEndings } from './packings.ts'
 import { realPathWithin, unreadableKind } from './real-path.ts'
 
 interface FileHere extends PlacedFile {
-  /** Path before links are followed, for messages. */
   readonly namedPath: string
 }
 
-/** Location of a file of a source. */
 export type SourceFile =
   | ({ readonly kind: 'here' } & FileHere)
-  /** `addresses` are tried in turn until one exists. */
+  /** Tried in turn until one exists. */
   | {
       readonly kind: 'web'
       readonly addresses: readonly URL[]
       readonly constants: ReadonlyMap<string, string>
     }
-  /** File that the catalog names, but that does not exist. */
+  /** Missing file that the catalog names. */
   | { readonly kind: 'nowhere'; readonly path: string }
 
-/** Returns whether sources are web addresses. */
 export function isWeb(sources: string): boolean {
   return /^https?:\/\//i.test(sources)
 }
 
 /**
- * Returns the files of a table's source in the order of their rows; none if there is no source.
+ * Files of a source in the order of their rows; none if there is no source.
  * @param sources a folder, or an http(s) address as prefix of names
  * @throws TableFailure if two files are possible, or a link leads outside of the folder
  */
@@ -49,7 +46,6 @@ export async function findFiles(sources: string, table: Table): Promise<SourceFi
   return places
 }
 
-/** Describes the expected files. */
 export function expectedFiles(sources: string, table: Table): string {
   const names = table.source.files?.map(({ path: file }) => file) ?? [
     `${tableId(table)}.csv (or ${sourceEndings.slice(1).join(', ')})`,
@@ -80,8 +76,7 @@ async function resolveFiles(sources: string, { path: file, constants }: SomeFile
   }
   const paths = file.includes('*') ? await matchingFiles(sources, file) : [file]
   if (paths.length === 0) return [{ kind: 'nowhere', path: path.join(sources, file) }]
-  // Name files by their paths from the first segment with a wildcard on, so that files of the same name can
-  // be distinguished.
+  // Names start at the first segment with a wildcard, so that equal file names can be distinguished.
   const segments = file.split('/')
   const first = segments.findIndex((segment) => segment.includes('*'))
   const depth = first === -1 ? 1 : segments.length - first
@@ -97,7 +92,7 @@ async function resolveFiles(sources: string, { path: file, constants }: SomeFile
 }
 
 /**
- * Returns paths under a folder that match a pattern; each `*` matches any text within a folder or file name.
+ * @param pattern each `*` matches any text within a folder or file name
  * @param name of the folder, in messages
  */
 export async function matchingFiles(sources: string, pattern: string, name?: string): Promise<string[]> {
@@ -129,7 +124,6 @@ async function matchingIn(
     .map((entry) => path.posix.join(folder, entry.name))
 }
 
-/** @param depth number of final path segments that make names unique */
 async function fileAt(sources: string, { path: file, constants }: SomeFiles, depth = 1): Promise<FileHere[]> {
   const namedPath = path.join(sources, file)
   const place = await realPathWithin(sources, namedPath)

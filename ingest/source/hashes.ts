@@ -7,27 +7,23 @@ import type { Source } from '../../core/warehouse/manifest.ts'
 import type { PlacedFile } from './member.ts'
 import type { ObtainedFile } from './obtain.ts'
 
-/** A change within one tick of a file system's clock may be invisible: the longest tick is that of FAT, 2 seconds. */
+/** A change within one tick of a file system may be invisible; FAT has 2 seconds. */
 const settledMsDefault = 2500
-/** Some file systems report unreliable times of change, so each file is hashed again once a day. */
+/** Some file systems report unreliable times, so files are hashed again once a day. */
 const believedMsDefault = 86_400_000
-/** Maximum number of files that are hashed concurrently. */
 const hashedMax = 2
 
 interface Belief {
   readonly now: Date
-  /** Milliseconds that a file must be unchanged before its inode, size and times identify its content. */
+  /** See `IngestOptions`. */
   readonly settledMs?: number | undefined
-  /** Milliseconds after which a file is hashed again even if it seems unchanged. */
+  /** See `IngestOptions`. */
   readonly believedMs?: number | undefined
 }
 
-/**
- * SHA-256 hashes of the files of a source. Each is computed once, or reused from an earlier ingest if inode,
- * size and times are the same.
- */
+/** SHA-256 of the files of a source: computed once, or reused from an earlier ingest. */
 export class SourceHashes {
-  /** Inode, size and times of each file before it was read; null if they do not identify its content. */
+  /** Inode, size and times before reading; null if they do not identify the content. */
   readonly #versions: readonly (string | null)[]
   readonly #recorded: RecordedHashes
   readonly #files: readonly PlacedFile[]
@@ -46,17 +42,14 @@ export class SourceHashes {
     this.#now = now
   }
 
-  /**
-   * Returns the hashes of obtained files. Reuses recorded hashes of unchanged local files.
-   * @param recorded hashes of an earlier ingest
-   */
+  /** @param recorded hashes of an earlier ingest, for unchanged local files */
   static async of(
     obtained: readonly ObtainedFile[],
     recorded: RecordedHashes,
     { now, settledMs = settledMsDefault, believedMs = believedMsDefault }: Belief,
   ): Promise<SourceHashes> {
     const versions: (string | null)[] = []
-    // Files from the web are stored only for this ingest, so their times say nothing about later ones.
+    // Files from the web are stored only for this ingest, so their times say nothing.
     for (const { file, validators } of obtained) {
       const isLocal = validators === null
       versions.push(isLocal ? await settledVersion(file.path, settledMs) : null)
@@ -69,7 +62,6 @@ export class SourceHashes {
     )
   }
 
-  /** Returns whether the files have these sums, in their order. */
   async are(sums: readonly string[]): Promise<boolean> {
     if (sums.length !== this.#files.length) return false
     let place = 0
@@ -80,7 +72,7 @@ export class SourceHashes {
     return true
   }
 
-  /** Returns whether a snapshot with these sources was made from the very files that were obtained. */
+  /** Returns whether a snapshot with these sources was made from the obtained files. */
   async areOf(
     sources: readonly Source[],
     obtained: readonly ObtainedFile[],
@@ -115,8 +107,8 @@ export class SourceHashes {
   }
 
   /**
-   * Returns the hashes to record for the next ingest.
-   * @param sources files of the source as they were read, in their order
+   * Hashes to record for the next ingest.
+   * @param sources as they were read, in order
    */
   noted(sources: readonly Source[]): RecordedHashes {
     const at = this.#now.toISOString()

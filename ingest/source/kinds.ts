@@ -1,8 +1,6 @@
 import { TableFailure } from '../base/rejects.ts'
 import { packings, type PackingRow } from './packings.ts'
 
-/** Kinds of files, detected by their first bytes regardless of their names. */
-
 const foreign: readonly Kind[] = [
   {
     bytes: [0xd0, 0xcf, 0x11, 0xe0],
@@ -44,13 +42,12 @@ const marks = [
   { bytes: [0xef, 0xbb, 0xbf], encodings: ['utf-8'], description: 'UTF-8 text' },
 ] as const
 
-/** Number of bytes at the start of a file that identify its kind. */
+/** Bytes at the start of a file that identify its kind. */
 export const kindBytes = 64
 
 /**
  * Requires that a file starts as its extension promises.
- * @param start the first bytes of the file
- * @param packing compression by the file's extension; null for plain text
+ * @param packing by the extension; null for plain text
  * @throws TableFailure that names the actual kind
  */
 export function requirePacking(start: Buffer, packing: PackingRow | null, name: string): void {
@@ -64,10 +61,7 @@ export function requirePacking(start: Buffer, packing: PackingRow | null, name: 
   )
 }
 
-/**
- * @param start the first bytes of CSV text
- * @throws TableFailure if they belong to another kind of file, or another encoding
- */
+/** @throws TableFailure if CSV text starts like another kind of file, or another encoding */
 export function requireText(start: Buffer, encoding: string, name: string): void {
   const match = starts.find(({ bytes }) => startsWith(start, bytes))
   if (match !== undefined) throw new TableFailure(`${name} is ${match.description}: ${match.remedy}`)

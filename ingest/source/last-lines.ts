@@ -6,10 +6,7 @@ const [space, tab] = [0x20, 0x09]
 
 const lineLengthMax = 500
 
-/**
- * Withholds the last lines of a text (`source.skip_last`), such as totals, which are no rows. Blank lines do
- * not count towards their number.
- */
+/** Withholds the last lines of a text (`source.skip_last`), such as totals. Blank lines do not count. */
 export class LastLines {
   readonly #count: number
   readonly #file: string
@@ -20,7 +17,7 @@ export class LastLines {
     this.#file = file
   }
 
-  /** Takes the next bytes in UTF-8, and returns bytes that certainly precede the last lines. */
+  /** Takes bytes in UTF-8, and returns the ones before the last lines. */
   push(chunk: Buffer): Buffer {
     if (this.#count === 0) return chunk
     const data = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk])
@@ -39,7 +36,7 @@ export class LastLines {
     return this.#tail.length === 0 || this.#tail.at(-1) === LF ? feeds : feeds + 1
   }
 
-  /** Withheld lines that are not blank, each shortened for the report. */
+  /** Withheld lines, each shortened for the report. */
   get lines(): string[] {
     const lines = this.#tail.toString('utf8').split(/\r?\n/)
     return lines.filter((line) => line.trim() !== '').map((line) => line.slice(0, lineLengthMax))
@@ -50,7 +47,7 @@ function startOfLast(data: Buffer, count: number): number {
   let lineCount = 0
   for (let end = data.length; end > 0;) {
     const start = data.lastIndexOf(LF, end - 1) + 1
-    // A final line feed ends the last line; the empty text after it is no line.
+    // The empty text after a final line feed is no line.
     if (start < end && !isBlank(data, start, end)) lineCount += 1
     if (lineCount === count) return start
     end = start - 1

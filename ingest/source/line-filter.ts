@@ -1,23 +1,23 @@
 import { escapedPattern } from '../../core/text.ts'
 import { recordValues, type Marks } from './record.ts'
 
-/** Kind of a record that is no row: empty cells, a rule such as `---,---`, or a match of `source.drop`. */
+/** A record that is no row: empty cells, a rule such as `---,---`, or a match of `source.drop`. */
 export type NoRowKind = 'empty' | 'rule' | 'dropped'
 
-/** Matches a cell of a rule, such as `---`, `====` or `:--:`. */
 const rulePattern = /^:?([-=_~*+])\1+:?$|^[-+]{3,}$/
 const dosEnd = '\u001a'
 
-/** Texts of rows to leave out, by column; `*` at the end of a text matches any rest. */
+/** Texts of rows to leave out, by column; a final `*` matches any rest. */
 export type Drop = ReadonlyMap<string, readonly string[]>
 
-/** Finds records that are no rows. */
 export class LineFilter {
   readonly #marks: Marks
-  /** 1 for bytes of empty rows and rules. Nearly all rows begin with another byte, so the check costs little. */
+  /**
+   * 1 for bytes of empty rows and rules: nearly all rows begin with another byte, so the check costs little.
+   */
   readonly #plain = new Uint8Array(256)
 
-  /** Patterns of texts to leave out, by column index. */
+  /** Patterns by column index. */
   readonly #dropped: readonly (readonly [column: number, pattern: RegExp])[]
 
   constructor(marks: Marks, header: readonly string[] = [], drop: Drop = new Map()) {
@@ -29,7 +29,7 @@ export class LineFilter {
     for (const byte of bytes) if (byte >= 0) this.#plain[byte] = 1
   }
 
-  /** Returns the kind of a complete record; null for a row. */
+  /** Kind of a complete record; null for a row. */
   kindOf(data: Buffer, start: number, end: number): NoRowKind | null {
     const isPlain = this.#isPlain(data, start, end)
     if (!isPlain && this.#dropped.length === 0) return null

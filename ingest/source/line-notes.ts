@@ -4,14 +4,11 @@ import { LF } from './record.ts'
 /** A line that an author should know of. */
 export interface LineNote {
   readonly line: number
-  /**
-   * `quotes` for blanks or `=` beside the quotes of a value, `misread` for texts such as `Ã£`, the result of
-   * reading UTF-8 in another encoding.
-   */
+  /** `quotes`: blanks or `=` beside quotes; `misread`: texts such as `Ã£`, UTF-8 read in another encoding. */
   readonly kind: NoRowKind | 'comment' | 'quotes' | 'misread'
 }
 
-/** Starts of `Ã£` and `â€œ` in UTF-8. */
+/** `Ã£` and `â€œ` in UTF-8. */
 const misreadStarts = [Buffer.from([0xc3, 0x83, 0xc2]), Buffer.from([0xc3, 0xa2, 0xe2, 0x82, 0xac])]
 const noBreakSpace = 0xa0
 const notesMax = 11
@@ -28,8 +25,8 @@ export class LineNotes {
   }
 
   /**
-   * Adds the first text that was probably read in a wrong encoding before it was saved.
-   * @param line number of the first line of `data`
+   * Adds the first text that was probably read in a wrong encoding.
+   * @param line first line of `data`
    */
   addMisread(line: number, data: Buffer): void {
     if (this.#counts.has('misread')) return

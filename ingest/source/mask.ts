@@ -1,12 +1,12 @@
 import type { MaskName } from '../../core/catalog/names.ts'
 
 interface MaskRow {
-  /** Returns the value with its personal part hidden; null for an unknown form, which must not be shown. */
+  /** Hides the personal part; null for an unknown form, which must not be shown. */
   readonly hide: (text: string) => string | null
   readonly expects: string
 }
 
-/** Rules that hide personal identifiers before anything is written, one row each. */
+/** Hide personal identifiers before anything is written. */
 export const masks: Readonly<Record<MaskName, MaskRow>> = {
   cpf: {
     hide: (text) => {

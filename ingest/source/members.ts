@@ -5,7 +5,6 @@ import { packingOf } from './packings.ts'
 import { unpacked } from './unpack.ts'
 
 /**
- * Returns the texts in a file.
  * @param pattern file name in a zip, in which `*` matches any characters; null if there is only one text
  * @throws TableFailure if the content is not of the kind that its extension names
  */

@@ -13,10 +13,9 @@ import { packings } from './packings.ts'
 import { realPathWithin, unreadableKind } from './real-path.ts'
 import { pathIn } from './response-headers.ts'
 
-/** Local files named by a person. */
 export interface NamedFiles {
   readonly files: readonly PlacedFile[]
-  /** Keys of the catalog entry that locate the files; empty if a file is not under SOURCES. */
+  /** Keys of the entry that locate the files; empty outside SOURCES. */
   readonly source: { readonly files?: string | readonly string[] }
 }
 
@@ -48,7 +47,6 @@ export async function namedFiles(
   return { files, source: sourceOf(names, settings.sources) }
 }
 
-/** Returns the keys that locate the files in the catalog; none if a file is not under SOURCES. */
 function sourceOf(names: readonly string[], sources: string): NamedFiles['source'] {
   const places = names.flatMap((name) => placeOf(name, sources) ?? [])
   if (places.length < names.length) return {}
@@ -56,7 +54,6 @@ function sourceOf(names: readonly string[], sources: string): NamedFiles['source
   return { files: places.length === 1 && only !== undefined ? only : places }
 }
 
-/** Returns a file's path relative to SOURCES, or its web address, for the catalog; null if the file is elsewhere. */
 function placeOf(name: string, sources: string): string | null {
   if (isWeb(name)) return name
   const way = path.relative(path.resolve(sources), path.resolve(name))
@@ -103,7 +100,7 @@ async function fetched(
   return { ...fetchedFile.file, place: pathIn(address), constants: new Map() }
 }
 
-/** Stores standard input in a file, since it is read more than once; detects compression by its first bytes. */
+/** Stores standard input, which is read more than once; detects compression by its first bytes. */
 async function standardInput(scratch: string): Promise<PlacedFile> {
   const file = path.join(scratch, 'standard-input')
   await pipeline(process.stdin, createWriteStream(file))
@@ -121,7 +118,6 @@ async function standardInput(scratch: string): Promise<PlacedFile> {
   return { path: file, name, bytes: (await stat(file)).size, place: name, constants: new Map() }
 }
 
-/** Converts an error from reading a file into a StartError, whose message is for people. */
 export function startErrorOf(error: unknown, file: string): unknown {
   if (codeOf(error) === 'ENOENT') return new StartError(`there is no file ${file}`, { cause: error })
   if (codeOf(error) === 'EISDIR') return new StartError(`${file} is a folder: name a file`, { cause: error })

@@ -15,17 +15,16 @@ import { nameIn, pathIn } from './response-headers.ts'
 import type { PlacedFile } from './member.ts'
 import { realPathWithin } from './real-path.ts'
 
-/** A local file of a source. */
 export interface ObtainedFile {
   readonly file: PlacedFile
-  /** Address and version headers of a fetched file; null for a local one. */
+  /** Null for a local file. */
   readonly validators: Validators | null
 }
 
 interface ObtainOptions {
   readonly sources: string
   readonly folder: string
-  /** Sources of the published snapshot; empty if the table must be rebuilt even from unchanged files. */
+  /** Sources of the published snapshot; empty to rebuild even from unchanged files. */
   readonly knownSources: readonly Source[]
   readonly bytesMax: number
   readonly progress: Progress
@@ -34,9 +33,8 @@ interface ObtainOptions {
 }
 
 /**
- * Makes the files of a table's source available locally: fetches remote ones, and verifies checksums that the
- * catalog names. Returns `missing` if there is no source, `unchanged` if servers report that all files are
- * unchanged.
+ * Makes files available locally, and verifies declared checksums. Returns `missing` without a source,
+ * `unchanged` if servers report that.
  * @throws TableFailure if only some files exist, or a checksum differs
  */
 export async function obtain(
@@ -50,8 +48,7 @@ export async function obtain(
   const first = await obtainAll(places, isAllKnown ? options.knownSources : [], options)
   const unchanged = first.filter((file) => file === 'unchanged').length
   if (unchanged > 0 && unchanged === first.length) return 'unchanged'
-  // Servers send no unchanged files, and no earlier copies exist here. If only some files changed, all are
-  // fetched.
+  // Servers send no unchanged files. If only some changed, all are fetched.
   const obtained = unchanged > 0 ? await obtainAll(places, [], options) : first
   const files = obtained.filter((file) => typeof file === 'object')
   if (files.length < obtained.length) {
@@ -129,7 +126,6 @@ function nameOf(place: SourceFile | undefined): string {
   return (place?.kind === 'here' ? place.namedPath : place?.path) ?? ''
 }
 
-/** @throws TableFailure if the list of sums lacks the file, or its sum differs */
 async function requireSum(
   { file, validators }: ObtainedFile,
   place: SourceFile | undefined,
@@ -148,8 +144,7 @@ async function requireSum(
     throw new TableFailure(
       `${checksums} has no SHA-256 or SHA-512 sum of ${name}: add it, or remove source.checksums`,
     )
-  // The list has checksums of the original files. If a server compressed one for transfer, it is decompressed
-  // first.
+  // Checksums are of original files: decompress what a server compressed for transfer.
   const { sha256, sha512 } = await (name === localName ? sumsOf(file.path) : unpackedSums(file.path))
   if (expectedSum !== sha256 && expectedSum !== sha512) {
     throw new TableFailure(`${name} does not match its checksum in ${checksums}: fetch it again`)

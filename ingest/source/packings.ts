@@ -5,19 +5,17 @@ import { unpacked, type Unpack } from './unpack.ts'
 import { zipMembers } from './zip.ts'
 import { requireWholeFrame } from './zstd-frame.ts'
 
-/** A compression of sources. To add one, write a row here. */
+/** A further compression needs one row here. */
 export interface PackingRow {
   readonly ending: string
-  /** Magic number of the format (its first bytes); null if it has none. */
+  /** Magic number; null if the format has none. */
   readonly start: readonly number[] | null
-  /** Name, as in "is a gzip file". */
   readonly description: string
-  /** Advice for a file whose extension says otherwise. */
+  /** Advice if the extension says otherwise. */
   readonly remedy: string
-  /** True if the file is read from start to end, so that it can be hashed meanwhile. */
+  /** True if the file is read from start to end, and can be hashed meanwhile. */
   readonly isReadThrough: boolean
   /**
-   * Returns the texts in a compressed file.
    * @param pattern file name in a zip, in which `*` matches any characters; null if there is only one text
    * @throws TableFailure if the file is incomplete
    */
@@ -55,7 +53,6 @@ export const packings: readonly PackingRow[] = [
   },
 ]
 
-/** Node has zstd since 22.15. */
 function zstdOf({ name }: PackedFile): Unpack {
   const { createZstdDecompress } = zlib as unknown as { createZstdDecompress?: Unpack }
   if (createZstdDecompress !== undefined) return createZstdDecompress
@@ -64,7 +61,7 @@ function zstdOf({ name }: PackedFile): Unpack {
   )
 }
 
-/** Returns the compression by a file's extension; null for plain text. */
+/** Null for plain text. */
 export function packingOf(name: string): PackingRow | null {
   return packings.find(({ ending }) => name.toLowerCase().endsWith(ending)) ?? null
 }

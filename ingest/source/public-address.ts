@@ -2,7 +2,7 @@ import dns from 'node:dns'
 import net, { type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Redirects of a server must not lead this process to addresses that only its own network can reach. */
+/** Redirects must not lead to addresses that only this network can reach. */
 
 export class PrivateAddress extends Error {
   readonly host: string
@@ -13,7 +13,6 @@ export class PrivateAddress extends Error {
   }
 }
 
-/** Only 2000::/3 is global unicast in IPv6. Other ranges may map or tunnel to private networks. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
@@ -21,16 +20,16 @@ function isPublic(address: string): boolean {
   return isGivenOut && parsed.range() === 'unicast'
 }
 
-/** Checks an IP address in a URL, which needs no DNS lookup, so that `publicLookup` never sees it. */
+/** An IP address needs no DNS lookup, so `publicLookup` never sees it. */
 export function requirePublicLiteral({ hostname }: URL): void {
   const host = hostname.replaceAll(/^\[|\]$/g, '')
   if (net.isIP(host) !== 0 && !isPublic(host)) throw new PrivateAddress(host)
 }
 
-/** Names whose addresses were all private when a source was requested there. */
+/** Names whose addresses were all private at the first request. */
 const privateNames = new Set<string>()
 
-/** Looks up any address, and records names of private networks for `isOnPrivateNetwork`. */
+/** Records names of private networks for `isOnPrivateNetwork`. */
 export const anyLookup: LookupFunction = (hostname, options, callback) => {
   // oxlint-disable-next-line id-denylist -- Option of Node.
   dns.lookup(hostname, { ...options, all: true }, (error, resolvedAddresses) => {
@@ -42,13 +41,13 @@ export const anyLookup: LookupFunction = (hostname, options, callback) => {
   })
 }
 
-/** Returns true if the first request to this host, which an operator chose, reached a private network. */
+/** Returns whether the first request to this host, chosen by an operator, reached a private network. */
 export function isOnPrivateNetwork({ hostname }: URL): boolean {
   const host = hostname.replaceAll(/^\[|\]$/g, '')
   return net.isIP(host) === 0 ? privateNames.has(host) : !isPublic(host)
 }
 
-/** Checks the same addresses that are then connected to, so that a second DNS answer cannot differ. */
+/** Checks the very addresses that are connected to, so that a second DNS answer cannot differ. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   // oxlint-disable-next-line id-denylist -- Option of Node.
   dns.lookup(hostname, { ...options, all: true }, (error, resolvedAddresses) => {

@@ -15,56 +15,50 @@ import type { Member, PlacedFile, UnpackLimits } from './member.ts'
 import { membersOf } from './members.ts'
 import { packingOf } from './packings.ts'
 
-/** A file of a source after reading. */
 export interface ReadFile {
   readonly name: string
   readonly bytes: number
-  /** SHA-256 of the stored bytes. */
   readonly sha256: string
 }
 
-/** Describes a line that UTF-8 read in another encoding would give. */
+/** Describes a line that misread UTF-8 would give. */
 export const misreadText =
   'has texts such as "Ã£", as UTF-8 that was read in another encoding: check source.encoding, or export the file again'
 
 /** Result of reading all files of a source. */
 export interface ReadSource {
-  /** Header of each file; all are equal unless `source.union_by_name` is set. */
+  /** One per file; all are equal unless `source.union_by_name` is set. */
   readonly headers: readonly {
     readonly file: string
     readonly header: readonly string[]
     readonly constants: Constants
   }[]
   readonly counts: SourceCounts
-  /** Details of the first rejects, at most `detailedRejectsMax`. */
+  /** The first ones, at most `detailedRejectsMax`. */
   readonly rejects: readonly Reject[]
-  /** Last row of each file; see `CsvScanner`. */
+  /** One per file; see `CsvScanner`. */
   readonly lastRows: readonly {
     readonly file: string
     readonly line: number
     readonly column: number
     readonly value: string
   }[]
-  /** Line of the first row that begins with a byte order mark; null for none. */
+  /** First row that begins with a byte order mark; null for none. */
   readonly markLine: number | null
-  /** First lines of each kind; see `CsvScanner`. */
   readonly lineNotes: readonly ({ readonly file: string } & CsvScanner['lineNotes'][number])[]
-  /** Rows that may be the header of a second table in one file; see `CsvScanner`. */
   readonly afterEmptyRows: CsvScanner['afterEmptyRows']
   readonly lastLines: readonly LastLine[]
-  /** Files without the line that marks the end of the rows. */
   readonly endless: readonly string[]
   readonly unended: readonly string[]
-  /** File and first line of each record in `ReadOptions.locate`, by index. */
+  /** Position of each record in `ReadOptions.locate`. */
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
   readonly files: readonly ReadFile[]
-  /** Counts of each file. */
   readonly fileCounts: readonly SourceCounts[]
 }
 
 interface LastLine {
   readonly file: string
-  /** Text of the line; null if the source has hidden values. */
+  /** Null if the source has hidden values. */
   readonly text: string | null
 }
 
@@ -72,18 +66,17 @@ interface ReadOptions {
   readonly table: Table
   readonly progress: Progress
   readonly limits: UnpackLimits
-  /** Receives the records in plain form (see `CsvScanner`); null to scan without writing them. */
+  /** Receives records in plain form; null to scan alone. */
   readonly taker: BatchTaker | null
-  /** False to skip hashing, which leaves each `sha256` empty; true by default. */
+  /** False leaves each `sha256` empty; default true. */
   readonly hashes?: boolean
   readonly locate?: ReadonlySet<number>
 }
 
 /**
- * Decompresses, decodes and scans the files of a source in turn, and passes their records on in plain form
- * (see `CsvScanner`).
+ * Decompresses, decodes and scans files in turn, and passes records on (see `CsvScanner`).
  * @throws TableFailure if a file is damaged, does not match its extension, is no valid CSV, or has another
- *   header than the first file
+ * header than the first file
  */
 export async function readSource(sources: readonly PlacedFile[], options: ReadOptions): Promise<ReadSource> {
   const { table, progress, taker, hashes = true } = options
@@ -102,7 +95,7 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
       const members = await membersOf(source, table.source.member, options.limits)
       const isReadThrough = packingOf(source.name)?.isReadThrough !== false
       const hash = isReadThrough && hashes ? createHash('sha256') : null
-      // The members of a zip that are read are all of the work that it gives.
+      // Members that are read are all of the work of a zip.
       const share =
         source.bytes /
         Math.max(
@@ -199,7 +192,7 @@ async function fingerprintOf(file: string): Promise<string> {
 interface Scan {
   readonly file: string
   readonly constants: Constants
-  /** True if the source has several files, so that messages must name this one. */
+  /** True if messages must name the file. */
   readonly isOneOfSeveral: boolean
   readonly before: number
   readonly scanner: CsvScanner
@@ -240,7 +233,6 @@ function scanOf(
   }
 }
 
-/** Returns a function that collects a text's first bytes from its chunks, and checks them. */
 function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
   let start = Buffer.alloc(0)
   return (chunk) => {
@@ -250,7 +242,6 @@ function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
   }
 }
 
-/** @throws TableFailure with all rejects so far if nothing more can be read */
 function requireStructure(scans: readonly Scan[]): void {
   if (scans.at(-1)?.scanner.stopped !== true) return
   const rows = scans.reduce((sum, { scanner }) => sum + scanner.counts.rejectedRows, 1)
@@ -270,10 +261,9 @@ function rejectsIn(scans: readonly Scan[]): Reject[] {
     : [...notes.slice(0, detailedRejectsMax - 1), ...notes.slice(-1)]
 }
 
-/** A file has other columns than the first one, or another order. */
+/** Other columns than in the first file, or another order. */
 export class OtherHeader extends TableFailure {}
 
-/** @throws OtherHeader */
 function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolean): void {
   const [header, expected] = [scan.scanner.header, first?.scanner.header]
   if (header === null || !expected || scan === first) return

@@ -5,9 +5,8 @@ import { codeOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
 
 /**
- * Returns the real path of a file or folder below a folder; null if it does not exist. A person who may only
- * add files to the folder must not publish or see other files of this machine through links.
- * @param folder SOURCES, or a folder that a person named; it may be a link itself
+ * Real path of a file below a folder; null if missing. Links must not publish other files of this machine.
+ * @param folder may be a link itself
  * @param name of the folder, in messages
  * @throws TableFailure if the real path is outside of the folder
  */
@@ -29,7 +28,7 @@ export async function realPathWithin(
   throw new TableFailure(`${file} ${problem}: ${remedy}`)
 }
 
-/** Returns what a path is that has no end or no bytes, such as a named pipe; null for files and folders. */
+/** Names a path without end or bytes, such as a named pipe; null for files and folders. */
 export function unreadableKind(facts: Stats): string | null {
   if (facts.isFile() || facts.isDirectory()) return null
   if (facts.isFIFO()) return 'a named pipe'

@@ -1,15 +1,15 @@
 export const [LF, CR] = [0x0a, 0x0d] as const
 const [space, tab, equals] = [0x20, 0x09, 0x3d] as const
 
-/** Bytes that structure a record; a quote of -1 means none. */
+/** Bytes that structure a record; -1 for no quote. */
 export interface Marks {
   readonly delimiter: number
   readonly quote: number
 }
 
 /**
- * Returns the position of the quote that encloses the value at `start`; -1 if there is none. Blanks before it are
- * no part of the value, nor is the `=` by which spreadsheets keep a text such as `="00123"`.
+ * Position of the quote that encloses the value at `start`; -1 if there is none. Blanks before it are no part
+ * of the value, nor is the `=` of spreadsheets, as in `="00123"`.
  */
 export function openingQuote(data: Uint8Array, start: number, marks: Marks): number {
   const { delimiter, quote } = marks
@@ -18,14 +18,14 @@ export function openingQuote(data: Uint8Array, start: number, marks: Marks): num
   return data[offset] === quote ? offset : -1
 }
 
-/** Returns the end of the blanks that may follow a closing quote. */
+/** End of blanks after a closing quote. */
 export function skipBlanks(data: Uint8Array, start: number, { delimiter }: Marks): number {
   let offset = start
   while ((data[offset] === space || data[offset] === tab) && data[offset] !== delimiter) offset += 1
   return offset
 }
 
-/** Returns the values of a checked record without its line end. */
+/** @param record checked, without its line end */
 export function recordValues(record: Buffer, marks: Marks): string[] {
   const { delimiter, quote } = marks
   const values: string[] = []
@@ -50,8 +50,8 @@ export function recordValues(record: Buffer, marks: Marks): string[] {
 }
 
 /**
- * Joins the lines of a header: `2023,` above `Men,Women` gives `2023 Men` and `2023 Women`, since an empty cell
- * above a filled one continues the cell on its left, as merged cells of spreadsheets do.
+ * Joins the lines of a header: `2023,` above `Men,Women` gives `2023 Men` and `2023 Women`, as merged cells
+ * of spreadsheets do.
  */
 export function joinedHeader(lines: readonly (readonly string[])[]): readonly string[] {
   const [first = [], ...furtherLines] = lines
@@ -65,10 +65,7 @@ export function joinedHeader(lines: readonly (readonly string[])[]): readonly st
   })
 }
 
-/**
- * Encodes values as a record with its line ending. Without a quote character, no value may contain delimiters
- * or line breaks.
- */
+/** Without a quote character, no value may contain delimiters or line breaks. */
 export function encodeRecord(values: readonly string[], { delimiter, quote }: Marks): Buffer {
   const [comma, mark] = [String.fromCharCode(delimiter), quote === -1 ? null : String.fromCharCode(quote)]
   const texts = values.map((text) => {

@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import path from 'node:path'
 
-/** HTTP response headers that describe a file. */
+/** HTTP response headers of a file. */
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** Returns the first value of a header that may be repeated. */
 export function firstValue(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
@@ -19,8 +18,8 @@ export function totalOf(headers: Headers, offset: number): { bytes: number | nul
 }
 
 /**
- * Returns the validator of an If-Range request (RFC 9110, 13.1.5); null if there is none. It is a strong
- * ETag, or, without any ETag, a Last-Modified date at least one second before the response.
+ * Validator for If-Range (RFC 9110, 13.1.5): a strong ETag, or without any a Last-Modified at least one
+ * second before the response; else null.
  */
 export function validatorOf(headers: Headers): string | null {
   const [etag, modified, date] = [headers['etag'], headers['last-modified'], headers['date']].map(firstValue)
@@ -29,10 +28,7 @@ export function validatorOf(headers: Headers): string | null {
   return modified !== undefined && age >= 1000 ? modified : null
 }
 
-/**
- * Returns whether a later part of a file belongs to the same version as its start. If-Range alone is not
- * enough: some servers ignore it.
- */
+/** Returns whether a later part belongs to the same version: some servers ignore If-Range. */
 export function isPartOf(complete: Headers, part: Headers, total: number | null): boolean {
   const length = firstValue(complete['content-length'])
   const [modified, stated] = [firstValue(complete['last-modified']), firstValue(part['last-modified'])]
@@ -43,14 +39,14 @@ export function isPartOf(complete: Headers, part: Headers, total: number | null)
   )
 }
 
-/** Returns the pause in a Retry-After header, in milliseconds; null if the header is missing, invalid or past. */
+/** Pause in Retry-After, in ms; null if missing, invalid or past. */
 export function pauseOf(after: string | undefined): number | null {
   if (after === undefined) return null
   const ms = /^\d+$/.test(after) ? 1000 * Number(after) : Date.parse(after) - Date.now()
   return Number.isFinite(ms) && ms >= 0 ? ms : null
 }
 
-/** Returns the name of a file for messages, and for detecting its compression. */
+/** Name for messages, and to detect compression. */
 export function nameIn({ pathname }: URL): string {
   const last = pathname.split('/').at(-1) ?? ''
   let name = last
@@ -62,7 +58,7 @@ export function nameIn({ pathname }: URL): string {
   return /^\.{0,2}$|\p{Cc}/u.test(name) ? 'source' : name
 }
 
-/** Returns the path of an address in readable form. */
+/** Path in readable form. */
 export function pathIn({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname).replace(/^\//, '')
@@ -71,10 +67,7 @@ export function pathIn({ pathname }: URL): string {
   }
 }
 
-/**
- * Compares a file with the digests that the server states (Repr-Digest, Digest, Content-MD5). Explains a
- * difference; null if there is none.
- */
+/** Compares a file with Repr-Digest, Digest and Content-MD5. Explains a difference; null for none. */
 export async function wrongDigest(file: string, headerLists: readonly Headers[]): Promise<string | null> {
   const stated = headerLists
     .flatMap((headers) => [firstValue(headers['repr-digest']), firstValue(headers['digest'])])

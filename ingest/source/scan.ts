@@ -12,10 +12,9 @@ import { LineNotes, type LineNote } from './line-notes.ts'
 import { byteOrderMark, columnsMax, misfitReason, reasons, recordBytesMax, unsoundness } from './soundness.ts'
 import { completeLength } from './utf8.ts'
 
-/** Counts of one column, over all records passed on. */
 export interface ColumnFacts {
   readonly filled: number
-  /** UTF-8 bytes of the values, without their quotes. */
+  /** UTF-8 bytes without quotes. */
   readonly bytes: number
 }
 
@@ -31,27 +30,24 @@ interface ScanOptions {
   readonly quote: string | null
   readonly skipLines: number
   readonly headerLines: number
-  /** Names of the columns from the catalog; null if the header line names them. */
+  /** Columns from the catalog; null if the header line names them. */
   readonly header: readonly string[] | null
   /** Cells of the header line that `header` replaces; null if it replaces none. */
   readonly headerInFile: readonly string[] | null
-  /** Start of lines that are no rows; null for none. */
   readonly comment: string | null
-  /** Rows to leave out; none by default. */
   readonly drop?: Drop
-  /** True to skip lines that repeat the header; they are rejected otherwise. */
+  /** Lines that repeat the header are rejected otherwise. */
   readonly skipRepeatedHeaders: boolean
-  /** True to drop columns at the end without a name and a value; their rows are rejected otherwise. */
+  /** Drops columns at the end without a name and a value; their rows are rejected otherwise. */
   readonly dropEmptyExtraCells: boolean
   /** Start of the first line after the rows; null for none. */
   readonly stopAt: string | null
-  /** Encoding of the source before it was decoded to UTF-8, for messages. */
   readonly encoding: Encoding
-  /** Returns the rule for hiding the values of a column, or null. */
+  /** Rule for hiding the values of a column, or null. */
   readonly maskOf: (column: string) => Hiding | null
   /** True if messages must not show rows, since some values are hidden. */
   readonly hidesRows: boolean
-  /** Indexes of records whose line numbers are wanted, from 0, without the header and rejected rows. */
+  /** Indexes, from 0, of records whose lines are wanted. */
   readonly locate?: Pick<ReadonlySet<number>, 'has'>
 }
 
@@ -62,16 +58,14 @@ const nothing = Buffer.alloc(0)
 const afterEmptyRowsMax = 10
 
 /**
- * Reads CSV in UTF-8 strictly (RFC 4180), and passes the same records on in a plain form. This form has no
- * header or blank lines, ends every record with a line feed, and masks personal values.
- *
- * Its counts of records, values and bytes are independent of DuckDB, so that an ingest can compare both.
- * Ambiguous input is rejected instead of guessed. If the bounds of a bad row are certain, only this row is
- * rejected; after a structural fault, reading stops.
+ * Reads CSV strictly (RFC 4180), and passes records on in plain form: without header and blank lines, with a
+ * line feed after each, and personal values masked. Its counts are independent of DuckDB's, with which an
+ * ingest compares them. Ambiguous input is rejected instead of guessed: only the row if its bounds are
+ * certain; after a structural fault, reading stops.
  */
 export class CsvScanner {
   header: readonly string[] | null
-  /** Line of the header; null before it, and if the catalog names the columns. */
+  /** Null before it, and if the catalog names the columns. */
   headerLine: number | null = null
   readonly #counts = { ...noSourceCounts, members: 1 }
   readonly #notes = new LineNotes()
@@ -82,13 +76,16 @@ export class CsvScanner {
   #isLeftOpen = false
   /** Last record that is not blank. */
   #last: { readonly line: number; readonly record: Buffer } = { line: 0, record: nothing }
-  /** True if the last line is terminated; in truncated files it usually is not. */
+  /** The last line of a truncated file is usually not terminated. */
   endsWithLineFeed = true
   #stopped = false
   readonly rejects: Reject[] = []
-  /** Line of the first row that begins with a byte order mark, as in concatenated files. */
+  /** First row that begins with a byte order mark, as in concatenated files. */
   markLine: number | null = null
-  /** Possible headers of a second table: rows after an empty row, in which every value is filled and has no digit. */
+  /**
+   * Rows after an empty row whose values are all filled and without digits: possible headers of a second
+   * table.
+   */
   readonly afterEmptyRows: { readonly line: number; readonly values: readonly string[] }[] = []
   #isAfterEmptyRow = false
   #filter: LineFilter
@@ -103,15 +100,12 @@ export class CsvScanner {
   #filled = new Float64Array()
   #bytes = new Float64Array()
   readonly #bounds: RecordBounds
-  /** Header lines without a byte order mark: their bytes and cells; none if the catalog names the columns. */
+  /** Lines without a byte order mark; none if the catalog names the columns. */
   readonly #headerLines: { readonly bytes: Buffer; readonly cells: readonly string[] }[] = []
   #masks: readonly (Hiding | null)[] | null = null
   readonly #comment: Buffer | null
   readonly #stopAt: Buffer | null
-  /**
-   * Chunks after `#rest`, collected until they are as long as it, so that a long record is not rescanned for
-   * each.
-   */
+  /** Chunks after `#rest`, until they are as long, so that a long record is not rescanned for each. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   readonly #hasMarks: boolean
@@ -129,7 +123,6 @@ export class CsvScanner {
     if (options.header !== null && options.headerInFile === null) this.#begin(options.header)
   }
 
-  /** True if a structural fault ended the reading. */
   get stopped(): boolean {
     return this.#stopped
   }
@@ -143,7 +136,7 @@ export class CsvScanner {
     return this.#counts.records
   }
 
-  /** Line, column and first non-blank value of the last record; null if there is no such value, or if values are hidden. */
+  /** Line, column and first non-blank value of the last record; null without one, or if values are hidden. */
   get lastRow(): { readonly line: number; readonly column: number; readonly value: string } | null {
     const { line, record } = this.#last
     const values = recordValues(record.subarray(0, 4 * rowShownMax), this.#marks)
@@ -155,12 +148,10 @@ export class CsvScanner {
     return this.#line === 1 && this.records === 0 && this.#counts.rejectedRows === 0
   }
 
-  /** True if even the lines to skip are missing. */
   get isShort(): boolean {
     return this.#skip > 0
   }
 
-  /** First lines of each kind that an author should know of. */
   get lineNotes(): readonly LineNote[] {
     return this.#notes.notes
   }
@@ -169,12 +160,11 @@ export class CsvScanner {
     return [...this.#filled].map((filled, index) => ({ filled, bytes: this.#bytes[index] ?? 0 }))
   }
 
-  /** Takes the next bytes of the source, in UTF-8, and returns completed records. */
+  /** Takes UTF-8, and returns completed records. */
   push(chunk: Buffer): Buffer {
     this.#waiting.push(chunk)
     this.#waitingBytes += chunk.length
-    // A long record is scanned again from its start each time. Waiting until it has doubled avoids quadratic
-    // time.
+    // A long record is scanned again from its start: waiting until it has doubled avoids quadratic time.
     if (this.#rest.length > longRecordBytes && this.#waitingBytes < this.#rest.length) return nothing
     return this.#scanWaiting()
   }
@@ -211,7 +201,7 @@ export class CsvScanner {
     let start = 0
     let [lastStart, lastEnd, lastLine] = [0, 0, 0]
     while (start < data.length && !this.#isStopped()) {
-      // Only sources with comments or an end line need this check, which runs for each of millions of rows.
+      // Only sources with comments or an end line pay for this check of every row.
       const next = this.#hasMarks ? this.#skipNonRow(data, start, isLast, collector) : start
       if (next === null || this.#isAtEnd()) break
       if (next > start) {
@@ -242,8 +232,8 @@ export class CsvScanner {
   }
 
   /**
-   * Skips a comment line, or ends the rows at `stopAt`. Returns the start of the next line to read; null if
-   * more bytes are needed.
+   * Skips a comment, or ends the rows at `stopAt`. Returns the start of the next line; null if more bytes are
+   * needed.
    */
   #skipNonRow(data: Buffer, start: number, isLast: boolean, collector: ByteCollector): number | null {
     for (const mark of [this.#stopAt, this.#comment]) {
@@ -268,14 +258,13 @@ export class CsvScanner {
     return start
   }
 
-  /** Processes the record from `start` on, whose bounds are known. */
   #processRecord(data: Buffer, start: number, areSound: boolean, collector: ByteCollector): void {
     const { end, next, values, breaks, hasLooseQuotes } = this.#bounds
     const line = this.#line
     if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
     if (this.#isAfterEmptyRow) this.#noteAfterEmptyRow(line, data.subarray(start, end))
     this.#line += breaks + 1
-    // In a file with one column, a blank line is a row with an empty value.
+    // With one column, a blank line is a row with an empty value.
     const noRow = this.#filled.length > 1 ? this.#filter.kindOf(data, start, end) : null
     this.longest = Math.max(this.longest, end - start)
     if (end - start > recordBytesMax) {
@@ -311,8 +300,7 @@ export class CsvScanner {
       if (this.#options.skipRepeatedHeaders) this.#counts.repeatedHeaders += breaks + 1
       else this.#rejectRow(line, reasons.repeatedHeader, data.subarray(start, end))
     } else if (areSound && this.#masks === null && values === this.#filled.length && !hasLooseQuotes) {
-      // In the common case, only bounds are used: creating a Buffer view for each of millions of rows would
-      // be slow.
+      // Uses bounds only: a Buffer view for each of millions of rows would be slow.
       if (next - end > 1) collector.omit(end, next - 1)
       this.#count(line)
     } else {
@@ -336,14 +324,12 @@ export class CsvScanner {
     }
   }
 
-  /** @param column of the long value, from 0 */
   #tooLong(column: number): string {
     const name = this.#options.hidesRows ? undefined : this.header?.[column]
     const place = `column ${column + 1}${name === undefined ? '' : ` (${JSON.stringify(name)})`}`
     return `${reasons.tooLong}: in ${place}, a quote is stray or the value is too long`
   }
 
-  /** Explains how the header line differs from the one that the catalog replaces; null if it does not. */
   #otherHeader(values: readonly string[]): string | null {
     const { headerInFile, hidesRows } = this.#options
     if (headerInFile === null || JSON.stringify(values) === JSON.stringify(headerInFile)) return null
@@ -352,7 +338,7 @@ export class CsvScanner {
       : `${reasons.otherHeader}: it is ${JSON.stringify(values)} instead of ${JSON.stringify(headerInFile)}`
   }
 
-  /** Returns whether a line repeats the header, perhaps after a byte order mark of an appended file. */
+  /** An appended file may repeat the header after a byte order mark. */
   #repeatsHeader(data: Buffer, start: number, end: number): boolean {
     // In a file with one column, a value may equal the column's name.
     if (this.#filled.length < 2) return false
@@ -363,10 +349,6 @@ export class CsvScanner {
     })
   }
 
-  /**
-   * Returns the number of empty cells at the end of a record beyond the header's columns; 0 if any extra cell
-   * has a value.
-   */
   #emptyExtraCells(data: Buffer, end: number): number {
     const extra = this.#bounds.values - this.#filled.length
     if (extra <= 0) return 0
@@ -374,7 +356,6 @@ export class CsvScanner {
     return cells.every((byte) => byte === this.#marks.delimiter) ? extra : 0
   }
 
-  /** Counts the lines after the rows. */
   #countFooter(data: Buffer): void {
     if (data.length === 0) return
     if (this.#isLeftOpen) this.#counts.last -= 1
@@ -391,7 +372,7 @@ export class CsvScanner {
     let offset = 0
     for (; this.#skip > 0; this.#skip -= 1) {
       const feed = data.indexOf(LF, offset)
-      // The line continues in the next chunk. Nothing of it is stored, since the whole line is skipped.
+      // The rest of a skipped line is not stored.
       if (feed === -1) return nothing
       offset = feed + 1
       this.#line += 1
@@ -476,7 +457,7 @@ export class CsvScanner {
     this.rejects.push({ line, field: null, text, reason })
   }
 
-  /** A method, since TypeScript would take the field for unchanged after the first check. */
+  /** Without a method, TypeScript would take the field for unchanged. */
   #isAtEnd(): boolean {
     return this.isEnded
   }

@@ -4,7 +4,7 @@ import { badMark } from './decode.ts'
 import type { Marks } from './record.ts'
 import { firstBadByte } from './utf8.ts'
 
-/** Maximum number of bytes of a record: room for a value of 16 MB. Longer rows come from a stray quote. */
+/** Room for a value of 16 MB. Longer rows come from a stray quote. */
 export const recordBytesMax = 32 * 1024 * 1024
 /** Wider tables need more memory than an ingest has. */
 export const columnsMax = 5000
@@ -32,7 +32,7 @@ export const byteOrderMark = Buffer.from('\ufeff')
 
 export const commonDelimiters = [',', ';', '\t', '|']
 
-/** Explains a row that has more or fewer values than the header, and how to keep it. */
+/** Explains a row with more or fewer values than the header, and how to keep it. */
 export function misfitReason(
   record: Buffer,
   values: number,
@@ -56,7 +56,7 @@ export function misfitReason(
     : `${counts}: its values are separated by ${JSON.stringify(delimiterSeen)} instead of ${sign}`
 }
 
-/** Explains why a record is not valid text in the encoding of its source; null if it is valid. */
+/** Explains why a record is no valid text; null if it is. */
 export function unsoundness(record: Buffer, encoding: Encoding): string | null {
   if (record.includes(0)) return reasons.nul
   const offset = firstBadByte(record)

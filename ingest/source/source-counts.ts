@@ -1,24 +1,19 @@
-/** Counts of a text of a source, or of several together. */
 export interface SourceCounts {
-  /** Number of texts: one in a file, except in a zip. */
+  /** One text in a file, except in a zip. */
   readonly members: number
   readonly records: number
-  /** Unreadable rows that were left out. */
   readonly rejectedRows: number
-  /** Bytes of all values, in UTF-8. */
   readonly textBytes: number
-  /** All lines. This count is independent: it must equal the sum of the records and of the lines below. */
+  /** All lines: must equal the sum of the records and the lines below. */
   readonly total: number
   readonly skipped: number
   readonly header: number
-  /** Further lines of accepted records, whose values have line breaks. */
+  /** Further lines of records whose values have line breaks. */
   readonly breaks: number
   readonly rejected: number
-  /** Blank lines, and rows in which every cell is empty. */
   readonly blank: number
   readonly comments: number
   readonly repeatedHeaders: number
-  /** Rules, such as `---,---`, and rows that match `source.drop`. */
   readonly dropped: number
   readonly last: number
 }
@@ -48,7 +43,7 @@ export function totalCounts(counts: readonly SourceCounts[]): SourceCounts {
 
 const keys = Object.keys(noSourceCounts) as readonly (keyof SourceCounts)[]
 
-/** Numbers of lines by their use, which add up to `all`. */
+/** Lines by use, which add up to `all`. */
 export type LineCounts = Omit<
   SourceCounts,
   'members' | 'records' | 'rejectedRows' | 'textBytes' | 'total'
@@ -59,7 +54,7 @@ export type LineCounts = Omit<
   readonly rows: number
 }
 
-/** @param badRows accepted records that are rejected later, since a value is invalid */
+/** @param badRows accepted records that are rejected later for an invalid value */
 export function lineCountsOf(counts: SourceCounts, badRows: number): LineCounts {
   const { members: _, records, rejectedRows: _rows, textBytes: _bytes, total, ...lines } = counts
   // oxlint-disable-next-line id-denylist -- Key of report.json.

@@ -8,10 +8,7 @@ import { unpackBounds, type Member, type PackedFile, type Sink, type UnpackLimit
 
 const chunkBytes = 1024 * 1024
 
-/**
- * Returns the only text of a file that is no archive.
- * @param unpack creates the decompressing stream; null for an uncompressed file
- */
+/** @param unpack creates the decompressing stream; null for an uncompressed file */
 export function unpacked(file: PackedFile, unpack: Unpack | null, limits: UnpackLimits): Member {
   return {
     name: file.name,
@@ -21,10 +18,9 @@ export function unpacked(file: PackedFile, unpack: Unpack | null, limits: Unpack
   }
 }
 
-/** Buffer sizes that let another thread decompress ahead while earlier bytes are scanned. */
+/** Let another thread decompress ahead while earlier bytes are scanned. */
 const unpackOptions = { chunkSize: chunkBytes, readableHighWaterMark: 4 * chunkBytes }
 
-/** Creates a decompressing stream. */
 export type Unpack = (options: typeof unpackOptions) => Transform & { bytesWritten: number }
 
 async function readThrough(
@@ -44,12 +40,11 @@ async function readThrough(
     },
   })
   const passOn = async (text: Buffer): Promise<void> => {
-    // Yield first: after this call returns, the next chunk starts decompressing in another thread while this
-    // one is scanned.
+    // After this call returns, another thread decompresses the next chunk while this one is scanned.
     await Promise.resolve()
     requireBounds(text.length, packed)
     passed += text.length
-    // `packed` runs ahead of the texts by the buffers, which hold all of a small file.
+    // `packed` runs ahead by the buffers, which hold all of a small file.
     await sink.onText(text, (unpack?.bytesWritten ?? passed) / file.bytes)
   }
   let taking: Promise<void> = Promise.resolve()
@@ -64,14 +59,14 @@ async function readThrough(
   try {
     await (unpack === null ? pipeline(input, measure, consume) : pipeline(input, measure, unpack, consume))
   } catch (cause) {
-    // Decompression runs ahead and may fail while an earlier chunk is still being scanned: wait for that.
+    // Decompression may fail while an earlier chunk is still being scanned.
     await taking.catch(() => undefined)
     throw isOfUnpacking(cause) ? damaged(file, cause) : cause
   }
   if (unpack !== null) await requireNothingAfter(file, unpack.bytesWritten)
 }
 
-/** Errors of decompression have a code, like those of the system, but no system call. */
+/** Errors of decompression have a code, but no system call. */
 function isOfUnpacking(cause: unknown): boolean {
   const code = codeOf(cause)
   return (
@@ -84,10 +79,7 @@ function damaged(file: PackedFile, cause: unknown): TableFailure {
   return Object.assign(new TableFailure(message), { cause })
 }
 
-/**
- * Node ignores bytes after the compressed data. Padding with zeros is allowed; any other data would be lost
- * silently, so it is refused.
- */
+/** Node ignores bytes after the compressed data, which would be lost silently; zeros are allowed. */
 async function requireNothingAfter(file: PackedFile, end: number): Promise<void> {
   if (end >= file.bytes) return
   for await (const chunk of createReadStream(file.path, { start: end, highWaterMark: chunkBytes })) {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Returns the number of leading bytes that form complete characters; the rest waits for the next chunk. */
+/** Leading bytes that form complete characters. */
 export function completeLength(chunk: Buffer): number {
   for (let back = 1; back <= Math.min(3, chunk.length); back += 1) {
     const byte = chunk[chunk.length - back] as number
@@ -10,7 +10,7 @@ export function completeLength(chunk: Buffer): number {
   return chunk.length
 }
 
-/** Returns the index of the first byte that is not UTF-8, or -1. */
+/** Index, or -1. */
 export function firstBadByte(chunk: Buffer): number {
   if (isUtf8(chunk)) return -1
   let offset = 0
@@ -22,7 +22,7 @@ export function firstBadByte(chunk: Buffer): number {
   return -1
 }
 
-/** Counts complete characters beyond ASCII, and bytes that are not UTF-8. */
+/** Characters beyond ASCII, and bytes that are not UTF-8. */
 export function countBeyondAscii(bytes: Buffer): { characters: number; badBytes: number } {
   let [characters, badBytes] = [0, 0]
   for (let offset = 0; offset < bytes.length;) {

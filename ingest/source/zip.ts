@@ -9,7 +9,7 @@ import { fileWildcard } from '../../core/text.ts'
 
 const openZip = promisify<string, yauzl.Options, ZipFile>(yauzl.open)
 
-/** Returns the files of a zip, found by its directory and verified by their checksums. */
+/** Files of a zip, by its directory, verified by checksums. */
 export async function zipMembers(
   file: PackedFile,
   pattern: string | null,
@@ -75,7 +75,6 @@ async function openWhole(file: PackedFile): Promise<ZipFile> {
   }
 }
 
-/** Messages of yauzl about valid but unsupported files. */
 const unread = [
   [/^strong encryption/, 'is encrypted: unpack it'],
   [/^multi-disk/, 'is one part of a split zip file: join the parts, or unpack them'],
@@ -101,10 +100,9 @@ const methodNames = new Map([
   [98, 'PPMd'],
 ])
 const methodsRead = new Set([0, 8])
-/** Method number of entries encrypted with AES, in place of their compression method. */
+/** Replaces the compression method of encrypted entries. */
 const aesMethod = 99
 
-/** @throws TableFailure if a valid entry is encrypted or a link, or its compression is not supported */
 function requireReadable(file: PackedFile, entry: Entry): void {
   const name = `${file.name}/${entry.fileName}`
   const method = entry.compressionMethod
@@ -122,7 +120,6 @@ function isLink({ externalFileAttributes }: Entry): boolean {
   return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000
 }
 
-/** Minimum size of chunks, in bytes. */
 const chunkBytesMin = 1024 * 1024
 
 async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: UnpackLimits): Promise<void> {

@@ -6,16 +6,12 @@ const magicBytes = 4
 const blockHeaderBytes = 3
 const checksumBytes = 4
 const runLength = 1
-/**
- * Bytes of the content size, by the two highest bits of the frame's descriptor. In a single-segment frame,
- * the first code means one byte.
- */
 const contentSizeBytes = [0, 2, 4, 8] as const
 const dictionaryBytes = [0, 1, 2, 4] as const
 
 /**
- * Checks the blocks of a zstd file (RFC 8878, 3.1.1), since Node 22 accepts a truncated one. The frame must
- * have a checksum, without which no version of Node detects a flipped bit.
+ * Checks the blocks of a zstd file (RFC 8878, 3.1.1), since Node 22 accepts a truncated one. Without a
+ * checksum, no Node detects a flipped bit.
  * @throws TableFailure unless the file is one complete frame with a checksum
  */
 export async function requireWholeFrame({ path, name, bytes }: PackedFile): Promise<void> {

@@ -6,7 +6,6 @@ import { oddityOf } from './oddities.ts'
 import { isPadded, textField, trimmedField } from './text-field.ts'
 import { booleanWords, doubtfulYes, likelyNulls, markedNulls, sureNulls, yesNoName } from './words.ts'
 
-/** Returns the field that fits the sampled values of a column. */
 export function suggestField(column: SeenColumn): SuggestedField {
   const distinctTexts = [...column.texts.keys()]
   const sure = distinctTexts.filter((text) => sureNulls.has(text))
@@ -61,7 +60,7 @@ function oddField({ text, isQuestion }: NonNullable<ReturnType<typeof oddityOf>>
   return isQuestion ? questionField(text) : { ...plainString(() => text), isNotable: true }
 }
 
-/** Names the texts that become null, since they were chosen for the author of the file. */
+/** Names texts that become null, since they were chosen for the author. */
 function nullsSaid(
   { evidence }: SuggestedField,
   nulls: readonly string[],
@@ -90,7 +89,7 @@ function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]):
   }
 }
 
-/** Returns true if a column has words for yes and no that have no other meaning. */
+/** The words for yes and no must have no other meaning. */
 export function isYesNo({ texts }: SeenColumn): boolean {
   const filledTexts = [...texts.keys()].filter((text) => !sureNulls.has(text))
   return booleanWords.some(

@@ -2,12 +2,10 @@ import { counted } from '../../core/text.ts'
 import type { Frequency } from '../../core/catalog/names.ts'
 import type { SeenColumn } from './field.ts'
 
-/** Codes of the states of Brazil, and of the whole country. */
 const states = new Set(
   'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO BR'.split(' '),
 )
 
-/** Usual intervals of dates in days, for each frequency. */
 const steps: readonly (readonly [Frequency, from: number, to: number])[] = [
   ['daily', 1, 1],
   ['weekly', 7, 7],
@@ -19,8 +17,8 @@ const steps: readonly (readonly [Frequency, from: number, to: number])[] = [
 const dayMs = 86_400_000
 
 /**
- * Proposes metadata of the dataset as lines of YAML: keys that the file shows, with evidence, and keys that
- * only the author knows.
+ * Metadata of the dataset as YAML: keys that the file shows, with evidence, and keys that only the author
+ * knows.
  * @param days sorted days of each field with dates
  */
 export function datasetLines(

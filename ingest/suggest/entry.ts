@@ -8,11 +8,9 @@ import type { Dialect } from '../dialect/dialect.ts'
 import { canBeMatched } from './names.ts'
 import { isSummable, type FieldTexts } from './titles.ts'
 
-/** A draft of a catalog entry: a table and its source. */
 export interface Entry {
   readonly name: string
   readonly dialect: Dialect
-  /** Further keys of the source, such as `files`. */
   readonly source: Readonly<Record<string, unknown>>
   readonly key?: SuggestedKey | undefined
   readonly fields: readonly {
@@ -23,13 +21,10 @@ export interface Entry {
   }[]
 }
 
-/**
- * Keys that the entry sets once for the whole table if all fields with the key agree, and no other field
- * would change.
- */
+/** Keys set once for the table if all fields with the key agree, and no other field would change. */
 const ofTable = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as const
 
-/** Formats the entry for the catalog, each field on a line with its evidence. */
+/** Formats fields one a line, with their evidence. */
 export function entryText({ name, dialect, source, key: identity, fields }: Entry): string {
   const hoisted = hoistedFrom(fields.map(({ keys }) => keys))
   const keys = {
@@ -63,7 +58,6 @@ export function entryText({ name, dialect, source, key: identity, fields }: Entr
   ].join('')
 }
 
-/** Formats a field of an entry, with its evidence as a comment. */
 export function fieldLine(name: string, keys: object, evidence: string): string {
   const text = Object.entries({ name, ...keys }).map(([key, value]) => `${key}: ${inlineYaml(value)}`)
   return `- { ${text.join(', ')} }${evidence === '' ? '' : ` ${yamlComment(evidence)}`}`
@@ -84,7 +78,7 @@ function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unk
       const value: unknown = first[key]
       const sameType = fieldKeys.filter((keys) => !(key in keys) && (type === null || keys.type === type))
       if (sameType.some((keys) => isChangedBy(keys, key, value))) continue
-      // Words for null of one column may be values of another, which its sample does not show.
+      // Words for null of one column may be values of another.
       if (key === 'nulls' && sameType.length > 0) continue
       source[type ?? key] = value
       fieldKeys = fieldKeys.map((keys) => (holders.includes(keys) ? without(keys, key) : keys))
@@ -93,7 +87,6 @@ function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unk
   return { source, fields: fieldKeys }
 }
 
-/** Returns whether a key of the table would change how a field without it is read. */
 function isChangedBy(keys: FieldKeys, key: (typeof ofTable)[number], value: unknown): boolean {
   const { dialect, isText } = typeRow(keys.type as FieldType)
   if (key === 'decimal') return dialect === 'number' || 'groups' in keys
@@ -107,13 +100,12 @@ function without<T extends object>(keys: T, key: string): T {
   return Object.fromEntries(Object.entries(keys).filter(([name]) => name !== key)) as T
 }
 
-/** Returns the names of a source's columns, from its header or from the entry. */
 export function columnNames(dialect: Dialect, names: readonly string[]): readonly string[] {
   const { hasHeader, firstLine } = dialect
   return hasHeader && canBeMatched(firstLine) && !isHeaderOpen(dialect) ? firstLine : names
 }
 
-/** Returns whether another encoding would change the header, so that names in the entry would not match it. */
+/** Names in the entry would not match the header in another encoding. */
 function isHeaderOpen({ isEncodingOpen, hasHeader, firstLine }: Dialect): boolean {
   return isEncodingOpen && hasHeader && firstLine.some((cell) => /[^\x20-\x7e]/.test(cell))
 }
@@ -162,7 +154,6 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
   }
 }
 
-/** Minimal catalog around an entry. */
 const around = `title: t
 limits: { rows: [], catalog: [] }
 families:
@@ -177,7 +168,6 @@ datasets:
     tables:
 `
 
-/** Loads the entry as a catalog does. */
 export function tableOf(text: string): Table {
   const catalog = parseCatalog(`${around}${text.replaceAll(/(?<=^|\n)/g, '      ')}`, 'the suggestion')
   const [table] = [...(catalog.datasets.get('d')?.tables.values() ?? [])]

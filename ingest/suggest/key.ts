@@ -3,28 +3,25 @@ import type { SampleRow } from '../dialect/sample.ts'
 import type { FieldKeys } from './field.ts'
 import { isSummable, type FieldTexts } from './titles.ts'
 
-/** Fields that identify each row of a sample. */
 export interface SuggestedKey {
   readonly names: readonly string[]
   readonly rows: number
 }
 
-/** Maximum number of fields that may be part of a key, in their order, and of fields in a key. */
 const [candidatesMax, keyFieldsMax] = [8, 3]
 
-/** Maximum number of keys that are compared in all rows: each takes 8 bytes a row. */
+/** Each compared key takes 8 bytes a row. */
 const keysMax = 16
 
 interface Candidate {
   readonly name: string
   readonly keys: FieldKeys
   readonly texts?: FieldTexts
-  /** Number of nulls in all rows. */
   readonly nulls: number
 }
 
 /**
- * Returns groups of fields whose values together occur once, and which every row has; groups of fewest fields first.
+ * Groups of fields that are unique and never null; fewest fields first.
  * @param count maximum number of groups
  */
 export function keysOf(

@@ -5,7 +5,6 @@ import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { suggest, suggestionText } from './suggest.ts'
 
-/** Prints the catalog entry of a table for CSV files, an address or standard input (`-`). */
 export async function runSuggest(
   names: readonly string[],
   options: { readonly member?: string },

@@ -2,23 +2,22 @@ import { visibleJson } from '../../core/text.ts'
 import { questionField, typedField, type FieldKeys, type SuggestedField } from './field.ts'
 import { momentForm, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
 
-/** Minimum number of distinct eight-digit numbers that count as dates even if the column's name suggests no date. */
+/** Distinct eight-digit numbers that count as dates even if the column's name suggests none. */
 const daysMin = 20
 const timeName =
   /(^|_)(hora|horas|horario|hour|time|uhrzeit|heure|saida|chegada|departure|arrival|inicio|fim)(_|$)/
 const monthName =
   /(^|_)(mes|meses|month|mois|monat|periodo?|period|competencia|referencia|ref|anomes|data|date|dt)(_|$)/
-/** Names of columns of days. */
 export const dayName =
   /(^|_)(data|date|dt|dia|day|inicio|fim|termino|vencimento|emissao|nascimento|start|end|since|until)(_|$)/
 
-/** Returns whether eight-digit numbers are dates: all are valid, and there are many or the column is named so. */
+/** Eight-digit numbers are dates if all are valid, and many or named so. */
 export function areDays(name: string, values: readonly string[]): boolean {
   const areAll = values.every((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
   return areAll && (dayName.test(name) || values.length >= daysMin)
 }
 
-/** Returns the field of a column if all values are dates, times or both; else null. */
+/** Null unless all values are dates, times or both. */
 export function momentField(name: string, values: readonly string[]): SuggestedField | null {
   const form = momentForm(values)
   if (form === null) return null
@@ -47,7 +46,7 @@ export function writtenAs({ type, formats }: MomentForm): string {
   return formats.length === 0 ? plainFormats[type] : formats.join(' or ')
 }
 
-/** Proposes text for values such as `3:45`, and asks whether they are hours and minutes or minutes and seconds. */
+/** Proposes text for values such as `3:45`, and asks whether they are hours or minutes. */
 function clockQuestion(values: readonly string[], formats: readonly string[]): SuggestedField {
   const example = values.find((text) => /^\d+:\d+$/.test(text)) ?? ''
   const formatText = formats.length === 1 ? formats[0] : `[${formats.join(', ')}]`
@@ -65,7 +64,7 @@ function momentQuestion({ type, example, formats, extraFormats, areAll }: Ambigu
   )
 }
 
-/** Returns a question for the century of dates such as 16-07-68; null if the texts are no such dates. */
+/** Asks for the century of dates such as 16-07-68; null for other texts. */
 export function centuryQuestion(filled: readonly string[]): string | null {
   const parts = filled.map((text) => /^(\d{1,2})([-/.])(\d{1,2})\2(\d{2})$/.exec(text))
   const [first] = parts

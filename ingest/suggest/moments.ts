@@ -4,7 +4,7 @@ import { dateOf } from '../../core/catalog/types/date.ts'
 /** Formats of the dates and times of a column. */
 export interface MomentForm {
   readonly type: 'date' | 'datetime' | 'time'
-  /** Formats that only together cover all texts; empty for ISO 8601, which needs no declaration. */
+  /** Formats that together cover all texts; empty for ISO 8601. */
   readonly formats: readonly string[]
 }
 
@@ -14,31 +14,30 @@ export interface AmbiguousMoments {
   readonly example: string
   /** Candidates, of which one is meant. */
   readonly formats: readonly string[]
-  /** Further formats, for texts that match no candidate. */
+  /** Formats of texts that match no candidate. */
   readonly extraFormats: readonly string[]
   /** True if every text matches every candidate. */
   readonly areAll: boolean
 }
 
-/** Matches any word, which may be the name of a month, with an optional period. */
 const monthPattern = /^(\p{L}+)(\.?)$/u
 
 const yearMin = 1500
-/** Day of the end for records without an end. */
+/** Records without an end may have the last day of this year. */
 const yearMax = 9999
-/** Numbers beyond this year are rather codes than days without separators. */
+/** Later years are rather codes than days. */
 const compactYearMax = 2200
 
 interface Reading {
   readonly format: string
-  /** The moment in ISO 8601, by which readings in different formats are compared. */
+  /** Readings in different formats are compared by it. */
   readonly iso: string
 }
 
-/** Maximum length of a date. The patterns below take quadratic time. */
+/** The patterns below take quadratic time. */
 const lengthMax = 60
 
-/** Returns every format by which a text is a date, a time of day, or both, with its value in each. */
+/** Every format by which a text is a date or a time, with its value. */
 export function momentsOf(text: string): readonly Reading[] {
   if (text.length > lengthMax) return []
   const time = /^(\d{1,2}):(\d{2})(?::(\d{2}))?( ?[AaPp]\.?[Mm]\.?)?$/.exec(text)
@@ -136,7 +135,6 @@ function datesOf(text: string): Reading[] {
   return [...readings(dayFirst ?? [], three, two, first), ...readings(monthFirst ?? [], three, first, two)]
 }
 
-/** Returns the widths that a format may declare for two parts of a date: exactly two digits, or one or two. */
 function widthsOf(first: string, second: string): ('two' | 'one')[] {
   return /^\d{2}$/.test(first) && /^\d{2}$/.test(second) ? ['two', 'one'] : ['one']
 }
@@ -159,10 +157,9 @@ function isPlain(format: string): boolean {
 const formatsMax = 3
 
 /**
- * Finds the formats of texts that are dates or times: one for all, or a few, of which each text matches
- * exactly one.
- * @returns the formats, none if ISO 8601 needs no declaration; a text for a person to decide if several formats read it
- * as different dates; null if a text is no date or time, or too many formats would be needed
+ * Finds the formats of dates or times: one for all, or a few, of which each text matches one.
+ * @returns the formats, none for ISO 8601; a text for a person to decide if formats read it differently; null
+ * if a text is no date or time, or too many formats would be needed
  */
 export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMoments | null {
   const readingsByText = texts.map(momentsOf)
@@ -199,7 +196,6 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
   return several(texts, readingsByText, ranked)
 }
 
-/** Returns a few formats of one type that cover all texts, with no text in two of them. */
 function several(
   texts: readonly string[],
   readingsByText: readonly (readonly Reading[])[],
@@ -229,7 +225,7 @@ function several(
     const extraFormats = chosen.filter((format) => !formatsOfText.includes(format))
     return { type, example: doubtful, formats: formatsOfText, extraFormats, areAll: false }
   }
-  // An unused format may also fit all texts of a chosen one, but as other dates: then a person must choose.
+  // If an unused format also fits, but as other dates, a person must choose.
   for (const format of chosen) {
     const readingsOfFormat = readingsByText.filter((textReadings) => hasFormat(textReadings, format))
     for (const rival of ranked) {

@@ -8,7 +8,7 @@ const asciiLetters: Readonly<Record<string, string>> = {
   ı: 'i',
 }
 
-/** Returns names of fields for a header: lower-case letters, digits and underscores, unique. */
+/** Lower-case letters, digits and underscores, unique. */
 export function namesFor(header: readonly string[], hasHeader: boolean): string[] {
   const names = new Set<string>()
   for (const [index, cell] of header.entries()) {
@@ -35,7 +35,6 @@ export function canBeMatched(header: readonly string[]): boolean {
   return new Set(header).size === header.length && !header.some((cell) => cell === '' || cell === '__proto__')
 }
 
-/** Returns the name of a table for its file. */
 export function tableNameFor(file: string): string {
   const name = file
     .toLowerCase()

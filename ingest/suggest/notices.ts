@@ -23,12 +23,11 @@ function tableOf(fields: Suggestion['fields']): string[] {
   ]
 }
 
-/** Returns whether a person must decide about a part of the entry. */
 export function hasQuestions({ remarks, fields }: Suggestion): boolean {
   return remarks.some(({ isQuestion }) => isQuestion) || fields.some(({ question }) => question !== null)
 }
 
-/** Returns lines about a file: its fields with examples, facts, then numbered questions. */
+/** Fields with examples, facts, then numbered questions. */
 export function noticeLines({ remarks, fields }: Suggestion): string[] {
   const facts = remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [] : [text]))
   const columns = fields.flatMap(({ name, notice }) =>

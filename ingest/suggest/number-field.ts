@@ -20,7 +20,7 @@ import {
 } from './numbers.ts'
 import { numberNotes } from './oddities.ts'
 
-/** Numbers with more digits after the point are measurements, which become floats. */
+/** Numbers with more digits are measurements, which become floats. */
 const scaleMax = 6
 const integerDigitsMax = 18
 const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/
@@ -28,8 +28,8 @@ const placeName = /^(lat|lon|lng|long)(_|$)|(^|_)(latitude|longitude)(_|$)/
 const placeDigitsMax = 3
 
 /**
- * Returns the decimal separator of the columns whose numbers can be read in one way only; null if they differ.
- * Degrees say nothing: they have a point in files of any country.
+ * Decimal separator of the columns that can be read in one way only; null if they differ. Degrees say
+ * nothing: they have a point everywhere.
  */
 export function decimalOf(columns: readonly SeenColumn[]): NumberForm['decimal'] | null {
   const decimals = columns.flatMap(({ name, texts }): NumberForm['decimal'][] => {
@@ -43,7 +43,7 @@ export function decimalOf(columns: readonly SeenColumn[]): NumberForm['decimal']
   return new Set(decimals).size === 1 ? (decimals[0] ?? null) : null
 }
 
-/** Returns the field of a column if all values are numbers, or digits that a number would change; else null. */
+/** Null unless all values are numbers, or digits that a number would change. */
 export function numberField(column: SeenColumn, values: readonly string[]): SuggestedField | null {
   const { name, decimal } = column
   const form = numberForm(values)
@@ -125,10 +125,7 @@ function minusSaid({ minus }: NumberForm): string {
   return minus.length === 0 ? '' : `; ${minus.join(' and ')} stand for -5`
 }
 
-/**
- * Returns RE2 patterns by which a number has no leading zero, and contains every unit mark of the column,
- * such as `R$`.
- */
+/** RE2 patterns of numbers without leading zeros, with every unit mark of the column. */
 function spellingOf({ marks }: NumberForm): string[] {
   const digits = '^[^0-9]*([.,][0-9]|0([^0-9]|$)|[1-9])'
   return [digits, ...valueMarks(marks).map((mark) => mark.replaceAll('$', String.raw`\$`))]
@@ -136,7 +133,6 @@ function spellingOf({ marks }: NumberForm): string[] {
 
 export const isWhole = ({ hasPoint, hasExponent }: NumberForm): boolean => !hasPoint && !hasExponent
 
-/** Returns the catalog keys that declare how numbers are written. */
 export function notationKeysOf(form: NumberForm): Record<string, unknown> {
   const { decimal, groups, marks, minus } = form
   return {
@@ -157,7 +153,7 @@ function numberQuestion({ example, separator }: AmbiguousNumbers): SuggestedFiel
 export const cpfEvidence = ({ filled }: FieldFacts): string =>
   `all ${formatCount(filled)} values have the check digits of a CPF, a personal identifier of Brazil: mask: cpf hides a part of each`
 
-/** Returns whether all values are Brazilian personal numbers (CPF) with valid check digits. */
+/** Personal numbers of Brazil with valid check digits. */
 export function areCpfs(values: readonly string[]): boolean {
   return values.every((text) => isCpf(text.replaceAll(/[.-]/g, '')))
 }

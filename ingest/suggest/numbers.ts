@@ -1,38 +1,35 @@
 import { visibleJson } from '../../core/text.ts'
 import { minusForms, type MinusForm } from '../../core/catalog/names.ts'
 
-/** Spelling of the numbers of a column, in terms of the catalog. */
+/** Form in terms of the catalog. */
 export interface NumberForm {
   readonly decimal: '.' | ','
   readonly groups: string | null
   readonly marks: readonly string[]
-  /** Spellings of numbers below zero besides -5. */
+  /** Spellings of negative numbers besides -5. */
   readonly minus: readonly MinusForm[]
-  /** Maximum number of digits before and after the point. */
+  /** Maximum digits before and after the point. */
   readonly integerDigits: number
   readonly scale: number
   readonly hasExponent: boolean
-  /** True if a number has a point, perhaps without digits after it, as in `5.`. */
+  /** True for a point even without digits after it, as in `5.`. */
   readonly hasPoint: boolean
 }
 
-/** Texts that look like numbers, but would change if the numbers were written back. */
+/** Texts that would change if they were numbers. */
 export interface LossyNumbers {
-  /**
-   * Reason for people, such as `digits with a plus, which a number would lose`; empty if `question` asks them
-   * to decide.
-   */
+  /** Reason like `digits with a plus, which a number would lose`; empty if `question` asks. */
   readonly loss: string
   readonly question: string | null
 }
 
-/** Numbers whose separator may be decimal or grouping, with different values, so that a person must choose. */
+/** A separator may be decimal or grouping, so that a person must choose. */
 export interface AmbiguousNumbers {
   readonly example: string
   readonly separator: '.' | ','
 }
 
-/** Signs beside a number that do not change its value; the longest first, so that `US$` does not match as `$`. */
+/** Longest first, so that `US$` does not match as `$`. */
 const knownMarks = ['US$', 'R$', '€', '£', '$', '%', '+']
 const markPattern = knownMarks.map((mark) => mark.replaceAll(/[$+]/g, '\\$&')).join('|')
 const spaces = '[ \\u00a0\\u202f]*'
@@ -43,15 +40,14 @@ const marked = new RegExp(
 interface Bare {
   readonly digits: string
   readonly sign: string
-  /** Notation of a negative number; null for `-5` and `(5)`. */
+  /** Null for `-5` and `(5)`. */
   readonly minus: MinusForm | null
-  /** Marks, including parentheses. */
   readonly marks: readonly string[]
 }
 
 const parentheses = '()'
 
-/** Maximum length of a number. Its pattern takes quadratic time. */
+/** The pattern takes quadratic time. */
 const lengthMax = 400
 
 function bareOf(text: string): Bare | null {
@@ -102,10 +98,10 @@ const allForms = (['.', ','] as const).flatMap((decimal) =>
 )
 
 /**
- * Finds the notation of texts that are numbers.
- * @param knownDecimal the decimal separator of other columns
- * @returns the notation; an example for a person if the texts have several readings, would lose digits, or seem to
- * enumerate parts, such as 1.9 and 1.10; null if they have no common notation, or are rather codes or notes
+ * Finds the notation of numbers.
+ * @param knownDecimal decimal separator of other columns
+ * @returns an example for a person if the texts have several readings, would lose digits, or seem to
+ * enumerate, such as 1.9 and 1.10; null if they have no common notation, or are rather codes or notes
  */
 export function numberForm(
   texts: readonly string[],
@@ -117,7 +113,7 @@ export function numberForm(
     if (number === null) return null
     bareNumbers.push(number)
   }
-  // If all values have parentheses, these do not mean a minus, but a note or a part of a code.
+  // If all values have parentheses, they mean a note or a code.
   if (bareNumbers.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bareNumbers)) return null
   const digitTexts = bareNumbers.map(({ digits }) => digits)
   const [first, ...furtherForms] = fittingForms(digitTexts, knownDecimal)
@@ -150,7 +146,6 @@ export function numberForm(
 
 type Separators = (typeof allForms)[number]
 
-/** Returns the separators with which all texts are numbers, and which some text has. */
 function fittingForms(
   digitTexts: readonly string[],
   knownDecimal: NumberForm['decimal'] | undefined,
@@ -162,25 +157,24 @@ function fittingForms(
   return allForms.filter(({ decimal, groups, pattern }) => {
     if (knownDecimal !== undefined && decimal !== knownDecimal) return false
     if (groups !== null && !isUsed(groups)) return false
-    // A decimal comma is only declared if some text has one, or groups such as 1.234 leave it open.
+    // A decimal comma is declared only if some text has one, or groups leave it open.
     if (decimal === ',' && groups !== '.' && !isUsed(decimal)) return false
     return digitTexts.every((digits) => pattern.test(digits))
   })
 }
 
-/** Writes a number without groups and with a decimal point. */
 function plainNumber({ decimal, groups }: Separators, digits: string): string {
   const ungrouped = groups === null ? digits : digits.replaceAll(new RegExp(groupClass[groups], 'g'), '')
   return decimal === ',' ? ungrouped.replace(',', '.') : ungrouped
 }
 
-/** Number of possible positions for each position that occurs, in a list with gaps. */
+/** Possible positions per position that occurs, in a list with gaps. */
 const gapsMax = 4
 
 /**
- * Finds texts that rather count parts, such as 1.9, 1.10 and 1.11, than measure: some end in a zero that others
- * lack, none has a zero after the point, and the parts are numbered closely.
- * @returns two of them; null if the texts are numbers
+ * Finds texts that enumerate parts, such as 1.9, 1.10 and 1.11: some end in a zero that others lack, none has
+ * a zero after the point, and they are numbered closely.
+ * @returns two of them; null for numbers
  */
 function enumerationOf(plainNumbers: readonly string[]): readonly [string, string] | null {
   const parts = plainNumbers.map((text) => /^\d+\.(0|[1-9]\d*)$/.exec(text)?.[1] ?? null)
@@ -219,8 +213,8 @@ export function isLossy(form: object): form is LossyNumbers {
 }
 
 /**
- * Returns whether a trailing minus rather means codes or open ranges, such as `2019-`: all texts have it, or
- * no number has a point or comma.
+ * A trailing minus means codes or open ranges, such as `2019-`, if all texts have it, or no number has a
+ * point or comma.
  */
 function isOpenEnded(numbers: readonly Bare[]): boolean {
   const trailingMinus = numbers.filter(({ minus }) => minus === '5-')
@@ -254,7 +248,6 @@ function lossOf(numbers: readonly Bare[]): LossyNumbers | null {
   return { loss: '', question: `say what these marks mean, since a number would lose them: ${marks}` }
 }
 
-/** Returns the marks that state a unit, such as currencies, without plus signs and parentheses. */
 export function valueMarks(marks: readonly string[]): string[] {
   return [...new Set(marks)].filter((mark) => mark !== '+' && mark !== parentheses).toSorted()
 }

@@ -1,7 +1,7 @@
 import { invisibleIn, visibleJson } from '../../core/text.ts'
 import { monthsOf } from '../../core/catalog/date-format.ts'
 
-/** Texts that stay texts, although they look like numbers or dates; the author should know why. */
+/** Texts that stay texts although they look like numbers or dates. */
 interface Oddity {
   readonly text: string
   readonly isQuestion: boolean
@@ -11,7 +11,6 @@ const statement = (text: string): Oddity => ({ text, isQuestion: false })
 
 const isNumeric = (text: string): boolean => /^\W*\d[\d\s.,:/-]*$/.test(text.replaceAll(/\p{Cf}/gu, ''))
 
-/** Explains texts that keep a column from being numbers or dates, such as dashes for cents; null if nothing is odd. */
 export function oddityOf(values: readonly string[]): Oddity | null {
   const example = visibleJson(values[0] ?? '')
   const isEach = (pattern: RegExp): boolean => values.every((text) => pattern.test(text))
@@ -21,7 +20,7 @@ export function oddityOf(values: readonly string[]): Oddity | null {
       `${visibleJson(formula)} has signs of a spreadsheet around its text: remove them from the file`,
     )
   const [hidden, ...furtherValues] = values.filter((text) => /\p{Cf}/u.test(text))
-  // If fewer than half have them, a question about the column names these values with their lines.
+  // If fewer than half have them, a question names these values with their lines.
   const areMostHidden = hidden !== undefined && furtherValues.length >= values.length / 2 - 1
   if (areMostHidden && values.every(isNumeric))
     return statement(
@@ -77,7 +76,7 @@ function isSchoolYear(text: string): boolean {
   return first !== undefined && (Number(first) + 1) % 100 === Number(second)
 }
 
-/** Returns notes on a column of numbers: their unit is %, a number may stand for missing values, or they may be dates. */
+/** Notes on numbers: their unit is %, one may stand for missing values, or they may be dates. */
 export function numberNotes(values: readonly string[], marks: readonly string[]): string[] {
   const missing = values.find((text) => /^-9{3,}([.,]0*)?$/.test(text))
   const areDays = values.every((text) => /^(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])(19|20)\d\d$/.test(text))

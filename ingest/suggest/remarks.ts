@@ -16,9 +16,7 @@ interface Finding {
   readonly names: readonly string[]
   /** Rows that may be headings of others. */
   readonly headings: ReturnType<typeof headingsIn>
-  /** Rows that seem to sum up others. */
   readonly totals: readonly TotalRow[]
-  /** Number of fields that are texts until a question is answered. */
   readonly open: number
   readonly trial: Trial
 }
@@ -84,7 +82,6 @@ function rejectsSaid({ counts: { rejectedRows }, rejects }: ReadSource, open: nu
   ]
 }
 
-/** Returns the first line of two that together have as many values as a row with a line break; null if none do. */
 function brokenRow(rejects: ReadSource['rejects']): number | null {
   const counts = rejects.map(({ line, reason }) => {
     const [, values = 0, columns = 0] = (
@@ -119,7 +116,6 @@ function lineNotesSaid({ lineNotes }: ReadSource): string[] {
   })
 }
 
-/** Formats numbers of lines, such as `lines 3, 7, ...`. */
 export function describeLines(lines: readonly number[]): string {
   const ellipsis = lines.length > linesShown ? ', ...' : ''
   return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, linesShown).join(', ')}${ellipsis}`
@@ -133,7 +129,6 @@ function marksAsked(line: ReadSource['markLine']): string[] {
       ]
 }
 
-/** Asks about rows that seem to sum up others, but are not exactly their sums, or not compared with them. */
 function totalsAsked(finding: Finding): string[] {
   const { lastRows } = finding.trial.read
   const totals = finding.totals.filter(({ kind }) => kind === 'notSum')
@@ -184,7 +179,7 @@ function dropSaid({ dialect, names }: Finding, rows: readonly LabelledRow[]): st
   return `source.drop: ${JSON.stringify(drop)} leaves ${rows.length === 1 ? 'it' : 'them'} out`
 }
 
-/** Names of fields of dates of birth, in English, Portuguese, Spanish, French, German and Italian. */
+/** Dates of birth in English, Portuguese, Spanish, French, German and Italian. */
 const birthPattern = /(^|_)(birth|born|dob|nasc|nascimento|nascita|nacimiento|naissance|geburt)/i
 
 function birthsAsked(days: Trial['days']): string[] {
@@ -199,10 +194,6 @@ function birthsAsked(days: Trial['days']): string[] {
   })
 }
 
-/**
- * Suggests `source.from_name` if file names differ only in digits, such as a year, which may be missing from
- * the columns.
- */
 function suggestFromName(files: readonly PlacedFile[]): string[] {
   const names = files.map(({ name }) => path.basename(name))
   const [first = '', ...furtherNames] = names

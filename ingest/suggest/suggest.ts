@@ -26,24 +26,20 @@ import { dropOf, headingsIn, isTotal, totalRowsIn, type TotalRow } from './total
 import { tryEntry, uniqueKey, type Misfit, type Trial } from '../convert/cast/trial.ts'
 
 interface SuggestOptions {
-  /** An empty folder. */
   readonly scratch: string
   readonly limits: UnpackLimits
   readonly progress: Progress
-  /** Keys of the entry that locate the source, such as `files` and `member`. */
+  /** Keys that locate the source, such as `files` and `member`. */
   readonly source: Readonly<Record<string, unknown>> & { readonly member?: string }
   readonly name?: string
 }
 
-/** Suggested catalog entry for files, with evidence and questions. */
 export interface Suggestion {
   readonly entry: string
   readonly remarks: readonly Remark[]
-  /** Reason to publish nothing before a person has changed the entry; null for none. */
+  /** Reason to publish nothing until a person has changed the entry; null for none. */
   readonly refusal: string | null
-  /** Facts about the dataset that the file shows, in lines of YAML. */
   readonly dataset: readonly string[]
-  /** Each field, with the evidence. */
   readonly fields: readonly SuggestedColumn[]
   readonly name: string
 }
@@ -53,34 +49,29 @@ interface SuggestedColumn {
   readonly column: string
   readonly keys: SuggestedField['keys']
   readonly examples: readonly string[]
-  /** Number of rows without a value. */
   readonly nulls: number
-  /** True if all its values are null. */
   readonly isEmpty: boolean
   readonly evidence: string
-  /** Evidence that the author should read. */
   readonly notice: string | null
-  /** Question to the author; the field is a text until it is answered. */
+  /** The field is a text until it is answered. */
   readonly question: string | null
 }
 
-/** Formats a suggestion for printing, with its remarks as comments. */
+/** Prints remarks as comments. */
 export function suggestionText({ remarks, refusal, dataset, entry }: Suggestion): string {
   const refused = refusal === null ? [] : [refusal]
   return `${[...remarks.map(({ text }) => text), ...refused, ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
 }
 
-/** Maximum number of rounds with new texts, each of which may change the type of a column. */
+/** New texts in a round may change the type of a column. */
 const roundsMax = 6
-/** Number of rounds after which every column with misfits becomes text. */
+/** Every column with misfits then becomes text. */
 const roundsTyped = 3
 const misfitsShown = 3
-/** The default memory of an ingest. */
 const memory = '550MB'
 
 /**
- * Suggests a catalog entry for files without a description. The entry is drafted from their start, then tried
- * on all rows, and changed until every row fits.
+ * Drafts an entry from the start of files, tries it on all rows, and changes it until every row fits.
  * @param files in the order of their rows
  * @throws TableFailure if the files cannot be read as CSV without guessing
  */
@@ -96,7 +87,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   const { firstLine, hasHeader, headerLines, commentedHeader } = sample.dialect
   const header = commentedHeader ?? (headerLines > 1 ? withoutUnits(firstLine) : firstLine)
   const names = namesFor(header, hasHeader || commentedHeader !== null)
-  // Rows are compared in one file only, so those of several files are left to a person.
+  // Sums of several files are left to a person.
   const totals = totalRowsIn(sample.rows ?? []).map((row): TotalRow => {
     return files.length > 1 && row.kind === 'sum' ? { ...row, kind: 'possibleSum' } : row
   })
@@ -183,10 +174,7 @@ function trialDatabase(scratch: string): Promise<Database> {
   return Database.open({ memory, threads: 2, scratch: path.join(scratch, 'spill'), folders: [scratch] })
 }
 
-/**
- * Returns the fields of a table that do not fit all values of files; null if the files have other columns, or
- * cannot be read by the entry of the table.
- */
+/** Fields that do not fit; null if the files have other columns, or cannot be read. */
 export async function misfitFields(
   files: readonly PlacedFile[],
   table: Table,
@@ -228,7 +216,7 @@ class Draft {
     this.#options = options
   }
 
-  /** Reads the start of every file, for columns that only some files have. */
+  /** Reads the start of every file, for columns that only some have. */
   async readAllColumns(): Promise<void> {
     const { source, limits, progress } = this.#options
     progress.step('reading each file')
@@ -339,7 +327,6 @@ class Draft {
     return true
   }
 
-  /** Detects the encoding from all bytes if one of them is invalid in the encoding that the start suggested. */
   async #isOtherwiseEncoded(rejects: readonly Reject[]): Promise<boolean> {
     if (!rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason))) return false
     const { source, limits } = this.#options
@@ -373,13 +360,9 @@ function isTextColumn(column: SeenColumn): boolean {
   return ['string', 'text'].includes(suggestField(column).keys.type)
 }
 
-/** Matches an ordinary name of a column, such as `Signal (dB)`. */
+/** An ordinary name, such as `Signal (dB)`. */
 const columnNamePattern = /^\p{L}[\p{L}\p{M}\d _./()%-]*$/u
 
-/**
- * @throws TableFailure if a row after an empty row looks like the header of a second table: its values are
- *   distinct names, and without them at least one column would be numbers or dates
- */
 function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly SeenColumn[]): void {
   for (const { line, values } of rows) {
     const isNames =
@@ -397,7 +380,7 @@ function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly S
   }
 }
 
-/** Adds misfits to a column's sample. If the suggested keys stay the same nevertheless, the column must be text. */
+/** Adds misfits to the sample. If the keys stay the same, the column must be text. */
 function learnt(column: SeenColumn, misfits: readonly Misfit[], isText: boolean): SeenColumn {
   if (misfits.length === 0) return column
   const texts = new Map(column.texts)
@@ -441,7 +424,7 @@ function nearlyAll(
 ): string | null {
   const tried = trial.probes[index]
   if (probe === null || tried === null || tried === undefined || tried.bad === 0) return null
-  // If most values do not fit, the few that do say nothing about the type of the column.
+  // If most do not fit, the few that do say nothing about the type.
   if (tried.bad > tried.filled / 2) return null
   const examples = tried.misfits.slice(0, misfitsShown).map(({ text, rows, records }) => {
     const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`
@@ -454,13 +437,11 @@ function nearlyAll(
   return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.description}; the others: ${examples.join(', ')}${ending}${cause}`
 }
 
-/** Maximum number of texts that a question proposes as null. */
 const nullsMax = 5
 
-/** Words, errors of spreadsheets such as `#N/A`, and dates of zeros, which may mean null. */
+/** Words, errors of spreadsheets such as `#N/A`, and dates of zeros. */
 const missingPattern = /^\D{1,12}$|^#.*[!?]$|^[0/. -]+$/u
 
-/** Returns advice: keys that declare the type of nearly all values, and a way to treat the others that loses none. */
 function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
   const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
   const totals = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))

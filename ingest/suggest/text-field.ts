@@ -6,13 +6,11 @@ import { areCpfs, cpfEvidence, isWhole, notationKeysOf } from './number-field.ts
 import { isAmbiguous, isLossy, numberForm, type NumberForm } from './numbers.ts'
 import { sureNulls } from './words.ts'
 
-/** Texts longer than this, in characters, get the type `text`. */
 const longText = 255
-/** Minimum share of a column's values with one type for which the other values are reported as exceptions. */
 const mostShare = 0.5
 
 /**
- * Suggests a text field, with the evidence and a question about what the values leave open.
+ * Suggests text, with what the values leave open.
  * @param doubtful texts that may mean null
  */
 export function textField(
@@ -46,14 +44,13 @@ export function textField(
   }
 }
 
-/** Returns whether white space is removed from a column of texts: most have it, and different texts stay so. */
+/** Returns whether white space is removed: most texts have it, and different ones stay so. */
 export function isPadded({ hasPaddedName = false }: SeenColumn, filled: readonly string[]): boolean {
   const padded = filled.filter((text) => text !== text.trim()).length
   const isUsual = padded >= (hasPaddedName ? 1 : filled.length / 2) && padded > 0
   return isUsual && new Set(filled.map((text) => text.trim())).size === filled.length
 }
 
-/** Removes white space around the values of a text field. */
 export function trimmedField(
   { keys, probe, evidence, ...field }: SuggestedField,
   filled: readonly string[],

@@ -1,21 +1,21 @@
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import type { FieldKeys } from './field.ts'
 
-/** Title and unit of a field, as far as the header and the values of its column show them. */
+/** Texts that header and values show. */
 export interface FieldTexts {
   readonly title?: string
   readonly unit?: string
 }
 
-/** Units in brackets: signs such as `R$` and `%`, short ones such as `mm` and `R$/kg`, and plurals such as `pessoas`. */
+/** Signs such as `R$` and `%`, short units such as `mm` and `R$/kg`, and plurals such as `pessoas`. */
 const unitPattern =
   /^(?:[A-Z]{0,2}\$(?:\/\p{L}+)?|[€£%‰]|°[CF]|µ?\p{Ll}{1,3}[²³23]?(?:\/\p{Ll}{1,4}[²³23]?)?|k?W(?:h)?|MWh?|GWh?|people|\p{Ll}{2,14}s)$/u
-/** Units whose values do not add up: shares, heights and ages. */
+/** Shares, heights and ages do not add up. */
 const unsummablePattern = /[%‰°/]|^(?:c?m|anos|years)$/
 
 /**
- * Proposes a title and a unit: `Valor (R$)` is the title "Valor" in the unit "R$", if its values are numbers. A column
- * that is called like a variable, such as `NM_CITY`, gets no title.
+ * `Valor (R$)` is the title "Valor" in "R$", if its values are numbers. A name of a variable, such as
+ * `NM_CITY`, is no title.
  */
 export function titleAndUnitOf(cell: string, name: string, keys: FieldKeys): FieldTexts {
   const label = cell.replaceAll(/\s+/gu, ' ').trim()
@@ -33,7 +33,6 @@ export function titleAndUnitOf(cell: string, name: string, keys: FieldKeys): Fie
   return { ...(isTitle && { title }), ...(unit !== undefined && { unit }) }
 }
 
-/** Returns whether sums of a field are exact and meaningful, by its type and unit. */
 export function isSummable({ unit }: FieldTexts, { type }: FieldKeys): boolean {
   return unit !== undefined && typeRow(type as FieldType).isSummed && !unsummablePattern.test(unit)
 }

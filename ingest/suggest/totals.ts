@@ -4,34 +4,30 @@ import { isAmbiguous, isLossy, numberForm } from './numbers.ts'
 const totalWords =
   '^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)'
 const totalPattern = new RegExp(String.raw`${totalWords}\b`, 'i')
-/** A total without a name, about which a person is asked; "Total Energies" may be a name. */
+/** A total without a name; "Total Energies" may be a name. */
 const plainTotalPattern = new RegExp(`${totalWords}[ :]*$`, 'i')
 
-/** Returns whether the first value of a row suggests that the row sums up others. */
+/** Judges the first value of a row. */
 export function isTotal(text: string): boolean {
   return plainTotalPattern.test(text.trim())
 }
 
-/** A row that seems to sum up others. */
 export interface TotalRow {
   readonly line: number
-  /** Column of the label. */
   readonly column: number
   readonly label: string
   /**
-   * `sum`: its numbers are the sums of rows above, and it has no other text. `possibleSum`: they are sums, but it may
-   * be data, since it has other texts, is above its rows or has no word for a total. `notSum`: they are no sums.
+   * `sum`: sums of rows above, without other texts. `possibleSum`: sums that may be data, by other texts,
+   * position or words. `notSum`: no sums.
    */
   readonly kind: 'sum' | 'possibleSum' | 'notSum'
 }
 
-/** Minimum number of numbers in a row without a word for a total, and of rows that it sums up. */
 const numbersMin = 2
 const rowsMin = 3
 
 const keyOf = (column: number, text: string): string => `${column} ${text.trim()}`
 
-/** Returns the rows of a file that seem to sum up others. */
 export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
   const columns = rows.map(({ values }) => values.findIndex((text) => totalPattern.test(text.trim())))
   const totals = new Set(columns.flatMap((column, index) => (column === -1 ? [] : [index])))
@@ -84,14 +80,14 @@ function isEqual(sum: number, text: string, { valueOf, most: sumOfSizes }: Runni
 }
 
 interface RunningSums {
-  /** Returns the sum of the values from one row to another, without totals and the row `at`. */
+  /** Sums rows without totals and without the row `at`. */
   readonly between: (from: number, to: number, at: number) => number
-  /** Largest sum, which bounds the error of any. */
+  /** Largest sum, which bounds the error. */
   readonly most: number
   readonly valueOf: (text: string) => number
 }
 
-/** Returns null if a column has other texts than numbers and words without digits, which count as 0. */
+/** Words without digits count as 0; null for other texts. */
 function runningSums(
   rows: readonly SampleRow[],
   totals: ReadonlySet<number>,
@@ -113,7 +109,6 @@ function runningSums(
   return { between, most: values.reduce((sum, value) => sum + Math.abs(value), 0), valueOf }
 }
 
-/** Returns the texts of totals to leave out, by column index. */
 export function dropOf(
   totals: readonly Pick<TotalRow, 'column' | 'label'>[],
 ): Map<number, readonly string[]> {
@@ -122,10 +117,9 @@ export function dropOf(
   return drop
 }
 
-/** Maximum number of headings that are proposed to be left out. */
 const headingsMax = 20
 
-/** Returns rows that may be headings: only their first cell is filled, and all other rows have several values. */
+/** Rows with only the first cell filled, amid rows of several values. */
 export function headingsIn(rows: readonly SampleRow[]): Pick<TotalRow, 'line' | 'column' | 'label'>[] {
   const filled = rows.map(({ values }) => values.filter((text) => text.trim() !== '').length)
   const headings = rows.flatMap(({ line, values }, index) =>

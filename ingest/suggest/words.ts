@@ -1,6 +1,5 @@
-/** Texts that mean null in any column. */
 export const markedNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
-/** Texts that mean null, except in text columns, in which they may be names. */
+/** Null, except in text columns, in which they may be names. */
 export const sureNulls = new Set([
   '#NULO#',
   '#NULO',
@@ -15,7 +14,7 @@ export const sureNulls = new Set([
   'NaN',
   'nan',
 ])
-/** Texts that mean null if all other values are numbers, dates or the like. */
+/** Null if all other values are numbers, dates or the like. */
 export const likelyNulls = new Set(
   '- -- --- – — . .. ... … : * ** ? NA na None none NONE Null ND nd N/D n/d S/D s/d'.split(' '),
 )
@@ -30,7 +29,7 @@ const yesAndNo = [
 ] as const
 const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
-/** Words for yes and no that may stand in a column together. */
+/** Words that may stand in a column together. */
 export const booleanWords: readonly (readonly [yes: string, no: string])[] = [
   ...yesAndNo.flatMap(([yes, no]): [string, string][] => [
     [yes, no],
@@ -42,11 +41,11 @@ export const booleanWords: readonly (readonly [yes: string, no: string])[] = [
   ['S', 'N'],
   ['t', 'f'],
 ]
-/** Letters for yes that have other meanings too, such as a direction. */
+/** Letters that have other meanings too, such as a direction. */
 export const doubtfulYes = ['S', 't']
 /**
- * Names of columns that say yes or no, so that S and N are these words and no directions: prefixes, adjectives, and
- * participles in Portuguese and Spanish, such as `aprovado`.
+ * Prefixes, adjectives, and participles in Portuguese and Spanish, such as `aprovado`, so that S and N are no
+ * directions.
  */
 export const yesNoName =
   /^(is|has|in|fl|flag|st|sn|ind|indica|indicador|tem|teve|possui|foi|aceita|permite|optante|fator)(_|$)|(^|_)(sn|sim_nao|((in)?ativ|obrigatori|valid)[oa]s?|regular|(?!(lado|estado|estrada|entrada|saida|sentido)s?(_|$))[a-z]+[ai]d[oa]s?)(_|$)/

@@ -12,7 +12,7 @@ import { openWarehouse } from '../base/program.ts'
 import { paint } from '../base/paint.ts'
 
 /**
- * Rereads the published files of tables, all by default, and names damaged ones.
+ * Rereads the published files and names damaged ones.
  * @returns exit code: 0 if there are files and all are intact, else 1
  */
 export async function runVerify(names: readonly string[]): Promise<number> {

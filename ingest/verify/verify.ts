@@ -10,7 +10,6 @@ import { isAsSummed } from '../../core/warehouse/summed-files.ts'
 import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
 import { readRollbacks } from '../../core/warehouse/state-files.ts'
 
-/** Result for a snapshot, or its pointer. */
 export interface Verified {
   readonly table: Table
   /** Path below the folder of the table. */
@@ -20,7 +19,7 @@ export interface Verified {
   readonly fault: string | null
 }
 
-/** Rereads every file of every snapshot of the tables, and compares it with its hash, and its changes with its rows. */
+/** Compares every file of every snapshot with its hash, and its changes with its rows. */
 export async function* verify(store: Store, tables: readonly Table[]): AsyncGenerator<Verified> {
   for (const table of tables) {
     const ids = await snapshotsIn(store, table)
@@ -38,7 +37,7 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
     yield { table, subject: 'current.json', bytes: 0, fault: pointer }
     const intact = new Map<SnapshotId, Manifest>()
     for (const id of ids) {
-      // A quarantined snapshot that is not current needs no report: its damage is known, and it was replaced.
+      // Damage of a quarantined snapshot is known, and it was replaced.
       if (id !== current?.snapshot && (await quarantinedAt(store, table, id)) !== null) continue
       let bytes = 0
       const fault = await faultOf(async () => {
@@ -65,10 +64,10 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
   }
 }
 
-/** Explains the damage of a file that belongs to no snapshot; null if it is intact, or missing. */
+/** Damage of a file that belongs to no snapshot; null if it is intact, or missing. */
 export async function faultOfSummed(store: Store, name: string): Promise<string | null> {
   return faultOf(async () => {
-    // A job may replace the file during the first check, so a failed check is repeated once.
+    // A job may replace the file meanwhile, so a failed check is repeated once.
     if (!(await isAsSummed(store, name)) && !(await isAsSummed(store, name)))
       throw new Error('it is damaged: `acervo ingest` writes it again')
   })

@@ -6,8 +6,8 @@ import { type Staged, type Work, numberOf, stagedSql } from '../work.ts'
 import { expectedCount, plainSql } from './plain.ts'
 
 /**
- * Compares what our scanner and DuckDB's reader found in a batch: the number of rows and, in each column, of
- * values and bytes. Totals do not show values that moved within a column.
+ * Compares our scanner with DuckDB's reader: rows, and values and bytes of each column. Totals do not show
+ * values that moved within a column.
  * @throws TableFailure naming the column that differs
  */
 export async function reconcileStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
@@ -38,8 +38,8 @@ function bitsOf(value: unknown): number {
 }
 
 /**
- * @param rows number of rows that DuckDB's reader saw
- * @param weightedCount weighted count of their values and bytes
+ * @param rows that DuckDB's reader saw
+ * @param weightedCount of their values and bytes
  * @throws TableFailure naming the column on which the readers disagree
  */
 export async function requireAgreement(
@@ -52,7 +52,6 @@ export async function requireAgreement(
   if (String(expectedCount(batch, work.weights)) !== weightedCount) await nameColumn(work, batch)
 }
 
-/** @throws TableFailure naming the column on which the readers disagree */
 async function nameColumn(work: Work, batch: Batch): Promise<never> {
   const { header, columns } = batch
   const readColumns = [...new Set(work.weights.map(({ column }) => column))]

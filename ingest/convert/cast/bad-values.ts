@@ -13,7 +13,7 @@ export interface BadValue {
   readonly reason: string
 }
 
-/** Returns the number of bad values of a batch, and the first ones in their order. */
+/** Number of bad values of a batch, and the first ones in order. */
 export async function badValues(
   work: Work,
   batch: Batch,
@@ -40,9 +40,8 @@ export async function badValues(
 }
 
 /**
- * SQL: a row for each cell of some fields, with its `record`, the index of its `field`, its `text` and
- * whether it `is_good`.
- * @param from SQL of the rows of a batch, in their order
+ * SQL: a row per cell, with `record`, index of its `field`, `text` and `is_good`.
+ * @param from SQL of the rows of a batch, in order
  */
 export function textsSql(
   { before }: Batch,

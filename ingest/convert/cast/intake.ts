@@ -26,10 +26,9 @@ interface ConvertedSource {
   readonly lacking: readonly string[]
 }
 
-/** Converts the batches of a source: casts, reconciles and removes each while the next is read. */
 export class Intake {
   readonly #options: IntakeOptions
-  /** By columns and constants. */
+  /** Conversions by columns and constants. */
   readonly #conversions = new Map<string, ConvertedSource>()
   #staged = nothingStaged
   badCount = 0
@@ -44,7 +43,7 @@ export class Intake {
   }
 
   /**
-   * Returns the conversion of the first batch, and the drift of all; every readable source has a batch.
+   * Conversion of the first batch, and drift of all.
    * @throws TableFailure if a column is missing in all files of a source
    */
   get conversion(): { readonly work: Work; readonly drift: readonly string[] } {
@@ -63,7 +62,7 @@ export class Intake {
     return { work: first.work, drift }
   }
 
-  /** Returns fields that are null in all rows with this header, since only other files have their columns. */
+  /** Fields whose columns only other files have. */
   lackingIn(header: readonly string[], constants: Constants): readonly string[] {
     return this.#conversions.get(keyOf(header, [...constants.keys()]))?.lacking ?? []
   }

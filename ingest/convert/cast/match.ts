@@ -14,9 +14,9 @@ interface Match {
 type Header = Pick<Batch, 'header' | 'headerLine'>
 
 /**
- * Matches the fields of a table with the header of its source, by name.
- * @param constantFields fields with a constant value instead of a column
- * @param acceptsDrift allows missing columns (their fields are null) and new ones (they are ignored)
+ * Matches fields with the header of their source, by name.
+ * @param constantFields fields with a constant value
+ * @param acceptsDrift allows missing columns (null) and new ones (ignored)
  * @throws TableFailure with the names that do not match
  */
 export function matchHeader(
@@ -86,7 +86,6 @@ export function misfit(
   return `the header${place} does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${suffix}. ${suggestion}Remedy: ${remedy}`
 }
 
-/** Suggests another delimiter if the header has one column, since then the declared one is probably wrong. */
 function otherDelimiter(header: string, declared: string): string {
   const candidate = [';', ',', '\t', '|'].find(
     (delimiter) => delimiter !== declared && header.includes(delimiter),

@@ -2,24 +2,18 @@ import type { Reading } from '../../../core/catalog/catalog.ts'
 import { quotedText } from '../../../core/sql.ts'
 import { escapedPattern } from '../../../core/text.ts'
 
-/**
- * Rewrites numbers of a source as text in the plain form of their types. No value becomes a number in
- * between, so nothing is rounded.
- */
+/** Rewrites numbers of a source as text in the plain form of their types, so that nothing is rounded. */
 
-/**
- * Character classes of the separators between groups of three digits: a declared space also matches no-break
- * spaces.
- */
+/** A declared space also matches no-break spaces. */
 const separators: Readonly<Record<string, string>> = { ' ': '[ \\x{a0}\\x{202f}]', "'": `['\\x{2019}]` }
 const spaces = `${separators[' '] ?? ''}*`
 
 const parentheses = '()'
 
-/** RE2: a number whose digits are all within parentheses, with marks such as `R$` inside or outside of them. */
+/** RE2: all digits within parentheses, with marks such as `R$` inside or outside. */
 const enclosed = String.raw`[^()0-9.,]*\([^()]*\)[^()0-9.,]*`
 
-/** SQL: digits without groups and marks, with a decimal point; null if the text has another form. */
+/** SQL: digits without groups and marks, with a decimal point; null for other forms. */
 export function plainNumberSql(text: string, reading: Reading): string {
   // The forms are spellings of minus five, such as `-5` or `5-`.
   const leadingSigns = reading.minus.filter((form) => form.endsWith('5')).map((form) => form.slice(0, -1))
@@ -67,7 +61,7 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
     then ${part(1)} || ${digits} || ${fraction} || ${part(4)} end`
 }
 
-/** SQL: multiplies a plain number by a power of ten by moving its point; null for one with an exponent. */
+/** SQL: moves the point of a plain number; null for one with an exponent. */
 export function tenfold(number: string, tenfolds: number): string {
   const pattern = quotedText('(-?)([0-9]*)(?:\\.([0-9]*))?')
   const [sign, integerPart, fraction] = [1, 2, 3].map(
@@ -83,7 +77,7 @@ export function tenfold(number: string, tenfolds: number): string {
     then ${sign} || rtrim(rtrim(${moved}, '0'), '.') end`
 }
 
-/** Describes the declared spelling of numbers in parentheses, for messages; empty for the default spelling. */
+/** Text for messages, in parentheses; empty for the default spelling. */
 export function describeNumbers(
   { decimal, groups, marks, minus, tenfolds }: Reading,
   isWhole: boolean,

@@ -6,9 +6,9 @@ import { recordBytesMax } from '../../source/soundness.ts'
 import type { ColumnWeights, MatchedField, Work } from '../work.ts'
 
 /**
- * SQL: the rows of a batch as texts, with the columns that fields need; empty texts are null. All options are
- * set, so that DuckDB guesses nothing. Several threads read only files without line feeds in values, since
- * they would split such values.
+ * SQL: the rows of a batch as texts, with the columns of fields; empty texts are null. All options are set,
+ * so that DuckDB guesses nothing. Several threads read only files without line feeds in values, which they
+ * would split.
  */
 export function plainSql(
   { table, columns, weights }: Work,
@@ -28,11 +28,10 @@ export function plainSql(
     columns = {${names.join(', ')}}))`
 }
 
-/** Maximum size of an ordinary record in bytes. DuckDB's reader allocates several buffers of four times this. */
 const lineBytes = 8 * 1024 * 1024
 const pieceColumn = 'piece'
 
-/** SQL: the constant value of a field without a column, which may differ between files; null if it is empty. */
+/** SQL: constant value of a field, which may differ between files; null if empty. */
 export function constantSql({ pieces }: Batch): (field: string) => string {
   return (field) => {
     const texts = pieces.map(({ constants }) => constants.get(field) ?? '')
@@ -48,14 +47,14 @@ export function constantSql({ pieces }: Batch): (field: string) => string {
 const filledSql = (text: string): string => (text === '' ? 'null::varchar' : quotedText(text))
 
 /**
- * Bits of a weight. A line has at most `2 * recordBytesMax` bytes and values, so its sum fits in 63 bits,
- * which DuckDB adds fast.
+ * A line has at most `2 * recordBytesMax` bytes and values, so its sum fits in 63 bits, which DuckDB adds
+ * fast.
  */
 const weightBits = 63 - Math.log2(2 * (2 * recordBytesMax))
 
 /**
- * Draws random weights, so that no source can be crafted to hide a misreading. If two readers see a batch
- * differently, their sums are equal at most once in 2^36 times.
+ * Random weights, so that no source can be crafted to hide a misreading: sums of different readings are equal
+ * once in 2^36 times at most.
  */
 export function drawWeights(fields: readonly MatchedField[]): ColumnWeights[] {
   return fields.flatMap(({ column }) =>
@@ -67,7 +66,6 @@ function drawWeight(): number {
   return randomInt(1, 2 ** weightBits)
 }
 
-/** SQL: weighted count of a row. */
 export function weightedCountSql({ weights }: Work): string {
   const terms = weights.map(({ column, filled, bytes }) =>
     cellCountSql(`c${column}`, String(filled), String(bytes)),
@@ -78,7 +76,6 @@ export function weightedCountSql({ weights }: Work): string {
 const cellCountSql = (text: string, filled: string, bytes: string): string =>
   `coalesce(${filled} + ${bytes} * strlen(${text}), 0)`
 
-/** Returns the weighted count that `stage` must find in all columns that are read. */
 export function expectedCount({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
   return weights.reduce((sum, { column, ...weight }) => {
     const { filled, bytes } = columns[column] ?? { filled: 0, bytes: 0 }

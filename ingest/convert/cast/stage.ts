@@ -7,9 +7,8 @@ import { constantSql, plainSql, weightedCountSql } from './plain.ts'
 import { valuesSql } from './values.ts'
 
 /**
- * Casts all rows of a batch into a Parquet file, and returns its path. A row has its values f0, f1, ..., and
- * their hash, computed before they are written. `is_good` is true if all values are valid. `seen` is a
- * weighted count of the values and bytes that the reader saw.
+ * Casts a batch into a Parquet file, and returns its path. Columns: values f0, f1, ..., their hash, computed
+ * before they are written, `is_good`, and `seen`, a weighted count of values and bytes.
  */
 export async function stage(work: Work, batch: Batch): Promise<string> {
   const file = `${batch.pieces[0]?.file ?? ''}.parquet`
@@ -17,7 +16,7 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
     castSql(work, batch, group),
   )
   const parts = groups.map((sql, group) => ({ sql, file: `${file}.${group}` }))
-  // Every file has the rows in the order of the batch, so a positional join completes each row.
+  // Every file has the rows in order, so a positional join completes each row.
   if (parts.length > 1)
     for (const part of parts)
       await work.db.rows(`copy (${part.sql}) to ${quotedText(part.file)} ${scratchFormat(work)}`)
@@ -35,7 +34,6 @@ export async function stage(work: Work, batch: Batch): Promise<string> {
   return file
 }
 
-/** SQL: the values of a group of fields, whether all are good, and a weighted count of them. */
 function castSql(work: Work, batch: Batch, group: number): string {
   const first = group * fieldsAtOnce
   const batchFields = work.fields.slice(first, first + fieldsAtOnce)

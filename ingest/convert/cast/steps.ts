@@ -1,4 +1,3 @@
-/** Nested subqueries, each with columns computed from those of the inner one. */
 export class Steps {
   /** SQL of the outermost subquery so far. */
   from: string
@@ -8,8 +7,7 @@ export class Steps {
   }
 
   /**
-   * Adds a subquery that computes a column from each input; a result that is already a column is not computed
-   * again.
+   * Adds a subquery that computes a column from each input, unless the result is a column already.
    * @param make SQL of the result for an input
    * @returns names of the columns
    */

@@ -14,11 +14,8 @@ import { matchHeader } from './match.ts'
 import { constantSql, drawWeights, plainSql, weightedCountSql } from './plain.ts'
 import { type ValuesSql, valuesSql } from './values.ts'
 
-/** Facts about a column from all rows. */
 export interface FieldFacts {
-  /** Number of values that are not null. */
   readonly filled: number
-  /** Length of the longest value in characters. */
   readonly longest: number
 }
 
@@ -26,12 +23,11 @@ export interface FieldFacts {
 export interface Misfit {
   readonly text: string
   readonly rows: number
-  /** Indexes of the first records with it. */
   readonly records: readonly number[]
 }
 
 interface Tried extends FieldFacts {
-  /** Number of values that do not fit; `misfits` has the most frequent ones. */
+  /** `misfits` has the most frequent ones. */
   readonly bad: number
   readonly misfits: readonly Misfit[]
 }
@@ -41,16 +37,16 @@ export interface Trial {
   readonly fields: readonly Tried[]
   /** Results of each field's probe; null without a probe. */
   readonly probes: readonly (Tried | null)[]
-  /** First different values of each field as they are read, at most `examplesMax`; none beyond `fieldsShown`. */
+  /** First different values of each field, at most `examplesMax`; none beyond `fieldsShown`. */
   readonly examples: readonly (readonly string[])[]
-  /** All days of fields with dates, in their order, unless there are too many. */
+  /** All days of date fields, in order, unless there are too many. */
   readonly days: ReadonlyMap<string, readonly string[]>
 }
 
 interface TrialOptions {
   readonly files: readonly PlacedFile[]
   readonly table: Table
-  /** RE2 patterns per field; a text that does not match all of them is a misfit. */
+  /** RE2 patterns per field, all of which a text must match. */
   readonly spellings: readonly (readonly string[])[]
   /** Alternative type to try on each column; null for none. */
   readonly probes: readonly (Field | null)[]
@@ -60,28 +56,21 @@ interface TrialOptions {
   readonly progress: Progress
 }
 
-/** Bytes of text; few, since they are held in memory while they are read. */
 const batchBytes = 32 * 1024 * 1024
-/** Maximum number of distinct misfits of a field that are collected from each batch, the most frequent first. */
+/** Most frequent first, by field and batch. */
 const misfitsMax = 200
-/** Maximum number of records that are named of a misfit. */
 const recordsMax = 5
 const daysMax = 20_000
-/** Number of rows in which examples are searched. */
 const exampleRows = 100
 const examplesMax = 3
-/** Number of fields that are shown with examples. */
 export const fieldsShown = 30
-/** Number of fields of a wide table in one statement, which holds all of their texts and values in memory. */
 const fieldsAtOnce = 250
-/** Maximum number of statements for a batch, each of which has to list all columns of the file. */
 const statementsMax = 12
-/** Maximum number of fields whose days are collected. */
 const dayFieldsMax = 3
 
 /**
- * Reads and casts all rows like an ingest, without publishing.
- * @throws TableFailure if the source is unreadable, or our scanner and DuckDB count different values
+ * Reads and casts all rows without publishing.
+ * @throws TableFailure if the source is unreadable, or its two readers disagree
  */
 export async function tryEntry(options: TrialOptions): Promise<Trial> {
   const { table, probes, scratch, limits, progress, files } = options
@@ -114,7 +103,6 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
   }
 }
 
-/** Returns the first different values of each field. */
 async function examplesIn({ table, db, scratch }: TrialOptions, batch: Batch): Promise<string[][]> {
   const constantFields = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
   const fields = matchHeader(table, batch, constantFields, false).fields.slice(0, fieldsShown)
@@ -130,8 +118,7 @@ async function examplesIn({ table, db, scratch }: TrialOptions, batch: Batch): P
 }
 
 /**
- * Reads all rows, and returns the first key whose values together occur once and are never null; undefined if there
- * is none.
+ * Returns the first key whose values occur once and are never null.
  * @throws TableFailure if the source is unreadable
  */
 export async function uniqueKey(
@@ -252,7 +239,6 @@ async function tryFields(
   }
 }
 
-/** Returns SQL for the fields of a batch; `isGood` also requires that a text matches the field's patterns. */
 function fitsSql(attempts: readonly Attempt[], csvSql: string, batch: Batch): ValuesSql {
   const { fields, from } = valuesSql(
     attempts.map(({ matched }) => matched),

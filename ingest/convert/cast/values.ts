@@ -8,29 +8,26 @@ import { describeNumbers, plainNumberSql, tenfold } from './numbers.ts'
 import { Steps } from './steps.ts'
 
 interface ValueSql {
-  /** Source text; null for words that mean null. */
   readonly text: string
-  /** Stored value; null if the text is invalid. */
   readonly value: string
-  /** SQL condition: the text is null, or a valid value whose rendering matches the text. */
+  /** SQL condition: the text is null, or a valid value rendered alike. */
   readonly isGood: string
   readonly expects: string
 }
 
 export interface ValuesSql {
   readonly fields: readonly ValueSql[]
-  /** SQL after FROM: the columns of the source as texts, with intermediate results of the fields. */
   readonly from: string
 }
 
 const whiteSpace = quotedText(' \t\n\r\u00a0\u202f\u3000')
 
 /**
- * Converts texts to values in steps. A text that a step cannot convert is rejected, never changed silently.
- * The steps: trim, replace words for null, rewrite the dialect into the plain form of the type, cast, and
- * compare the rendering with the text. The result of each step is a column for the next one.
+ * Converts texts in steps: trim, words for null, dialect, cast, and comparison of the rendering with the
+ * text. A text that a step cannot convert is rejected, never changed silently. Each result is a column for
+ * the next step.
  * @param from SQL of rows with the texts of the source: c0, c1, ...
- * @param constantOf returns SQL of the text of a field without a column
+ * @param constantOf SQL of the text of a field without a column
  */
 export function valuesSql(
   matched: readonly MatchedField[],
@@ -72,10 +69,7 @@ function withoutSpace(text: string, { reading }: Field): string {
   return reading.trims ? `nullif(trim(${text}, ${whiteSpace}), '')` : text
 }
 
-/**
- * SQL: null for words that mean null. DuckDB's reader returns empty texts as null, so they are restored
- * unless declared as null.
- */
+/** DuckDB's reader returns empty texts as null, so they are restored unless declared as null. */
 function withoutNulls(text: string, nulls: readonly string[]): string {
   const words = nulls.filter((word) => word !== '')
   const restoredText = nulls.includes('') ? text : `coalesce(${text}, '')`
@@ -84,10 +78,6 @@ function withoutNulls(text: string, nulls: readonly string[]): string {
     : `case when ${restoredText} not in (${words.map(quotedText).join(', ')}) then ${restoredText} end`
 }
 
-/**
- * Returns SQL of the plain form of a text, null for texts that are not in the dialect; and a description of
- * valid texts.
- */
 function dialectOf(text: string, field: Field): { plain: string; expects: string } {
   const { reading } = field
   const type = typeRow(field.type)
@@ -154,14 +144,13 @@ function valueOf(plain: string, field: Field): string {
   return type.value(stored === 'VARCHAR' ? plain : `try_cast(${plain} as ${stored})`)
 }
 
-/** SQL that is true if a text is null or a value of the field: tested by its rendering, or else by the pattern. */
 function validitySql(text: string, plain: string, field: Field): string {
   const type = typeRow(field.type)
   const pattern = type.pattern(field)
   if (pattern === null) return 'true'
   const value = valueOf(plain, field)
   const rendered = type.rendered(value)
-  // Most values are written as they are rendered, which is cheaper to test than the pattern.
+  // Most values are written as rendered, which is cheaper to test.
   const fullTest = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
     type.representable === undefined ? '' : ` and ${type.representable(plain, value)}`
   }`

@@ -4,7 +4,6 @@ import { readExactly } from '../../../core/warehouse/read-exactly.ts'
 import { ChunkFile, type Chunk, directoryOf } from '../../../core/warehouse/format/chunk-file.ts'
 import { TableFailure } from '../../base/rejects.ts'
 
-/** Writes a file of chunks: see `core/warehouse/format/chunk-file.ts`. */
 export class ChunkWriter {
   readonly #handle: FileHandle
   readonly #chunks: Omit<Chunk, 'start'>[] = []
@@ -25,8 +24,8 @@ export class ChunkWriter {
 
   /**
    * Writes the directory.
-   * @returns the file as the server reads it, for a proof before it is closed. Its methods throw TableFailure if the
-   *   disk returns other bytes.
+   * @returns the file as the server reads it, for a proof; its methods throw TableFailure if the disk returns
+   * other bytes
    */
   async finish(): Promise<ChunkFile> {
     const directory = directoryOf(this.#chunks)

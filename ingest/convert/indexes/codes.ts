@@ -18,7 +18,7 @@ import { ChunkWriter } from './chunk-writer.ts'
 import { type CodedField, codeSums, dueSums, readCodes } from './dictionary.ts'
 
 /**
- * Writes the file of codes of some fields, reading the sorted rows once, and proves it.
+ * Writes the codes of some fields from the sorted rows, and proves them.
  * @throws TableFailure if a verification fails
  */
 export async function writeCodes(
@@ -32,7 +32,7 @@ export async function writeCodes(
     { length: Math.ceil(rows / sectionRows) },
     (_, section) => section * sectionRows,
   )
-  // A connection runs one statement at a time, so only one section is read while the one before is written.
+  // A connection runs one statement at a time: one section is read while the one before is written.
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = async (first: number): Promise<Codes[]> => {
     const columns = last.then(() => readCodes(work, fields, first, Math.min(sectionRows, rows - first)))
@@ -59,7 +59,6 @@ async function packed(fields: readonly CodedField[], columns: readonly Codes[]):
   return Promise.all(chunks.map(deflated))
 }
 
-/** @throws TableFailure if the codes of a field, as the server reads them, do not match the values of the rows */
 async function verifyCodes(
   work: Work,
   file: ChunkFile,

@@ -13,21 +13,18 @@ import { fileNames } from '../../../core/warehouse/layout.ts'
 import { readSql, requireSame, sumOf } from '../proof.ts'
 import { type Work, numberOf, sortedRowsSql, sortedSql } from '../work.ts'
 
-/** A field with few distinct values, each of which has a number, its code. */
+/** Field with few distinct values, numbered by their codes. */
 export interface CodedField {
-  /** Index among the fields of the table. */
   readonly index: number
   readonly name: string
-  /** Number of distinct values, without null. */
   readonly values: number
 }
 
-/** Table with `value`, its `text`, the number of `rows` that have it, and its `code`. */
 const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index}`
 
 /**
- * Numbers the distinct values of fields, except for fields with too many or too long ones.
- * @param indexes of fields that are estimated to have few distinct values
+ * Numbers the distinct values of fields, unless these are too many or too long.
+ * @param indexes fields with few distinct values by estimate
  */
 export async function numberValues(work: Work, indexes: readonly number[]): Promise<CodedField[]> {
   const fields: CodedField[] = []
@@ -45,7 +42,6 @@ export async function numberValues(work: Work, indexes: readonly number[]): Prom
   return fields
 }
 
-/** Returns the field if its values are few and short enough for codes; else drops its table and returns null. */
 async function whatFits({ db }: Work, index: number, name: string): Promise<CodedField | null> {
   const table = tableOf({ index })
   const [row = []] = await db.rows(`select count(value), coalesce(sum(strlen(text)), 0) from ${table}`)
@@ -59,7 +55,7 @@ export async function forgetValues({ db }: Work, fields: readonly CodedField[]):
   for (const field of fields) await db.rows(`drop table ${tableOf(field)}`)
 }
 
-/** Writes all distinct values in their order, and reads them back. */
+/** Writes the distinct values in order, and reads them back. */
 export async function writeDictionary(
   work: Work,
   folder: string,
@@ -79,7 +75,6 @@ export async function writeDictionary(
   )
 }
 
-/** Returns the codes of consecutive rows, for each field. */
 export async function readCodes(
   work: Work,
   fields: readonly CodedField[],
@@ -92,7 +87,7 @@ export async function readCodes(
   return codes
 }
 
-/** Maximum number of fields of a statement: each is a join, which takes memory. */
+/** Each field of a statement is a join, which takes memory. */
 const joinsMax = 24
 
 async function readSomeCodes(
@@ -105,7 +100,7 @@ async function readSomeCodes(
     (field) =>
       `left join ${tableOf(field)} on sorted.f${field.index} is not distinct from ${tableOf(field)}.value`,
   )
-  // Null has the highest code. A value missing in the dictionary would get it too, which verification detects.
+  // Null has the highest code, and so would a missing value, which verification detects.
   const codes = fields.map((field) => `coalesce(${tableOf(field)}.code, ${field.values})::uinteger`)
   // A join returns rows in any order, so each row has its position.
   const [positions = new Uint32Array(), ...columns] = await work.db.numberColumns(
@@ -121,8 +116,8 @@ async function readSomeCodes(
 }
 
 /**
- * Expected sums that verify the codes of a field, two per group of rows. Each adds up a part of the hash of
- * every value, times its row number in the group, from 1. All numbers stay below 2^53.
+ * Expected sums of the codes of a field, two per group: each adds a part of every value's hash times its row
+ * number in the group, from 1. All stay below 2^53.
  */
 interface DueSums {
   /** Two per group, from the sorted rows. */
@@ -134,7 +129,6 @@ interface DueSums {
 const halves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
-/** Returns the expected sums by field index, reading the rows once for all fields. */
 export async function dueSums(
   work: Work,
   fields: readonly CodedField[],
@@ -163,7 +157,6 @@ export async function dueSums(
   return expected
 }
 
-/** Returns two parts of the hash of each value, by its code. */
 async function hashesOf({ db }: Work, field: CodedField): Promise<Uint32Array[]> {
   const hashed = halves('value').map((half) => `${half}::uinteger`)
   const [codes = new Uint32Array(), ...columns] = await db.numberColumns(
@@ -177,7 +170,7 @@ async function hashesOf({ db }: Work, field: CodedField): Promise<Uint32Array[]>
   })
 }
 
-/** Returns the two sums of a group, from its codes as read back. */
+/** The two sums of a group, from its codes as read back. */
 export function codeSums(codes: Codes, { hashes }: DueSums): number[] {
   return hashes.map((hashed) => {
     let sum = 0

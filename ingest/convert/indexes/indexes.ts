@@ -12,10 +12,7 @@ import { writeCodes } from './codes.ts'
 import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
 import { type WrittenOrder, writeOrders } from './orders.ts'
 
-/**
- * Writes files beside the parts for fast access: word indexes, dictionary, codes and orders. A
- * snapshot without them gives the same answers, more slowly.
- */
+/** Files beside the parts for fast access. Without them, answers are the same, but slower. */
 interface WrittenIndex {
   readonly kind: 'words'
   readonly fields: readonly string[]
@@ -25,23 +22,21 @@ interface WrittenIndex {
 
 const wordGroupRows = 16_384
 
-/** Files for the server beside the parts of a snapshot. */
 export interface ServerFiles {
   readonly indexes: readonly WrittenIndex[]
   readonly dictionary: WrittenDictionary | null
   /** Names of fields with codes; null for none. */
   readonly codes: readonly string[] | null
   readonly orders: readonly WrittenOrder[]
-  /** Names of the row stores, one for each part; null if the table has none. */
+  /** One for each part; null if the table has none. */
   readonly rowStores: readonly string[] | null
 }
 
 type WrittenDictionary = readonly { readonly name: string; readonly values: number }[]
 
 /**
- * Writes all files for the server, and proves each.
- * @param otherDb second connection, since indexes and row stores are written at the same time: each leaves a part of
- *   the machine idle
+ * Writes and proves all files for the server.
+ * @param otherDb second connection, since indexes and row stores are written at the same time
  * @param existingFiles files that are in the folder already
  * @param codedDistinctMax a field with more distinct values has no codes, but an order by its values
  * @throws TableFailure if a verification fails
@@ -96,7 +91,7 @@ async function writeIndexes(
   }
 }
 
-/** Share of distinct values above which a field has no codes, since they would save nothing. */
+/** More distinct values would save nothing as codes. */
 const codedShare = 1 / 4
 const distinctAlways = 1000
 
@@ -117,7 +112,7 @@ async function writeWords(
     const file = fileNames.wordIndex(part)
     written.push({ kind: 'words', fields: table.search, file, part })
     if (existingFiles.has(file)) continue
-    // Fold the texts once, for the file and its verification, since folding is most of the work.
+    // Folds the texts once, for both the file and its verification, since this is most of the work.
     await db.rows(`create or replace temp table words as select ${words} as words,
       file_row_number - ${firstRow} as position from ${sortedRowsSql(work, firstRow, count)}`)
     await db.rows(`copy (select words from words order by position) to ${quotedText(path.join(folder, file))}

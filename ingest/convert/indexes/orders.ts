@@ -15,19 +15,18 @@ import type { CodedField } from './dictionary.ts'
 
 type DeclaredOrder = Table['orders'][number]
 
-/** A stored order, with the fields whose codes are also stored in that order. */
+/** Order with the fields whose codes are stored in it. */
 export interface WrittenOrder {
   readonly keys: DeclaredOrder['keys']
   readonly codes: readonly string[] | null
 }
 
-/** Number of positions in memory at a time. */
 const sliceRows = 16 * sectionRows
 
 /**
- * Writes the positions of the rows in each declared order, and the codes of `coded` fields in the same order.
- * Adds an order by each filter field without codes that leads no other order.
- * @param filters names of filter fields without codes
+ * Writes the positions of the rows in each declared order, and the codes of `coded` fields. Adds an order by
+ * each filter field without codes that leads no other.
+ * @param filters filter fields without codes
  * @throws TableFailure if a verification fails
  */
 export async function writeOrders(
@@ -57,7 +56,6 @@ export async function writeOrders(
   return written
 }
 
-/** Sorts the needed columns together with the row positions, and verifies that no row is missing or out of order. */
 async function sortInto(
   work: Work,
   scratch: string,
@@ -113,7 +111,6 @@ async function writePositions(sorted: Work, file: string, rows: number): Promise
   }
 }
 
-/** @throws TableFailure if the positions, as the server reads them, are not those of the sorted rows */
 async function provePositions(sorted: Work, file: ChunkFile): Promise<void> {
   const expected = await sorted.db.rows(`select file_row_number // ${chunkPositions}, count(*),
     sum(position::bigint * (file_row_number % ${chunkPositions} + 1))::bigint

@@ -24,9 +24,9 @@ import type { WrittenPart, Work } from '../work.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 
 /**
- * Writes the row store of each part that has none yet, and reads it back.
+ * Writes the row stores of parts that have none, and reads them back.
  * @param existingFiles files that are in the folder already
- * @returns the names of the files; null if the table has no row store
+ * @returns file names; null if the table has no row store
  * @throws TableFailure if a verification fails
  */
 export async function writeRowStores(
@@ -82,17 +82,14 @@ async function* linesOf(work: Work, part: string, { file }: WrittenPart): AsyncG
   }
 }
 
-/** Rows of a vector, the unit in which a thread of DuckDB renders rows. */
 const vectorRows = 2048
-/** Approximate bytes of a value in JSON besides its text. */
 const valueBytes = 100
-/** Approximate memory for rendering rows, as a multiple of their bytes, with a margin for other statements. */
 const memoryFactor = 20
 
 interface Span {
   readonly first: number
   end: number
-  /** True if all threads may render some of the rows at the same time. */
+  /** True if all threads may render rows at the same time. */
   readonly isShort: boolean
 }
 
@@ -131,7 +128,7 @@ function bytesOf(text: string): number {
   return Number(size) * 1024 ** Math.max(0, ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'].indexOf(unit))
 }
 
-/** Yields a file in blocks, of which each is overwritten by the next. */
+/** Each block overwrites the one before. */
 async function* blocksOf(file: string): AsyncGenerator<Buffer> {
   const handle = await open(file)
   try {
@@ -148,15 +145,14 @@ async function* blocksOf(file: string): AsyncGenerator<Buffer> {
 
 const blockBytes = 1024 * 1024
 
-/** Text of at most 25 rows; empty if it is too large for the row store. */
 interface RowsText extends IndexedText {
   readonly text: Buffer
 }
 
 /**
  * Reads a row store as the server does.
- * @returns the size of all texts in bytes
- * @throws TableFailure if the text of a chunk is not what its index describes
+ * @returns size of all texts in bytes
+ * @throws TableFailure if a text is not what its index describes
  */
 function prove(file: ChunkFile, rows: number): number {
   let bytes = 0
@@ -182,7 +178,10 @@ function prove(file: ChunkFile, rows: number): number {
 const openBrace = '{'.charCodeAt(0)
 const comma = ','.charCodeAt(0)
 
-/** Divides blocks of lines into texts of 25 rows, with commas instead of line feeds. Yields the texts that end in a block. */
+/**
+ * Divides lines into texts of 25 rows, with commas instead of line feeds. Yields the texts that end in each
+ * block.
+ */
 async function* textsIn(blocks: AsyncIterable<Buffer>): AsyncGenerator<RowsText[]> {
   let [pieces, bytes, ends]: [Buffer[], number, number[]] = [[], 0, []]
   const addPiece = (piece: Buffer): void => {

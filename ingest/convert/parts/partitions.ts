@@ -5,16 +5,16 @@ import { TableFailure } from '../../base/rejects.ts'
 import type { ReadSource } from '../../source/read.ts'
 import { type Staged, type Work, numberOf, stagedSql } from '../work.ts'
 
-/** Sorted rows with one value of the partition field; all rows if the table has no partition field. */
+/** Sorted rows of one partition, or of the whole table without partitions. */
 export interface SortedPartition {
   readonly value: string | null
   readonly rows: number
-  /** Indexes of its files among the files that were read. */
+  /** Indexes among the files that were read. */
   readonly files: readonly number[]
 }
 
 /**
- * Returns the partitions of the rows that were read, in the order of the table.
+ * Partitions in the order of the table.
  * @throws TableFailure if a file has rows of several partitions
  */
 export async function partitionsIn(work: Work, staged: Staged, read: ReadSource): Promise<SortedPartition[]> {

@@ -18,7 +18,6 @@ import {
   type ReusedFile,
 } from './reused-partitions.ts'
 
-/** Integer types by their bits without the sign. */
 const narrowTypes = [
   [7, 'TINYINT'],
   [15, 'SMALLINT'],
@@ -27,8 +26,8 @@ const narrowTypes = [
 ] as const
 
 /**
- * Sorts the good rows, with their hashes, by the declared order, then by their position in the source.
- * Integers are narrowed for the sort, which makes it a fifth cheaper.
+ * Sorts good rows, with their hashes, by the declared order, then by position in the source. Narrowed
+ * integers make the sort a fifth cheaper.
  */
 export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
   const values = work.fields.map((_, index) => {
@@ -49,7 +48,6 @@ interface PartsOptions {
   readonly progress: Progress
   readonly folder: string
   readonly partRows: number
-  /** Partitions of the previous snapshot to reuse; null for none. */
   readonly reusable: Reusable | null
   readonly partitions: readonly SortedPartition[]
   /** Times a step, and shows it. */
@@ -60,12 +58,12 @@ interface MadeParts {
   readonly plan: Planned
   readonly work: Work
   readonly rows: number
-  /** Files reused from the previous snapshot, by their names in the new one. */
+  /** Files by their names in the new snapshot. */
   readonly reusedByName: ReadonlyMap<string, ReusedFile>
 }
 
 /**
- * Sorts cast rows, writes them as parts beside the reused ones, and compares them with the cast values.
+ * Sorts cast rows, writes parts, and compares them with the cast values.
  * @throws TableFailure if they differ
  */
 export async function makeParts(
@@ -86,7 +84,6 @@ export async function makeParts(
   return { plan, work, rows: plan.parts.reduce((sum, part) => sum + part.rows, 0), reusedByName }
 }
 
-/** Writes sorted rows as parts into a folder. */
 export async function writeParts(
   work: Work,
   folder: string,

@@ -5,9 +5,8 @@ import { countMisplaced, requireSame } from '../proof.ts'
 import { type DuePart, type Staged, type Work, sortedFileSql, sortedSql, stagedSql } from '../work.ts'
 
 /**
- * Reads the written parts back and compares sums of row hashes, with and without positions, with those of the
- * cast values. Checks also that the rows are in the declared order. The cast values matched the text of the
- * source, so a match here links the parts to the source.
+ * Reads the parts back, and compares sums of row hashes, with and without positions, with those of the cast
+ * values, which matched the source. Checks the declared order too.
  * @throws TableFailure naming the field; nothing is published then
  */
 export async function reconcilePublished(
@@ -35,8 +34,8 @@ export async function reconcilePublished(
 }
 
 /**
- * Returns the number of sorted rows that belong before their predecessor. Compares neighbours instead of
- * sorting again, so that a fault of the sort is found.
+ * Number of rows that belong before their predecessor. Compares neighbours, so that a fault of the sort is
+ * found.
  */
 async function misplaced(work: Work): Promise<number> {
   const terms = work.table.order.map(({ field, direction }) => ({
@@ -47,8 +46,7 @@ async function misplaced(work: Work): Promise<number> {
 }
 
 /**
- * Returns the number of rows, the sum of their hashes, and a sum that includes their positions. Sums of
- * several parts can be added.
+ * Number of rows, and sums of their hashes, without and with positions; sums of parts can be added.
  * @param hash SQL of the hash of a row
  * @param firstRow position of the first row
  */
@@ -60,7 +58,6 @@ async function hashes(work: Work, from: string, hash: string, firstRow: number) 
   return { rows, whole: sum, positioned }
 }
 
-/** @throws TableFailure naming the field whose written values differ from the cast ones */
 async function nameField(
   work: Work,
   folder: string,

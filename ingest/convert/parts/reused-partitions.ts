@@ -13,9 +13,8 @@ import type { PinnedFile, Store } from '../../../core/warehouse/stores/store.ts'
 import type { SortedPartition } from './partitions.ts'
 
 /**
- * Incremental refresh of a table whose source has a file per partition: only changed partitions are read,
- * sorted, verified and compressed. The other parts are those of the previous snapshot, identical to those of
- * a full ingest.
+ * Incremental refresh: only files of changed partitions are read, sorted, verified and compressed. The other
+ * parts are the previous ones, identical to those of a full ingest.
  */
 
 interface ReusablePartition {
@@ -25,20 +24,17 @@ interface ReusablePartition {
 
 interface ReusablePart {
   readonly part: Part
-  /** File with the folded search texts of the part; null if there is none. */
+  /** Null if there is none. */
   readonly words: StoredFile | null
-  /** Row store of the part; null if there is none. */
+  /** Null if there is none. */
   readonly rowStore: StoredFile | null
   readonly section: GzipSection
-  /** Offset of the section in the download, in bytes. */
   readonly sectionAt: number
 }
 
-/** Files reused from the previous snapshot. */
 export interface Reusable {
   readonly before: Manifest
   readonly partitions: readonly ReusablePartition[]
-  /** Indexes of the source files that are read. */
   readonly filesToRead: readonly number[]
 }
 
@@ -48,7 +44,7 @@ interface KnownFile {
 }
 
 /**
- * Returns the files that can be reused from the previous snapshot; null if everything must be read.
+ * Files to reuse from the previous snapshot; null if everything must be read.
  * @param before manifest of an intact snapshot with the current definition
  * @param files all files of the current source
  */
@@ -60,12 +56,10 @@ export async function findReusable(
 ): Promise<Reusable | null> {
   const { partitions, parts, sources, tools } = before
   if (table.partition === null || partitions === undefined) return null
-  // Another version of DuckDB or Node may write other bytes for the same rows, so reused parts would differ
-  // from a full ingest.
+  // Another version of DuckDB or Node may write other bytes, unlike a full ingest.
   if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
   if (!areUnique(files) || !areUnique(sources)) return null
-  // With several patterns, the name of a file does not show which pattern matched it, so its constants may
-  // have changed.
+  // With several patterns, a file's name does not show which one matched, so its constants may differ.
   const { files: named, fromName } = table.source
   const hasFileConstants = fromName !== null || named?.some((file) => file.constants.size > 0) === true
   if (hasFileConstants && (named?.length ?? 0) > 1) return null
@@ -82,8 +76,7 @@ export async function findReusable(
       const source = sources[place]
       return source === undefined ? -1 : (places.get(`${source.name} ${source.sha256}`) ?? -1)
     })
-    // Rows with equal keys follow the order of their files, so a partition whose files changed places is not
-    // reused.
+    // Rows with equal keys follow the order of their files, so a partition whose files moved is not reused.
     const isSame = now.every((place, nth) => place > (now[nth - 1] ?? -1))
     if (isSame)
       unchangedPartitions.push({ partition: { ...partition, sources: now }, parts: partGroups[index] ?? [] })
@@ -91,7 +84,7 @@ export async function findReusable(
   return requiringOne({ before, partitions: unchangedPartitions, filesToRead: [] }, files.length)
 }
 
-/** Removes partitions whose values also occur in files that were read; returns null if none remains. */
+/** Removes partitions whose values also occur in files that were read; null if none remains. */
 export function without(
   reusable: Reusable,
   values: ReadonlySet<string | null>,
@@ -101,10 +94,7 @@ export function without(
   return requiringOne({ ...reusable, partitions }, files)
 }
 
-/**
- * Requires that at least one file is read, to check the header: removes the last partitions until then;
- * returns null if none remains.
- */
+/** Removes the last partitions until one file is read, whose header is checked; null if none remains. */
 function requiringOne(reusable: Reusable, files: number): Reusable | null {
   const { partitions } = reusable
   const sourceNames = new Set(partitions.flatMap(({ partition }) => partition.sources))
@@ -155,9 +145,8 @@ export interface Planned {
 }
 
 /**
- * Merges reused and read partitions in the order of the table, and divides their rows into parts. No part has
- * rows of two partitions.
- * @param newPartitions partitions in the order of the table
+ * Merges reused and read partitions, and divides their rows into parts of one partition each.
+ * @param newPartitions in the order of the table
  * @param partRows maximum number of rows of a part
  */
 export function planned(
@@ -196,7 +185,6 @@ export function planned(
   return { partitions, parts }
 }
 
-/** Returns a test of whether a value comes after another in the order of the table. */
 function comparing({ fields, order, partition }: Table): (a: string | null, b: string | null) => boolean {
   const field = fields.find(({ name }) => name === partition)
   if (field === undefined) return () => false
@@ -208,9 +196,7 @@ function comparing({ fields, order, partition }: Table): (a: string | null, b: s
   }
 }
 
-/** A file that is reused under another name. */
 export interface ReusedFile extends StoredFile {
-  /** Its key in the warehouse. */
   readonly key: string
 }
 
@@ -235,7 +221,6 @@ export function reusedFiles(
   return files
 }
 
-/** Returns the previous download, whose sections are reused. */
 export function previousDownload(table: Table, { before }: Reusable): PinnedFile {
   const name = fileNames.download(table)
   const stored = before.files.find(({ file }) => file === name)
@@ -247,7 +232,6 @@ export function previousDownload(table: Table, { before }: Reusable): PinnedFile
   }
 }
 
-/** Returns all files of the previous snapshot that an ingest with reuse reads, for pinning. */
 export function pinnedFiles(table: Table, reusable: Reusable): PinnedFile[] {
   const { snapshot } = reusable.before
   const folder = layout.snapshot(table, snapshot)
@@ -261,15 +245,14 @@ export function pinnedFiles(table: Table, reusable: Reusable): PinnedFile[] {
 }
 
 /**
- * Copies files of the warehouse into a local folder, as clones if the file system supports them. Hard links
- * are not used: linking changes the ctime of a served file, and damage to one snapshot would also damage the
- * other.
+ * Copies files into a local folder, as clones if possible. Hard links would change the ctime of served files
+ * and share damage.
  */
 export async function copyReused(store: Store, files: Iterable<ReusedFile>, folder: string): Promise<void> {
   for (const { key, file } of files) {
     const target = path.join(folder, file)
     await copyFile(store.place(key), target, constants.COPYFILE_FICLONE)
-    // Sync each copy now, so that little is left to flush when the snapshot is published.
+    // Leaves little to flush when the snapshot is published.
     const handle = await open(target, 'r+')
     try {
       await handle.sync()

@@ -1,20 +1,18 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 
-/** Values of a field: a column of the rows in `from`. */
 export interface ValueColumn {
   readonly field: Field
-  /** SQL after FROM. */
   readonly from: string
   readonly column: string
 }
 
-/** Maximum number of values that one statement counts, to bound its memory. */
+/** Bounds the memory of one statement. */
 const cellsMax = 1_000_000
 
 /**
- * Groups columns of the same type, so that one statement counts the values of a group. Planning a statement
- * for each column takes most of the time of a wide table.
+ * Groups columns of the same type for one statement: planning one each takes most of the time of a wide
+ * table.
  */
 export function columnsTogether<Own extends ValueColumn>(columns: readonly Own[], rows: number): Own[][] {
   const columnsMax = Math.max(1, Math.floor(cellsMax / rows))
@@ -30,7 +28,7 @@ export function columnsTogether<Own extends ValueColumn>(columns: readonly Own[]
   return [...places.values()].flat()
 }
 
-/** SQL: all values of a group of columns, with the `place` of the column in the group. */
+/** SQL: values of a group of columns, with the `place` of the column in it. */
 export function cellsSql(columns: readonly ValueColumn[]): string {
   const [first] = columns
   if (first === undefined) throw new RangeError('no columns to count')

@@ -4,18 +4,17 @@ import type { Connection } from '../../../core/duckdb/connection.ts'
 import { fieldsAtOnce, numberOf } from '../work.ts'
 import type { ValueColumn } from './cells.ts'
 
-/** Counts and bounds of the values of a field. */
 export interface Facts {
   readonly filled: number
   readonly distinct: number
-  /** Text of the least value, shortened if it is long; null if there is none. */
+  /** Shortened text of the least value; null if there is none. */
   readonly min: string | null
   readonly max: string | null
-  /** Least and greatest values as numbers, for the histogram; zeros for types without one. */
+  /** Bounds as numbers for the histogram; zeros for types without one. */
   readonly bounds: readonly [number, number]
 }
 
-/** A range of a histogram: values above `from` up to `to`; the first range includes `from`. */
+/** Values above `from` up to `to`; the first range includes `from`. */
 export interface Range {
   readonly from: string
   readonly to: string
@@ -23,8 +22,8 @@ export interface Range {
 }
 
 /**
- * Returns the facts of columns with estimates of their distinct values by HyperLogLog. Reads the rows once,
- * or once for each group of columns of a wide table, to bound memory.
+ * Facts with estimates of distinct values by HyperLogLog. Reads the rows once, or once per group of columns
+ * of a wide table, to bound memory.
  */
 export async function factsOf(db: Connection, columns: readonly ValueColumn[]): Promise<Map<Field, Facts>> {
   const factsByField = new Map<Field, Facts>()
@@ -67,7 +66,6 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 /** Longer texts are shortened. */
 export const textShownMax = 200
 
-/** SQL: the text of a value, shortened if it is long. */
 export function shortTextSql(field: Field, value: string): string {
   const text = typeRow(field.type).rendered(value)
   return `case when length(${text}) > ${textShownMax} then left(${text}, ${textShownMax}) || '…' else ${text} end`

@@ -15,9 +15,7 @@ interface FrequentValues {
 }
 
 const topMax = 10
-/** Fields with more values have no choices; the number is that of Brasil.IO. */
 const choicesMax = 100
-/** Maximum number of distinct values that are counted directly; others are counted by hash first, to save memory. */
 const distinctMax = 65_536
 
 interface CountedColumn extends ValueColumn {
@@ -55,14 +53,13 @@ function frequentAmong(values: readonly Counted[]): FrequentValues {
 }
 
 interface Counted extends Frequent {
-  /** Rank in the order of values. */
   readonly rank: number
 }
 
 /**
- * Counts values of columns of the same type, and returns the most frequent of each. Returns one more than the
- * limit of choices, so that a field with too many is noticed.
- * @param condition SQL that leaves out values which are known to be too rare
+ * Counts columns of the same type. Returns one more than the limit of choices, so that a field with too many
+ * is noticed.
+ * @param condition SQL that leaves out values known to be rare
  */
 async function countedIn(
   db: Connection,
@@ -88,7 +85,7 @@ async function countedIn(
 }
 
 /**
- * Counts hashes first, which need a fraction of the memory, then only values with a frequent hash.
+ * Counts hashes first, in a fraction of the memory, then only values with a frequent hash.
  * @returns null if the hashes do not determine the most frequent values
  */
 async function countedByHash(db: Connection, valueColumn: ValueColumn): Promise<Counted[] | null> {

@@ -12,7 +12,7 @@ interface Measure extends ValueColumn {
   readonly bounds: readonly [number, number]
 }
 
-/** Counts the values of each column in ranges of equal width between its bounds, reading the rows once. */
+/** Counts values in ranges of equal width, reading the rows once. */
 export async function histogramsOf(
   db: Connection,
   measures: readonly Measure[],

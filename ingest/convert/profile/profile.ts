@@ -7,31 +7,27 @@ import { type Facts, type Range, factsOf } from './facts.ts'
 import { type Frequent, frequentOf } from './frequent.ts'
 import { histogramsOf, ranges } from './histograms.ts'
 
-/** Statistics of a field. */
 export interface FieldProfile {
   readonly name: string
   readonly type: string
   readonly nulls: number
-  /** Number of distinct values; an estimate by HyperLogLog in large tables. Never above the number of values. */
+  /** Estimate by HyperLogLog in large tables; never above the number of values. */
   readonly distinct_estimate: number
-  /** Number of distinct values, only if it is exact. */
   readonly distinct?: number
-  /** Bounds as text, shortened if long; null if all values are null, or have no order (JSON). */
+  /** Shortened text; null if all values are null, or have no order (JSON). */
   readonly min: string | null
   readonly max: string | null
-  /** Most frequent values; null if nearly all occur once. */
   readonly top?: readonly Frequent[] | null
-  /** All values in their order, if they are few and short. */
+  /** All values in order, if they are few and short. */
   readonly choices?: readonly string[]
-  /** Number of rows in each range of values, above `from` and up to `to`; the first range includes `from`. */
+  /** Rows per range above `from` up to `to`; the first range includes `from`. */
   readonly histogram?: readonly Range[]
 }
 
-/** Share of distinct values above which a field is nearly unique, so its frequent values are not counted. */
 const uniqueShare = 0.5
 const alwaysCounted = 1000
 
-/** Returns nulls, bounds, numbers of distinct values and distributions, exact except for the estimates. */
+/** Nulls, bounds, distinct values and distributions; exact except for estimates. */
 export async function profile(work: Work, rows: number): Promise<FieldProfile[]> {
   const fields = work.fields.map(({ field }) => field)
   if (rows === 0) {
@@ -68,10 +64,8 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
   })
 }
 
-/** Tables with at most this many rows get exact numbers of distinct values. */
 const exactRowsMax = 1_000_000
 
-/** Replaces estimates by exact numbers of distinct values, if there is memory for counting them. */
 async function countDistinct(
   { db }: Work,
   rows: number,
