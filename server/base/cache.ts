@@ -1,14 +1,13 @@
 import { LRUCache } from 'lru-cache'
 
-/** LRU cache bounded by bytes, with counts of hits and misses. */
 export class Cache<V extends object> {
   readonly #entries: LRUCache<string, V> | null
   #hits = 0
   #misses = 0
 
   /**
-   * @param bytesMax limit for all entries together; 0 disables the cache
-   * @param sizeOf returns the bytes of an entry
+   * @param bytesMax for all entries together; 0 disables the cache
+   * @param sizeOf bytes of an entry
    */
   constructor(bytesMax: number, sizeOf: (value: V) => number) {
     const maxSize = Math.floor(bytesMax)
@@ -22,7 +21,7 @@ export class Cache<V extends object> {
     return entry
   }
 
-  /** Looks up a value without counting a hit or miss, for a request that was already counted. */
+  /** Counts no hit or miss, for a request that was already counted. */
   getAgain(key: string): V | undefined {
     return this.#entries?.get(key)
   }
@@ -46,38 +45,31 @@ export class Cache<V extends object> {
 }
 
 export interface CacheStats {
-  /** Hits since the process started. */
   readonly hits: number
   readonly misses: number
   readonly bytes: number
   readonly entries: number
 }
 
-/** A cached body, and the headers that belong to it. */
 export interface CachedBody {
   readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Approximate bytes of an entry besides its body. */
 const entryBytes = 300
 /**
- * Largest uncompressed body that is cached: a few larger ones would evict all others. Compressed bodies are
- * cached at any size, since they cost most to make.
+ * Larger ones would evict all others. Compressed bodies are cached at any size, since they cost most to make.
  */
 const uncompressedBytesMax = 1_000_000
-/** Maximum number of bodies requested once whose names are remembered. */
+/** Bodies requested once whose names are remembered. */
 const firstRequestsMax = 10_000
 
-/**
- * Caches finished bodies by name, and their compressed forms. A name always has the same bytes, so entries
- * are evicted only to make room: the least recently used first.
- */
+/** Caches finished bodies and their compressed forms, by names that never change their bytes. */
 export class ResponseCache {
   readonly #bodies: Cache<CachedBody>
   readonly #firstRequests = new LRUCache<string, true>({ max: firstRequestsMax })
 
-  /** @param bytesMax limit for all bodies together; 0 disables the cache */
+  /** @param bytesMax for all bodies together; 0 disables the cache */
   constructor(bytesMax: number) {
     this.#bodies = new Cache(bytesMax, ({ bytes }) => bytes.byteLength + entryBytes)
   }
@@ -86,7 +78,7 @@ export class ResponseCache {
     return this.#bodies.get(key)
   }
 
-  /** Looks up another form of a body without counting, since the request was already counted. */
+  /** Counts nothing, since the request was already counted. */
   getAgain(key: string): CachedBody | undefined {
     return this.#bodies.getAgain(key)
   }
@@ -104,8 +96,7 @@ export class ResponseCache {
   }
 
   /**
-   * Returns whether a new body should be cached: only if it is requested for the second time. A client that
-   * pages through a table requests each page once, and must not evict what others need again.
+   * Caches a body at its second request: a client that pages through a table must not evict what others need.
    */
   isWanted(key: string, bytes: number): boolean {
     if (!this.#firstRequests.has(key)) {

@@ -4,14 +4,11 @@ import type { LogLevel } from '../../core/settings/rows.ts'
 
 export type Log = Logger
 
-/**
- * Writes lines in batches, since a system call for each would be slow. A write has at most 4 KiB (PIPE_BUF),
- * so that lines of several processes in a pipe do not mix.
- */
+/** Writes batches of lines, at most 4 KiB (PIPE_BUF), so that lines of several processes do not mix. */
 const together = { minLength: 3500, maxWrite: 4096, sync: false, periodicFlush: 100 }
 
 /**
- * Opens a log of JSON lines, on standard output by default.
+ * Logs JSON lines, by default to standard output.
  * @param base fields of every line
  */
 export function openLog(level: LogLevel, base: object = {}, stream?: DestinationStream): Log {
@@ -19,7 +16,7 @@ export function openLog(level: LogLevel, base: object = {}, stream?: Destination
   return pino(options, stream ?? pino.destination(together))
 }
 
-/** Writes the error that ends a process: as text to a terminal, else as a line of the log to standard error. */
+/** Writes text to a terminal, else a line of the log to standard error. */
 export function logFatal(error: unknown): void {
   const words = fatalMessage(error)
   if (process.stderr.isTTY) {
@@ -31,7 +28,7 @@ export function logFatal(error: unknown): void {
   else log.fatal({ err: words }, messageOf(words))
 }
 
-/** Logs the warnings of Node, which it otherwise prints as text, also amid the lines of a log. */
+/** Node prints warnings as text, also amid the lines of a log. */
 export function logWarnings(log: Log): void {
   if (process.stderr.isTTY) return
   process
@@ -39,10 +36,7 @@ export function logWarnings(log: Log): void {
     .on('warning', (warning) => log.warn({ err: warning }, warning.message))
 }
 
-/**
- * Returns a stream that formats lines for a terminal and writes each at once; undefined if standard output is
- * no terminal.
- */
+/** Formats lines for a terminal; undefined if standard output is none. */
 export async function terminalLines(): Promise<DestinationStream | undefined> {
   if (!process.stdout.isTTY) return undefined
   const { default: pretty } = await import('pino-pretty')

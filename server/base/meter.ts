@@ -1,8 +1,7 @@
 import type { LimitClass } from '../../core/catalog/names.ts'
 
-/** Counts events for the metrics. */
 export interface Meter {
-  /** @param ms from the arrival of the request until its response is sent, or its client has disconnected */
+  /** @param ms until the response is sent, or the client has disconnected */
   readonly answered: (request: AnsweredRequest, ms: number) => void
   /** @param code of the problem in the response */
   readonly refused: (code: string) => void
@@ -11,11 +10,11 @@ export interface Meter {
 }
 
 interface AnsweredRequest {
-  /** Name of the resource; `none` for an unknown address. */
+  /** Resource; `none` for an unknown address. */
   readonly route: string
   readonly countsAs: LimitClass
   readonly status: number
 }
 
-/** Pools of connections: one reads pages, the other scans for matching rows. */
+/** One pool reads pages, the other scans for matching rows. */
 export type PoolName = 'pages' | 'scans'

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 
-/** Time for which a file stays open, in ms: opening it for each request costs as much as reading a page. */
+/** Opening a file costs as much as reading a page. */
 const openMs = 1000
 const filesMax = 64
 
@@ -13,8 +13,8 @@ const descriptors = new LRUCache<object, number>({
 })
 
 /**
- * Returns a descriptor for reading a file, which the caller must use before the next `await`.
- * @param file identifies the file: another snapshot may have another file with the same path
+ * Returns a descriptor for use before the next `await`.
+ * @param file identifies the file: snapshots may have files with the same path
  */
 export function descriptorOf(file: object, path: string): number {
   const openDescriptor = descriptors.get(file)

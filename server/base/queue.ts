@@ -1,11 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 
-/**
- * Queue that serves clients in turn, and the requests of one client in their order. A hundred requests of one
- * client delay a single request of another client by only one of them.
- */
+/** Serves clients in turn: a hundred requests of one delay another client by only one of them. */
 export class FairQueue<T> {
-  /** Waiters by lane; the lane to serve next comes first. */
+  /** Waiters by lane; the next lane comes first. */
   readonly #lanes = new Map<string, Set<T>>()
   #size = 0
 
@@ -28,8 +25,8 @@ export class FairQueue<T> {
   }
 
   /**
-   * Removes the last waiter of the longest lane to make room for a new one in `lane`; undefined if that would
-   * be no fairer.
+   * Removes the last waiter of the longest lane for a new one in `lane`; undefined if that would be no
+   * fairer.
    */
   yieldTo(lane: string): T | undefined {
     let longest: readonly [string, Set<T>] | undefined
@@ -65,14 +62,13 @@ export interface Waiter<T, About> {
 }
 
 interface Patience {
-  /** Removes the waiter from the queue. */
   readonly signal: AbortSignal
   /** Infinity for none. */
   readonly timeoutMs: number
   readonly refusal: () => Error
 }
 
-/** Waits in the queue until served. Throws the reason of the signal, or the refusal after the timeout. */
+/** Waits until served. Throws the reason of the signal, or the refusal after the timeout. */
 export function waitIn<T, About>(
   queue: FairQueue<Waiter<T, About>>,
   lane: string,
@@ -103,7 +99,7 @@ export function waitIn<T, About>(
   })
 }
 
-/** The server is too busy at this moment; the message says with what. A retry may succeed. */
+/** A retry may succeed. */
 export class QueueFull extends Error {
   constructor(message: string) {
     super(message)
@@ -111,12 +107,12 @@ export class QueueFull extends Error {
   }
 }
 
-/** Slot of a limit, which an operation gives up while it waits for its client. */
+/** An operation gives its slot up while it waits for its client. */
 export interface Slot {
   /** Gives the slot to the next operation in the queue. */
   readonly pause: () => void
   /**
-   * Waits in the queue for a slot after a pause; returns at once if there was none.
+   * Waits for a slot after a pause.
    * @throws the reason of the signal
    */
   readonly resume: () => Promise<void>
@@ -124,13 +120,13 @@ export interface Slot {
 
 interface ConcurrencyLimits {
   readonly max: number
-  /** Maximum number of running operations of one client; by default half of all. */
+  /** Running operations of one client; by default half of all. */
   readonly clientMax?: number
   readonly queueTimeoutMs: number
   readonly queueLengthMax: number
 }
 
-/** Limits concurrent long operations. Further ones wait in a fair queue. */
+/** Further operations wait in a fair queue. */
 export class ConcurrencyLimit {
   readonly #limits: ConcurrencyLimits
   readonly #resource: string
@@ -138,7 +134,6 @@ export class ConcurrencyLimit {
   readonly #running = new Map<string, number>()
   #total = 0
 
-  /** @param resource name of the operations in error messages, such as `exports` */
   constructor(limits: ConcurrencyLimits, resource: string) {
     this.#limits = limits
     this.#resource = resource
@@ -225,14 +220,14 @@ export class ConcurrencyLimit {
 }
 
 interface MemoryGateLimits {
-  /** Limit for all answers that are being built, in bytes. */
+  /** Bytes of all answers that are being built. */
   readonly makingBytesMax: number
   readonly queueTimeoutMs: number
 }
 
 /**
- * Reserves memory for large answers while they are built, since each holds the rows it has read so far. If
- * there is no room, requests wait in a fair queue.
+ * Reserves memory for answers, each of which holds the rows it has read. Without room, requests wait in a
+ * fair queue.
  */
 export class MemoryGate {
   readonly #limits: MemoryGateLimits
@@ -248,8 +243,8 @@ export class MemoryGate {
   }
 
   /**
-   * Does work once its memory is reserved, after a wait in the queue if necessary.
-   * @param client whose requests share its turns in the queue
+   * Does work once its memory is reserved.
+   * @param client whose requests share its turns
    * @param demand bytes of the answer; one larger than the limit is built alone
    * @param signal removes the request from the queue
    * @throws QueueFull after the timeout; the reason of the signal if it is aborted
@@ -260,8 +255,7 @@ export class MemoryGate {
     signal: () => AbortSignal,
     work: () => Promise<T>,
   ): Promise<T> {
-    // Round up: sums of fractions would leave a rounding error that is never released, and a large answer
-    // could never run alone.
+    // A rounding error of fractions would never be released, and a large answer could never run alone.
     const bytes = Math.ceil(demand)
     if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs
@@ -295,26 +289,22 @@ function crowded(): QueueFull {
   return new QueueFull('Too many large pages are being built.')
 }
 
-/** Maximum time between two yields, in ms. */
 const slotMs = 2
 
-/** Tail of the queue: resolves when all earlier waiters have had their slot. */
+/** Resolves when all earlier waiters have had their slot. */
 let queue: Promise<unknown> = Promise.resolve()
 
-/**
- * Yields the event loop during long work on the main thread: between two slots of such work, all other
- * pending work runs.
- */
+/** Lets all other pending work run between two slots of long work. */
 export class EventLoopYielder {
   readonly #signal: () => AbortSignal
   #began = performance.now()
 
-  /** @param signal called only if the work takes longer than a slot, since a signal costs as much as a short page */
+  /** @param signal called only if the work outlasts a slot, since a signal costs as much as a short page */
   constructor(signal: () => AbortSignal) {
     this.#signal = signal
   }
 
-  /** Yields if the slot has been used up. Throws the reason of the signal. */
+  /** Yields if the slot is used up. Throws the reason of the signal. */
   async next(): Promise<void> {
     if (performance.now() - this.#began < slotMs) return
     const slot = queue.then(() => setImmediate())

@@ -1,9 +1,9 @@
-/** Work of a request as far as it is known. If nothing is set, the response is cheap: an error or a redirect. */
+/** Work of a cheap response, such as an error or a redirect, has nothing set. */
 export interface RequestWork {
-  /** Approximate size of rows that are written, as a page or an export, in bytes. */
+  /** Approximate bytes of rows, as a page or an export. */
   readonly rowBytes?: number
-  /** Size of a file or a range of it that is sent, in bytes. */
+  /** Bytes of a file, or a range of it, that are sent. */
   readonly fileBytes?: number
-  /** Number of weighted values that a scan reads. */
+  /** Weighted values that a scan reads. */
   readonly values?: number
 }

@@ -2,21 +2,15 @@ import { setMaxListeners } from 'node:events'
 
 interface Flight<T> {
   readonly result: Promise<T>
-  /** Returns the controller that stops the work, which is created on demand. */
+  /** Created on demand. */
   readonly stop: () => AbortController
   callerCount: number
 }
 
-/**
- * An error that concerns one client only, such as its quota; other clients that wait for the same work run it
- * again.
- */
+/** Concerns one client only, such as its quota; others that wait for the same work run it again. */
 export class ClientOnlyError extends Error {}
 
-/**
- * Runs work once for all callers that request it at the same time. A caller can leave; when the last one has
- * left, the work is stopped.
- */
+/** Runs work once for simultaneous callers, and stops it when the last one has left. */
 export class SingleFlight<T> {
   readonly #flying = new Map<string, Flight<T>>()
 
@@ -25,8 +19,8 @@ export class SingleFlight<T> {
   }
 
   /**
-   * @param signal returns the signal that ends the wait of this caller, which then throws its reason. It is called only
-   *   if the work outlasts a turn of the event loop, since creating a signal costs as much as a short piece of work.
+   * @param signal ends the wait of this caller. It is called only if the work outlasts a turn of the event
+   * loop, since a signal costs as much as short work.
    * @param work starts unless work with this key is running
    */
   async join(
@@ -58,7 +52,7 @@ export class SingleFlight<T> {
       }
       const turn = setImmediate(() => {
         watched = signal()
-        // A page of long texts adds many listeners to one signal; by default, Node would warn of a leak.
+        // A page of long texts adds many listeners, and Node would warn of a leak.
         setMaxListeners(0, watched)
         if (watched.aborted) onAbort()
         else watched.addEventListener('abort', onAbort, { once: true })

@@ -6,24 +6,20 @@ import type { Language } from '../../core/catalog/names.ts'
 type DatasetName = Pick<Dataset, 'slug'>
 type TableName = Pick<Table, 'dataset' | 'name'>
 
-/** Absolute addresses of documents for machines, which belong to no family. */
+/** Documents for machines, which belong to no family. */
 export interface DocumentAddresses {
-  /** DCAT-AP, as JSON-LD and as Turtle; without an extension, the representation is negotiated. */
+  /** DCAT-AP; without an extension, the representation is negotiated. */
   readonly catalog: (ending?: 'jsonld' | 'ttl', page?: number) => string
-  /** A document about a dataset, by its file name. */
   readonly ofDataset: (dataset: DatasetName, file: string) => string
-  /** A document about a table, by its file name. */
   readonly ofTable: (table: TableName, file: string) => string
   /** Feeds are in English without a language. */
   readonly feed: (language?: Language) => string
   readonly datasetFeed: (dataset: DatasetName, language?: Language) => string
-  /** @param parameters query of a feed of the changes in its answer; none for all changes */
+  /** @param parameters query of a feed; none for all changes */
   readonly tableFeed: (table: TableName, language?: Language, parameters?: QueryParameters) => string
-  /** A document about the service, such as `robots.txt`. */
   readonly ofService: (path: string) => string
 }
 
-/** English needs no parameter. */
 function languageQuery(language: Language = 'en'): string {
   return language === 'en' ? '' : `?lang=${language}`
 }

@@ -24,11 +24,11 @@ export interface Change {
 
 interface Answer {
   readonly count: number
-  /** The same in the snapshot before; null for a first snapshot. */
+  /** Number in the snapshot before; null for a first one. */
   readonly before: number | null
   readonly parameters: ReadonlyMap<string, string>
   readonly isGrouped: boolean
-  /** Address of the rows by which the answers differ; null if there is none. */
+  /** Rows by which the answers differ; null if there is no address. */
   readonly differences: string | null
 }
 
@@ -38,20 +38,18 @@ interface Feed {
   readonly subtitle: string
   readonly self: string
   readonly page: string
-  /** Date of a feed without entries, `YYYY-MM-DDTHH:MM:SSZ`. */
   readonly fallbackDate: string
   readonly changes: readonly Change[]
-  /** Address of a hub that tells subscribers of news; empty for none. */
+  /** Empty for none. */
   readonly hub: string
 }
 
-/** Maximum number of entries of a feed. */
 export const entriesMax = 100
 const sentencesMax = 20
 
 export const atomType = 'application/atom+xml; charset=utf-8'
 
-/** Writes changes as an Atom feed (RFC 4287) in a language, one entry per snapshot. */
+/** Atom feed (RFC 4287), one entry per snapshot. */
 export function atom(
   writing: Writing,
   { language, title, subtitle, self, page, fallbackDate, changes, hub }: Feed,

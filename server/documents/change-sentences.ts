@@ -5,7 +5,7 @@ import type { Words } from './words/en.ts'
 import { writtenIn } from './words/number-formats.ts'
 import { titleOf } from './words/titles.ts'
 
-/** Describes in sentences what a snapshot changed in the fields of its predecessor. */
+/** Changes of a snapshot in the fields of its predecessor. */
 export function schemaSentences(
   { fields }: Pick<Table, 'fields'>,
   manifest: Manifest,
@@ -27,7 +27,7 @@ export function schemaSentences(
   ]
 }
 
-/** Returns the kinds of changes that a comparison found, each with its number of rows in words. */
+/** Kinds of changes, each with its rows in words. */
 export function changedRowTexts(
   words: Words,
   changes: Pick<NonNullable<Manifest['changes']>[number], 'added' | 'removed' | 'changed'>,

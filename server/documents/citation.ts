@@ -4,18 +4,15 @@ import { wordsOf } from './words/all.ts'
 import type { Words } from './words/en.ts'
 import { writtenIn } from './words/number-formats.ts'
 
-/** A dataset, or rows of it, to be cited. */
 export interface Cited {
   readonly dataset: Dataset
-  /** Name of the dataset, or of the table and its filters. */
   readonly title: string
-  /** Absolute address of the page. */
   readonly address: string
   /** Date of access, `YYYY-MM-DD`. */
   readonly today: string
 }
 
-/** Returns the version of cited rows in words, such as `version of Jan 2, 2026`. */
+/** Text like `version of Jan 2, 2026`. */
 export function citedVersion({ import_date: imported }: Pick<Manifest, 'import_date'>, words: Words): string {
   return words.citedVersion(writtenIn(words).shortDay(imported.slice(0, 'YYYY-MM-DD'.length)))
 }
@@ -35,10 +32,7 @@ function referenceOf({ author, publisher, license, collectedAt }: Dataset): Refe
   }
 }
 
-/**
- * Returns a citation in the language of the reader.
- * @param cited files that are alike on all days have no date of access
- */
+/** @param cited without a date of access for files that are alike on all days */
 export function citationText(
   { dataset, title, address, today }: Omit<Cited, 'today'> & { readonly today: string | null },
   words: Words,
@@ -49,7 +43,7 @@ export function citationText(
   return license === null ? text : `${text} ${license}.`
 }
 
-/** Formats a citation by the style of APA, seventh edition, for a data set that may change. */
+/** APA, seventh edition, for data that may change. */
 export function apa(cited: Cited): string {
   const { creator, year, license } = referenceOf(cited.dataset)
   const day = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(
@@ -63,7 +57,7 @@ export function apa(cited: Cited): string {
   return `${work}${terms} Retrieved ${day}, from ${cited.address}`
 }
 
-/** Formats a citation by NBR 6023 of ABNT, whose authors are in capitals. */
+/** NBR 6023 of ABNT, with authors in capitals. */
 export function abnt(cited: Cited): string {
   const { creator, year, license } = referenceOf(cited.dataset)
   const terms = license === null ? '' : `Licença: ${license}. `
@@ -72,7 +66,7 @@ export function abnt(cited: Cited): string {
   return `${author}${cited.title}. ${year}. Base de dados. ${terms}Disponível em: ${cited.address}. Acesso em: ${day}.`
 }
 
-/** Formats a citation as BibTeX: `@misc`, with fields that all styles support. */
+/** `@misc`, with fields that all styles support. */
 export function bibtex(cited: Cited): string {
   const { dataset, title, address, today } = cited
   const { author, license, source } = dataset

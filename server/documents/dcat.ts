@@ -16,10 +16,7 @@ import { jsonLd, turtle, type Node } from './rdf.ts'
 import type { DatasetDocument } from './document.ts'
 import { publisherOf, type DatasetDescription, type TableDescription, type Writing } from './description.ts'
 
-/**
- * DCAT-AP 3.0.1. Objects state their types if its SHACL shapes require them, since validators do not follow
- * links to find out.
- */
+/** DCAT-AP 3.0.1. Objects state types that its SHACL shapes require, since validators follow no links. */
 
 const ofDataset = {
   name: 'DCAT-AP',
@@ -40,11 +37,9 @@ export const dcatTurtle: DatasetDocument = {
   write: (writing, view) => turtle([datasetNode(writing, view)]),
 }
 
-/** Datasets per page of the catalog. */
 export const catalogPageSize = 100
 
 interface CatalogPage {
-  /** Number from 1. */
   readonly page: number
   readonly pages: number
   readonly datasets: readonly DatasetDescription[]
@@ -52,7 +47,7 @@ interface CatalogPage {
   readonly ending: 'jsonld' | 'ttl'
 }
 
-/** Writes a page of the catalog, with links to other pages. */
+/** Page of the catalog, with links to others. */
 export function catalogPage(writing: Writing, page: CatalogPage): string {
   const nodes = [catalogNode(writing, page), pagingNode(writing, page)]
   return page.ending === 'ttl' ? turtle(nodes) : jsonLd(nodes)
@@ -93,7 +88,7 @@ function serviceNode({ catalog, rows }: Writing): Node {
   }
 }
 
-/** Describes the page in older and newer terms of Hydra, since harvesters follow either. */
+/** Older and newer terms of Hydra, since harvesters follow either. */
 function pagingNode({ documents }: Writing, { page, pages, count, ending }: CatalogPage): Node {
   const pageNode = (number: number): Node => ({ '@id': documents.catalog(ending, number) })
   const [first, last] = [pageNode(1), pageNode(pages)]
@@ -294,7 +289,7 @@ function dateTime(moment: string | undefined): Node | null {
   return moment === undefined ? null : { '@value': moment, '@type': 'xsd:dateTime' }
 }
 
-/** Returns a text in each language of the catalog; without a language tag if it is the same in all. */
+/** A text in each language of the catalog; without a tag if it is the same in all. */
 function translationsOf(catalog: Catalog, pick: (texts: CatalogTexts) => string): unknown[] {
   const translations = [...catalog.inLanguage].map(([language, texts]) => [language, pick(texts)] as const)
   const [first = '', ...furtherTexts] = new Set(translations.map(([, text]) => text))

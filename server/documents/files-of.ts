@@ -6,11 +6,11 @@ export interface Published {
   readonly manifest: Manifest
   /** All rows as gzipped CSV. */
   readonly download: StoredFile
-  /** Returns the stable address of a file, which redirects to the file of the current snapshot. */
+  /** Stable address, which redirects to the file of the current snapshot. */
   readonly addressOf: (file: StoredFile) => string
 }
 
-/** Returns the public files of a table; null if nothing is published. */
+/** Null if nothing is published. */
 export function publishedFiles({ files }: Writing, { table, manifest }: TableDescription): Published | null {
   const download = manifest?.files.find(({ file }) => file === fileNames.download(table))
   if (manifest === null || download === undefined) return null

@@ -2,7 +2,7 @@ import { fileNames } from '../../core/warehouse/layout.ts'
 import type { Language } from '../../core/catalog/names.ts'
 import type { DatasetDescription, Writing } from './description.ts'
 
-/** A link that programs follow without reading the page (RFC 8288). */
+/** Link for programs that do not read the page (RFC 8288). */
 export interface TypedLink {
   readonly rel: string
   readonly href: string
@@ -14,13 +14,10 @@ export interface Described {
   readonly contentType: string
 }
 
-/** Maximum number of characters, since proxies accept 4 kB of headers by default. */
+/** Proxies accept 4 kB of headers by default. */
 const headerMax = 2500
 
-/**
- * Returns the links of a dataset's page by the conventions of Signposting (level 1): author, citation,
- * license, descriptions, and files.
- */
+/** Signposting, level 1: author, citation, license, descriptions, and files. */
 export function signposts(
   writing: Writing,
   { dataset, tables }: DatasetDescription,
@@ -50,8 +47,8 @@ function mediaTypeIn(contentType: string): string {
 }
 
 /**
- * Formats a Link header; the last links are left out if it would become too long.
- * @param linksetAddress address of the complete linkset, which the header always links to
+ * Formats a Link header, without the last links if it would become too long.
+ * @param linksetAddress address of the complete linkset, which is always linked
  */
 export function linkHeader(links: readonly TypedLink[], linksetAddress: string): string {
   const texts = links.map(
@@ -70,7 +67,7 @@ function uriOf(address: string): string {
   return new URL(address).href
 }
 
-/** Formats the Link header of a table's file, with links to its descriptions. */
+/** Links a table's file to its descriptions. */
 export function fileLinks(
   { documents }: Writing,
   view: DatasetDescription['tables'][number],

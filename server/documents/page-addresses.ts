@@ -11,7 +11,6 @@ export type Aspect = (typeof aspects)[number]
 type DatasetName = Pick<Dataset, 'slug'>
 type TableName = Pick<Table, 'dataset' | 'name'>
 
-/** Addresses of pages: absolute paths that start with the path of PUBLIC_URL. */
 export interface PageAddresses {
   readonly home: (language: Language) => string
   readonly aboutPage: (language: Language) => string
@@ -33,7 +32,7 @@ export interface PageAddresses {
   ) => string
   readonly chartFile: (language: Language, table: TableName, parameters: QueryParameters) => string
   readonly workbook: (language: Language, table: TableName, parameters: QueryParameters) => string
-  /** Rows or a chart for frames of other sites. */
+  /** Pages for frames of other sites. */
   readonly embed: (
     language: Language,
     table: TableName,
@@ -41,10 +40,10 @@ export interface PageAddresses {
     parameters: QueryParameters,
   ) => string
   readonly oEmbed: string
-  /** API reference of the service, or of a table. */
+  /** Reference of the service, or of a table. */
   readonly reference: (language: Language, table?: TableName) => string
   readonly dictionary: (language: Language, table: TableName) => string
-  /** @param number position of the row, from 1, in the order of the table */
+  /** @param number from 1, in the order of the table */
   readonly row: (language: Language, table: TableName, number: number, snapshot: SnapshotId) => string
   readonly asset: (asset: { readonly file: string }) => string
   /** OpenSearch description for browsers. */

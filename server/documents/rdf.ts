@@ -16,8 +16,8 @@ const prefixes = {
 } as const
 
 /**
- * An RDF node in JSON-LD: prefixed terms and types, literals as texts or `@value`, other nodes nested or
- * referenced by `@id`. Null and undefined are left out.
+ * RDF node in JSON-LD: prefixed terms, literals as texts or `@value`, other nodes nested or by `@id`. Null
+ * and undefined are left out.
  */
 export type Node = Json
 
@@ -72,7 +72,7 @@ export function turtle(nodes: readonly Node[]): string {
   return text
 }
 
-/** Escapes characters that IRIs forbid, since addresses in the catalog may contain them. */
+/** Addresses in the catalog may contain characters that IRIs forbid. */
 function iri(address: string): string {
   return address.replaceAll(/[\p{Cc} <>"{}|\\^`]/gu, (character) => encodeURIComponent(character))
 }

@@ -14,10 +14,7 @@ import { llms } from './whole/llms.ts'
 import { openSearch } from './whole/opensearch.ts'
 import { robots } from './whole/robots.ts'
 
-/**
- * Documents about the whole service. The sitemap, feeds and the DCAT catalog are not listed: they have routes
- * of their own.
- */
+/** Documents without routes of their own, unlike the sitemap, feeds and DCAT. */
 export const serviceDocuments: readonly WholeDocument[] = [apiCatalog, robots, llms, openSearch]
 /** Targets of `rel="describedby"`. */
 export const describing: readonly DatasetDocument[] = [

@@ -21,8 +21,8 @@ function fieldSchema(field: Field, isNullable: boolean): Json {
 }
 
 /**
- * Returns the JSON Schema of a row, with its fields in alphabetical order, like the keys of a row.
- * @param isWhole true if every field is required; false for rows of selected fields
+ * JSON Schema of a row, in alphabetical order of its fields.
+ * @param isWhole false for rows of selected fields, of which none is required
  */
 export function rowSchema({ table, nullable }: TableDescription, isWhole = true): Json {
   const fields = inAlphabet(table.fields)

@@ -27,10 +27,9 @@ interface WorkbookRows {
   readonly addressWith: (parameters: QueryParameters) => string
 }
 
-/** Column of a workbook: a field, a part of its dates, or a measure. */
 export type Column = Term | Measure
 
-/** Returns the catalog in the default language of pages, for files that name no language. */
+/** Catalog for files that name no language. */
 export function defaultTexts({ inLanguage }: Catalog): Pick<WorkbookRows, 'catalog' | 'language'> {
   const [language] = languages
   const catalog = inLanguage.get(language)
@@ -50,11 +49,10 @@ export async function workbookBody(
   return chunks
 }
 
-/** Widths of columns in characters; an arrow for the filter stands beside a heading. */
 const [widthMin, widthMax, arrowWidth] = [9, 50, 4]
 
 /**
- * Describes rows as a workbook: its headings are titles, and its second sheet has the names of the fields.
+ * Headings are titles; the second sheet has the names of the fields.
  * @param rows number of rows
  */
 export function workbookOf(described: WorkbookRows, rows: number): Workbook {
@@ -137,7 +135,6 @@ function titledField(field: Field, table: Table): Field {
   return table.fields.find(({ name }) => name === field.name) ?? field
 }
 
-/** Adds the unit to each heading, and the name if several columns have the same heading. */
 function headed<T extends { readonly name: string; readonly heading: string; readonly field: Field }>(
   columns: readonly T[],
 ): readonly T[] {

@@ -1,13 +1,11 @@
 import { escapeMarkup } from '../../core/text.ts'
 
-/** Escapes a text for XML 1.0, and replaces characters that XML cannot contain. */
 export function xmlText(text: string): string {
   return escapeMarkup(text.replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD'))
 }
 
 type Attributes = Readonly<Record<string, string>>
 
-/** Writes an XML element with escaped content. */
 export function element(name: string, content: string, attributes: Attributes = {}): string {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${xmlText(value)}"`)
   return `<${name}${written.join('')}${content === '' ? '/>' : `>${content}</${name}>`}`

@@ -1,7 +1,7 @@
 import { typeRow } from '../../core/catalog/field-types.ts'
 import type { OutputColumn } from './format.ts'
 
-/** Returns whether values of a field are sent as indexes into a dictionary of its known choices. */
+/** Returns whether values are sent as indexes into known choices. */
 export function isChoice({ field, choices }: OutputColumn): boolean {
   return choices !== null && typeRow(field.type).arrow.type === 'utf8'
 }

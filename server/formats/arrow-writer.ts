@@ -28,7 +28,7 @@ import type { Items } from '../../core/duckdb/vectors.ts'
 import { isChoice, isTextColumn } from './arrow-columns.ts'
 import type { OutputColumn, ColumnWriter } from './format.ts'
 
-/** Starts an Arrow IPC stream of the results of the format's aggregates. */
+/** Arrow IPC stream of the format's aggregates. */
 export function arrowWriter(columns: readonly OutputColumn[]): ColumnWriter {
   const stream = new StreamWriter(columns)
   return {
@@ -76,7 +76,7 @@ function recordBatch(columns: readonly OutputColumn[], answer: readonly Answer[]
   return new RecordBatch(schema, makeData({ type, length: rows, nullCount: 0, children }))
 }
 
-/** Collects the bytes of a batch until `taken` returns them. The library's own queue could grow without limit. */
+/** Collects the bytes of a batch; the library's own queue could grow without limit. */
 class StreamWriter extends RecordBatchStreamWriter {
   #written: Uint8Array[] = []
 
@@ -85,7 +85,6 @@ class StreamWriter extends RecordBatchStreamWriter {
     this.reset(undefined, arrowSchema(columns))
   }
 
-  /** Returns the bytes written since the last call. */
   takeBytes(): Uint8Array[] {
     const written = this.#written
     this.#written = []
@@ -125,7 +124,7 @@ function dataOf(
   throw new TypeError('expected a type of Arrow')
 }
 
-/** Reuses one dictionary vector per list of choices, so that a stream contains each dictionary once. */
+/** One vector per list of choices, so that a stream contains each dictionary once. */
 const vectors = new WeakMap<readonly string[], Vector<Utf8>>()
 
 function choiceVector(choices: readonly string[]): Vector<Utf8> {

@@ -25,10 +25,7 @@ function aggregates(columns: readonly OutputColumn[], parameter: (value: Paramet
   })
 }
 
-/**
- * SQL: index of a value among the choices. An unknown value becomes -1, not null, so that the writer can
- * refuse it.
- */
+/** SQL: index among the choices. Unknown values become -1, not null, so that the writer can refuse them. */
 function choiceSql(column: string, choices: string): string {
   return `case when ${column} is not null then coalesce(list_position(${choices}, ${column}), 0)::integer - 1 end`
 }

@@ -5,7 +5,7 @@ import { csvOf } from './csv.ts'
 import { copiesAll, copiesNothing, type LineFormat } from './format.ts'
 import { quotedJson } from '../../core/text.ts'
 
-/** Each row as a JSON list of texts with all digits, for HTML pages; not available to clients. */
+/** Rows as JSON lists of texts with all digits, for HTML pages alone. */
 export const cellsFormat: LineFormat = {
   name: 'cells',
   mediaTypes: ['application/json'],

@@ -11,8 +11,8 @@ const month =
   '(?:de )?(?:jan|feb|fev|mar|apr|abr|may|mai|jun|jul|aug|ago|sep|set|oct|out|okt|nov|dec|dez)[a-zçä]{0,7}\\.?'
 const between = '[ ./,-]*(?:de )?'
 /**
- * Matches texts that a spreadsheet reads as a number, a date, a time, a boolean or an error: `00123`, `1/2`,
- * `1E5`, `mar 20`, `R$ 5`, `TRUE`, `#N/A`. It may match more, which only sets these as texts too.
+ * Texts that a spreadsheet reads as a number, date, time, boolean or error: `00123`, `1/2`, `1E5`, `mar 20`,
+ * `R$ 5`, `TRUE`, `#N/A`. It may match more, which stay texts too.
  */
 const converted = [
   `${sign}*[0-9]${sign}*`,
@@ -21,7 +21,7 @@ const converted = [
   'true|false|verdadeiro|falso|wahr|falsch',
   '#[a-zç/0!?]{1,9}',
 ].join('|')
-/** Maximum length of a text in a formula, in characters. */
+/** Limit of a text in a formula, in characters. */
 const literalMax = 255
 const formula = '^[ \\t\\r\\n]*[=+@-]'
 
@@ -29,9 +29,9 @@ const isConverted = new RegExp(`^(?:${converted})$`, 'iu')
 const isFormula = new RegExp(formula)
 
 /**
- * CSV that spreadsheets with a decimal comma open by double click: byte order mark, semicolons, CRLF, and a
- * space instead of the `T` in times. A text that a spreadsheet would convert is written as the formula
- * `="00123"`, whose result is the text. Other texts that begin like a formula have an apostrophe before them.
+ * CSV for spreadsheets with a decimal comma: byte order mark, semicolons, CRLF, and a space instead of the
+ * `T` in times. A text that would be converted is a formula, `="00123"`. Other texts that begin like a
+ * formula have an apostrophe before them.
  */
 export const csvExcelFormat: LineFormat = {
   name: 'csv-excel',
@@ -68,7 +68,6 @@ function guarded(text: string): string {
   return isFormula.test(text) ? `'${text}` : text
 }
 
-/** SQL: the same as `guarded`. */
 function guardedSql(text: string): string {
   return `case when length(${text}) <= ${literalMax} and regexp_matches(${text}, ${quotedText(`^(?i:${converted})$`)}) then concat('="', ${text}, '"')
     when regexp_matches(${text}, ${quotedText(formula)}) then concat('''', ${text}) else ${text} end`

@@ -6,10 +6,7 @@ import { copiesNothing, copiesWithout, type LineFormat } from './format.ts'
 
 const copiesBare = copiesWithout(',"')
 
-/**
- * RFC 4180, but lines end with LF, which tools of the command line expect. Null is empty, and an empty text
- * is "".
- */
+/** RFC 4180, but with LF, which tools of the command line expect. Null is empty, an empty text is "". */
 export const csvFormat: LineFormat = {
   name: 'csv',
   mediaTypes: ['text/csv'],
@@ -36,7 +33,6 @@ export const csvFormat: LineFormat = {
   tail: (rows) => (rows === 0 ? '' : '\n'),
 }
 
-/** Returns a value as in CSV, before quoting, from its JSON. */
 export function csvOf(json: string, field: Field): string {
   const { csvOfJson, wire } = typeRow(field.type)
   if (csvOfJson === null) throw new TypeError(`the JSON of ${field.name} does not determine its CSV`)
@@ -53,7 +49,7 @@ export function csvText(text: string, delimiter = ','): string {
   return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Quotes a value if necessary. An empty text becomes `""`, since an empty value means null. */
+/** An empty text becomes `""`, since an empty value means null. */
 export function csvValueText(text: string, delimiter = ','): string {
   return text === '' ? '""' : csvText(text, delimiter)
 }

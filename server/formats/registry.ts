@@ -6,7 +6,6 @@ import { jsonFormat } from './json.ts'
 import { ndjsonFormat } from './ndjson.ts'
 import { xlsxFormat } from './xlsx.ts'
 
-/** Formats of pages and exports; the first one is the default. */
 export const rowFormats: readonly [RowFormat, ...RowFormat[]] = [
   jsonFormat,
   csvFormat,

@@ -3,13 +3,9 @@ import { ZipFile } from 'yazl'
 import type { Workbook } from './format.ts'
 import { cellStyles, numberFormats, textCell, cellText } from './xlsx-cells.ts'
 
-/** Level of compression: higher ones take much longer and save little. */
 const compressionLevel = 3
 
-/**
- * Packs rows as a workbook (ECMA-376) with a second sheet that describes them. The rows pass through, so that
- * memory stays constant.
- */
+/** Packs a workbook (ECMA-376) with a second sheet that describes the rows, in constant memory. */
 export async function* packWorkbook(
   lines: AsyncIterable<Uint8Array>,
   workbook: Workbook,
@@ -52,7 +48,6 @@ async function* rowsSheet(
   yield Buffer.from(`</sheetData><autoFilter ref="${area}"/></worksheet>`)
 }
 
-/** Returns the XML of all parts except sheet 1, whose rows are streamed; sheet 2 describes the table. */
 function smallParts({ sheetNames, aboutRows }: Workbook): Record<string, string> {
   const sheets = sheetNames.map(
     (name, index) => `<sheet name="${cellText(name)}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
@@ -104,7 +99,7 @@ function colsPart(widths: readonly number[]): string {
   return `<cols>${columns.join('')}</cols>`
 }
 
-/** Returns the name of a column by its number, from 1: A to Z, then AA. */
+/** Numbers from 1: A to Z, then AA. */
 function columnName(number: number): string {
   const last = String.fromCharCode('A'.charCodeAt(0) + ((number - 1) % 26))
   return number <= 26 ? last : columnName(Math.floor((number - 1) / 26)) + last

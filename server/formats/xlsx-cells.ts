@@ -5,9 +5,9 @@ import { quotedName, quotedText } from '../../core/sql.ts'
 import { dateOf } from '../../core/catalog/types/date.ts'
 import { csvOf } from './csv.ts'
 
-/** Cells of a worksheet, from values in JSON or in SQL. */
+/** Cells of a worksheet, from values in JSON or SQL. */
 
-/** Formats of numbers by their style; `workbook.ts` writes them in this order. */
+/** Formats by style; `workbook.ts` writes them in this order. */
 export const numberFormats = [
   'General',
   '@',
@@ -17,40 +17,36 @@ export const numberFormats = [
   ...Array.from({ length: 7 }, (_, scale) => `#,##0${scale === 0 ? '' : `.${'0'.repeat(scale)}`}`),
 ] as const
 
-/** Styles of cells: positions in `numberFormats`, and one for headings after them. */
 export const cellStyles = {
   general: 0,
   text: 1,
   whole: 2,
   date: 3,
   datetime: 4,
-  /** Styles of amounts by their number of decimal places. */
+  /** Styles by number of decimal places. */
   amounts: [5, 6, 7, 8, 9, 10, 11],
   heading: numberFormats.length,
 } as const
 
-/** Digits of a number that Excel keeps. */
 const digitsMax = 15
-/** Decimals below this limit are numbers, with however many decimal places: Excel shows three of them at least. */
+/** Decimals below are numbers with any decimal places: Excel shows three of them at least. */
 const wholeMax = 1_000_000_000_000
-/** Number of days from the day 0 of Excel to 1970-01-01, the start of Unix time. */
+/** 1970-01-01 in days of Excel. */
 const unixDay = 25_569
-/** First day that all programs count in the same way: Excel has a February 29, 1900. */
 const firstDay = 61
 const dayMs = 86_400_000
-/** Most characters of a text in a cell; no text of as many bytes has more. */
+/** Limit of a cell; no text of as many bytes has more characters. */
 const textMax = 32_767
-/** Characters that are kept of a longer text; some take the place of two. */
+/** Characters of a longer text; some take the place of two. */
 const keptMax = 16_000
 
-/** Control characters, which XML cannot contain, and symbols for them: U+2400 for NUL, and so on. */
+/** XML cannot contain control characters; their symbols begin with U+2400 for NUL. */
 const controls = Array.from({ length: 32 }, (_, code) => code).filter((code) => ![9, 10, 13].includes(code))
 const symbols = String.fromCharCode(...controls.map((code) => 0x2400 + code), 0xfffd, 0xfffd)
 const unwritable = String.fromCharCode(...controls, 0xfffe, 0xffff)
-/** Matches the start of what Excel reads as an escape, such as `_x0041_` for A. */
+/** Excel reads `_x0041_` as A. */
 const escapeStart = '_(x[0-9A-Fa-f]{4})'
 
-/** Writes a value as a cell, from its JSON. */
 export function cellOf(json: string, field: Field): string {
   const { isText, moment, wire } = typeRow(field.type)
   if (wire.kind === 'truth') return truthCell(json === 'true' ? '1' : '0')
@@ -103,7 +99,7 @@ export function cellSql(field: Field): string {
   return `coalesce(${cell()}, '<c/>')`
 }
 
-/** Returns whether Excel shows all digits of a number, apart from those after many decimal places. */
+/** Returns whether Excel shows all digits, apart from those after many decimal places. */
 function isKept(text: string, type: Field['type']): boolean {
   if (type === 'decimal' && Math.abs(Number(text)) < wholeMax) return true
   return withoutFinalZeros(text).replaceAll(/\D/g, '').replace(/^0+/, '').length <= digitsMax
@@ -131,7 +127,6 @@ function truthCell(digit: string): string {
   return `<c t="b"><v>${digit}</v></c>`
 }
 
-/** Writes a text as a cell, or a heading. */
 export function textCell(text: string, style: number = cellStyles.text): string {
   return tagged(cellText(text), style)
 }
@@ -140,7 +135,6 @@ function tagged(xml: string, style: number): string {
   return `<c s="${style}" t="inlineStr"><is><t xml:space="preserve">${xml}</t></is></c>`
 }
 
-/** SQL: the same as `textCell`. */
 function textSql(text: string): string {
   const mark = `' [cut: ' || length(${text}) || ' characters]'`
   const fitting = `case when strlen(${text}) > ${textMax} then left(${text}, ${keptMax}) || ${mark} else ${text} end`
@@ -154,7 +148,7 @@ function textSql(text: string): string {
   return aroundSql(tagged('\0', cellStyles.text), xml)
 }
 
-/** Escapes a text for XML, where a cell can contain it. */
+/** Escapes a text for XML in a cell. */
 export function cellText(text: string): string {
   const points = Buffer.byteLength(text) > textMax ? Array.from(text) : null
   const fitting =
@@ -167,7 +161,6 @@ export function cellText(text: string): string {
   return entities.reduce((result, [character, entity]) => result.replaceAll(character, entity), escaped)
 }
 
-/** Characters that XML would read in another way; it would replace a bare carriage return. */
 const entities = [
   ['&', '&amp;'],
   ['<', '&lt;'],

@@ -3,9 +3,9 @@ import { packWorkbook } from './workbook.ts'
 import { cellOf, cellSql } from './xlsx-cells.ts'
 
 /**
- * Excel workbook (ECMA-376): each line is a row of its first sheet. Dates and numbers are cells of that type. A value
- * that Excel would change is a text: a number of more than 15 digits, a day before March 1900, and a moment with
- * microseconds. Texts are never formulas.
+ * Excel workbook (ECMA-376). Dates and numbers are cells of that type; what Excel would change is a text: a
+ * number of more than 15 digits, a day before March 1900, a moment with microseconds. Texts are never
+ * formulas.
  */
 export const xlsxFormat: LineFormat = {
   name: 'xlsx',
@@ -24,7 +24,7 @@ export const xlsxFormat: LineFormat = {
     null: '<c/>',
   },
   separator: '\n',
-  // For estimates of size: the tags around a cell take about as much space as a repeated name.
+  // The tags around a cell take about as much space as a repeated name.
   repeatsNames: true,
   head: () => '',
   tail: () => '',

@@ -4,10 +4,8 @@ import { fileNames } from '../../core/warehouse/layout.ts'
 export interface Addresses {
   readonly list: string
   readonly dataset: (dataset: Dataset) => string
-  /** Description of a table: its fields and operators. */
   readonly table: (dataset: Dataset, table: Table) => string
   readonly data: (dataset: Dataset, table: Table) => string
-  /** All rows of a query, as a stream. */
   readonly export: (dataset: Dataset, table: Table) => string
   readonly aggregate: (dataset: Dataset, table: Table) => string
   readonly changes: (dataset: Dataset, table: Table) => string
@@ -15,8 +13,8 @@ export interface Addresses {
 }
 
 /**
- * Returns the absolute addresses of a family (spec: Versioning 2 and 3). They derive from PUBLIC_URL and the
- * catalog alone, so that no header of a request can change them.
+ * Derives absolute addresses from PUBLIC_URL and the catalog (spec: Versioning 2 and 3), so that no header
+ * can change them.
  */
 export function addressesOf(family: Family, publicUrl: URL): Addresses {
   const base = baseOf(family, publicUrl)
@@ -35,25 +33,17 @@ export function addressesOf(family: Family, publicUrl: URL): Addresses {
 }
 
 export interface FileAddresses {
-  /** Root of all files, without a final slash. */
   readonly base: string
   readonly dataset: (dataset: Dataset) => string
   readonly sums: (dataset: Dataset) => string
   readonly listing: (table: Table) => string
-  /** Redirects to the file of the current snapshot. */
   readonly download: (table: Table) => string
-  /**
-   * Redirects to the part at this index (from 0) of the current snapshot, as long as the snapshot has `count`
-   * parts.
-   */
+  /** Redirects to the part at this index, from 0, while the snapshot has `count` parts. */
   readonly parquet: (table: Table, index: number, count: number) => string
   readonly file: (table: Table, snapshot: string, file: string) => string
 }
 
-/**
- * Returns the addresses of published files, which belong to no family. They derive from PUBLIC_URL and the
- * catalog alone.
- */
+/** Published files belong to no family; their addresses derive from PUBLIC_URL and the catalog alone. */
 export function fileAddresses(publicUrl: URL): FileAddresses {
   const base = `${publicUrl.origin}${publicUrl.pathname.replace(/\/$/, '')}/files`
   return {
@@ -73,10 +63,7 @@ function partSuffix(index: number, count: number): string {
   return count === 1 ? '' : `-${position}-of-${total}`
 }
 
-/**
- * Parses the name of a Parquet file that has a stable address.
- * @param name without its extension, such as `t` or `t-00000-of-00003`
- */
+/** @param name without extension, such as `t` or `t-00000-of-00003` */
 export function parsePartName(name: string): { table: string; index: number; count: number } {
   const [, table, index, count] = /^(.+)-(\d{5})-of-(\d{5})$/.exec(name) ?? []
   return table === undefined
@@ -91,7 +78,7 @@ export function addressForm(dataset: Dataset, family: Family): AddressForm {
   return form
 }
 
-/** Adds query parameters in alphabetical order; `page` only if it is not the first. */
+/** Alphabetical; `page` only if it is not the first. */
 export function withQuery(address: string, parameters: ReadonlyMap<string, string>, page: number): string {
   const entries = [...parameters].filter(([name]) => name !== 'page')
   if (page > 1) entries.push(['page', String(page)])
@@ -101,14 +88,14 @@ export function withQuery(address: string, parameters: ReadonlyMap<string, strin
   return `${address}?${query.replaceAll('*', '%2A')}`
 }
 
-/** Returns families that write http addresses into https pages, where browsers do not follow them. */
+/** Families with http addresses in https pages, which browsers do not follow. */
 export function mixedFamilies(families: readonly Family[], publicUrl: URL): Family[] {
   return families.filter(
     (family) => publicUrl.protocol === 'https:' && schemeOf(family, publicUrl) === 'http:',
   )
 }
 
-// Keeps the scheme of PUBLIC_URL on a loopback address, which usually has no TLS, so that every link works.
+// A loopback address usually has no TLS, so it keeps the scheme of PUBLIC_URL.
 function schemeOf({ scheme }: Family, publicUrl: URL): string {
   const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(publicUrl.hostname)
   return isLoopback || scheme === 'public' ? publicUrl.protocol : `${scheme}:`

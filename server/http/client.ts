@@ -4,25 +4,21 @@ import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import proxyAddress from 'proxy-addr'
 
-/** Identifies the client of a request. */
 export type ClientOf = (req: IncomingMessage) => string
 
-/**
- * Client of all requests whose reported address is invalid. Otherwise each invalid text would be a new client
- * with full quotas.
- */
+/** Client of requests with an invalid reported address, each of which would else have full quotas. */
 const unknownClient = 'unknown'
 
 interface ClientSettings {
-  /** Trusted proxies in front of the server, as their number or their subnets. Only they may set X-Forwarded-For. */
+  /** Number or subnets of trusted proxies, which alone may set X-Forwarded-For. */
   readonly trustProxy: number | readonly string[]
-  /** Bits of an IPv6 address that identify a client. */
+  /** Bits of IPv6 that identify a client. */
   readonly clientIpv6Prefix: number
 }
 
 /**
- * Identifies clients by the address of the connection, or by the one that the trusted proxies report. An IPv6
- * address counts as its network, since one client can use every address in it; ports are ignored.
+ * Identifies clients by the address of the connection, or by the one that trusted proxies report. An IPv6
+ * address counts as its network.
  * @param onUntrustedHeader called once if a request has X-Forwarded-For although no proxy is trusted
  */
 export function clientOf(
@@ -58,7 +54,6 @@ export function clientOf(
   }
 }
 
-/** Maximum length of a cached key. Longer texts are hardly valid addresses, and would waste memory. */
 const knownLengthMax = 200
 
 function remembering(): (key: string, find: () => string) => string {
@@ -72,14 +67,14 @@ function remembering(): (key: string, find: () => string) => string {
   }
 }
 
-/** Parses an address with or without a port, as some proxies write it: `192.0.2.1:80` or `[2001:db8::1]:80`. */
+/** Some proxies write ports: `192.0.2.1:80` or `[2001:db8::1]:80`. */
 function withoutPort(written: string | undefined): string {
   const text = written?.trim() ?? ''
   const [, six, four] = /^\[([^\]]*)\](?::\d*)?$|^([\d.]+):\d*$/.exec(text) ?? []
   return (six ?? four ?? text).split('%', 1)[0] ?? ''
 }
 
-/** Anonymizes a client: a /24 of IPv4, a /48 of IPv6. */
+/** A /24 of IPv4, a /48 of IPv6. */
 export function anonymize(client: string): string {
   return networks(client, () => networkOf(client))
 }

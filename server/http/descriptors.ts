@@ -1,9 +1,7 @@
 import { StartError } from '../../core/errors.ts'
 import type { Log } from '../base/log.ts'
 
-/** Descriptors besides connections and downloads: open parts, the log, Node's own. */
 const ownDescriptors = 200
-/** A service with fewer connections is useless. */
 const connectionsMin = 20
 
 interface DescriptorNeeds {
@@ -11,7 +9,7 @@ interface DescriptorNeeds {
   readonly filesMax: number
 }
 
-/** Returns the limit of open files and connections (`ulimit -n`). */
+/** Limit of open files and connections (`ulimit -n`). */
 export function descriptorsMax(): number {
   const report = process.report.getReport() as {
     readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } }
@@ -21,8 +19,7 @@ export function descriptorsMax(): number {
 }
 
 /**
- * Returns the configured number of connections, or fewer if there are too few descriptors: beyond the limit
- * of the system even requests in progress would fail.
+ * Configured connections, or fewer: beyond the limit of descriptors, even requests in progress would fail.
  * @throws StartError if there are too few descriptors to serve at all
  */
 export function connectionsWithin(

@@ -12,46 +12,43 @@ import { disconnectSignal, onResponseEnd, pauseWhileStalled, type SendBudget } f
 import { damagedFiles, type Problem } from './problems.ts'
 import { requestedRange, type ByteRange } from './range.ts'
 
-/** A file whose content never changes under the same name. */
+/** Content never changes under the same name. */
 export interface ServedFile {
-  /** Absolute folder of the file; no part of it comes from a request. */
+  /** No part of it comes from a request. */
   readonly folder: string
   readonly file: string
   readonly mediaType: string
-  /** Content coding of the stored file, which the client must accept. */
+  /** Content coding of the stored file. */
   readonly contentEncoding?: 'gzip'
-  /** SHA-256 of the file. */
   readonly sha256: string
-  /** Size in bytes; required if the file may not be on this machine yet, otherwise read from the file. */
+  /** Required if the file may not be local yet, else read from the file. */
   readonly bytes?: number
   readonly cacheControl: string
   /** HTTP date. */
   readonly lastModified?: string
   readonly saveAs: string
-  /** Returns whether the file is still the one that was verified. */
+  /** Returns whether the file is still the verified one. */
   readonly isUnchanged: () => boolean
   /**
-   * Keeps the file on this machine until the returned function is called; absent if the file is always local.
+   * Keeps the file local until the returned function is called; absent if it always is.
    * @throws FileUnavailable
    */
   readonly hold?: () => Promise<() => void>
-  /** Reports that the file is missing, or that its hash differs. */
+  /** Reports a missing file, or another hash. */
   readonly doubt: (reason: string) => void
 }
 
-/** Approximate memory of a transfer: read-ahead, and what the connection has not taken. */
 const bufferBytes = 200_000
 
-/** Limits of transfers. */
 export interface TransferLimits {
   readonly transfers: ConcurrencyLimit
-  /** Counts bytes that clients have not taken, and cuts off a client that takes too little. */
+  /** Cuts off a client that takes too little. */
   readonly sendBudget: SendBudget
 }
 
 /**
  * Sends a stored file: all of it, a range, or 304. Resolves when the client has received it or disconnected.
- * A slow client occupies an open file and memory, so files count as transfers while clients take their bytes.
+ * Files count as transfers while clients take their bytes.
  * @throws Problem unsatisfiable-range, damaged-files or overloaded; QueueFull
  */
 export async function sendFile(
@@ -66,7 +63,6 @@ export async function sendFile(
   )
 }
 
-/** @param slot given up while the client takes nothing */
 async function transmit(
   req: IncomingMessage,
   res: ServerResponse,
@@ -134,7 +130,6 @@ async function transmit(
   }).finally(release)
 }
 
-/** Returns whether `If-Range` permits a range: it names the tag or date of the file, or is absent. */
 function isRangeMeant(
   { headers: { 'if-range': condition } }: IncomingMessage,
   tag: EntityTag,
@@ -143,10 +138,7 @@ function isRangeMeant(
   return condition === undefined || condition === tag || condition === lastModified
 }
 
-/**
- * Returns the request without headers that the library handles differently, and with the range as start and
- * end. Removes Cache-Control, since `no-cache` would make the library ignore If-None-Match.
- */
+/** Removes headers that the library handles differently; `no-cache` would make it ignore If-None-Match. */
 function plain(req: IncomingMessage, range: ByteRange | null): IncomingMessage {
   const { 'cache-control': _cache, 'if-range': _condition, range: _range, ...headers } = req.headers
   const allowedHeaders = range === null ? headers : { ...headers, range: `bytes=${range.start}-${range.end}` }
@@ -161,8 +153,8 @@ async function sizeOf(file: string, doubted: () => Problem): Promise<number> {
 }
 
 /**
- * Withholds the last chunk of a file until all of it is verified. If the file is damaged, the transfer breaks
- * off, so that the client notices.
+ * Withholds the last chunk until the file is verified; damage breaks the transfer off, so that clients
+ * notice.
  */
 export class IntegrityGate extends Transform {
   readonly #hash: Hash | null

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse, type OutgoingHttpHeader } from 'node:h
 import { Socket } from 'node:net'
 import helmet from 'helmet'
 
-/** Methods of every resource (spec: What the service does 3). */
+/** Spec: What the service does 3. */
 export const allowedMethods = 'GET, HEAD, OPTIONS'
 
 const exposed = [
@@ -27,10 +27,9 @@ const preflightSeconds = 86_400
 
 type Headers = readonly (readonly [name: string, value: OutgoingHttpHeader])[]
 
-/** Value of Strict-Transport-Security: after the first visit, browsers use only TLS for one year. */
+/** Browsers then use only TLS for one year. */
 const strictTransport = 'max-age=31536000'
 
-/** Sets the headers of every response. */
 export function commonHeaders(
   notice: string,
   publicUrl: URL,
@@ -56,7 +55,6 @@ export function commonHeaders(
   }
 }
 
-/** Returns helmet's headers, which are the same for every request. */
 export function helmetHeaders(): Headers {
   const req = new IncomingMessage(new Socket())
   const res = new ServerResponse(req)
@@ -83,7 +81,7 @@ export function helmetHeaders(): Headers {
   })
 }
 
-/** Browser features that our pages deny, since they need none of them; from a list of OWASP. */
+/** Browser features that our pages do not need; from a list of OWASP. */
 const denied = [
   'accelerometer',
   'autoplay',
@@ -108,7 +106,6 @@ const denied = [
   'xr-spatial-tracking',
 ]
 
-/** Returns headers of HTML pages, besides those of every response. */
 export function pageHeaders(policy: string, language: string): Readonly<Record<string, string>> {
   return {
     'Content-Security-Policy': policy,
@@ -118,19 +115,16 @@ export function pageHeaders(policy: string, language: string): Readonly<Record<s
   }
 }
 
-/** Values of Cache-Control, by how long caches may reuse a response. */
+/** Cache-Control by how long caches may reuse a response. */
 export interface Freshness {
-  /** For resources that a refresh changes. */
+  /** Resources that a refresh changes. */
   readonly changing: string
-  /** For resources whose address names a snapshot, which never changes. */
+  /** Resources of a snapshot, which never changes. */
   readonly immutable: string
 }
 
 const yearSeconds = 31_536_000
-/**
- * Ratio of stale-while-revalidate to max-age. In that time, caches answer with a stale response while they
- * fetch a new one, so that clients need not wait.
- */
+/** Stale-while-revalidate to max-age: caches answer with a stale response while they fetch a new one. */
 const staleFactor = 10
 
 export function freshnessOf(maxAgeSeconds: number): Freshness {

@@ -5,12 +5,10 @@ import type { RequestWork } from '../base/request-work.ts'
 import { ExceedsQuota, LimitReached, type Limiter, type RemainingQuota } from '../limits/limiter.ts'
 import { Problem, queryTooCostly, type WholeTable } from './problems.ts'
 
-/** Counts a request in the limits of its class, and charges its client. */
 export class Account {
-  /** Name of the resource; `none` for an unknown address. */
   route = 'none'
   countsAs: LimitClass = 'catalog'
-  /** Returns the files of the whole table for a refused client; null if there is no table. */
+  /** Whole table for a refused client; null if there is none. */
   instead: () => WholeTable | null = () => null
   readonly #limiter: Limiter | null
   readonly #client: (req: IncomingMessage) => string
@@ -33,7 +31,7 @@ export class Account {
   }
 
   /**
-   * Counts the request in the limits of its class, once.
+   * Counts the request in its class, once.
    * @throws LimitReached
    */
   async count(): Promise<void> {
@@ -41,9 +39,9 @@ export class Account {
   }
 
   /**
-   * Takes the cost of work from the budget of the client. The first call also counts the request in its class.
+   * Takes the cost of work; the first call also counts the request.
    * @param paid work whose cost was taken before; small costs beyond it are free
-   * @throws LimitReached, or ExceedsQuota if waiting will not help; in both cases nothing is counted or taken
+   * @throws LimitReached, or ExceedsQuota if waiting will not help; then nothing is counted or taken
    */
   async spend(work: RequestWork = {}, paid?: RequestWork): Promise<void> {
     if (paid === undefined) return this.#spend(costOfWork(work))
@@ -63,7 +61,7 @@ export class Account {
   }
 
   /**
-   * Charges the client for time that it has already used.
+   * Charges time already used.
    * @param ms processor time
    * @param paid work whose cost was taken before
    */
@@ -74,8 +72,8 @@ export class Account {
   }
 
   /**
-   * Counts a failed request, unless it was counted before.
-   * @returns the error to report: a refusal as a problem, any other error unchanged
+   * Counts a failed request, unless counted before.
+   * @returns a refusal as a problem, any other error unchanged
    */
   async settle(error: unknown): Promise<unknown> {
     if (error instanceof ExceedsQuota) return beyond(error, this.instead())
@@ -90,7 +88,6 @@ export class Account {
     )
   }
 
-  /** Writes the known quotas of the client into the headers. */
   #writeHeaders(standings: readonly RemainingQuota[]): void {
     const otherQuotas = this.#quotas.filter(({ policy }) =>
       standings.every((standing) => standing.policy !== policy),
@@ -102,11 +99,10 @@ export class Account {
   }
 }
 
-/** Property of a response that holds its account. A map would take more time than most responses. */
+/** A map would take more time than most responses. */
 const accountKey = Symbol('account')
 type WithAccount = ServerResponse & { [accountKey]?: Account }
 
-/** Opens the account of a new request. */
 export function openAccount(
   limiter: Limiter | null,
   client: (req: IncomingMessage) => string,
@@ -135,7 +131,6 @@ const requestsOf: Readonly<Record<LimitClass, string>> = {
   files: 'requests for files',
 }
 
-/** Describes a policy in a sentence. */
 export function sentenceOf({ limits, quota, per }: RemainingQuota['policy']): string {
   return limits === 'share'
     ? `At most ${(quota / 1000).toLocaleString('en')} seconds of processor time per ${per} are allowed for one client`

@@ -10,35 +10,26 @@ import { Problem, problemBody, problemRows, type ProblemCode, idHeader } from '.
 import { addressLengthMax } from './requests.ts'
 import { StartError } from '../../core/errors.ts'
 
-/**
- * Maximum size of request headers, larger than the longest valid address. So this server, not Node's parser,
- * answers 414 with an explanation.
- */
+/** This server, not Node's parser, has to answer 414 for long addresses. */
 const headersBytesMax = 32 * 1024
-/**
- * Longer than the usual 60 s of a proxy in front. If this server closed first, a request from the proxy could
- * get lost.
- */
+/** Proxies usually have 60 s: if this server closed first, a request could get lost. */
 const keepAliveTimeoutMs = 65_000
-/** Time for downloads to end when the service stops; systemd and containers wait a little longer. */
+/** Time for downloads when the service stops; systemd and containers wait a little longer. */
 export const stopWithinMs = 25_000
-/** Time for a client to read an error before its connection is destroyed. */
+/** Lets a client read an error before its connection is destroyed. */
 const lingerMs = 1000
-/** Interval of checks for timeouts of unfinished requests. */
 const checkEveryMs = 1000
-/** Minimum time without traffic after which a connection is closed. */
 const silenceLeastMs = 60_000
 
 export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly log: Log
-  /** Maximum number of connections; further ones are closed at once. */
   readonly connectionsMax: number
   readonly headersTimeoutMs: number
-  /** Maximum time until a response begins. The connection has no traffic meanwhile, so its timeout must be longer. */
+  /** The connection has no traffic until a response begins, so its timeout must be longer. */
   readonly longestAnswerMs: number
-  /** Sets the handler of connections that the primary process accepts; absent if this process listens itself. */
+  /** Takes connections that the primary process accepts; absent if this process listens itself. */
   readonly receive?: (onConnection: (socket: Socket) => void) => void
 }
 
@@ -66,7 +57,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       // Requests have no bodies to wait for.
       requestTimeout: headersTimeoutMs,
       connectionsCheckingInterval: checkEveryMs,
-      // Node would answer a request without Host by a bare 400; requests.ts answers it with a problem.
+      // Node would answer a missing Host with a bare 400; requests.ts has a problem.
       requireHostHeader: false,
     },
     answer,
@@ -77,8 +68,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('connection', (socket: Socket) => connections.opened(socket))
   // Other values of `Expect` than 100-continue are ignored.
   server.on('checkExpectation', answer)
-  // After a parser error, the body never arrives. Most requests are answered without their body; a request
-  // that waits for it is refused.
+  // After a parser error, the body never arrives: a request that waits for it is refused.
   const refuseWithoutBody = async (error: ParserError, socket: Duplex): Promise<void> => {
     await setImmediate()
     if (connections.isAwaitingBody(socket)) answerUnreadable(error, socket, log)
@@ -89,7 +79,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       connections.endAfterAnswers(socket)
       void refuseWithoutBody(error, socket)
     }
-    // An error in a body concerns a request that is already answered, so the connection is just closed.
+    // The request of a broken body is already answered.
     else if (connections.isInBody(socket)) socket.destroy()
     else answerUnreadable(error, socket, log)
   })
@@ -102,7 +92,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const stopListening = async (): Promise<void> => {
     // Accept pending connections first.
     await setImmediate()
-    // Calls `close` of net: that of http drops responses that are written but not sent yet.
+    // `close` of http drops responses that are written but not sent yet.
     if (server.listening) NetServer.prototype.close.call(server)
   }
   return {
@@ -133,7 +123,7 @@ const parserProblems: Readonly<Record<string, readonly [ProblemCode, string]>> =
 
 const protective = helmetHeaders()
 
-/** Answers bytes that Node's parser rejects. There is no request object yet, so the client is not counted. */
+/** Node's parser gives no request object, so the client is not counted. */
 function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
@@ -169,7 +159,7 @@ function isLongAddress({ code, rawPacket }: ParserError): boolean {
 }
 
 /**
- * @param setting name of the setting that contains the port
+ * @param setting name of the setting of the port
  * @throws StartError if the port is in use, or the host is no address of this machine
  */
 export async function bind(server: Server, port: number, host: string, setting = 'PORT'): Promise<void> {
@@ -183,7 +173,7 @@ export async function bind(server: Server, port: number, host: string, setting =
   })
 }
 
-/** Holds requests until an app is set, then passes each request to the current app. */
+/** Holds requests until an app is set. */
 export class StartupGate {
   #app: RequestListener | null = null
   readonly #waiting: Parameters<RequestListener>[] = []
@@ -193,7 +183,7 @@ export class StartupGate {
     else this.#app(req, res)
   }
 
-  /** Sets the app and passes the waiting requests to it, except those of disconnected clients. */
+  /** Passes waiting requests on, except those of disconnected clients. */
   open(app: RequestListener): void {
     this.#app = app
     for (const [req, res] of this.#waiting.splice(0)) if (!res.destroyed) app(req, res)

@@ -5,11 +5,9 @@ import { Problem, unacceptableParameters } from './problems.ts'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 
-/** A representation that clients can choose. */
 export interface Offer {
-  /** Value of `format=`. */
   readonly name: string
-  /** Media types for `Accept`, without parameters: the canonical one first, then aliases. */
+  /** The canonical one first, without parameters, then aliases. */
   readonly mediaTypes: readonly [string, ...string[]]
 }
 
@@ -40,7 +38,7 @@ export function negotiate<T extends Offer>(
   throw new Problem('not-acceptable', `The Accept header excludes all available types: ${offered}.`)
 }
 
-/** Returns the offer that `Accept` prefers; undefined if it excludes all offers. */
+/** Undefined if `Accept` excludes all offers. */
 export function acceptable<T extends Offer>(
   { accept }: IncomingHttpHeaders,
   offers: readonly [T, ...T[]],
@@ -68,21 +66,20 @@ function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
         .map((type) => type.toLowerCase())
 }
 
-// Removes parameters other than the weight. Clients send `application/json; charset=utf-8`, and clients of
-// Brasil.IO `; indent=4`.
+// Clients send `application/json; charset=utf-8`, and those of Brasil.IO `; indent=4`.
 function withoutParameters(accept: string): string {
   return accept.replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
 }
 
 export interface ContentCoding {
   readonly name: string
-  /** Compresses on a thread of Node's pool; null leaves the body unchanged. */
+  /** Runs on a thread of Node's pool; null leaves the body unchanged. */
   readonly compress: ((body: Uint8Array) => Promise<Uint8Array>) | null
 }
 
 export const identity: ContentCoding = { name: 'identity', compress: null }
 
-// Shrinks our pages to about a ninth; higher levels cost several times as much and save a tenth more.
+// Shrinks pages to a ninth; higher levels cost several times as much for a tenth more.
 const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }
 const gzipOptions = { level: 4 }
 
@@ -103,10 +100,7 @@ const byName = new Map(offered.map((encoding) => [encoding.name, encoding]))
 const names = [...byName.keys()]
 const gzipFirst = ['gzip', ...names.filter((name) => name !== 'gzip')]
 
-/**
- * Maximum length of an Accept-Encoding header. Real clients send less, and a longer header would cost more to
- * parse than a response.
- */
+/** Real clients send less; a longer one would cost more to parse than a response. */
 const headerLengthMax = 500
 
 type Preferring = Negotiator & {
@@ -114,9 +108,9 @@ type Preferring = Negotiator & {
 }
 
 /**
- * Returns the codings that an `Accept-Encoding` allows, best first (RFC 9110, section 12.5.3). A client that
- * excludes all of them gets identity, which is better than nothing.
- * @param prefersGzip true if gzip comes first among codings that the client accepts equally
+ * Codings of `Accept-Encoding`, best first (RFC 9110, section 12.5.3). A client that excludes all gets
+ * identity.
+ * @param prefersGzip true if gzip comes first among equals
  */
 export function acceptedEncodings(
   acceptEncoding: string | undefined,
@@ -128,7 +122,7 @@ export function acceptedEncodings(
   return accepted.length === 0 ? [identity] : accepted.flatMap((name) => byName.get(name) ?? [])
 }
 
-/** Limits concurrent compressions; beyond the limit, bodies are sent uncompressed. */
+/** Limits concurrent compressions; further bodies are sent uncompressed. */
 export class CompressionGate {
   readonly #max: number
   #running = 0
@@ -145,7 +139,7 @@ export class CompressionGate {
     if (compress === null) return body
     this.#running += 1
     try {
-      // Copies the bytes: zlib returns a slice of a larger buffer, which a cached slice would keep in memory.
+      // Copied: zlib returns a slice of a larger buffer, which a cache would keep.
       return new Uint8Array(await compress(body))
     } finally {
       this.#running -= 1
@@ -153,10 +147,10 @@ export class CompressionGate {
   }
 }
 
-/** Vary of a response that can be a page or JSON, if the client accepts HTML: then these headers decide. */
+/** Headers that decide between page and JSON for a client that accepts HTML. */
 const variedPage = 'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode'
 
-/** Sets Vary of a page, or of a response that could have been one. */
+/** Vary of a page, or of a response that could have been one. */
 export function varyByBrowser({ headers }: IncomingMessage, res: ServerResponse): void {
   if (acceptsHtml(headers)) res.setHeader('Vary', variedPage)
 }
@@ -164,8 +158,8 @@ export function varyByBrowser({ headers }: IncomingMessage, res: ServerResponse)
 const acceptsHtml = ({ accept = '' }: IncomingHttpHeaders): boolean => /html/i.test(accept)
 
 /**
- * Returns whether a person's browser sent the request. Programs also accept HTML, often by default, but only
- * browsers accept XHTML or navigate. A request with a format never wants a page.
+ * Programs also accept HTML, but only browsers accept XHTML or navigate. A request with a format never wants
+ * a page.
  */
 export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean {
   if (/[?&]format=[^&]/.test(target)) return false
@@ -179,13 +173,10 @@ export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean
   return isHtml && !accepted.includes('application/json') && !accepted.includes('*/*')
 }
 
-/** Strong validator: equal tags mean equal bytes (RFC 9110, section 8.8.3). */
+/** Strong: equal tags mean equal bytes (RFC 9110, section 8.8.3). */
 export type EntityTag = `"${string}"`
 
-/**
- * Returns the first tag that an `If-None-Match` contains, or null. Lists, `*` and weak tags match by the weak
- * comparison of RFC 9110 (section 13.1.2). A malformed header contains none.
- */
+/** Weak comparison of RFC 9110 (section 13.1.2), with lists and `*`. A malformed header has no tag. */
 export function matchingTag(ifNoneMatch: string | undefined, tags: readonly EntityTag[]): EntityTag | null {
   if (ifNoneMatch === undefined) return null
   if (ifNoneMatch.trim() === '*') return tags[0] ?? null

@@ -4,28 +4,22 @@ import { onResponseEnd } from './send.ts'
 
 interface ConnectionState {
   isAnswering: boolean
-  /** Latest response that was begun. */
   answer: ServerResponse | null
-  /** Time when the connection became idle, in ms. */
   idleSince: number
   /** Latest request, answered or not. */
   latest: IncomingMessage | null
-  /** Requests that wait for the response to the one before, and the bytes of their headers. */
+  /** Requests that wait for the response before, and their bytes of headers. */
   readonly pipelined: { readonly begin: () => void; readonly bytes: number }[]
 }
 
-/**
- * Maximum number of pipelined requests of a connection, and of bytes of their headers. Beyond either, the
- * connection accepts no further requests, and ends after it has answered the accepted ones.
- */
+/** A connection beyond either limit accepts no further requests, and ends after its answers. */
 const [pipelinedMax, pipelinedBytesMax] = [100, 64 * 1024]
-/** Time without a request after which a connection is silent. */
 const silentMs = 1000
 
 /**
- * Tracks open connections and their running requests, so that a stop neither cuts responses nor waits for
- * silent connections. A connection runs one request at a time, so pipelining gives no advantage over other
- * clients. Each running response also has the socket, without which Node does not report its end.
+ * Tracks connections and their requests, so that a stop neither cuts responses nor waits for silent clients.
+ * A connection runs one request at a time, so pipelining gives no advantage, and each response has the
+ * socket, without which Node does not report its end.
  */
 export class OpenConnections {
   readonly #states = new Map<Duplex, ConnectionState>()
@@ -53,14 +47,10 @@ export class OpenConnections {
     })
   }
 
-  /**
-   * Answers a request when the responses before it on its connection are sent; never if the connection closes
-   * first.
-   */
+  /** Answers after the responses before on its connection; never if that closes first. */
   inTurn(connection: Duplex, response: ServerResponse, answer: () => void): void {
     const state = this.#states.get(connection)
-    // Skips every further request of an ending connection: after a request without a response, Node sends no
-    // later response.
+    // After a request without a response, Node sends no later response of the connection.
     if (state === undefined || this.#ending.has(connection)) return
     state.latest = response.req
     const begin = (): void => {
@@ -84,7 +74,7 @@ export class OpenConnections {
     }
   }
 
-  /** Returns whether the bytes being read belong to a request that already has its answer. */
+  /** The bytes being read belong to a request that is already answered. */
   isInBody(connection: Duplex): boolean {
     return this.#states.get(connection)?.latest?.complete === false
   }
@@ -103,8 +93,8 @@ export class OpenConnections {
   }
 
   /**
-   * Ends connections that are silent, and other connections after their next response: closing earlier could
-   * lose a request on its way. Resolves when no connection is left.
+   * Ends silent connections, and others after their next response: earlier, a request on its way could be
+   * lost. Resolves when none is left.
    */
   async endAll(): Promise<void> {
     this.#stopping = true
@@ -147,7 +137,6 @@ function headerBytes({ rawHeaders, url = '' }: IncomingMessage): number {
   return rawHeaders.reduce((sum, text) => sum + text.length, url.length)
 }
 
-/** Sends written bytes, then closes without waiting for the other side. */
 function end(connection: Duplex): void {
   connection.end(() => connection.destroy())
 }

@@ -5,13 +5,13 @@ import type { Log } from '../base/log.ts'
 interface ProblemRow {
   readonly status: number
   readonly title: string
-  /** Problem type that IANA registers, if there is one. */
+  /** Registered by IANA, if there is one. */
   readonly type?: string
 }
 
 /**
- * Every error of the service, by code. The `type` of problem details (RFC 9457) ends with the code, unless
- * IANA registers a type. The meaning of a code never changes.
+ * Every error, by code. `type` of problem details (RFC 9457) ends with the code, unless IANA registers one.
+ * Codes never change their meaning.
  */
 export const problemRows = {
   'malformed-address': { status: 400, title: 'Malformed address' },
@@ -48,23 +48,21 @@ export const problemRows = {
 export type ProblemCode = keyof typeof problemRows
 export const problemCodes = Object.keys(problemRows) as readonly ProblemCode[]
 
-/** Ways to get a whole table at once, for clients that request too much. */
 export interface WholeTable {
   readonly file: { readonly address: string; readonly bytes: number; readonly sha512: string }
-  /** SQL with which a DuckDB client reads the table. */
+  /** SQL for a DuckDB client. */
   readonly duckdb: string
 }
 
 interface ProblemExtras {
   readonly errors?: readonly ParameterError[]
-  /** Further members of the body. */
   readonly members?: Readonly<Record<string, unknown>>
-  /** Files of the whole table, also added to the body. */
+  /** Files that the body names too. */
   readonly instead?: WholeTable
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An error response, thrown where its cause is found; `detail` explains the error to the client. */
+/** An error response; `detail` explains it to the client. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly extras: ProblemExtras
@@ -77,7 +75,7 @@ export class Problem extends Error {
   }
 }
 
-/** Maximum number of errors in a response. A client with more errors sees the others at its next attempt. */
+/** A client sees further errors at its next attempt. */
 const errorsListedMax = 20
 
 export function unacceptableParameters(errorList: readonly ParameterError[]): Problem {
@@ -90,33 +88,31 @@ export function unacceptableParameters(errorList: readonly ParameterError[]): Pr
 
 const retryAfterSeconds = 5
 
-/** Returns a problem that is temporary, with the time of the next attempt. */
 export function busy(code: 'overloaded' | 'query-timeout', reason: string): Problem {
   return new Problem(code, `${reason} Try again in ${retryAfterSeconds} s.`, {
     headers: { 'Retry-After': String(retryAfterSeconds) },
   })
 }
 
-/** Returns the problem of a service that has not loaded its data yet. */
+/** The service has not loaded its data yet. */
 export function starting(): Problem {
   return new Problem('starting', 'The service is starting; /readyz shows its progress.', {
     headers: { 'Retry-After': '1' },
   })
 }
 
-/** Returns the problem of damaged rows; a retry is served from an intact snapshot if there is one. */
+/** A retry is served from an intact snapshot if there is one. */
 export function damagedFiles(table: string): Problem {
   const detail = `The files of ${table} are damaged, or changed after they were published, and are being checked. Try again in ${retryAfterSeconds} s.`
   return new Problem('damaged-files', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
-/** Returns the problem of files in object storage that is unavailable. */
 export function filesElsewhere(): Problem {
   const detail = `The files for this response are not on this server, and cannot be fetched now. Try again in ${retryAfterSeconds} s.`
   return new Problem('files-elsewhere', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
-/** @param wholeFile address of all rows as one file, the better way to get many rows; null if there is none */
+/** @param wholeFile all rows as one file, the better way to get many; null if there is none */
 export function queryTooCostly(reason: string, wholeFile: string | null): Problem {
   if (wholeFile === null) return new Problem('query-too-costly', reason)
   return new Problem('query-too-costly', `${reason} All rows are in one file: ${wholeFile}.`, {
@@ -124,7 +120,7 @@ export function queryTooCostly(reason: string, wholeFile: string | null): Proble
   })
 }
 
-/** Returns the body of a problem; `instance` is its id in the log. */
+/** @param instance id in the log */
 export function problemBody({ code, message, extras }: Problem, instance?: string): string {
   const { status, title } = problemRows[code]
   return JSON.stringify({
@@ -146,7 +142,6 @@ export function typeOf(code: ProblemCode): string {
   return row.type ?? `urn:acervo:problem:${code}`
 }
 
-/** Representation of a problem: JSON for programs, a page for people. */
 export interface ProblemForm {
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
@@ -155,10 +150,7 @@ export interface ProblemForm {
 
 const jsonForm: ProblemForm = { mediaType: 'application/problem+json', headers: {}, text: problemBody }
 
-/**
- * Turns every thrown error into a response. An error that is no Problem is a bug: it is logged, and the
- * client sees no details.
- */
+/** An error that is no Problem is a bug: it is logged, and the client sees no details. */
 export function answerProblem(
   error: unknown,
   res: ServerResponse,
@@ -205,7 +197,7 @@ function sendProblem(res: ServerResponse, problem: Problem, { mediaType, headers
   res.end(res.req.method === 'HEAD' ? undefined : body)
 }
 
-/** Returns the problem of an unexpected error. Express throws a URIError when it cannot decode an address. */
+/** Express throws a URIError when it cannot decode an address. */
 function asProblem(error: unknown): Problem {
   if (error instanceof URIError) return new Problem('malformed-address', malformedAddress)
   return new Problem(

@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import parseRange from 'range-parser'
 import { Problem } from './problems.ts'
 
-/** Range of bytes; `end` is included, as in HTTP. */
+/** `end` is included, as in HTTP. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
 /**
- * Sets the headers and status of a body or its requested range, and returns the range.
+ * Sets headers and status of a body or its range, which it returns.
  * @param tag strong tag of the complete body
  * @throws Problem unsatisfiable-range
  */
@@ -32,12 +32,12 @@ export function beginRange(
 }
 
 /**
- * Returns the range that a `Range` header selects from a body of so many bytes. Null means the complete body:
- * without a header, for another unit, and for several ranges with gaps.
+ * Null means the complete body: without a header, for another unit, or several ranges with gaps.
  * @throws Problem unsatisfiable-range
  */
 export function requestedRange(header: string | undefined, bytes: number): ByteRange | null {
-  // A suffix longer than the body selects all of it (RFC 9110, section 14.1.2); the library finds no range.
+  // A suffix longer than the body selects all of it (RFC 9110, section 14.1.2), but the library finds no
+  // range.
   const clamped = header?.replaceAll(
     /([=,]\s*)-(\d+)/g,
     (_, before: string, length: string) => `${before}-${Math.min(Number(length), bytes)}`,

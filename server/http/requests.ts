@@ -7,13 +7,10 @@ import type { Meter } from '../base/meter.ts'
 import { anonymize, type ClientOf } from './client.ts'
 import { accountFor } from './limits.ts'
 
-/** Maximum length of an address. RFC 9110 recommends at least 8,000 characters; our own addresses are shorter. */
+/** RFC 9110 recommends at least 8,000 characters. */
 export const addressLengthMax = 8000
 
-/**
- * Checks the Host header and the length of the address.
- * @throws Problem malformed-request or address-too-long
- */
+/** @throws Problem malformed-request or address-too-long */
 export function requireSound({ rawHeaders, httpVersion, url = '' }: IncomingMessage): void {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -28,7 +25,6 @@ export function requireSound({ rawHeaders, httpVersion, url = '' }: IncomingMess
   }
 }
 
-/** Refuses addresses that cannot be decoded. */
 export const requireDecodable: RequestHandler = (req, _res, next) => {
   next(isDecodable(req.originalUrl) ? undefined : new Problem('malformed-address', malformedAddress))
 }
@@ -42,7 +38,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Assigns an id to a request and logs one line at its end: without headers, and with an anonymized address. */
+/** Logs one line per request: without headers, and with an anonymized address. */
 export function logRequests(
   log: Log,
   clientOf: ClientOf,

@@ -10,9 +10,7 @@ import { jsonOffer, varyByBrowser, wantsPage, type Offer } from './negotiation.t
 import { Problem, type WholeTable } from './problems.ts'
 import { publicPath, sendRedirect, type Redirect } from './redirect.ts'
 
-/** A request for a resource. */
 export interface ResourceRequest {
-  /** Parameters of the route, decoded. */
   readonly params: Readonly<Record<string, unknown>>
   /** Path and query as received. */
   readonly target: string
@@ -21,7 +19,7 @@ export interface ResourceRequest {
   readonly account: Account
 }
 
-/** A route and its responses: `find` names a response before its body is built, and `respond` sends a file or a stream. */
+/** `find` names a response before its body is built; `respond` sends a file or a stream. */
 export type Resource = Common & ({ readonly find: Find } | { readonly respond: Respond })
 
 /** A response of a resource before it is sent. */
@@ -35,43 +33,37 @@ interface Common {
   readonly path: string
   readonly name: string
   readonly description: string
-  /** Limit class of its requests; by default `catalog`. */
+  /** Default `catalog`. */
   readonly countsAs?: LimitClass
-  /**
-   * True if its paths contain more than names of the catalog. Their number is then unlimited, so `Shortcuts`
-   * must not store them.
-   */
+  /** Paths with more than names of the catalog are unlimited, so `Shortcuts` must not store them. */
   readonly isEndless?: boolean
-  /** Representations; by default JSON alone. */
   readonly offers?: readonly Offer[]
 }
 
-/** Returns the HTML page of a JSON resource; null if none was requested. */
+/** HTML page of a JSON resource; null if none was requested. */
 export type Browse = (
   resource: Pick<Resource, 'name'>,
   request: ResourceRequest,
   find: (headers: IncomingHttpHeaders) => Promise<Found>,
 ) => Promise<Found> | null
 
-/** Sends a JSON text that has no `NamedResponse` as an HTML page, if a page was requested; returns whether it did. */
+/** Page of a JSON text without `NamedResponse`; returns whether it was requested. */
 export type BrowseText = (req: IncomingMessage, res: ServerResponse, name: string, text: string) => boolean
 
-/** Services that resources share. */
 export interface Serving {
   readonly publicUrl: URL
   readonly responder: Responder
   readonly shortcuts: Shortcuts
   readonly client: ClientOf
-  /** Makes HTML pages of JSON resources; null if these resources have no pages. */
+  /** Null if these resources have no pages. */
   readonly browse: Browse | null
-  /** Returns the files of the table in a route; null if it names no published table. */
+  /** Null if the route names no published table. */
   readonly wholeTableOf: (params: ResourceRequest['params']) => WholeTable | null
 }
 
 /**
- * Mounts a resource on a router: GET, HEAD, OPTIONS, and 405 for the rest.
- * @param slashed true if addresses of the family end with a slash: then the form without one redirects
- *   (301), else both forms answer
+ * Mounts a resource: GET, HEAD, OPTIONS, and 405 for the rest.
+ * @param slashed redirects (301) to a final slash; else both forms answer
  */
 export function mount(
   router: Router,
@@ -120,7 +112,7 @@ export function mount(
   router.route(`${path}/`).get(answer).options(describe).all(refuse)
 }
 
-/** Mounts a plain handler on a router: GET, HEAD, OPTIONS, and 405 for the rest. The handler counts its requests. */
+/** Mounts a handler that counts its requests. */
 export function mountHandler(
   router: Router,
   path: string,
@@ -147,7 +139,7 @@ const refuse: RequestHandler = (req, _res, next) => {
   next(new Problem('method-not-allowed', `Method "${req.method}" not allowed; allowed: ${allowedMethods}.`))
 }
 
-/** Redirects to the path with a final slash. The query stays: without it, the redirect would return other rows. */
+/** Keeps the query: without it, the redirect would return other rows. */
 export const redirectToSlash =
   (publicUrl: URL): RequestHandler =>
   (req, res) => {
@@ -158,16 +150,16 @@ export const redirectToSlash =
 type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 /**
- * Handlers of paths that were routed before. Express tries one route after the other, which costs as much as
- * all other work for a cached page; this map finds known paths at once.
+ * Finds known paths at once: Express tries route after route, which costs as much as all other work of a
+ * cached page.
  */
 export class Shortcuts {
   readonly #handlers = new Map<string, Handler>()
 
-  /** @param target path and query as received; the path contains only names of the catalog */
+  /** @param target path and query as received; the path has only names of the catalog */
   remember(target: string, handler: Handler): void {
     const path = pathOf(target)
-    // Paths without escapes have one spelling per resource, so their number is bounded by the catalog.
+    // Paths without escapes have one spelling, so the catalog bounds their number.
     if (/^(\/[\w.-]+)+\/?$/.test(path)) this.#handlers.set(path, handler)
   }
 

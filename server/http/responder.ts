@@ -15,56 +15,54 @@ import { accountFor } from './limits.ts'
 import { type CachedBody, type CacheStats, ResponseCache } from '../base/cache.ts'
 import { disconnectSignal, sendBytes, sendNotModified, type SendBudget } from './send.ts'
 
-/** A response body in consecutive pieces. */
 export interface Body {
   readonly pieces: readonly (string | Uint8Array)[]
-  /** Headers that are known only after the body is built. */
+  /** Headers that are known only after the body. */
   readonly headers?: Readonly<Record<string, string>>
   readonly serverTiming?: string
-  /** Processor time of building the body, in ms; omitted if other parts of the service have charged it. */
+  /** Processor time, in ms; omitted if charged elsewhere. */
   readonly ms?: number
   /** True if the pieces are a gzip file. */
   readonly isGzip?: boolean
 }
 
-/** Builds a body and measures the processor time. */
 export function timed(write: () => string | Uint8Array): Body {
   const begin = performance.now()
   const text = write()
   return { pieces: [text], ms: performance.now() - begin }
 }
 
-/** A response with a name that is known before its body is built. */
+/** A response named before its body is built. */
 export interface NamedResponse {
   /** Equal names mean equal bytes. */
   readonly name: string
   readonly cacheControl: string
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
-  /** Work of building the body, as far as it is known in advance; the rest is charged afterwards. */
+  /** Work known in advance; the rest is charged afterwards. */
   readonly work?: RequestWork
   /** True if clients may request ranges. */
   readonly hasRanges?: boolean
-  /** True if the body is already in memory, so that it costs neither work nor further memory. */
+  /** The body is in memory, and costs nothing more. */
   readonly isAtHand: boolean
-  /** True if a body in gzip may cost less than one without, since most of it is stored in that form. */
+  /** A gzip body may cost less, since most of it is stored so. */
   readonly isStoredAsGzip?: boolean
   /**
-   * Builds the body; called only if it is not cached. The signal fires when no client waits any more.
+   * Builds the body unless it is cached. The signal fires when no client waits any more.
    * @param mayBeGzip true if the body may be in gzip, with `isStoredAsGzip`
    */
   readonly body: (signal: () => AbortSignal, mayBeGzip: boolean) => Promise<Body> | Body
 }
 
-/** Hashes content into a name of 22 characters. */
+/** Hash of 22 characters. */
 export function contentName(content: string | Uint8Array): string {
   return hash('sha256', content, 'base64url').slice(0, 22)
 }
 
 interface ResponderLimits {
-  /** Limit for all cached bodies together, in bytes. */
+  /** Bytes of all cached bodies together. */
   readonly cachedBytesMax: number
-  /** Maximum number of concurrent compressions; beyond the limit, bodies are sent uncompressed. */
+  /** Further bodies are sent uncompressed. */
   readonly compressionsMax: number
 }
 
@@ -72,23 +70,19 @@ interface Form extends Body {
   readonly encoding: ContentCoding
 }
 
-/** Minimum size for compression, in bytes: smaller bodies fit into one packet anyway. */
+/** Smaller bodies fit into one packet. */
 const compressedMin = 1000
-/**
- * Maximum size of a cached body that is sent without room in the send budget, in bytes. Buffers of the system
- * take such a body at once, however slow the client is.
- */
+/** Cached bodies up to this size need no room in the send budget: buffers of the system take them at once. */
 const freeBytesMax = 500_000
 
 /**
- * Sends named responses: 304 if the client has the bytes, else cached bytes, else a new body. Bodies are
- * cached at their second request, and forms that were compressed for a request always.
+ * Sends named responses: 304, cached bytes, or a new body. Bodies are cached at their second request,
+ * compressed forms always.
  */
 export class Responder {
   readonly #cache: ResponseCache
   readonly #gate: CompressionGate
   readonly #budget: SendBudget
-  /** Bodies and compressed bodies that are being built. */
   readonly #making = new SingleFlight<Body>()
   readonly #compressions = new SingleFlight<Form>()
 
@@ -98,11 +92,13 @@ export class Responder {
     this.#budget = budget
   }
 
-  /** @throws Problem overloaded, LimitReached, and the errors of building the body; then nothing is written */
+  /**
+   * @throws Problem overloaded, LimitReached, and the errors of building the body; then nothing is written
+   */
   async send(req: IncomingMessage, res: ServerResponse, response: NamedResponse): Promise<void> {
     const account = accountFor(res)
     const accepted = encodingsFor(req, response)
-    // There is no Last-Modified: two imports may be in the same second, and a rollback goes back in time.
+    // No Last-Modified: two imports may share a second, and a rollback goes back in time.
     const tag = matchingTag(
       req.headers['if-none-match'],
       accepted.map((encoding) => tagOf(response, encoding)),
@@ -121,8 +117,8 @@ export class Responder {
       ? { encoding, pieces: [cached.bytes], headers: cached.headers }
       : await this.#make(response, encoding, res, accepted)
     if (form.ms !== undefined) await account.charge(form.ms, work)
-    // Other slow clients may have filled the budget while this body was built. Cached bytes count too, since
-    // they may be evicted while this response still holds them.
+    // Other slow clients may have filled the budget meanwhile. Cached bytes count too, since they may be
+    // evicted while this response holds them.
     const shared = cached?.bytes ?? form.pieces
     const isFree = response.isAtHand || (cached !== undefined && cached.bytes.length <= freeBytesMax)
     if (!isFree && !this.#budget.isShared(shared)) this.#budget.requireRoom()
@@ -141,7 +137,7 @@ export class Responder {
     return this.#cache.stats
   }
 
-  /** Returns the uncompressed body of a response, from the cache if possible, for building another response. */
+  /** Uncompressed body, for building another response. */
   async bodyOf(response: NamedResponse, signal: () => AbortSignal): Promise<Body> {
     const cached = this.#cache.get(response.name)
     return cached === undefined
@@ -149,10 +145,7 @@ export class Responder {
       : { pieces: [cached.bytes], headers: cached.headers }
   }
 
-  /**
-   * Returns the best coding. While too many compressions run, returns the best one that needs no new
-   * compression, if any.
-   */
+  /** Best coding; while too many compressions run, one that needs none. */
   #choose(response: NamedResponse, accepted: readonly ContentCoding[]): ContentCoding {
     const isCheap = (encoding: ContentCoding): boolean =>
       encoding.compress === null || isStored(response, encoding) || this.#cache.has(keyOf(response, encoding))
@@ -175,8 +168,7 @@ export class Responder {
       this.#keepWanted(response.name, body)
       return { ...body, encoding }
     }
-    // Clients that refuse uncompressed bodies share work only with each other: for other clients, a body may stay
-    // uncompressed.
+    // Clients that refuse uncompressed bodies share work only with each other.
     const isStrict = !accepted.includes(identity)
     const key = keyOf(response, encoding)
     const mayBeGzip = isStored(response, encoding)
@@ -201,17 +193,14 @@ export class Responder {
     })
   }
 
-  /**
-   * Returns the cached body from which a form can be made. A body that is stored in gzip is not compressed
-   * again, since its bytes would differ.
-   */
+  /** A body stored in gzip is not compressed again, since its bytes would differ. */
   #reusable(response: NamedResponse, encoding: ContentCoding): CachedBody | undefined {
     const cached = this.#cache.getAgain(response.name)
     const isOther = isStored(response, encoding) && (cached?.bytes.length ?? 0) >= compressedMin
     return isOther ? undefined : cached
   }
 
-  /** Builds a body once for all concurrent requests of any coding, except for a stored one. */
+  /** Built once for concurrent requests of any coding, except for a stored one. */
   async #body(response: NamedResponse, signal: () => AbortSignal, mayBeGzip = false): Promise<Body> {
     if (response.isAtHand) return response.body(signal, mayBeGzip)
     const name = mayBeGzip ? `${response.name} gzip` : response.name
@@ -228,7 +217,7 @@ function isStored({ isStoredAsGzip }: NamedResponse, { name }: ContentCoding): b
   return isStoredAsGzip === true && name === 'gzip'
 }
 
-/** Returns the codings to choose from. A range refers to the uncompressed body, if the client accepts that. */
+/** A range refers to the uncompressed body, if the client accepts that. */
 function encodingsFor(
   { headers }: IncomingMessage,
   { hasRanges, isStoredAsGzip }: NamedResponse,
@@ -239,7 +228,6 @@ function encodingsFor(
     : accepted
 }
 
-/** @throws Problem unsatisfiable-range */
 function partOf(
   req: IncomingMessage,
   res: ServerResponse,
@@ -256,7 +244,7 @@ function partOf(
   })
 }
 
-/** Returns the ETag of a response in a content coding: each coding has its own tag, since the bytes differ. */
+/** Each coding has its own tag, since the bytes differ. */
 function tagOf({ name }: NamedResponse, { compress, name: encoding }: ContentCoding): EntityTag {
   return compress === null ? `"${name}"` : `"${name}-${encoding}"`
 }
@@ -265,7 +253,6 @@ function keyOf({ name }: NamedResponse, { compress, name: encoding }: ContentCod
   return compress === null ? name : `${name}-${encoding}`
 }
 
-/** Sets the headers that a 304 shares with a 200. */
 function describe(res: ServerResponse, { cacheControl, headers }: NamedResponse, tag: EntityTag): void {
   res.setHeader('ETag', tag)
   res.setHeader('Cache-Control', cacheControl)
@@ -276,7 +263,7 @@ function lengthOf(pieces: Body['pieces']): number {
   return pieces.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** Copies the pieces into memory of their own, so that a cached body retains nothing else. */
+/** A cached body then retains no other memory. */
 function joined(pieces: Body['pieces']): Uint8Array {
   const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))

@@ -4,16 +4,16 @@ import { busy } from './problems.ts'
 
 export const jsonType = 'application/json'
 
-/** Ends a response whose body the client has; its other headers must be set. */
+/** Other headers must be set. */
 export function sendNotModified(res: ServerResponse): void {
   res.statusCode = 304
   res.end()
 }
 
 /**
- * Sends 200 with exactly this Content-Type (spec: What the service does 3; Express would add a charset).
- * Sends the pieces in order without copying; for HEAD only the headers.
- * @returns the length of the body in bytes
+ * Sends 200 with exactly this Content-Type (spec: What the service does 3; Express would add a charset),
+ * without copying.
+ * @returns length of the body in bytes
  */
 export function sendBytes(
   res: ServerResponse,
@@ -42,8 +42,8 @@ export function sendText(res: ServerResponse, text: string): void {
 }
 
 /**
- * Calls a function once when a response ends: sent, aborted, or its connection closed. Watches the connection
- * too, since Node reports the end only of a response that had the socket.
+ * Calls a function once when a response was sent, aborted or cut off. Watches the connection too, since Node
+ * reports the end only of a response that had the socket.
  * @returns a function that cancels the call
  */
 export function onResponseEnd(res: ServerResponse, callback: () => void): () => void {
@@ -66,7 +66,7 @@ export function onResponseEnd(res: ServerResponse, callback: () => void): () => 
   return off
 }
 
-/** Returns a signal, created on demand, that fires if the client disconnects before the response is sent. */
+/** Fires if the client disconnects before the response is sent. */
 export function disconnectSignal(res: ServerResponse): () => AbortSignal {
   let controller: AbortController | null = null
   return () => {
@@ -81,35 +81,31 @@ export function disconnectSignal(res: ServerResponse): () => AbortSignal {
 }
 
 interface SendLimits {
-  /** Limit of bytes that clients have not taken; beyond it, no new body is built. */
+  /** No new body is built beyond it. */
   readonly unsentBytesMax: number
-  /** Timeout of a response that the client does not take. */
+  /** Timeout of a client that does not take its response. */
   readonly sendTimeoutMs: number
 }
 
 interface UnsentResponse {
   readonly bytes: number
-  /** Equal for responses that share the same bytes in memory. */
+  /** Equal for responses with the same bytes in memory. */
   readonly shared: object
-  /** True for long transfers, which may take any time while they progress. */
+  /** Long transfers may take any time while they progress. */
   readonly isLong: boolean
-  /** Time of the last progress. */
   progressAt: number
-  /** Bytes that the connection had taken by then. */
   sentBytes: number
 }
 
-/** Time after which a response without progress gives up its memory and its slot to others, in ms. */
+/** A response without progress then gives up its memory and its slot, in ms. */
 const patienceMs = 2000
-/** Bytes that a client must take from a long transfer in each `sendTimeoutMs`. */
 const longBytesMin = 1_000_000
 
-/** Limits bytes that clients have not taken, in total and in time. */
+/** Limits untaken bytes, in total and in time. */
 export class SendBudget {
   readonly #limits: SendLimits
-  /** Responses that clients have not fully taken, in the order in which they began to wait. */
+  /** Responses in the order in which they began to wait. */
   readonly #responses = new Map<ServerResponse, UnsentResponse>()
-  /** Number of responses that share the same bytes. */
   readonly #holders = new Map<object, number>()
   #bytes = 0
 
@@ -117,14 +113,12 @@ export class SendBudget {
     this.#limits = limits
   }
 
-  /** Untaken bytes of all clients. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * Makes room for a new response. Cuts off clients that have kept a response waiting for `patienceMs`,
-   * except long transfers that progress.
+   * Cuts off clients that have kept a response waiting for `patienceMs`, except long transfers that progress.
    * @throws Problem overloaded if that is not enough
    */
   requireRoom(): void {
@@ -141,13 +135,13 @@ export class SendBudget {
       throw busy('overloaded', 'Too many clients are slow to receive their responses.')
   }
 
-  /** Returns whether other responses hold the same bytes, so that one more needs no memory. */
+  /** Other responses hold these bytes, so one more needs no memory. */
   isShared(shared: object): boolean {
     return this.#holders.has(shared)
   }
 
   /**
-   * Counts bytes until they are taken, or the response ends; cuts off a client that takes too long.
+   * Counts bytes until they are taken; cuts off a client that takes too long.
    * @param shared equal for responses with the same bytes, which are counted once
    * @returns a function to call when they are taken
    */
@@ -155,10 +149,7 @@ export class SendBudget {
     return this.#watch(res, bytes, shared, false)
   }
 
-  /**
-   * Counts the bytes that a long transfer has in memory at a time; cuts off a client that makes too little
-   * progress.
-   */
+  /** Counts bytes of a long transfer in memory; cuts off a client with too little progress. */
   follow(res: ServerResponse, bytes: number): void {
     this.#watch(res, bytes, {}, true)
   }
@@ -207,7 +198,7 @@ function sentBytesOf({ req: { socket } }: ServerResponse): number {
   return socket.bytesWritten - socket.writableLength
 }
 
-/** Waits for the first chunk, so that an error before it can still become a response. */
+/** An error before the first chunk can still become a response. */
 export async function afterFirstChunk<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
   const iterator = chunks[Symbol.asyncIterator]()
   const first = await iterator.next()
@@ -222,18 +213,16 @@ export async function afterFirstChunk<T>(chunks: AsyncIterable<T>): Promise<Asyn
 }
 
 interface StreamOptions {
-  /** Sent after the last byte, such as a count, to a client that accepts trailers. */
+  /** Headers like a count, for a client that accepts trailers. */
   readonly trailers?: Readonly<Record<string, string>>
-  /** Given up while the client takes nothing. */
   readonly slot?: Slot
-  /** Approximate memory of the source of the chunks while it waits. */
+  /** Approximate memory of the source while it waits. */
   readonly readAheadBytes?: number
 }
 
 /**
- * Sends chunks as fast as the client takes them. After an error the response stays incomplete, so that the
- * client notices.
- * @param sendBudget counts bytes that the client has not taken, and cuts off a client that takes too long
+ * Sends chunks as fast as the client takes them; after an error the response stays incomplete.
+ * @param sendBudget cuts off a client that takes too long
  * @throws errors of the chunks; `answerProblem` then closes a connection whose response has begun
  */
 export async function sendStream(
@@ -246,8 +235,8 @@ export async function sendStream(
   const hasTrailers = /\btrailers\b/i.test(String(res.req.headers['te']))
   if (hasTrailers && Object.keys(trailers).length > 0)
     res.setHeader('Trailer', Object.keys(trailers).join(', '))
-  // A client that knows the length may send its next request on receiving the last bytes. So the last chunk
-  // waits until the source has closed its files.
+  // A client that knows the length may send its next request on the last bytes, so the last chunk waits until
+  // the source has closed its files.
   const isLengthTold = res.hasHeader('Content-Length')
   let last: Uint8Array | null = null
   for await (const chunk of chunks) {
@@ -260,10 +249,7 @@ export async function sendStream(
   res.end(last ?? undefined)
 }
 
-/**
- * Waits until the client has taken what is buffered. A slow one gives its slot to others meanwhile; what was read ahead
- * then stays in memory, so that it counts too.
- */
+/** A slow client gives its slot to others; what was read ahead stays in memory and counts too. */
 async function waitForDrain(
   res: ServerResponse,
   sendBudget: SendBudget,
@@ -287,7 +273,7 @@ async function waitForDrain(
   if (!res.destroyed) await slot?.resume()
 }
 
-/** Gives up the slot of a response while its client takes nothing, until the response ends. */
+/** Gives up a slot while the client takes nothing, until the response ends. */
 export function pauseWhileStalled(res: ServerResponse, slot: Slot): void {
   let sentBytes = sentBytesOf(res)
   const timer = setInterval(() => {

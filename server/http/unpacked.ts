@@ -14,13 +14,12 @@ import { disconnectSignal, sendStream, type SendBudget } from './send.ts'
 interface PackedFile extends ServedFile {
   /** Strong tag of the uncompressed bytes. */
   readonly tag: string
-  /** Sections of the file; null if unknown: then the response has no Content-Length and no ranges. */
+  /** Null if unknown: then no Content-Length and no ranges. */
   readonly sections: readonly GzipSection[] | null
 }
 
 /**
- * Sends a gzipped file uncompressed. For a range, reads only the sections that contain it. The caller has
- * already set the headers that describe the file.
+ * Sends a gzipped file uncompressed; of a range, only its sections. The caller has set the headers.
  * @throws Problem unsatisfiable-range or damaged-files; QueueFull; errors of gunzip
  */
 export async function sendUnpacked(
@@ -35,7 +34,6 @@ export async function sendUnpacked(
   )
 }
 
-/** @param slot given up while the client takes nothing */
 async function transmit(
   req: IncomingMessage,
   res: ServerResponse,
@@ -85,13 +83,12 @@ function wantedRange(
   return beginRange(req, res, tag, bytes)
 }
 
-/** Part of a file that contains a range, and how many uncompressed bytes of the part come before the range. */
+/** Sections around a range, and how many of their bytes come before it. */
 interface Slice {
   readonly packed: ByteRange
   readonly skip: number
 }
 
-/** Returns the sections that contain a range; null if the range is all of them. */
 function sliceOf(sections: readonly GzipSection[], { start, end }: ByteRange): Slice | null {
   let [from, to, skip, offset] = [0, 0, 0, 0]
   for (const [index, [, unpacked]] of sections.entries()) {
@@ -104,7 +101,6 @@ function sliceOf(sections: readonly GzipSection[], { start, end }: ByteRange): S
   return { packed, skip }
 }
 
-/** Passes on a range of a stream. Reads the rest too, since gzip has its checksum at the end. */
 class Cutter extends Transform {
   #skip: number
   #remaining: number

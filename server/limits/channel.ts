@@ -1,10 +1,7 @@
 import type { Counts, Usage } from './limiter.ts'
 
 type Question = readonly [id: number, policy: string, client: string, amount: number, isCapped: boolean]
-/**
- * Answer to a question: its id, the usage afterwards, and the end of the window in ms since 1970; the id
- * alone if the primary process has no such policy.
- */
+/** Id, usage afterwards, and end of the window in ms since 1970; the id alone for an unknown policy. */
 type Reply = readonly [id: number] | readonly [id: number, totalHits: number, resetsAt: number]
 
 interface Waiting {
@@ -13,7 +10,6 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** Questions of one turn of the event loop, and their replies. */
 export interface Questions {
   readonly counts: readonly Question[]
 }
@@ -22,9 +18,9 @@ export interface Replies {
 }
 
 /**
- * Counts in the primary process, which a worker asks over the channel between them. Questions of one turn of
- * the event loop share a message, since a message costs about as much as a cached page. Replies have no
- * timeout: if the primary hangs, its watchdog ends it, and this process ends too.
+ * Counts in the primary process, over the channel of a worker. Questions of one turn of the event loop share
+ * a message, which costs as much as a cached page. Replies need no timeout: the watchdog of a hanging primary
+ * ends both processes.
  */
 export class CountsChannel {
   readonly #send: (questions: Questions) => void
@@ -65,7 +61,6 @@ export class CountsChannel {
   }
 }
 
-/** Answers questions of a worker from the counts of this process. */
 export async function answerQuestions(
   countsOf: (policy: string) => Counts | undefined,
   { counts }: Questions,

@@ -1,18 +1,17 @@
 import type { RequestWork } from '../base/request-work.ts'
 
-/** Cost of a request: approximate time on one processor, in ms. */
+/** Approximate ms of one processor. */
 export type Cost = number
 
 const pieceBytes = 4_000_000
-/** Cost of the smallest page; `pieceCost` is the cost of 4 MB of rows, from Parquet to compressed text. */
+/** Cost of the smallest page; `pieceCost` is that of 4 MB of rows, from Parquet to compressed text. */
 const pageCost = 8
 const pieceCost = 110
-/** Cost of 4 MB of a file, which is hashed as it is sent. */
 const filePieceCost = 20
-/** Cost of reading a million values, weighted as in `server/table/selection/access/duckdb/statements.ts`. */
+/** Cost of a million values, weighted as in `server/table/selection/access/duckdb/statements.ts`. */
 const millionCost = 20
 
-/** Returns the cost of work, at least 1. */
+/** Cost of at least 1. */
 export function costOfWork({ rowBytes, fileBytes, values = 0 }: RequestWork): Cost {
   const rows = rowBytes === undefined ? 0 : pageCost + Math.ceil((rowBytes / pieceBytes) * pieceCost)
   const file = fileBytes === undefined ? 0 : 1 + Math.ceil((fileBytes / pieceBytes) * filePieceCost)

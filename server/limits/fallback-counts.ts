@@ -1,15 +1,11 @@
 import type { Counts, Usage } from './limiter.ts'
 
-/** State of the connection to a shared counter. */
 export interface Link {
   readonly isUp: boolean
   readonly failed: (error: unknown) => void
 }
 
-/**
- * Counts of several servers together, or those of this server while the shared counts are unreachable.
- * Meanwhile each server enforces the limits alone, which is better than no limit or slow responses.
- */
+/** Shared counts of several servers, or while these are unreachable, those of this server alone. */
 export class FallbackCounts implements Counts {
   readonly #shared: Counts
   readonly #local: Counts

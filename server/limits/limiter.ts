@@ -12,18 +12,14 @@ import type { Cost } from './costs.ts'
 import type { Policy } from './policies.ts'
 import { LRUCache } from 'lru-cache'
 
-/** Remaining quota of a client in one policy. */
 export interface RemainingQuota {
   readonly policy: Policy
   readonly remaining: number
-  /** Time until the window ends, in ms. */
   readonly resetMs: number
 }
 
-/** A client has used up its quota of a policy in this window. */
 export class LimitReached extends ClientOnlyError {
   readonly standing: RemainingQuota
-  /** Amount that the request would have used. */
   readonly amount: number
 
   constructor({ standing, amount }: Pick<Outcome, 'standing' | 'amount'>) {
@@ -34,7 +30,7 @@ export class LimitReached extends ClientOnlyError {
   }
 }
 
-/** A request costs more than the whole quota, so waiting does not help. */
+/** The request costs more than the whole quota, so waiting does not help. */
 export class ExceedsQuota extends ClientOnlyError {
   readonly policy: Policy
 
@@ -57,10 +53,7 @@ interface ClassLimit extends Counted {
 type Middleware = Parameters<RateLimitRequestHandler>
 type LimitedRequest = Middleware[0] & Record<string, RateLimitInfo | undefined>
 
-/**
- * Limits per client (spec: Limits 1): requests of each class, counted by express-rate-limit, and one budget
- * for the cost of all requests.
- */
+/** Limits per client (spec: Limits 1): requests of each class, and one budget for the cost of all. */
 export class Limiter {
   readonly #counted: readonly Counted[]
   readonly #budget: Counted | undefined
@@ -88,8 +81,8 @@ export class Limiter {
   }
 
   /**
-   * Counts a request in every policy of its class, and takes its cost from the budget of the client before
-   * any work is done. A request that one policy refuses counts in none.
+   * Counts a request in the policies of its class, and takes its cost before any work is done. A refused
+   * request counts in none.
    * @param cost 0 if there is nothing to pay
    * @returns the quotas left afterwards
    * @throws LimitReached, or ExceedsQuota if waiting will not help
@@ -116,7 +109,7 @@ export class Limiter {
   }
 
   /**
-   * Takes the cost of more work from the budget of a client before it is done.
+   * Takes the cost of more work.
    * @returns the quotas left afterwards; none if costs are not limited
    * @throws LimitReached, or ExceedsQuota if waiting will not help
    */
@@ -127,8 +120,8 @@ export class Limiter {
   }
 
   /**
-   * Charges work that is already done, but no more than the remaining budget. If the budget is then empty,
-   * the next request is refused.
+   * Charges work already done, up to the remaining budget; if that is then empty, the next request is
+   * refused.
    * @returns the quotas left afterwards; none if costs are not limited
    */
   async charge(client: string, cost: Cost): Promise<RemainingQuota[]> {
@@ -137,7 +130,6 @@ export class Limiter {
     return [standingOf(policy, await counts.add(client, cost, true))]
   }
 
-  /** Takes a cost from the budget of a client; null if costs are not limited. */
   #spent(client: string, cost: Cost, limited: LimitClass): Promise<Outcome> | null {
     if (this.#budget === undefined) return null
     const { policy, counts } = this.#budget
@@ -149,7 +141,6 @@ export class Limiter {
     )
   }
 
-  /** Returns the quotas left to a client, without counting. */
   async standings(client: string): Promise<RemainingQuota[]> {
     return Promise.all(
       this.#counted.map(async ({ policy, counts }) => standingOf(policy, await counts.add(client, 0))),
@@ -160,7 +151,7 @@ export class Limiter {
 interface Outcome {
   readonly counts: Counts
   readonly amount: number
-  /** Remaining quota; a refused amount is not subtracted. */
+  /** A refused amount is not subtracted. */
   readonly standing: RemainingQuota
   readonly isRefused: boolean
 }
@@ -203,8 +194,8 @@ function middlewareOf(
     store: storeOf(counts),
     keyGenerator: client,
     requestPropertyName: policy.name,
-    // `Account` writes the headers, since they include the budget. The library would also hash the address
-    // for each policy, which takes a twentieth of the time of a cached page.
+    // `Account` writes the headers, with the budget; the library would hash the address for each policy, a
+    // twentieth of the time of a cached page.
     standardHeaders: false,
     legacyHeaders: false,
     // The library's checks expect proxies to be configured in Express; this server handles them itself.
@@ -229,28 +220,26 @@ function standingOf(policy: Policy, { totalHits, resetTime }: Usage): RemainingQ
   }
 }
 
-/** Usage of a policy in the current window (`totalHits`), and the end of the window. */
 export type Usage = Readonly<ClientRateLimitInfo> & { readonly resetTime: Date }
 
-/** Usage of one policy by each client; never more than its quota. */
+/** Usage of one policy by client; never above its quota. */
 export interface Counts {
   /**
-   * Adds an amount to the usage of a client if the quota allows it.
+   * Adds an amount if the quota allows it.
    * @param amount 0 only reads; a negative amount reduces the usage
-   * @param isCapped true to add the remaining quota if the amount is larger
-   * @returns the usage afterwards; if the amount was refused, the usage that it would have caused, which
-   *   exceeds the quota
+   * @param isCapped true to add at most the remaining quota
+   * @returns the usage afterwards; of a refused amount, the usage that it would have caused
    */
   readonly add: (client: string, amount: number, isCapped?: boolean) => Usage | Promise<Usage>
 }
 
-/** Counts in the memory of this process. If there are too many clients, the one not seen for longest is forgotten. */
+/** Counts in memory; forgets the client not seen for longest. */
 export class MemoryCounts implements Counts {
   readonly #usages: LRUCache<string, Usage>
   readonly #policy: Pick<Policy, 'quota' | 'windowMs'>
 
   constructor(clientsMax: number, policy: Pick<Policy, 'quota' | 'windowMs'>) {
-    // Not `max`: it would reserve memory for that many clients at once, 10 MB for five limits.
+    // `max` would reserve memory for all clients at once, 10 MB for five limits.
     this.#usages = new LRUCache({ maxSize: clientsMax, sizeCalculation: () => 1 })
     this.#policy = policy
   }

@@ -3,19 +3,18 @@ import { limitClasses, type LimitClass } from '../../core/catalog/names.ts'
 
 /** Quota of one client in a window of time. */
 export interface Policy {
-  /** Name, such as `rows-1m`. */
   readonly name: string
-  /** Subject of the limit: requests of a class, or the cost of all requests in ms of processor time. */
+  /** Requests of a class, or the cost of all in ms of processor time. */
   readonly limits: LimitClass | 'share'
   readonly quota: number
   readonly windowMs: number
-  /** The window as written in the catalog, such as `1m`. */
+  /** Window as in the catalog, such as `1m`. */
   readonly per: string
-  /** Entry in RateLimit-Policy, such as `"rows-1m"; q=60; w=60`. */
+  /** Text like `"rows-1m"; q=60; w=60`. */
   readonly header: string
 }
 
-/** @param processors number of processors, of which a client may use a share */
+/** @param processors of which a client may use a share */
 export function policiesOf(limits: Limits, processors: number): Policy[] {
   const ofClasses = limitClasses.flatMap((limited) =>
     limits[limited].map((limit) => policyOf(limited, limit.requests, limit)),

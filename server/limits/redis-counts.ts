@@ -2,7 +2,7 @@ import type { Counts, Usage } from './limiter.ts'
 import type { Policy } from './policies.ts'
 import type { RedisLink } from './redis-link.ts'
 
-/** `Counts.add` as one atomic step; returns the usage, and how many ms the window has left. */
+/** `Counts.add` as one atomic step; returns the usage, and the rest of the window in ms. */
 const script = `
 local amount, window, quota = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local left = redis.call('PTTL', KEYS[1])
@@ -20,7 +20,6 @@ else
 end
 return { total, left }`
 
-/** Counts in a Redis that several servers share. */
 export class RedisCounts implements Counts {
   readonly #link: RedisLink
   readonly #policy: Policy

@@ -4,16 +4,12 @@ import type { Link } from './fallback-counts.ts'
 
 type Client = ReturnType<typeof newClient>
 
-/** Timeout of a count in Redis, in ms. A request counts up to three times, and so waits for half a second at most. */
+/** A request counts up to three times, so it waits for half a second at most. */
 const patienceMs = 150
 const connectMs = 500
-/** Interval of reconnection attempts, in ms. */
 const probeEveryMs = 500
 
-/**
- * Connection to a Redis that may be absent, killed, hung or slow. Gives up a failed connection at once and
- * opens new ones until one answers in time.
- */
+/** Connection to a Redis that may fail: gives it up at once, and reconnects until one answers in time. */
 export class RedisLink implements Link {
   readonly #url: string
   readonly #log: Log
@@ -30,7 +26,7 @@ export class RedisLink implements Link {
     return this.#client !== null
   }
 
-  /** Returns when Redis answers, or soon after it is known to be unreachable. */
+  /** Returns when Redis answers, or is known to be unreachable. */
   async open(): Promise<void> {
     await this.#connect()
     if (!this.isUp)
@@ -88,7 +84,6 @@ export class RedisLink implements Link {
     if (this.isUp) this.#log.info({ redis: this.#host }, 'Redis responds: limits are shared')
   }
 
-  /** Address without a password. */
   get #host(): string {
     return new URL(this.#url).host
   }
@@ -103,10 +98,7 @@ function newClient(url: string) {
   })
 }
 
-/**
- * Throws when work takes too long. Checks once more before that, since a busy process may not have read a
- * response that arrived in time.
- */
+/** Checks once more before it throws, since a busy process may not have read a response in time. */
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_resolve, reject) => {

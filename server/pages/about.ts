@@ -44,7 +44,6 @@ function aboutHtml(context: PageContext, publicUrl: URL, aboutText: Html | null)
   })
 }
 
-/** @param areHeld true if requests are limited */
 function limitsHtml(context: PageContext, areHeld: boolean): Html {
   const { catalog, addresses, language, words } = context
   const { count, list } = writtenIn(words)
@@ -91,7 +90,6 @@ const formatTitles = rowFormats
   .filter((format) => format !== csvExcelFormat)
   .map(({ name }) => ({ xlsx: 'Excel', arrow: 'Arrow' })[name] ?? name.toUpperCase())
 
-/** Page about the service. */
 export function aboutPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/about', 'About'),
@@ -107,7 +105,6 @@ export function aboutPage(service: PageService): Resource {
   }
 }
 
-/** Page of the limits per client, and of ways to get more. */
 export function limitsPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/limits', 'Limits'),

@@ -22,7 +22,6 @@ import { describeFilter } from '../documents/words/filter-text.ts'
 import { headPart, trailTo } from './table/tabs.ts'
 import { rowLinks } from './table/view.ts'
 
-/** Page about the API of a table, with code for the rows of a query. */
 export function apiPage(service: PageService): Resource {
   const { snapshots, engine, pageBytesMax, files, publicUrl, context } = service
   const { addresses, language } = context
@@ -60,7 +59,6 @@ export function apiPage(service: PageService): Resource {
   }
 }
 
-/** @param count number of matching rows; null if the table is not published */
 function apiHtml(
   service: PageService,
   described: TableDescription,

@@ -10,7 +10,7 @@ import type { Resource } from '../http/resource.ts'
 import { Problem } from '../http/problems.ts'
 import { parseQuery } from '../query/parameters.ts'
 
-/** A file that pages use. New content has a new name, so caches may keep it forever. */
+/** New content has a new name, so caches keep assets forever. */
 export interface Asset {
   readonly file: string
   readonly mediaType: string
@@ -20,11 +20,9 @@ export interface Asset {
 export interface Assets {
   readonly style: Asset
   readonly script: Asset
-  /** Script of the SQL page. */
   readonly console: Asset
-  /** Script of pages with charts. */
   readonly chart: Asset
-  /** Icon of browser tabs: the logo, or rows in the colour of the service. */
+  /** The logo, or rows in the colour of the service. */
   readonly icon: Asset
   readonly logo: Asset | null
 }
@@ -49,15 +47,12 @@ function assetOf(content: string | Uint8Array, ending: string, mediaType: string
   return { file: `${contentName(content)}.${ending}`, mediaType, content }
 }
 
-/**
- * Turns a function from `browser/` into a script that runs it. The function must not use anything from
- * outside itself.
- */
+/** Turns a function from `browser/`, which must use nothing outside itself, into a script. */
 function scriptOf(run: () => unknown): string {
   return `(${run.toString()})()`
 }
 
-/** Files that pages use, under names that change with the content. */
+/** Names change with the content. */
 export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
   const allAssets = (Object.values(assets) as (Asset | null)[]).filter((asset) => asset !== null)
   return {

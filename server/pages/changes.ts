@@ -24,8 +24,6 @@ import { downloadLine } from './table/downloads.ts'
 import { headPart, trailTo } from './table/tabs.ts'
 import { queryLink, rowsPage, viewOf, type TableView } from './table/view.ts'
 
-/** Page of what changed in a table between two of its versions. */
-
 const rowsPerPage = 20
 const columnsMax = 50
 
@@ -86,14 +84,12 @@ export function changesPage(service: PageService): Resource {
 }
 
 interface ChangesView extends AnswerableQuery<ChangesQuery> {
-  /** Null if nothing is known of an earlier version. */
+  /** Null if no earlier version is known. */
   readonly changes: ChangesSnapshot | null
-  /** The current version first. */
   readonly versions: readonly Manifest[]
   readonly api: string
 }
 
-/** @param rows null if no row changed */
 function changesHtml(
   service: PageService,
   { dataset, table, snapshot, query, changes, versions, api }: ChangesView,
@@ -144,7 +140,6 @@ function changesHtml(
   })
 }
 
-/** Names versions by their moments: to the second, if some have the same minute. */
 function momentNames({ words }: PageContext, ids: Iterable<SnapshotId>): (id: SnapshotId) => string {
   const versions = [...new Set(ids)]
   const { moment, exactMoment } = writtenIn(words)
@@ -329,10 +324,7 @@ function rowsPart(
 
 type Row = TableView['rows'][number]
 
-/**
- * Pairs added and removed rows that follow each other and have half of their values in common: without a key, they are
- * the versions of a changed row.
- */
+/** Pairs successive added and removed rows with half of their values in common; used without a key. */
 function counterpartsIn({ rows, fields }: TableView, change: string): Map<Row, Row> {
   const pairs = new Map<Row, Row>()
   const kindAt = fields.findIndex(({ name }) => name === change)
@@ -349,11 +341,10 @@ function counterpartsIn({ rows, fields }: TableView, change: string): Map<Row, R
 interface Difference {
   readonly before: string | null
   readonly value: string | null
-  /** Kind of the row if its counterpart is a row of its own: then the cell shows one of the values. */
+  /** Kind of a row whose counterpart is another row: then the cell shows one value. */
   readonly kind: string | undefined
 }
 
-/** Shows the values of a cell before and after a change: of long texts, where they differ. */
 function differencePart(context: PageContext, field: Field, { before, value, kind }: Difference): Html {
   const [text, textBefore] = [cellText(context, field, value), cellText(context, field, before)]
   const isOfSpace = before !== null && value !== null && withoutSpace(before) === withoutSpace(value)
@@ -373,14 +364,13 @@ function withoutSpace(text: string): string {
 
 const spaceSigns: Readonly<Record<string, string>> = { '\r': '\\r', '\n': '\\n', '\t': '\\t', ' ': '·' }
 
-/** Replaces line breaks and doubled spaces by signs, so that texts that differ in nothing else look different. */
+/** Signs for line breaks and doubled spaces, so that texts that differ in nothing else look different. */
 function visibleSpace(text: string): string {
   return text.replaceAll(/[^\S ]|^ | $| (?= )/g, (space) => spaceSigns[space] ?? '⍽')
 }
 
 const [excerptMin, excerptLead, excerptLength] = [80, 20, 60]
 
-/** Returns the part of a long text in which it begins to differ from another one. */
 function excerpt(text: string, counterpart: string): string {
   const [characters, counterpartCharacters] = [Array.from(text), Array.from(counterpart)]
   if (characters.length < excerptMin) return text

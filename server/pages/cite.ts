@@ -7,7 +7,6 @@ import { abnt, apa, bibtex, citationText, type Cited } from '../documents/citati
 import type { PageContext } from './frame.ts'
 import { codePart, html, type Html } from './html.ts'
 
-/** Citation of a dataset, as BibTeX. */
 export function citationFile(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/cite.bib', 'Citation'),
@@ -28,12 +27,10 @@ export function citedDataset(
   return { dataset, title: dataset.name, address, today: dayOfAccess() }
 }
 
-/** Returns the current day in UTC, `YYYY-MM-DD`. */
 export function dayOfAccess(): string {
   return new Date().toISOString().slice(0, 10)
 }
 
-/** Menu that says what a feed of changes is, with its address. */
 export function subscribePart({ words }: PageContext, feed: string): Html {
   return html`<details class="menu end">
     <summary>${words.subscribe}</summary>
@@ -44,7 +41,6 @@ export function subscribePart({ words }: PageContext, feed: string): Html {
   </details>`
 }
 
-/** Shows a citation in words and by the styles of APA, ABNT and BibTeX, each to copy. */
 export function citationsPart({ words }: PageContext, cited: Cited): Html {
   const styles = [
     [words.asText, citationText(cited, words)],

@@ -4,13 +4,13 @@ import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import type { Words } from '../documents/words/en.ts'
 
-/** First and last time of rows, as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
+/** Times as `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
 interface Coverage {
   readonly from: string
   readonly to: string
 }
 
-/** Returns the period that the rows of a table cover; null if it is unknown. */
+/** Null if unknown. */
 export function coverageOf({ fields, order, time }: Table, report: SnapshotReport | null): Coverage | null {
   const isOfTime = time === null ? isTime : ({ name }: { name: string }): boolean => name === time
   const field = fields.find(
@@ -22,18 +22,17 @@ export function coverageOf({ fields, order, time }: Table, report: SnapshotRepor
   return from === null || to === null ? null : { from, to }
 }
 
-/** Returns the time of a value: a day, a year such as 2020, or a month such as 202006; null for others. */
+/** A day, a year, or a month such as 202006; null for others. */
 export function timeOfText(text: string): string | null {
   const time = text.slice(0, 'YYYY-MM-DD'.length).replace(/^(\d{4})(\d\d)$/, '$1-$2')
   return /^\d{4}(-\d\d){0,2}$/.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
 }
 
-/** Returns a day of collection; null if it is before the last time of the data, which were then collected later. */
+/** Null if the day is before the last time of the data, which were then collected later. */
 export function plausibleCollection(day: string, period: Coverage | null): string | null {
   return period === null || period.to <= day ? day : null
 }
 
-/** Returns the times from the first of these to the last. */
 export function allCovered(parts: readonly (Coverage | null)[]): Coverage | null {
   const periods = parts.filter((part) => part !== null)
   const [from] = periods.map((part) => part.from).toSorted()

@@ -148,7 +148,6 @@ function tableLine({ context, files }: PageService, table: Table, shown: ShownTa
   </tr>`
 }
 
-/** Page of a dataset: what its rows are, dates, sources and licence, then its tables, and where its files are. */
 export function datasetPage(service: PageService): Resource {
   const { catalog, snapshots, context, writing } = service
   return {

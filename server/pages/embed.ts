@@ -23,14 +23,13 @@ import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
 import { cellPart, unitPart } from './table/grid.ts'
 import { rowsPage, viewOf, withDefaultColumns, withNamedFields, type TableView } from './table/view.ts'
 
-/** Pages for frames of other sites: a chart or some rows, their source, and a link to the whole page. */
+/** Pages for frames of other sites: a chart or some rows, source, and a link to the page. */
 
 const rowsDefault = 10
 
 interface Frame {
   readonly title: string
   readonly main: Html
-  /** Address of the page with everything else. */
   readonly page: string
   readonly facts: string
 }
@@ -67,7 +66,7 @@ interface DescribedFrame {
   readonly frame: (parameters: QueryParameters, signal: () => AbortSignal) => Promise<Frame>
 }
 
-/** Serves frames of one kind, from the current snapshot if theirs is no longer kept. */
+/** Serves the current snapshot if theirs is no longer kept. */
 function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
   service: PageService,
   kind: 'chart' | null,
@@ -197,7 +196,7 @@ function tableFrame(context: PageContext, view: TableView, parameters: QueryPara
   }
 }
 
-/** Describes the frame of a page of this service (https://oembed.com). */
+/** Describes the frame of a page (https://oembed.com). */
 export function oEmbed(
   services: ReadonlyMap<string, PageService>,
   {
@@ -241,7 +240,6 @@ export function oEmbed(
   }
 }
 
-/** Returns the address of the frame of a page; null if it has none. */
 function embeddable(
   url: string,
   { origin, pathname }: URL,

@@ -106,7 +106,6 @@ function distributionPart(
   </details>`
 }
 
-/** Formats the fields as CSV, one field per line; titles and descriptions are in the language of the page. */
 function dictionaryCsv({ table, report }: RequestedTable): string {
   const lines = table.fields.map((field) => {
     const { name, type, precision, scale, title, description, unit, kind } = field
@@ -133,7 +132,6 @@ function dictionaryCsv({ table, report }: RequestedTable): string {
     .join('')
 }
 
-/** Page of the fields of a table: their declaration, and statistics from the ingest. */
 export function fieldsPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields', 'Fields'),
@@ -144,7 +142,6 @@ export function fieldsPage(service: PageService): Resource {
   }
 }
 
-/** The description of fields as CSV. */
 export function dictionaryFile(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/fields.csv', 'Field Dictionary'),

@@ -18,7 +18,6 @@ interface TableFiles {
   readonly table: Table
   readonly manifest: Manifest
   readonly files: readonly StoredFile[]
-  /** Retained earlier snapshots, latest first. */
   readonly earlier: readonly Manifest[]
 }
 
@@ -28,7 +27,6 @@ interface FilesView {
   readonly files: FileAddresses
 }
 
-/** Page of all files of a dataset: how to verify and open them, and earlier versions. */
 export function filesPage(service: PageService): Resource {
   const { catalog, snapshots, context, files } = service
   return {

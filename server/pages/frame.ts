@@ -6,9 +6,8 @@ import { html, markup, partyPart, type Html } from './html.ts'
 import { wordsOf } from '../documents/words/all.ts'
 import type { Words } from '../documents/words/en.ts'
 
-/** Settings and texts of pages in one language. */
 export interface PageContext {
-  /** Hash of the catalog, the language and the public address, used in the cache keys of pages. */
+  /** Hash of catalog, language and public address, for cache keys. */
   readonly name: string
   readonly catalog: CatalogTexts
   /** The catalog in each language. */
@@ -21,16 +20,15 @@ export interface PageContext {
 
 export interface Framed {
   readonly title: string
-  /** Description for search engines. */
   readonly description?: string
   readonly main: Html
-  /** Returns the address of the page in another language; null if one address serves all languages. */
+  /** Null if one address serves all languages. */
   readonly inLanguage: ((language: Language) => string) | null
-  /** True if the page has the search of the service in its content. */
+  /** The content has the search of the service. */
   readonly hasSearch?: boolean
-  /** Breadcrumbs after the home page; absent on pages without breadcrumbs. */
+  /** Breadcrumbs after the home page; absent without any. */
   readonly trail?: readonly Step[]
-  /** Additional script, besides the one that every page loads. */
+  /** Script besides the one that every page loads. */
   readonly script?: Asset
   /** Structured data (schema.org). */
   readonly data?: Readonly<Record<string, unknown>>
@@ -45,7 +43,6 @@ export interface Step {
   readonly address: string
 }
 
-/** Returns the complete document of a page. */
 export function framed(context: PageContext, page: Framed): Html {
   const { catalog, addresses, assets, words } = context
   const { title, description, main, inLanguage, trail, script, data, feed, links } = page

@@ -30,7 +30,6 @@ function rowsOf({ tables }: PublishedDataset): number {
   return tables.reduce((sum, { snapshot }) => sum + snapshot.manifest.rows, 0)
 }
 
-/** Returns the datasets that have data in the order of their names, each with its published tables, largest first. */
 function publishedDatasets({ context, snapshots }: PageService): PublishedDataset[] {
   const datasets = listedDatasets(context.catalog)
   const order = writtenIn(context.words).inOrder(datasets.map(({ name }) => name))
@@ -48,7 +47,6 @@ function publishedDatasets({ context, snapshots }: PageService): PublishedDatase
     .filter(({ tables }) => tables.length > 0)
 }
 
-/** Maximum number of small charts; with more datasets, the last ones have none. */
 const sparksMax = 60
 
 async function sparksOf(
@@ -64,7 +62,6 @@ async function sparksOf(
   return sparks
 }
 
-/** @param theme of the shown datasets; null for all */
 function homeHtml(
   { context, writing }: PageService,
   published: readonly PublishedDataset[],
@@ -211,12 +208,12 @@ function latelyPart(
   </section>`
 }
 
-/** Home page: all datasets, or the tables and values that a search finds. */
+/** All datasets, or the results of a search. */
 export function homePage(service: PageService): Resource {
   return { ...pageAt(service, '', 'Home'), find: ({ target }) => homeFor(service, target) }
 }
 
-/** Answers requests to `/`: browsers get the home page in their language, programs the index of the API. */
+/** Browsers get the home page in their language, programs the index of the API. */
 export function root(
   services: ReadonlyMap<Language, PageService>,
   index: ReturnType<typeof findIndex>,

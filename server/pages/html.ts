@@ -1,7 +1,6 @@
 import type { Originator } from '../../core/catalog/catalog.ts'
 import { escapeMarkup } from '../../core/text.ts'
 
-/** Markup, whose text is escaped. */
 export class Html {
   readonly text: string
 
@@ -12,12 +11,11 @@ export class Html {
 
 type Part = Html | string | number | boolean | null | undefined | readonly Part[]
 
-/** Cache of templates without the indentation that they have in source files. */
+/** Templates without the indentation of source files. */
 const packed = new WeakMap<TemplateStringsArray, readonly string[]>()
 
 /**
- * Builds markup. Interpolated values are escaped, unless they are markup themselves. Arrays are concatenated; null,
- * undefined and booleans produce nothing.
+ * Escapes values, unless they are markup. Concatenates arrays; null, undefined and booleans produce nothing.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
   let texts = packed.get(strings)
@@ -60,12 +58,11 @@ export function markup(text: string): Html {
   return new Html(text)
 }
 
-/** Returns the text of a complete document. */
 export function textOf(document: Html): string {
   return `<!doctype html>\n${document.text}`
 }
 
-/** Returns an untrusted text as an address; null unless it is http or https, since `javascript:` would run code. */
+/** Null unless it is http or https, since `javascript:` would run code. */
 export function safeAddress(text: string): string | null {
   if (!/^https?:\/\/[^\s]+$/i.test(text)) return null
   try {
@@ -75,13 +72,12 @@ export function safeAddress(text: string): string | null {
   }
 }
 
-/** Shows a name with a link, if its address is valid. */
 export function partyPart({ name, url }: Originator): Html {
   const address = url === null ? null : safeAddress(url)
   return address === null ? html`${name}` : html`<a href="${address}" rel="nofollow">${name}</a>`
 }
 
-/** Shows a text to copy; a script adds a button. */
+/** A script adds a button to copy. */
 export function codePart(text: string, words: { readonly copy: string; readonly copied: string }): Html {
   return html`<pre
     tabindex="0"
@@ -89,8 +85,8 @@ export function codePart(text: string, words: { readonly copy: string; readonly 
 }
 
 /**
- * Returns a table that scrolls sideways; on narrow screens, the cells of each row are stacked.
- * @param heads titles of the columns; a title in an array marks a numeric column
+ * Scrolls sideways; on narrow screens, the cells of each row are stacked.
+ * @param heads titles; one in an array marks a numeric column
  */
 export function stackedTable(
   label: string,

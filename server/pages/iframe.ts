@@ -3,15 +3,12 @@ import type { PageContext } from './frame.ts'
 import { codePart, html, type Html } from './html.ts'
 import type { PageService } from './service.ts'
 
-/** Size of a frame on other sites, in pixels. */
 export const [frameWidth, frameHeight] = [640, 600]
 
-/** Line of HTML that shows an address in a frame. */
 export function iframeLine(address: string, title: string, width = frameWidth, height = frameHeight): string {
   return `<iframe src="${escapeMarkup(address)}" title="${escapeMarkup(title)}" width="${width}" height="${height}" style="border:0;max-width:100%" loading="lazy"></iframe>`
 }
 
-/** Shows the line that embeds a page. */
 export function embedPart(
   { words }: PageContext,
   { publicUrl }: PageService,
@@ -26,7 +23,7 @@ export function embedPart(
   </details>`
 }
 
-/** Link with which sites find the frame of a page (https://oembed.com). */
+/** Link by which sites find a frame (https://oembed.com). */
 export function oEmbedLink({ publicUrl, context }: PageService, path: string): Html {
   const address = `${publicUrl.origin}${context.addresses.oEmbed}?url=${encodeURIComponent(publicUrl.origin + path)}`
   return html`<link rel="alternate" type="application/json+oembed" href="${address}" />`

@@ -13,19 +13,16 @@ import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 
 interface JsonView {
   readonly name: string
-  /** Absolute address of the JSON. */
   readonly address: string
   readonly text: string
   /** True if `text` is only the beginning of the JSON. */
   readonly isCut: boolean
 }
 
-/** Maximum number of characters for highlighting, which is slow; longer JSON is shown plain. */
+/** Highlighting is slow; longer JSON is shown plain. */
 const highlightedMax = 500_000
-/** Maximum number of characters shown, with a link to the rest. */
 const jsonShownMax = 2_000_000
 
-/** Shows the JSON of an address for people. */
 export function jsonPage(context: PageContext, { name, address, text, isCut }: JsonView): Html {
   const { words, catalog } = context
   const separator = address.includes('?') ? '&' : '?'
@@ -46,13 +43,10 @@ export function jsonPage(context: PageContext, { name, address, text, isCut }: J
 /** Tokens of JSON; only white space separates them. */
 const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
 
-/**
- * Line break and indentation by nesting depth. Deeper values get no line breaks, since indenting extremely
- * nested JSON would produce a huge page.
- */
+/** Deeper values get no line breaks, since indenting extreme nesting would produce a huge page. */
 const lineStarts = Array.from({ length: 20 }, (_, depth) => `\n${'  '.repeat(depth)}`)
 
-/** Formats JSON as markup, one value per line. Numbers and texts keep their spelling. */
+/** One value per line; numbers and texts keep their spelling. */
 function highlighted(text: string): string {
   const pieces: string[] = []
   let depth = 0
@@ -91,7 +85,7 @@ function addressIn(token: string): string | null {
   return safeAddress(JSON.parse(token) as string)
 }
 
-/** Returns the function that shows JSON responses to browsers as pages, unless the address contains `format=`. */
+/** Shows JSON to browsers as pages, unless the address contains `format=`. */
 export function browsing(runtime: Runtime, contexts: PageContexts): Browse {
   const { publicUrl, responder } = runtime
   return ({ name }, { target, headers }, find) => {
@@ -117,7 +111,7 @@ export function browsingText({ publicUrl }: Runtime, contexts: PageContexts): Br
   }
 }
 
-/** Returns the page context for the language of the browser; null if the client requests JSON. */
+/** Null if the client requests JSON. */
 function pageContextFor(
   contexts: PageContexts,
   target: string,
@@ -160,7 +154,7 @@ function pageOf(
   }
 }
 
-/** Decodes only as much as is shown, to avoid copying large bodies. */
+/** Decodes only as much as is shown. */
 function beginningOf(pieces: Body['pieces']): { readonly text: string; readonly isCut: boolean } {
   const decoder = new TextDecoder()
   let [text, isCut] = ['', false]

@@ -18,28 +18,24 @@ import { trailTo } from './table/tabs.ts'
 
 interface ProblemView {
   readonly code: ProblemCode
-  /** Sentence that says what is wrong and what would be right. */
+  /** Says what is wrong and what would be right. */
   readonly detail: string
   readonly instance: string
   /** Seconds until a retry is worthwhile; null if unknown. */
   readonly retrySeconds: number | null
-  /** Download of the whole table, offered instead of a refused request; null if there is none. */
+  /** Offered instead of a refused request; null if there is none. */
   readonly instead: WholeTable | null
   readonly errors: readonly ParameterError[]
   readonly parameters: readonly (readonly [name: string, text: string])[]
-  /** Address of the current version, if the requested one has expired. */
+  /** Current version, if the requested one has expired. */
   readonly latest: string | null
-  /** True if the address belongs to the API: then the page shows the English details in every language. */
+  /** The API shows English details in every language. */
   readonly isOfApi: boolean
-  /** Dataset and table of the page; null if the address names none. */
+  /** Null if the address names none. */
   readonly dataset: Dataset | null
   readonly table: Table | null
 }
 
-/**
- * Maximum number of inputs in the correction form, so that a long address cannot produce a huge page. Valid
- * queries have fewer conditions.
- */
 const correctedMax = 100
 
 function problemPage(context: PageContext, view: ProblemView): Html {
@@ -78,10 +74,7 @@ function firstPage({ parameters }: ProblemView): string {
   ).toString()
 }
 
-/**
- * Returns whether to show the detail, an English sentence. Errors of the API always show it; pages show it
- * only in English, and not where it is for operators or lists addresses of the API.
- */
+/** The detail is English: pages in other languages hide it, and details for operators. */
 function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
   return isOfApi || (language === 'en' && code !== 'not-published' && !code.startsWith('unknown-'))
 }
@@ -118,7 +111,7 @@ function correctionForm(
     const [title, operator] = [titleFor(parameter), aimOf(parameter)?.operator ?? 'eq']
     return operator === 'eq' || !isOperator(operator) ? title : words.conditions[operator](title, '…')
   }
-  // The form leaves out parameters and names that do not exist, since another value would not correct them.
+  // Unknown parameters are left out, since another value would not correct them.
   const corrected = parameters.filter(
     ([name]) => isOfApi || !errors.some((error) => error.parameter === name && isInVain(error)),
   )
@@ -148,7 +141,6 @@ function isInVain({ reason }: ParameterError): boolean {
   return reason === 'unknown-parameter' || reason === 'not-a-filter' || reason === 'unknown-name'
 }
 
-/** Returns the titles of the filters of a table. */
 function filtersOf(table: Table | null): string[] {
   return (table?.fields ?? []).filter(({ name }) => table?.filters.includes(name)).map(titleOf)
 }
@@ -161,10 +153,7 @@ function insteadPart({ words }: PageContext, { file, duckdb }: WholeTable): Html
     <pre><code>${duckdb}</code></pre>`
 }
 
-/**
- * Returns the function that shows errors as pages, in the language of the address, or else in that of the
- * browser.
- */
+/** Shows errors as pages, in the language of the address or of the browser. */
 export function problemForms(
   contexts: PageContexts,
 ): (target: string, headers: IncomingHttpHeaders) => ProblemForm {

@@ -9,20 +9,19 @@ import { coverageOf, plausibleCollection } from './coverage.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 
-/** A published table, with its dates and report. */
+/** Dates and report of a table. */
 export interface TableProvenance {
   readonly table: Table
   readonly manifest: Manifest
   readonly report: SnapshotReport | null
-  /** Latest check of the source without a new snapshot; null if unknown. */
+  /** Latest check without a new snapshot; null if unknown. */
   readonly lastCheck: SourceCheck | null
 }
 
 const dayMs = 86_400_000
-/** Maximum number of rejects shown of each table; its report has more. */
 const rejectsMax = 10
 
-/** Compares the declared frequency of a dataset, or that of all its tables, with its dates. */
+/** Compares the declared frequency of a dataset with its dates. */
 export function freshnessPart(
   { words }: PageContext,
   dataset: Dataset,
@@ -44,7 +43,7 @@ export function freshnessPart(
   ${span !== null && ageMs > 2 * span && html`<strong class="late">${words.late(count(Math.floor(ageMs / dayMs)))}</strong>`}`
 }
 
-/** Shows the dates of each table, and the findings of the ingest. */
+/** Dates of each table, and findings of the ingest. */
 export function provenancePart(context: PageContext, tables: readonly TableProvenance[]): Html | null {
   if (tables.length === 0) return null
   const { words } = context
@@ -60,7 +59,6 @@ export function provenancePart(context: PageContext, tables: readonly TableProve
   </section>`
 }
 
-/** Returns whether rows differ from those of the previous snapshot. */
 export function hasChangedRows({ changes: [latest] = [] }: Manifest): boolean {
   return latest !== undefined && latest.added + latest.removed + latest.changed > 0
 }
@@ -93,7 +91,6 @@ function truthLine(
   </tr>`
 }
 
-/** Shows when the rows last changed. Older manifests do not record that. */
 function changedPart(words: PageContext['words'], { changed_at: changed, previous }: Manifest): Html {
   if (changed !== undefined) return dayPart(words, changed)
   return html`${previous === null ? words.notChanged : '–'}`

@@ -14,7 +14,6 @@ interface ReferenceView {
   readonly title: string
   readonly document: Json
   readonly address: string
-  /** Links to the reference pages of tables, which the document omits. */
   readonly tableLinks: readonly { readonly name: string; readonly address: string }[]
   readonly inLanguage: Framed['inLanguage']
   readonly trail: NonNullable<Framed['trail']>
@@ -189,7 +188,6 @@ function inline(text: string): Html {
 
 const unescaped = (text: string): string => text.replaceAll(/\\(.)/g, '$1')
 
-/** Reference of the service, without parameters of single tables. */
 export function referencePage(service: PageService): Resource {
   const { catalog, context, writing } = service
   const { addresses, language, words } = context
@@ -215,7 +213,6 @@ export function referencePage(service: PageService): Resource {
   }
 }
 
-/** Reference of a table. */
 export function tableReferencePage(service: PageService): Resource {
   const { context, writing, snapshots } = service
   const { addresses, words } = context

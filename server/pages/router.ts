@@ -42,7 +42,6 @@ const pages = [
 ]
 const files = [citationFile, dictionaryFile, chartFile, workbookFile]
 
-/** Routes of all pages, in each language. */
 export function pagesRouter(service: Runtime, contexts: PageContexts, serving: Serving): Router {
   const writing = writingOf(service.catalog, service.publicUrl)
   const router = express.Router({ caseSensitive: true, strict: true })

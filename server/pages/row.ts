@@ -23,9 +23,9 @@ interface RowView {
   /** Number from 1, in the order of the table. */
   readonly number: number
   readonly count: number
-  /** Values of the fields in declared order. */
+  /** Values in declared order. */
   readonly values: readonly (string | null)[]
-  /** Address of the changes of the row; null for a table without a key. */
+  /** Changes of the row; null for a table without a key. */
   readonly history: string | null
 }
 
@@ -79,7 +79,6 @@ function valuePart({ words }: PageContext, field: Field, value: string | null): 
   return html`<span class="whole" dir="auto">${text}</span>`
 }
 
-/** Writes currencies before amounts, and other units after them. */
 function withUnit(text: string, unit: string | null): string {
   if (unit === null) return text
   return /[$€£]$/.test(unit) ? `${unit}\u00A0${text}` : `${text} ${unit}`
@@ -97,7 +96,7 @@ function historyOf(
   return withQuery(rowAddresses(service).history(dataset, table), new Map(parameters), 1)
 }
 
-/** Page of one row, by its number in a snapshot: a field per line, with its meaning. */
+/** One row, by its number in a snapshot: a field per line, with its meaning. */
 export function rowPage(service: PageService): Resource {
   const { context } = service
   return {

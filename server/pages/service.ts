@@ -37,24 +37,21 @@ const strict = [
   "frame-ancestors 'none'",
 ]
 
-/** Content-Security-Policy of pages: only our scripts, styles and data, no frames, no forms to other sites. */
+/** Our scripts, styles and data; no frames, no forms to other sites. */
 export const pagePolicy = [...strict, "connect-src 'self'"].join('; ')
 
-/** Content-Security-Policy of the SQL page, which has a worker. */
 export const consolePolicy = `${pagePolicy}; worker-src 'self'`
 
-/** Content-Security-Policy of pages that other sites may show in a frame. */
+/** Other sites may show these pages in a frame. */
 export const embedPolicy = strict
   .map((rule) => rule.replace("frame-ancestors 'none'", 'frame-ancestors *'))
   .join('; ')
 
-/** Services of the pages in one language. */
 export interface PageService extends Omit<Runtime, 'catalog'> {
   /** Catalog in the language of the pages. */
   readonly catalog: CatalogTexts
   readonly context: PageContext
   readonly files: FileAddresses
-  /** Catalog and addresses for writing machine-readable documents. */
   readonly writing: Writing
 }
 
@@ -62,7 +59,6 @@ export function pageService(context: PageContext, service: Runtime, writing: Wri
   return { ...service, catalog: context.catalog, context, files: writing.files, writing }
 }
 
-/** Settings of pages by language. */
 export type PageContexts = ReadonlyMap<Language, PageContext>
 
 export function contextsOf(catalog: Catalog, publicUrl: URL): PageContexts {
@@ -87,7 +83,7 @@ export function contextFor(contexts: PageContexts, language: Language): PageCont
   return context
 }
 
-/** Returns the API addresses of rows, in the family that pages link to. */
+/** Addresses in the family that pages link to. */
 export function rowAddresses({ catalog, publicUrl }: Pick<PageService, 'catalog' | 'publicUrl'>): Addresses {
   return addressesOf(mainFamily(catalog, publicUrl), publicUrl)
 }
@@ -108,15 +104,13 @@ export function pageAt({ context, catalog }: PageService, below: string, name: s
 export interface RequestedTable {
   readonly dataset: Dataset
   readonly table: Table
-  /** Manifest of the current snapshot; null if nothing is published. */
   readonly manifest: Manifest | null
   /** Its report; null if unknown. */
   readonly report: SnapshotReport | null
-  /** Cache key of the current snapshot. */
   readonly key: readonly unknown[]
 }
 
-/** Finds the table in the path of a request, and refuses query parameters. */
+/** Refuses query parameters. */
 export function requestedTable(
   { catalog, snapshots }: PageService,
   { params, target }: ResourceRequest,
@@ -129,10 +123,7 @@ export function requestedTable(
   return { dataset, table, manifest: snapshot?.manifest ?? null, report: snapshot?.report ?? null, key }
 }
 
-/**
- * Describes an HTML response, except for its body.
- * @param key identifies the content of the page within its language
- */
+/** @param key identifies the content of the page within its language */
 export function named(
   { context, freshness }: Pick<PageService, 'context' | 'freshness'>,
   key: readonly unknown[],
@@ -151,7 +142,6 @@ export function webPage(service: PageService, key: readonly unknown[], page: () 
   return { ...named(service, key), body: () => timed(() => textOf(page())) }
 }
 
-/** Describes a page whose data must be awaited. */
 export function webPageOf<T>(
   service: PageService,
   key: readonly unknown[],
@@ -165,7 +155,6 @@ export function webPageOf<T>(
   return { ...named(service, key), body }
 }
 
-/** Describes a file of a page, built from the catalog and the snapshots. */
 export function textFile(
   service: PageService,
   key: readonly unknown[],

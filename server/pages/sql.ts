@@ -27,16 +27,16 @@ interface Engine {
 
 interface SqlView extends QueryView {
   readonly count: number
-  /** Path of the rows as an Arrow stream. It has no origin, since the page may fetch only from its own. */
+  /** Rows as an Arrow stream, without origin, since the page may fetch only from its own. */
   readonly rowsAddress: string
-  /** Addresses of DuckDB for browsers: its worker and its module; null if it is not installed. */
+  /** Null if DuckDB for browsers is not installed. */
   readonly engine: Engine | null
 }
 
-/** Maximum size of the rows that a browser receives, in bytes, as estimated by `bytesPerRow`. */
+/** Size of the rows that a browser receives, as estimated by `bytesPerRow`. */
 const sqlBytesMax = 200_000_000
 
-/** Estimates the size of a row in Arrow, in bytes: its texts, and eight bytes for each value. */
+/** Estimates Arrow: texts, and eight bytes for each value. */
 function bytesPerRow({ table, snapshot: { manifest } }: QueryView, fields: number): number {
   const share = fields / table.fields.length
   return 8 * fields + share * (manifest.textBytes / Math.max(1, manifest.rows))
@@ -137,7 +137,6 @@ function examplesOf({ words }: PageContext, { table, snapshot, query }: SqlView)
   ]
 }
 
-/** SQL: a condition that leaves out rows which are totals of others, unless the query chooses among them. */
 function partsOnly({ totals }: Table, { conditions: chosen }: RowQuery): string {
   const free = [...totals].filter(([name]) => chosen.every(({ field }) => field.name !== name))
   const conditions = free.map(([name, value]) => `${quotedName(name)} <> ${quotedText(value)}`)
@@ -192,7 +191,7 @@ function parseSqlQuery(table: Table, target: string): RowQuery {
   return parseRowQuery(table, target, ['format', 'page', 'page_size'])
 }
 
-/** Page for SQL on the rows of a query, which runs in the browser; the service never sees the SQL. */
+/** Runs SQL in the browser; the service never sees it. */
 export function sqlPage(service: PageService): Resource {
   const { context, engine, pageBytesMax, publicUrl } = service
   return {

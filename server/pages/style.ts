@@ -1,7 +1,7 @@
 import { backgrounds, type Colours } from '../../core/catalog/colours.ts'
 import { chartRules } from './chart/svg/svg.ts'
 
-/** The stylesheet: variables, general rules, and rules for narrow screens, animation and print. */
+/** Variables, general rules, and rules for narrow screens, animation and print. */
 export function style({ light, dark }: Colours): string {
   return `${tokens(light, dark)}${rules}${chartRules}\n${otherMedia}`
 }

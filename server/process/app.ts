@@ -32,7 +32,7 @@ import { tableExport } from '../routes/table-export.ts'
 import { tableDetail } from '../routes/table-detail.ts'
 import { tableRows } from '../routes/table-rows.ts'
 
-/** Creates the request handler of a catalog. It opens nothing: `runtime` contains all open resources. */
+/** Opens nothing: `runtime` contains all open resources. */
 export function createApp(runtime: Runtime): RequestListener {
   const { catalog, publicUrl, client, limiter, log, meter } = runtime
   const logRequest = logRequests(log, client, meter)
@@ -133,13 +133,8 @@ function routes(
   return app
 }
 
-/** Maximum wait for all tables to be loaded, for requests that name no dataset. */
 const loadingMs = 2000
 
-/**
- * Waits until the tables that a request needs are loaded: those in its path, or else all of them.
- * @throws Problem starting
- */
 async function loading(
   { catalog, snapshots, readiness }: Runtime,
   { url = '' }: IncomingMessage,
@@ -163,10 +158,7 @@ function isProbe({ url = '' }: IncomingMessage): boolean {
 
 type SendProblem = (error: unknown, res: ServerResponse) => void
 
-/**
- * Returns the error handler. It never throws, so that one failed response cannot end the process. Browsers
- * get a page; programs get JSON.
- */
+/** Never throws, so that a failed response cannot end the process. Browsers get a page; programs get JSON. */
 function problemSender(contexts: PageContexts, log: Log, meter: Meter | null): SendProblem {
   const formFor = problemForms(contexts)
   const write = async (error: unknown, res: ServerResponse): Promise<void> => {

@@ -20,7 +20,7 @@ import { SelectionCache } from '../table/selection/selection-cache.ts'
 import type { Resources } from './resources.ts'
 import { openCounts, type Counting } from './workers/counts.ts'
 
-/** The services of a catalog, and what a next catalog takes over. */
+/** Services of a catalog, and what a next catalog reuses. */
 export interface BuiltRuntime {
   readonly runtime: Runtime
   readonly selectionCache: SelectionCache
@@ -36,7 +36,7 @@ interface Limits {
 let number = 0
 
 /**
- * Builds the services that answer requests with a catalog. No table is loaded yet.
+ * Builds services without loading a table.
  * @param before of the catalog that this one replaces; null for the first one
  */
 export async function buildRuntime(
@@ -89,7 +89,7 @@ export async function buildRuntime(
   return { runtime, selectionCache, limits }
 }
 
-/** The next catalogs keep this function with their limits, so it must not keep the objects of one. */
+/** The next catalogs keep this function, so it must not keep the objects of one. */
 function clientWith({
   settings,
   log,
@@ -102,7 +102,7 @@ function clientWith({
   })
 }
 
-/** Reuses the counts of the previous catalog if the limits are equal, so that a reload does not reset usage. */
+/** Reuses counts of equal limits, so that a reload does not reset usage. */
 async function limitsOf(
   { settings, worker, log }: Resources,
   catalog: Catalog,

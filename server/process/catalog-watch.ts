@@ -4,10 +4,9 @@ import { loadCatalog, ParsedFiles } from '../../core/catalog/load.ts'
 import { messageOf, StartError } from '../../core/errors.ts'
 import type { Log } from '../base/log.ts'
 
-/** Message for clients; the log has the faults. */
 const catalogFault = 'the current catalog has errors, which are in the log; the previous one is used'
 
-/** Reloads the catalog when its files change, or on request. */
+/** Reloads the catalog on changes, or on request. */
 export class CatalogWatch {
   readonly #file: string
   readonly #log: Log
@@ -18,7 +17,6 @@ export class CatalogWatch {
   #fault: string | null = null
   #lastReload: Promise<unknown> = Promise.resolve()
 
-  /** @param switchCatalog switches to another catalog */
   constructor(file: string, catalog: Catalog, log: Log, switchCatalog: (catalog: Catalog) => Promise<void>) {
     this.#file = file
     this.#hash = catalog.hash
@@ -26,15 +24,14 @@ export class CatalogWatch {
     this.#switchCatalog = switchCatalog
   }
 
-  /** Returns why the latest catalog is not served; null if it is. */
+  /** Null if the latest catalog is served. */
   get fault(): string | null {
     return this.#fault
   }
 
   /**
-   * @param everyMs interval of checks; 0 for never
-   * @param version version of the files before the current catalog was read, so that later changes are
-   *   noticed
+   * @param everyMs 0 for never
+   * @param version of the files before the current catalog was read, so that later changes are noticed
    */
   begin(everyMs: number, version: string | null): void {
     const { signal } = this.#stop
@@ -43,14 +40,14 @@ export class CatalogWatch {
     })
   }
 
-  /** Stops watching, and waits until no catalog is being loaded. */
+  /** Waits until no catalog is being loaded. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#lastReload
   }
 
   /**
-   * Reloads the catalog, one call after another. Errors are logged instead of thrown.
+   * One call after another; errors are logged.
    * @returns false if a retry may succeed without a change of the files
    */
   async reload(): Promise<boolean> {
@@ -64,7 +61,6 @@ export class CatalogWatch {
     return result
   }
 
-  /** @returns as `reload` does */
   async #reload(): Promise<boolean> {
     if (this.#stop.signal.aborted) return true
     try {

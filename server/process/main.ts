@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { readSettings, workerShare } from '../../core/settings/read.ts'
 import { logFatal } from '../base/log.ts'
 
-/** Starts one process that serves, or a primary with several workers. */
+/** Starts one process that serves, or a primary with workers. */
 process.on('uncaughtException', fail)
 try {
   const settings = readSettings(process.env)

@@ -15,13 +15,11 @@ interface Publication {
   readonly fitted: FittedCatalog
   readonly built: BuiltRuntime
   readonly app: RequestListener
-  /** Loads every table, and then follows newly published snapshots. */
+  /** Loads every table, then follows new snapshots. */
   readonly load: () => Promise<void>
-  /** Stops background work; running requests are finished. */
   readonly retire: (end: { readonly successor: Publication | null }) => void
 }
 
-/** Time after which the temporary files of a replaced catalog are deleted. */
 const scratchGraceMs = 600_000
 
 /** @param before the publication that this one replaces; null at the start of the process */
@@ -67,15 +65,11 @@ export async function publishCatalog(
   }
 }
 
-/** Removes temporary files of a replaced catalog when no request can need them. */
 function removeLater(scratch: string): void {
   setTimeout(() => void rm(scratch, { recursive: true, force: true }), scratchGraceMs).unref()
 }
 
-/**
- * Warns about tables published by an earlier version of Acervo. Without a row store, DuckDB reads their
- * pages, which is slower.
- */
+/** Tables of earlier versions have no row store, so DuckDB reads their pages more slowly. */
 function warnOfOlder(tables: readonly Table[], snapshots: Snapshots, log: Log): void {
   const older = tables.filter((table) => {
     const manifest = snapshots.current(table)?.manifest

@@ -12,28 +12,25 @@ import { FinishedExports } from '../table/representations/finished-exports.ts'
 import type { Worker } from './workers/worker.ts'
 
 interface GivenResources {
-  /** Settings of this process; a worker has its share of divided ones. */
+  /** A worker has its share of divided ones. */
   readonly settings: ProcessSettings
   readonly store: Store
-  /** Null if no ClickHouse is configured. */
+  /** Null if not configured. */
   readonly clickHouse: ClickHouse | null
   readonly log: Log
   readonly worker: Worker | null
   /** Null if metrics are off. */
   readonly meter: Meter | null
-  /** Folder for temporary files. */
   readonly spill: string
-  /** Returns why the latest catalog is not served; null if it is. */
+  /** Null if the latest catalog is served. */
   readonly catalogFault: () => string | null
-  /** See `TablesContext`. */
   readonly onOtherFields: (id: string, manifest: Manifest) => boolean
 }
 
-/** Resources that live as long as the process, across catalogs. */
+/** Live as long as the process, across catalogs. */
 export interface Resources extends GivenResources {
-  /** Connections for pages. */
   readonly pool: Pool
-  /** Connections for scans, so that no page waits for them. */
+  /** No page waits for scans. */
   readonly scanPool: Pool
   readonly memory: MemoryGate
   readonly sendBudget: SendBudget
@@ -43,7 +40,6 @@ export interface Resources extends GivenResources {
 }
 
 /**
- * Opens the resources of a process.
  * @param pages database for pages
  * @param scans another one for scans, so that no page waits for them
  */

@@ -7,8 +7,7 @@ import { printUrl } from './print-url.ts'
 import { thisWorker } from './workers/worker.ts'
 
 /**
- * Runs a server process: opens the port first and then the service behind it, and finishes running responses
- * before it stops.
+ * Opens the port first, then the service behind it; finishes running responses before it stops.
  * @param settings of this process; a worker has its share of divided ones
  */
 export async function serve(settings: ProcessSettings): Promise<void> {
@@ -28,8 +27,8 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   // While other workers serve, a new worker accepts no request before it can answer.
   const isRelieving = worker?.isRelieving === true
   let listening = null as Listening | null
-  // Import after listening: loading these modules takes most of the start-up time. They load synchronously, so
-  // signals that arrive meanwhile need the handlers below.
+  // Loading these modules takes most of the start-up time, and is synchronous, so signals need the handlers
+  // below.
   const listenThenOpenService = async () => {
     if (!isRelieving) listening = await listenNow()
     const { openService } = await import('./service.ts')

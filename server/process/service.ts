@@ -24,35 +24,29 @@ import type { Log } from '../base/log.ts'
 import type { Worker } from './workers/worker.ts'
 
 /**
- * Threads per query. DuckDB reads a page from one row group, which only one thread can do. A second one would
- * use a fifth more CPU without any gain. Different queries run in parallel anyway.
+ * DuckDB reads a page from one row group, with one thread. A second would use a fifth more CPU without gain.
  */
 const queryThreads = 1
-/**
- * DuckDB optimizers for pages. Queries for pages are so simple that all other optimizers change nothing, but
- * would take a tenth of the time.
- */
+/** Other optimizers change nothing on simple queries, but take a tenth of the time. */
 const optimizersOfPages = ['expression_rewriter', 'filter_pushdown', 'in_clause', 'unused_columns']
 
-/** Interval of attempts to fit a catalog to the published tables. */
 const refitAgainMs = 5000
 
-/** The service of a process, without its connections. */
+/** Service without its connections. */
 export interface Service {
-  /** Loads every table once; from then on no request waits. */
   readonly load: () => Promise<void>
-  /** Reloads the catalog, and serves it if it is new and valid. */
+  /** Serves a new and valid catalog. */
   readonly reload: () => Promise<void>
-  /** Returns the addresses of lists of datasets, and the number of served tables. */
+  /** Addresses of lists of datasets, and number of tables. */
   readonly served: () => { readonly datasets: readonly string[]; readonly tables: number }
   readonly stopping: () => void
-  /** Closes everything after the last request. */
+  /** Called after the last request. */
   readonly close: () => Promise<void>
 }
 
 /**
  * @param settings of this process; a worker has its share of divided ones
- * @param gate gate that passes requests to the app of the current catalog
+ * @param gate passes requests to the app of the current catalog
  * @param connections returns the number of open connections
  */
 export async function openService(

@@ -2,7 +2,6 @@ import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import type { WatchdogData } from './watchdog.ts'
 
-/** Runs in the thread that `startWatchdog` starts. */
 const { beats, stuckSeconds } = workerData as WatchdogData
 const counter = new Int32Array(beats)
 let [lastCount, missed] = [-1, 0]

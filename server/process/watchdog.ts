@@ -2,20 +2,18 @@ import inspector from 'node:inspector'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../base/log.ts'
 
-/** Maximum time for which the event loop may be blocked, in seconds. */
 const stuckSeconds = 10
 
-/** Data of the watching thread. */
 export interface WatchdogData {
-  /** Counter that the event loop increments once a second. */
+  /** The event loop increments it once a second. */
   readonly beats: SharedArrayBuffer
   readonly stuckSeconds: number
 }
 
 /**
- * Kills this process, after a log line, if its event loop is stuck for too long; the supervisor or the
- * primary then starts another. The watchdog thread counts its own ticks without a beat, not the elapsed
- * time, so that a suspended process does not look stuck. Does nothing under a debugger.
+ * Kills this process, after a log line, if its event loop is stuck; the supervisor or primary starts another.
+ * The thread counts its own ticks without a beat, so that a suspended process does not look stuck. Does
+ * nothing under a debugger.
  */
 export function startWatchdog(log: Pick<Log, 'warn'>, seconds = stuckSeconds): void {
   if (inspector.url() !== undefined) return

@@ -37,33 +37,30 @@ import {
 import { operatorsOf, type Operator } from './operators.ts'
 import { parseWords } from './search-terms.ts'
 
-/** Which groups of rows are requested, and in which order. */
 export interface Aggregation {
-  /** Selects the rows to group. */
   readonly filter: RowFilter
   readonly terms: readonly Term[]
   readonly measures: readonly Measure[]
-  /** Conditions on measures that every group satisfies; their fields are columns of the measures. */
+  /** Conditions on measures; their fields are columns of the measures. */
   readonly conditions: readonly Condition[]
-  /** Order of the groups by names of terms and measures; ties by the terms. */
+  /** Names of terms and measures; ties by the terms. */
   readonly ordering: readonly OrderKey[]
 }
 
-/** A parsed query for groups of the rows of a table. */
 export type AggregateQuery = Aggregation &
   Pick<RowQuery, 'page' | 'pageSize' | 'snapshot' | 'format' | 'parameters'> & {
     /** Canonical parameters that select the rows to group. */
     readonly rowParameters: QueryParameters
   }
 
-/** Operators of conditions on measures; a range is what `eq` means for a month. */
+/** Operators on measures; a range is what `eq` means for a month. */
 const groupOperators: ReadonlySet<Operator> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'range'])
 
-/** Limits of a query: each term and measure adds to its cost. */
+/** Each term and measure adds to the cost. */
 export const termsMax = 4
 export const measuresMax = 20
 
-/** Parameters of aggregates that are no conditions, and their descriptions. */
+/** Parameters that are no conditions. */
 export const aggregateParameterRows = {
   group: `up to ${termsMax} fields, or parts of dates, separated by commas; without any, all rows form one group`,
   measure: `up to ${measuresMax} measures, separated by commas; \`rows\` by default`,
@@ -155,7 +152,7 @@ function isOfRows(table: Table, name: string): boolean {
 
 interface GroupTarget {
   readonly measure: Measure
-  /** Operator as written; null if the parameter has only the name of the measure. */
+  /** Operator as written; null if the parameter is the measure alone. */
   readonly operator: string | null
 }
 
@@ -222,10 +219,9 @@ function parseNames<T extends { readonly name: string }>(
   return parsedItems
 }
 
-/** Types whose values form no groups. */
 const ungrouped: ReadonlySet<string> = new Set(['json', 'list', 'point'])
 
-/** Returns all terms of a table: fields whose values form groups, and parts of their dates. */
+/** Fields whose values form groups, and parts of their dates. */
 export function termsOf(table: Table): Term[] {
   return table.fields
     .filter(({ type }) => !ungrouped.has(type))

@@ -2,19 +2,19 @@ import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { Invalid, InvalidQuery, type ParameterError } from './errors.ts'
 import { parametersOf, parseSnapshot, repeatedParameter, type QueryParameters } from './parameters.ts'
 
-/** Parameters of a query for changes, besides those of its rows. */
+/** Parameters besides those of the rows. */
 export const changesParameterRows = {
   since: 'id of the earlier snapshot; default is the one before the later snapshot',
   to: '`current`, or the id of the later snapshot; default is the current one',
 } as const
 
-/** The two snapshots of a query for changes, and the rest of the query. */
+/** Two snapshots, and the rest of the query. */
 export interface ChangesTarget {
   /** Null for the snapshot before the later one. */
   readonly since: SnapshotId | null
   /** Null for the current one. */
   readonly to: SnapshotId | null
-  /** Path and query without these parameters. */
+  /** Target without these parameters. */
   readonly target: string
 }
 
@@ -52,8 +52,8 @@ export function parseChangesTarget(target: string): ChangesTarget {
 }
 
 /**
- * Writes conditions on fields that are called like a parameter with their operator, such as `to__eq`, so that both can be
- * in one address.
+ * Conditions on fields called like a parameter get their operator, such as `to__eq`, so that one address has
+ * both.
  */
 export function besideParameters(parameters: QueryParameters, reserved: readonly string[]): QueryParameters {
   return new Map(

@@ -22,34 +22,30 @@ import {
 } from './operators.ts'
 import { readTruth } from '../../core/catalog/types/bool.ts'
 
-/** A condition on the value of a field. */
 export interface Condition {
-  /** A field, or a part of its dates. */
+  /** Field, or a part of its dates. */
   readonly field: Term
   readonly operator: Operator
   /**
-   * Operands in canonical form. `in` has sorted, unique values, `isnull` has true or false, and `ne` has one
-   * value, or the first and the last of an excluded range.
+   * Canonical operands. `in` has sorted, unique values, `isnull` true or false, and `ne` one value, or the
+   * ends of an excluded range.
    */
   readonly values: readonly string[]
-  /** Text of an `in` with commas and no quotes, which may be a single value that contains commas. */
+  /** Text of an `in` with commas and no quotes, which may be one value. */
   readonly unquoted?: string
 }
 
-/** Operand for the empty text, since empty parameters are ignored. */
 const emptyText = '""'
 
-/** Maximum number of values of an `in`. */
 export const listLengthMax = 500
 
-/** A field and an operator, as the name of a parameter states them. */
 export interface Target {
   readonly field: Term
-  /** Operator as written, perhaps unknown; null if the parameter has only the name of the field. */
+  /** Operator as written, perhaps unknown; null if the parameter is the field alone. */
   readonly operator: string | null
 }
 
-/** Returns the field and operator that a parameter names; null if it names no field of the table. */
+/** Null if a parameter names no field. */
 export function targetOf(table: Table, parameter: string): Target | null {
   const fieldNamed = (name: string): Field | undefined => table.fields.find((field) => field.name === name)
   const exactField = fieldNamed(parameter)
@@ -68,7 +64,7 @@ export function targetOf(table: Table, parameter: string): Target | null {
   return part === undefined ? null : { field: part, operator: last }
 }
 
-/** Returns whether the type of the field has the operator. */
+/** Tells whether the type of the field has the operator. */
 export function isAllowed({ field, operator }: Target): boolean {
   return operator === null || operatorsOf(field).some((name) => name === operator)
 }
@@ -103,13 +99,12 @@ export function parseCondition(
   return parseValues(field, operator, text)
 }
 
-/** Parses the operand of a condition. */
 export function parseValues(field: Term, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
   switch (operatorRow(operator).operandKind) {
     case 'value': {
       if (periodUnit(field) !== null) return periodCondition(field, operator, text)
-      // Use NFC, as nearly all sources do, since texts are compared by code point. Equality tries all forms
+      // Nearly all sources use NFC, and texts are compared by code point. Equality tries all forms
       // (`equalValues`).
       const isEqual = operator === 'eq' || operator === 'ne'
       const value =
@@ -152,7 +147,7 @@ export function parseValues(field: Term, operator: Operator, text: string): Cond
   }
 }
 
-/** Parses a box: west, south, east, north. West is greater than east if the box crosses the antimeridian. */
+/** West, south, east, north; west is greater than east across the antimeridian. */
 function parseBox(text: string): string[] | null {
   const texts = text.split(',').map((part) => part.trim())
   if (texts.length !== 4 || !texts.every((part) => /^[+-]?\d{1,3}(\.\d{0,20})?$/.test(part))) return null
@@ -210,7 +205,7 @@ function valuesOf(field: Term, operator: Operator, text: string): readonly strin
   return period.first < period.last && unit === 'day' ? daysIn(period) : null
 }
 
-/** Returns a comparison with a date or moment; a year or month means all of its days. */
+/** A year or month means all of its days. */
 function periodCondition(field: Field, operator: Operator, text: string): Condition | Invalid {
   const period = parsePeriod(field, text)
   const name = parameterOf(field, operator)
@@ -227,10 +222,6 @@ function periodCondition(field: Field, operator: Operator, text: string): Condit
     : { field, operator: 'range', values: [first, last] }
 }
 
-/**
- * Returns the type that an operand must have, for error messages; undefined for texts, which only have a
- * maximum length.
- */
 function operandType(field: Term): FieldType | undefined {
   if (periodUnit(field) === 'day') return 'date'
   return isText(field) || field.part !== undefined ? undefined : field.type
@@ -245,17 +236,14 @@ function expectedOperand(field: Term): string {
 }
 
 /**
- * Returns unquoted lists, each of which may mean a single value. Cache keys contain them, since such a list
- * may be refused where a quoted one is answered.
+ * Unquoted lists may mean a single value, and be refused where a quoted one is answered; so cache keys have
+ * them.
  */
 export function unquotedIn({ conditions }: { readonly conditions: readonly Condition[] }): string[] {
   return conditions.flatMap(({ unquoted }) => unquoted ?? [])
 }
 
-/**
- * Returns conditions on fields that hold where conditions on their parts do, for indexes and statistics of the
- * fields.
- */
+/** Conditions on fields that follow from those on their parts, for indexes and statistics. */
 export function impliedBy({ field, operator, values }: Condition): Condition[] {
   const days = daysOfPart(field, values)
   const base = baseOf(field)
@@ -287,7 +275,6 @@ export function haveSameParameter(a: Condition, b: Condition): boolean {
   return a.field === b.field && a.operator === b.operator
 }
 
-/** Returns the canonical parameter of a condition. */
 export function parameterFor(
   { field, operator, values, unquoted }: Condition,
   isReserved: (name: string) => boolean,
@@ -302,8 +289,7 @@ export function parameterFor(
       emptyText,
     ]
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
-  // Use `<field>__eq` for fields with the name of a parameter, and for the text `None`: `<field>=None` would
-  // mean null.
+  // `<field>__eq` serves fields called like a parameter, and the text `None`: `<field>=None` means null.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isPlain ? field.name : parameterOf(field, operator)
   // Without quotes the whole list could be read as a single value.
@@ -315,7 +301,7 @@ export function parameterFor(
   ]
 }
 
-/** Returns whether any text can be a value; not so for parts such as months, although their type is string. */
+/** False for parts such as months, although their type is string. */
 function isText({ type, part }: Term): boolean {
   return typeRow(type).isText && part === undefined
 }
@@ -324,10 +310,7 @@ function parameterOf(field: Field, operator: Operator): string {
   return `${field.name}__${operator}`
 }
 
-/**
- * Returns whether a text consists of accents only. Folding removes them all, and every text contains the
- * empty text.
- */
+/** Folding removes accents, and every text contains the empty text. */
 export function foldsToNothing(text: string): boolean {
   return /^\p{M}*$/u.test(text.normalize('NFD'))
 }

@@ -4,21 +4,20 @@ import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import { dateOf } from '../../core/catalog/types/date.ts'
 
 /**
- * Parts of dates: `date__month=2020-05` is a condition on the month of each value of `date`. A part is a field of
- * its own, whose values derive from those of another one.
+ * Parts of dates: `date__month=2020-05` is a condition on the month of `date`. A part is a field whose values
+ * derive from another one.
  */
 
 interface DatePartRow {
   readonly type: FieldType
-  /** Describes valid operands, as the end of a sentence. */
+  /** Describes valid operands at the end of a sentence. */
   readonly expects: string
-  /** JSON Schema of an operand. */
   readonly schema: Readonly<Record<string, unknown>>
-  /** Returns the part of a day such as `2020-05-01`. */
+  /** @param day such as `2020-05-01` */
   readonly partOf: (day: string) => string
   /** SQL of DuckDB: the part of a DATE. */
   readonly sql: (day: string) => string
-  /** Returns the first and the last day with a part, in canonical form; null if there is none, or many spans. */
+  /** Days of a part, in canonical form; null if there is none, or many spans. */
   readonly days: (part: string) => readonly [first: string, last: string] | null
 }
 
@@ -31,7 +30,7 @@ function weekdayOf(day: string): number {
   return ((new Date(timeOfDay(day)).getUTCDay() + 6) % 7) + 1
 }
 
-/** Returns the week by ISO 8601, which belongs to the year of its Thursday. */
+/** ISO 8601: a week belongs to the year of its Thursday. */
 function weekOf(day: string): string {
   const thursday = timeOfDay(day) + (4 - weekdayOf(day)) * dayMs
   const year = dayOfTime(thursday).slice(0, 4)
@@ -55,7 +54,6 @@ function daysOfMonths(year: string, first: number, last: number): [string, strin
   return [from, dayOfTime(next.setUTCMonth(next.getUTCMonth() + 1) - dayMs)]
 }
 
-/** RE2 pattern of a year; not 0000. */
 const years = '([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])'
 const pattern = (text: string): { type: 'string'; pattern: string } => ({ type: 'string', pattern: text })
 
@@ -121,7 +119,7 @@ export type DatePart = keyof typeof rows
 
 export const dateParts: readonly DatePart[] = datePartNames
 
-/** A field, or a part of the dates of a field. */
+/** Field, or a part of its dates. */
 export type Term = Field & { readonly part?: { readonly base: Field; readonly name: DatePart } }
 
 function isDay(text: string): boolean {
@@ -133,14 +131,14 @@ function allPartsOf({ type, kind }: Pick<Field, 'type' | 'kind'>): readonly Date
   return isDated ? dateParts : []
 }
 
-/** Returns the parts of a field of a table, except those with the name of another field. */
+/** Except parts named like another field. */
 export function partsOf({ fields }: Pick<Table, 'fields'>, field: Field): readonly DatePart[] {
   return allPartsOf(field).filter((part) => fields.every(({ name }) => name !== `${field.name}__${part}`))
 }
 
 const terms = new WeakMap<Field, ReadonlyMap<DatePart, Term>>()
 
-/** Returns a part of a field by its name, such as `date__month`; undefined if the field has no such part. */
+/** Undefined if the field has no part `date__month`, for example. */
 export function partTerm(base: Field, name: string): Term | undefined {
   const part = allPartsOf(base).find((candidate) => candidate === name)
   if (part === undefined) return undefined
@@ -166,12 +164,12 @@ function rowOf({ part }: Term): DatePartRow | null {
   return part === undefined ? null : rows[part.name]
 }
 
-/** Returns the field whose values a term has or derives from. */
+/** Field whose values a term has or derives from. */
 export function baseOf(term: Term): Field {
   return term.part?.base ?? term
 }
 
-/** Returns the value of a term, from the canonical text of its field; null if a text is no date. */
+/** Value from the canonical text of the field; null if a text is no date. */
 export function termValue(term: Term, value: string): string | null {
   const row = rowOf(term)
   if (row === null) return value
@@ -179,7 +177,7 @@ export function termValue(term: Term, value: string): string | null {
   return isDay(day) ? row.partOf(day) : null
 }
 
-/** SQL of DuckDB: the value of a term, from the column of its field. */
+/** SQL of DuckDB, from the column of the field. */
 export function termSql(term: Term, column: string): string {
   const row = rowOf(term)
   if (row === null) return column
@@ -195,7 +193,7 @@ export function termSql(term: Term, column: string): string {
   }
 }
 
-/** Parses an operand of a part into its canonical text; null if it is invalid. */
+/** Canonical text of an operand; null if it is invalid. */
 export function parsePart(term: Term, text: string): string | null {
   const row = rowOf(term)
   if (row === null) return null
@@ -204,24 +202,24 @@ export function parsePart(term: Term, text: string): string | null {
   return row.days(value) === null ? null : value
 }
 
-/** Describes valid operands of a part, as the end of a sentence; null for a field. */
+/** Describes valid operands of a part at the end of a sentence; null for a field. */
 export function expectedPart(term: Term): string | null {
   return rowOf(term)?.expects ?? null
 }
 
-/** JSON Schema of an operand of a part; null for a field. */
+/** JSON Schema of operands; null for a field. */
 export function partSchemaOf(term: Term): DatePartRow['schema'] | null {
   return rowOf(term)?.schema ?? null
 }
 
-/** Returns the days that operands of a part span, in canonical form; null if they are not consecutive. */
+/** Days that operands of a part span; null if they are not consecutive. */
 export function daysOfPart(term: Term, values: readonly string[]): readonly [string, string] | null {
   const [first = '', last = first] = [values[0], values.at(-1)]
   const [from, to] = [rowOf(term)?.days(first), rowOf(term)?.days(last)]
   return from === undefined || to === undefined || from === null || to === null ? null : [from[0], to[1]]
 }
 
-/** Days of each part, at the least. */
+/** Least number of days. */
 const daysOf: Readonly<Record<DatePart, number>> = {
   year: 365,
   quarter: 90,
@@ -232,7 +230,7 @@ const daysOf: Readonly<Record<DatePart, number>> = {
 }
 
 /**
- * Returns the maximum number of values that a part has between two values of its field; infinite for a field.
+ * Maximum number of values of a part between two values of its field; infinite for a field.
  * @param min least value as text; null if it is unknown
  */
 export function partsBetween(term: Term, min: string | null, max: string | null): number {

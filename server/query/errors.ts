@@ -1,9 +1,8 @@
 import type { FieldType } from '../../core/catalog/field-types.ts'
 
-/** Type that a value must have, or what the parameter names in vain; pages explain these in their language. */
+/** Expected type, or what the parameter names in vain; pages explain these in their language. */
 type InvalidReason = FieldType | 'unknown-parameter' | 'not-a-filter' | 'unknown-name'
 
-/** An invalid parameter, and the reason. */
 export interface ParameterError {
   readonly parameter: string
   readonly message: string
@@ -11,7 +10,7 @@ export interface ParameterError {
   readonly reason?: InvalidReason | undefined
 }
 
-/** An invalid query string, with every invalid parameter. */
+/** Names every invalid parameter. */
 export class InvalidQuery extends Error {
   readonly errors: readonly ParameterError[]
 
@@ -22,7 +21,7 @@ export class InvalidQuery extends Error {
   }
 }
 
-/** The query string contains an escape that cannot be decoded. */
+/** An escape cannot be decoded. */
 export class MalformedQuery extends Error {
   constructor(cause: unknown) {
     super('the query string cannot be decoded', { cause })
@@ -30,7 +29,7 @@ export class MalformedQuery extends Error {
   }
 }
 
-/** The query is too long: the addresses of its other pages would exceed the limit. */
+/** Addresses of other pages would exceed the limit. */
 export class QueryTooLong extends Error {
   constructor(message: string) {
     super(message)
@@ -46,7 +45,7 @@ export class InvalidPage extends Error {
   }
 }
 
-/** An invalid value, with a sentence that states a valid one. */
+/** A value, with a sentence that states a valid one. */
 export class Invalid {
   readonly message: string
   readonly reason: InvalidReason | undefined

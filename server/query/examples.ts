@@ -10,7 +10,7 @@ interface ExampleQuery {
   readonly parameters: QueryParameters
 }
 
-/** Returns queries of a table that match rows, based on its report. */
+/** Queries that match rows, based on the report. */
 export function exampleQueries(table: Table, report: SnapshotReport | null): ExampleQuery[] {
   const reportFields = new Map(report?.fields.map((field) => [field.name, field]))
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
@@ -52,7 +52,6 @@ function query(description: string, parameters: Record<string, string>, isExport
   return { description, isExport, parameters: new Map(Object.entries(parameters)) }
 }
 
-/** Returns a bound of the report as an operand; null if the report shortened it. */
 function bound(field: Field, text: string | null | undefined): string | null {
   if (text === null || text === undefined || text === '' || text.endsWith('…')) return null
   return readValue(field, text)

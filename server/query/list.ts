@@ -1,6 +1,6 @@
 /**
- * Parses values between commas, as in a record of a CSV. Blanks around a value are ignored. A value with a
- * comma, a quote, or blanks at its ends needs quotes. Quotes in it are doubled; `""` is the empty text.
+ * Parses values between commas, as in CSV. Blanks around a value are ignored; values with a comma, a quote or
+ * blanks at their ends need quotes. `""` is the empty text.
  * @returns null if a quote is misplaced, or a value is empty without quotes
  */
 export function parseList(text: string): string[] | null {
@@ -16,12 +16,10 @@ export function parseList(text: string): string[] | null {
   return values
 }
 
-/** Returns the text that `parseList` reads as these values. */
 export function formatList(values: readonly string[]): string {
   return values.map((value) => (isReadAsItIs(value) ? value : inQuotes(value))).join(',')
 }
 
-/** Formats a list with all values in quotes. */
 export function quotedList(values: readonly string[]): string {
   return values.map(inQuotes).join(',')
 }
@@ -31,7 +29,7 @@ function inQuotes(value: string): string {
 }
 
 function isReadAsItIs(value: string): boolean {
-  // Quote such values: at the start or end of the list, brackets would look like those around a list.
+  // At an end of the list, brackets would look like those around it.
   const isBracketed = /^[([{]|[)\]}]$/.test(value)
   return value !== '' && value === value.trim() && !/[",;|\r\n]/.test(value) && !isBracketed
 }
@@ -42,13 +40,9 @@ function hasBrackets(text: string): boolean {
   return brackets.some(([open = '', close = '']) => text.startsWith(open) && text.endsWith(close))
 }
 
-/** Signs that people write between values instead of commas. */
 const separators = [';', '|', '\n'] as const
 
-/**
- * Returns the correct form of a list that has brackets around it, or semicolons, bars or line breaks between
- * its values; null for other texts.
- */
+/** Corrects a list in brackets, or with other separators; null for other texts. */
 export function correctedList(text: string): string | null {
   const trimmed = text.trim()
   const inner = hasBrackets(trimmed) ? trimmed.slice(1, -1) : trimmed

@@ -4,7 +4,7 @@ import { typeRow } from '../../core/catalog/field-types.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 import { Invalid } from './errors.ts'
 
-/** Measures of a group of rows: `rows`, and functions of the values of a field, such as `new_deaths__sum`. */
+/** Measures of groups: `rows`, and functions of a field, such as `new_deaths__sum`. */
 
 const functions = {
   count: { isNumeric: false, meaning: 'number of values' },
@@ -27,7 +27,6 @@ export function measureMeaning(name: MeasureFunction): string {
   return functions[name].meaning
 }
 
-/** Number of rows, or a function of the values of a field. */
 export type Measure = {
   readonly name: string
   /** Describes the values of the measure. */
@@ -37,16 +36,16 @@ export type Measure = {
   | { readonly aggregate: MeasureFunction; readonly field: Field }
 )
 
-/** Digits after the point of averages and medians, beyond those of the field. */
+/** Digits of averages and medians, beyond those of the field. */
 const furtherDigits = 6
-/** Digits of sums and averages of any number of decimals, which have at most 38. */
+/** Sums and averages of decimals, which have at most 38 digits. */
 const precisionMax = 80
 
 function isNumeric({ type }: Pick<Field, 'type'>): boolean {
   return typeRow(type).wire.kind === 'number'
 }
 
-/** Returns the functions of a field, except those whose name is that of another field. */
+/** Except functions named like another field. */
 export function functionsOf({ fields }: Pick<Table, 'fields'>, field: Field): MeasureFunction[] {
   return measureFunctions.filter(
     (functionName) =>
@@ -55,21 +54,21 @@ export function functionsOf({ fields }: Pick<Table, 'fields'>, field: Field): Me
   )
 }
 
-/** Returns the name of the number of rows: `rows`, unless that is the name of a field. */
+/** `rows`, unless a field is called so. */
 export function rowsName({ fields }: Pick<Table, 'fields'>): string {
   let name = 'rows'
   while (fields.some((field) => field.name === name)) name = `_${name}`
   return name
 }
 
-/** Returns whether values are rounded, and written without zeros at the end. */
+/** Rounded values have no zeros at the end. */
 export function isRounded({ aggregate, column }: Measure): boolean {
   return (aggregate === 'avg' || aggregate === 'median') && column.type === 'decimal'
 }
 
 /** A measure means something else than its field. */
 const untitled = { title: null, description: null, unit: null }
-/** Only the least and the greatest value are values of the field, and keep its kind. */
+/** Minimum and maximum alone are values of the field, and keep its kind. */
 const withoutValueConstraints = { kind: null, valueTitles: new Map<string, string>() }
 
 function columnOf(field: Field, aggregate: MeasureFunction, name: string): Field {
@@ -116,7 +115,6 @@ export function rowsMeasure(table: Table): Measure {
   return rows
 }
 
-/** Explains why there is no measure with a name. */
 export function noMeasure(table: Table, name: string): Invalid {
   const { fields } = table
   const shown = shorten(name)

@@ -5,7 +5,6 @@ import { dateOf } from '../../core/catalog/types/date.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
 
 interface OperatorRow {
-  /** Operand after the `=`. */
   readonly operandKind: 'value' | 'list' | 'pair' | 'part' | 'truth' | 'item' | 'box'
   readonly types: readonly FieldType[]
   /** End of the sentence "rows whose value ...". */
@@ -60,7 +59,7 @@ export function operatorRow(operator: Operator): OperatorRow {
   return operators[operator]
 }
 
-/** Returns the operators of a field, by its type; those of parts compare values. */
+/** Operators by type; those of parts compare values. */
 export function operatorsOf({ type, part }: Pick<Term, 'type' | 'part'>): readonly Operator[] {
   return names.filter((name) => {
     const { types, operandKind } = operatorRow(name)
@@ -68,21 +67,20 @@ export function operatorsOf({ type, part }: Pick<Term, 'type' | 'part'>): readon
   })
 }
 
-/** Maximum length of an operand, in characters; no table has longer values. */
+/** Characters; no table has longer values. */
 export const valueLengthMax = 1000
 
-/** Parses a value of a field from an address into its canonical text; null if it is no value of the type. */
+/** Canonical text; null if it is no value of the type. */
 export function readValue(field: Term, text: string): string | null {
   if (!isTextValue(text)) return null
   return field.part === undefined ? typeRow(field.type).parse(text, field) : parsePart(field, text)
 }
 
-/** Returns whether a text can be an operand. */
 export function isTextValue(text: string): boolean {
   return text.length <= valueLengthMax && !text.includes('\0')
 }
 
-/** Describes valid operands of `readValue`, as the end of a sentence. */
+/** Operands of `readValue`, at the end of a sentence. */
 export function expectedValue(field: Term): string {
   const expectedOfPart = expectedPart(field)
   if (expectedOfPart !== null) return expectedOfPart
@@ -91,22 +89,19 @@ export function expectedValue(field: Term): string {
   return expectsInQuery ?? expects(field)
 }
 
-/** Compares canonical values as DuckDB orders them; negative if `a` comes before `b`. */
+/** Compares in DuckDB's order; negative if `a` comes before `b`. */
 export function compareValues({ type }: Pick<Field, 'type'>, a: string, b: string): number {
   return typeRow(type).compare(a, b)
 }
 
-/**
- * Returns the values with the NFC and NFD forms of each text, since sources use both for the same visible
- * text.
- */
+/** Adds NFC and NFD forms of each text, since sources use both. */
 export function equalValues({ type }: Pick<Field, 'type'>, values: readonly string[]): readonly string[] {
   if (!typeRow(type).isText && typeRow(type).parts !== 'texts') return values
   if (values.every((value) => /^[\0-\x7f]*$/.test(value))) return values
   return [...new Set(values.flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD')]))]
 }
 
-/** Characters that `__iexact` ignores at the ends of a text, in every engine. */
+/** `__iexact` ignores these at the ends of a text, in every engine. */
 export const blanks = ' \t\r\n'
 
 export function trimBlanks(text: string): string {
@@ -117,32 +112,31 @@ export function trimBlanks(text: string): string {
 }
 
 /**
- * Range of dates or moments that an operand means; a year or month means all of its days. In a field of days,
- * a time of day is a point between two days: then `first` comes after `last`.
+ * Range that an operand means; a year or month means all of its days. In a field of days, a time of day is a
+ * point between two days: then `first` comes after `last`.
  */
 interface Period {
-  /** Least value that is not before the operand, in canonical form. */
+  /** Least canonical value not before the operand. */
   readonly first: string
-  /** Greatest value that is not after the operand. */
+  /** Greatest value not after it. */
   readonly last: string
 }
 
 type PeriodUnit = 'day' | 'microsecond'
 
-/** Returns the unit of a field of dates or moments; null for all other fields, and for parts. */
+/** Null for other fields and for parts. */
 export function periodUnit({ type, kind, part }: Pick<Term, 'type' | 'kind' | 'part'>): PeriodUnit | null {
   if (part !== undefined) return null
   if (type === 'datetime') return 'microsecond'
   return type === 'date' || (kind === 'date' && typeRow(type).isText) ? 'day' : null
 }
 
-/** First and last time of a day, in canonical form. */
+/** Canonical times. */
 export const [dayStart, dayEnd] = ['00:00:00', '23:59:59.999999']
 
 /**
- * Parses a year, a month, a day or a moment: `2020`, `2020-05`, `05/2020`, `2020-5-1`, `1/5/2020`,
- * `2020-05-01T18:05`.
- * @returns null if the text is none of these, or has an offset that the field cannot take
+ * Parses `2020`, `2020-05`, `05/2020`, `2020-5-1`, `1/5/2020`, `2020-05-01T18:05`.
+ * @returns null for other texts, or an offset that the field cannot take
  */
 export function parsePeriod(field: Field, text: string): Period | null {
   const unit = periodUnit(field)
@@ -168,7 +162,7 @@ export function parsePeriod(field: Field, text: string): Period | null {
   return moment === null ? null : { first: moment, last: moment }
 }
 
-/** Returns the shortest operand that means a period; null if there is none. */
+/** Shortest operand of a period; null if there is none. */
 export function periodText(field: Field, { first, last }: Period): string | null {
   if (first === last) return first
   for (const length of ['2020'.length, '2020-05'.length, '2020-05-01'.length]) {
@@ -213,7 +207,6 @@ function dayAfter(day: string): string | null {
     : new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
 }
 
-/** Returns a time of day in canonical form, without trailing zeros of its fraction; null if it is invalid. */
 function timeOf(text: string): string | null {
   const [, hours = '', minutes = '', seconds = '00', fraction = ''] =
     /^(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,6})?)?$/.exec(text) ?? []

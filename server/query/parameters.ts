@@ -4,9 +4,9 @@ import { isSnapshotId, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { Invalid, InvalidQuery, MalformedQuery, type ParameterError } from './errors.ts'
 import { formatList, parseList } from './list.ts'
 
-/** Parsers of the parameters that are not conditions, and functions that write them. */
+/** Parameters that are not conditions: parsers, and functions that write them. */
 
-/** Default and maximum of Brasil.IO; other sizes are refused instead of silently changed. */
+/** Default of Brasil.IO; other sizes are refused instead of silently changed. */
 export const pageSizeDefault = 1000
 export const pageSizeMax = 10_000
 
@@ -76,19 +76,19 @@ function fieldFault(table: Table, parameter: string, name: string): Invalid | nu
   )
 }
 
-/** Returns whether these are all fields of a table, in their declared order. */
+/** All fields of a table in declared order. */
 export function areDeclared(table: Table, columns: readonly Field[]): boolean {
   return (
     columns.length === table.fields.length && columns.every((field, place) => field === table.fields[place])
   )
 }
 
-/** Returns the text that `parseOrdering` reads as these keys. */
+/** Inverse of `parseOrdering`. */
 export function formatOrdering(keys: readonly OrderKey[]): string {
   return formatList(keys.map(orderText))
 }
 
-/** Returns the text that `parseFields` reads as these fields. */
+/** Inverse of `parseFields`. */
 export function formatFields(fields: readonly Field[]): string {
   return formatList(fields.map(({ name }) => name))
 }
@@ -97,11 +97,11 @@ function orderText({ field, direction }: OrderKey): string {
   return direction === 'desc' ? `-${field}` : field
 }
 
-/** Decoded query parameters by name; empty values, which web forms send, are left out. */
+/** Decoded, without the empty values of web forms. */
 export type QueryParameters = ReadonlyMap<string, string>
 
 /**
- * Parses the query of a request target strictly.
+ * Parses strictly.
  * @param target path and query as received
  * @param knownNames names of the accepted parameters
  * @throws MalformedQuery, or InvalidQuery naming each unknown or repeated parameter
@@ -125,7 +125,7 @@ export function parseQuery(target: string, knownNames: readonly string[]): Query
 }
 
 /**
- * Decodes the parameters of a request target, in their order.
+ * Decoded, in order.
  * @throws MalformedQuery
  */
 export function parametersOf(target: string): [name: string, value: string][] {

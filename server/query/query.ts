@@ -30,39 +30,34 @@ import { InvalidPage, InvalidQuery, QueryTooLong, type ParameterError, Invalid }
 import { quotedList } from './list.ts'
 import { isOperator, operatorRow } from './operators.ts'
 
-/** A parsed query for rows of a table. */
 export interface RowQuery extends RowFilter {
-  /** Number from 1; `last` for the last page. */
+  /** Number from 1, or the last page. */
   readonly page: number | 'last'
   readonly pageSize: number
-  /**
-   * Snapshot to read; `current` and null both mean the current one. With `current`, the links to other pages
-   * name that snapshot.
-   */
+  /** `current` and null mean the current snapshot; with `current`, links to other pages name it. */
   readonly snapshot: SnapshotId | 'current' | null
   readonly format: string | undefined
   readonly fields: readonly Field[]
   readonly columns: readonly Field[]
-  /** Canonical parameters of the query without its page, as used in links: in a fixed order, and without defaults. */
+  /** Canonical, for links: in a fixed order, without defaults and page. */
   readonly parameters: QueryParameters
 }
 
-/** Filter and order of rows. */
 export interface RowFilter {
-  /** Conditions that every matching row satisfies, sorted by their parameters. */
+  /** All hold in a matching row; sorted by parameter. */
   readonly conditions: readonly Condition[]
-  /** Words of the search, sorted; in a matching row, each occurs in some search field. */
+  /** Sorted; each occurs in some search field of a matching row. */
   readonly words: readonly string[]
-  /** Fields to order by, with nulls last and ties by position; empty for the declared order. */
+  /** Nulls last, ties by position; empty for the declared order. */
   readonly ordering: readonly OrderKey[]
-  /** Canonical cache key: equal filters have equal keys. */
+  /** Canonical: equal filters have equal keys. */
   readonly key: string
 }
 
-/** Maximum number of conditions of a query; each adds to its cost. */
+/** Each condition adds to the cost. */
 export const conditionsMax = 30
 
-/** Parameters that are not conditions, and their descriptions. */
+/** Parameters that are not conditions. */
 export const parameterRows = {
   page: 'from 1, or `last`',
   page_size: `rows per page, 1 to ${pageSizeMax}; default ${pageSizeDefault}`,
@@ -110,8 +105,8 @@ interface Given {
 }
 
 /**
- * Separates conditions from the other parameters of an address.
- * @param pairs names and texts of the parameters, in their order
+ * Separates conditions from other parameters.
+ * @param pairs names and texts, in order
  * @param offered names of the parameters that are not conditions
  */
 export function readGiven(
@@ -150,8 +145,8 @@ export function readGiven(
 const listNames: ReadonlySet<string> = new Set(['fields', 'ordering', 'order-by'])
 
 /**
- * Joins the values of each list parameter into one text. Generated clients may repeat a parameter, or append
- * `[]` to its name. Then each value is one item, even if it contains commas.
+ * Joins list parameters that generated clients repeat, or write with `[]`. Each value is then one item, even
+ * with commas.
  */
 export function withLists(
   table: Table,
@@ -183,10 +178,10 @@ function isListOperand(table: Table, name: string): boolean {
   )
 }
 
-/** Maximum length of the parameters. Addresses may have 8,000 characters, and links add a path and a page. */
+/** Addresses may have 8,000 characters, and links add a path and a page. */
 const parametersLengthMax = 7500
 
-/** @throws QueryTooLong if the address of another page, with percent-encoded parameters, would be too long */
+/** @throws QueryTooLong if the encoded address of another page would be too long */
 export function requireShort({ parameters }: Pick<RowQuery, 'parameters'>): void {
   if (new URLSearchParams([...parameters]).toString().length <= parametersLengthMax) return
   throw new QueryTooLong(
@@ -218,7 +213,6 @@ function parseParameter(
 
 const signs = { '<': 'lt', '>': 'gt', '<=': 'lte', '>=': 'gte', '!=': 'ne' } as const
 
-/** Returns the correct form of a comparison such as `date<2020-05-01`; null for other texts. */
 function signedCondition({ filters }: Table, name: string, text: string): string | null {
   const [, field = '', sign = '', value = ''] =
     /^([^<>!]+)([<>]=?|!=)(.+)$/s.exec(`${name}${text === '' ? '' : '='}${text}`) ?? []
@@ -236,7 +230,7 @@ interface ReadParameters {
   readonly columns: readonly Field[]
 }
 
-/** Returns a function that parses a parameter; an invalid one is added to the errors. */
+/** Adds invalid parameters to the errors. */
 export function readerOf(given: QueryParameters, errors: ParameterError[]) {
   return <T>(parameter: string, missing: T, parse: (text: string) => T | Invalid): T => {
     const text = given.get(parameter)
@@ -267,7 +261,7 @@ function readParameters(
     words: readParameter('search', [], (text) => parseWords(table, text)),
     ordering: readParameter('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
     columns: readParameter('fields', table.fields, (text) => parseFields(table, text)),
-    // Report invalid parameters first: an invalid page is a problem of its own, which `parsePage` throws.
+    // An invalid page is a problem of its own, so other parameters come first.
     page: errors.length > 0 ? 1 : parsePage(given.get('page')),
   }
 }
@@ -302,7 +296,7 @@ function buildRowQuery(
 }
 
 /**
- * Returns a filter without an order, and its canonical parameters.
+ * A filter without order, and its canonical parameters.
  * @param isReserved returns whether a parameter with the name of a field would mean something else
  */
 export function filterOf(

@@ -4,18 +4,17 @@ import { Invalid } from './errors.ts'
 import { isTextValue, valueLengthMax } from './operators.ts'
 
 /**
- * Words and phrases of searches, each without the signs around it. A text that ends with `*` must be at the
- * start of a word.
+ * Words and phrases, each without the signs around it. A text that ends with `*` must be at the start of a
+ * word.
  */
 
-/** Maximum number of words of a search. */
 export const wordsMax = 10
 
-/** Signs between words, besides blanks. Points and apostrophes are not: they are within words. */
+/** Separators besides blanks. Points and apostrophes are within words. */
 const separatorSigns = ',;/\\|_+&=‐‑‒–—-'
 const punctuationSigns = ".:!?()[]{}…*'`’‘#@"
 const quoteSigns = '"“”„«»'
-/** Signs that alone are no word, escaped for a class of a regular expression. */
+/** Alone, they are no word; escaped for a class of a regular expression. */
 export const ignoredSigns = inClass(separatorSigns + punctuationSigns + quoteSigns)
 
 const separators = new RegExp(String.raw`[\s${inClass(separatorSigns)}]+`)
@@ -38,9 +37,9 @@ export function parseWords(table: Table, text: string): string[] | Invalid {
 }
 
 /**
- * Returns the words and phrases of a search. Straight or typographic double quotes enclose a phrase; blanks,
- * commas, semicolons, slashes, bars, dashes and underscores separate words. Punctuation around a word is
- * ignored. A `*` at the end of a word or phrase stays, unless there is another at its start.
+ * Words and phrases of a search. Double quotes enclose a phrase; blanks, commas, semicolons, slashes, bars,
+ * dashes and underscores separate words. Punctuation around a word is ignored. A `*` at the end stays, unless
+ * there is another at the start.
  */
 export function searchTerms(text: string): string[] {
   const pieces = text.replaceAll(/[“”„«»]/g, '"').split('"')
@@ -55,7 +54,6 @@ export function searchTerms(text: string): string[] {
     .filter((term) => term !== '')
 }
 
-/** Removes signs at the ends of a word or phrase, but for the mark of the start of a word. */
 function bare(text: string, around: ReadonlySet<string>): string {
   const signs = Array.from(text)
   const first = signs.findIndex((sign) => !around.has(sign))
@@ -65,7 +63,7 @@ function bare(text: string, around: ReadonlySet<string>): string {
   return `${signs.slice(first, last + 1).join('')}${isStart ? '*' : ''}`
 }
 
-/** Returns the text that `parseWords` reads as these words. */
+/** Inverse of `parseWords`. */
 export function formatWords(words: readonly string[]): string {
   return words
     .map((word) => {
@@ -77,20 +75,17 @@ export function formatWords(words: readonly string[]): string {
 
 interface SearchTerm {
   readonly text: string
-  /** True if a word must start with the text; otherwise the text may be anywhere. */
+  /** True at the start of a word; otherwise anywhere. */
   readonly isStart: boolean
 }
 
-/** Returns the meaning of an element of `searchTerms`. */
+/** Meaning of an element of `searchTerms`. */
 export function searchTerm(word: string): SearchTerm {
   const isStart = word.endsWith('*')
   return { text: isStart ? word.slice(0, -1) : word, isStart }
 }
 
-/**
- * Returns the test of a search for folded texts.
- * @param folded folded text of the search term
- */
+/** @param folded text of the search term */
 export function matcher({ isStart }: SearchTerm, folded: string): (text: string) => boolean {
   if (!isStart) return (text) => text.includes(folded)
   const escaped = folded.replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`)
@@ -98,5 +93,5 @@ export function matcher({ isStart }: SearchTerm, folded: string): (text: string)
   return (text) => pattern.test(text)
 }
 
-/** Pattern of RE2, the regular expressions of SQL engines, for the place before a word. */
+/** RE2 pattern of the place before a word. */
 export const wordStart = String.raw`(^|[^\pL\pN])`

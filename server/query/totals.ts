@@ -3,23 +3,19 @@ import type { AggregateQuery } from './aggregate-query.ts'
 import { baseOf } from './date-parts.ts'
 import type { RowFilter } from './query.ts'
 
-/** A field, and its value in rows that are totals of other rows. */
+/** Field, and its value in rows that are totals of others. */
 export interface Total {
   readonly field: Field
   readonly value: string
 }
 
-/**
- * Returns the first declared total that a sum may count together with its parts; null if the query or the groups
- * separate them, or if nothing is added up.
- */
 export function mixedTotal(table: Table, { terms, measures, filter }: AggregateQuery): Total | null {
   if (measures.every(({ aggregate }) => aggregate !== 'sum')) return null
   return unseparatedTotal(table, filter, new Set(terms.map((term) => baseOf(term).name)))
 }
 
 /**
- * Returns the first declared total that a filter does not separate from its parts; null if there is none.
+ * First total that a filter does not separate from its parts; null if there is none.
  * @param separated names of fields that separate rows in another way
  */
 export function unseparatedTotal(

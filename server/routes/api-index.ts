@@ -8,7 +8,6 @@ import { contentName, type NamedResponse } from '../http/responder.ts'
 import { jsonType } from '../http/send.ts'
 import { parseQuery } from '../query/parameters.ts'
 
-/** Index of a family, with links to its datasets and documents. */
 export function apiIndex(family: Family, service: Runtime): Resource {
   const find = findIndex(family, service)
   return {
@@ -19,7 +18,6 @@ export function apiIndex(family: Family, service: Runtime): Resource {
   }
 }
 
-/** Returns the function that answers with the index of a family. */
 export function findIndex(
   family: Family,
   service: Runtime,

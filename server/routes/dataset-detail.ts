@@ -12,7 +12,7 @@ import { findDataset } from './find.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
 import { summaryOf } from './summary.ts'
 
-/** A dataset with its tables (spec: Endpoints 2 and 5, Dataset detail, Table descriptor). */
+/** Spec: Endpoints 2 and 5, Dataset detail, Table descriptor. */
 export function datasetDetail(family: Family, service: Runtime): Resource {
   const { catalog, snapshots } = service
   const cachedDetails = new Map<Dataset, Detail>()

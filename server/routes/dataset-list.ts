@@ -10,7 +10,7 @@ import { InvalidPage } from '../query/errors.ts'
 import { parsePage } from '../query/query.ts'
 import { summaryOf } from './summary.ts'
 
-/** The datasets of a family in one page (spec: Endpoints 1 and 4, Versioning 5). */
+/** Datasets in one page (spec: Endpoints 1 and 4, Versioning 5). */
 export function datasetList(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, freshness } = service
   const addresses = addressesOf(family, publicUrl)

@@ -3,9 +3,9 @@ import type { Field } from '../../core/catalog/catalog.ts'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { parsedJson } from '../../core/text.ts'
 
-/** JSON with all digits of numbers, which `JSON.parse` and `JSON.stringify` would round. */
+/** JSON with all digits of numbers, which `JSON.stringify` would round. */
 
-/** Converts a value from its rendered text into the JSON value that a row has, for `exactJson`. */
+/** Converts a rendered text into a value for `exactJson`. */
 export function exactValue({ type }: Field, rendered: string): unknown {
   const { kind, text } = typeRow(type).wire
   if (kind === 'json') return parsedJson(text(rendered)) ?? null
@@ -13,7 +13,6 @@ export function exactValue({ type }: Field, rendered: string): unknown {
   return kind === 'truth' ? text(rendered) === 'true' : text(rendered)
 }
 
-/** A number that `exactJson` writes with all of its digits. */
 class ExactNumber {
   readonly digits: string
 
@@ -26,16 +25,16 @@ class ExactNumber {
   }
 }
 
-/** Surrounds the digits of exact numbers; random, so that no other text contains it. */
+/** Surrounds digits; random, so that no other text contains it. */
 const mark = randomUUID()
 const marked = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
 
-/** Returns a number as JSON writes it; null if JSON has none, as for infinity. */
+/** Null if JSON has no such number, as for infinity. */
 function exactNumber(text: string): ExactNumber | null {
   return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? new ExactNumber(text) : null
 }
 
-/** Works like `JSON.stringify`, without losing digits of large numbers. */
+/** Keeps all digits of large numbers, unlike `JSON.stringify`. */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(marked, '$1')
 }

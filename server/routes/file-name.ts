@@ -2,15 +2,12 @@ import type { RowQuery } from '../query/query.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { contentName } from '../http/responder.ts'
 
-/** Maximum number of characters of a query in a file name. */
 const queryMax = 40
-/** Parameters that do not decide which rows a file has. */
 const notConditions = new Set(['format', 'snapshot', 'page'])
 
 /**
- * Returns the name under which a client saves rows, such as `covid19-caso-state-SP-2026-01-02.csv`: the table,
- * a short form of the query, and the date of the import in UTC. If the short form loses characters, a hash
- * follows it, so that other queries have other names.
+ * Name such as `covid19-caso-state-SP-2026-01-02.csv`: table, short query, and UTC date of the import. If the
+ * short form loses characters, a hash follows.
  * @param page number of the page; absent for all rows of the query
  */
 export function fileNameOf(

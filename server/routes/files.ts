@@ -21,10 +21,7 @@ import { findDataset, findTable, notPublished, type RouteParameters } from './fi
 
 type FileService = Runtime & { readonly writing: Writing }
 
-/**
- * Published files under `/files`: stable addresses redirect to immutable ones, which contain a snapshot.
- * Nothing here queries DuckDB.
- */
+/** Stable addresses redirect to immutable ones, which contain a snapshot. Nothing here queries DuckDB. */
 export function mountFiles(router: Router, service: FileService, serving: Serving): void {
   const { catalog, freshness, views } = service
   const serve = (path: string, texts: ReturnType<typeof resourceTexts>, handler: RequestHandler): void =>
@@ -80,7 +77,7 @@ function mediaTypeOf(file: string): string {
   return type?.[1] ?? 'application/octet-stream'
 }
 
-/** Returns the public files, the download of all rows first. */
+/** The download of all rows comes first. */
 export function publicFiles({ table, manifest }: Snapshot): StoredFile[] {
   const download = fileNames.download(table)
   return [
@@ -156,10 +153,7 @@ function listed(snapshot: Snapshot, addresses: FileAddresses) {
   }
 }
 
-/**
- * Answers with SHA-512 sums for `sha512sum -c`. Downloads have their stable names, other files a path with
- * the snapshot.
- */
+/** SHA-512 for `sha512sum -c`: downloads by stable names, other files by paths with the snapshot. */
 function checkSums(service: FileService): RequestHandler {
   return async (req, res) => {
     const dataset = findDataset(service.catalog, req.params)
@@ -213,7 +207,6 @@ function redirectToParquet(service: FileService): RequestHandler {
   }
 }
 
-/** Returns the stable address of a file that contains all rows of the current snapshot; null for other files. */
 function stableAddress(
   addresses: FileAddresses,
   { table, manifest: { parts } }: Snapshot,
@@ -237,7 +230,7 @@ function fileOf(service: FileService): RequestHandler {
         const stable = current === null ? null : stableAddress(addresses, current, params['file'])
         const hasExpired =
           current !== null && id < current.manifest.snapshot && !service.snapshots.isKept(table, id)
-        // Do not redirect a request for a range: the client would combine bytes of two files.
+        // After a redirect, a request for a range would combine bytes of two files.
         if (stable !== null && hasExpired && req.headers.range === undefined) {
           await accountFor(res).spend()
           res.setHeader(

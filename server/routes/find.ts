@@ -12,7 +12,6 @@ import type { Offer } from '../http/negotiation.ts'
 import type { QueryParameters } from '../query/parameters.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
 
-/** Describes the client of a request, which is charged for its queries. */
 export function requesterOf(
   { client, account }: ResourceRequest,
   signal: () => AbortSignal,
@@ -21,7 +20,7 @@ export function requesterOf(
   return { client, pageBytesMax, signal, pay: (work, paid) => account.spend(work, paid) }
 }
 
-/** Returns the download of a table, and SQL that reads the table with DuckDB; null for an unpublished table. */
+/** Download, and SQL for DuckDB; null for an unpublished table. */
 export function wholeTableOf({
   catalog,
   snapshots,
@@ -35,7 +34,7 @@ export function wholeTableOf({
     const download = manifest.files.find(({ file }) => file === fileNames.download(table))
     if (download === undefined) return null
     const { bytes, sha512 } = download
-    // Use the address with the snapshot: at the stable one, the file and its checksum may change.
+    // At the stable address, the file and its checksum may change.
     const address = addresses.file(table, manifest.snapshot, download.file)
     return { file: { address, bytes, sha512 }, duckdb: attachLine(table, addresses) }
   }
@@ -66,7 +65,6 @@ export function pageLinks(
   }
 }
 
-/** Decoded parameters of a route. */
 export type RouteParameters = Readonly<Record<string, unknown>>
 
 /** @throws Problem unknown-dataset */
@@ -110,7 +108,7 @@ export function unavailable(
   return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
 }
 
-/** Returns the problem of an earlier snapshot that is kept, but cannot be read now. */
+/** An earlier snapshot is kept, but cannot be read now. */
 export function unavailableNow(table: Table): Problem {
   const detail = `An earlier snapshot of ${tableId(table)} cannot be read now. Try again in ${retryAfterSeconds} s.`
   return new Problem('files-elsewhere', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })

@@ -7,9 +7,8 @@ import { sentenceOf } from '../http/limits.ts'
 import type { Readiness } from '../snapshots/readiness.ts'
 
 /**
- * Health of the service, always with status 200. It is `degraded` if damaged files keep the published
- * snapshot of a table from being served. Other reasons are a source older than the catalog declares, or a
- * faulty catalog.
+ * Always 200. `degraded` if damaged files keep a published snapshot from being served, a source is older than
+ * declared, or the catalog is faulty.
  */
 export function health({ snapshots, catalogFault }: Runtime, browse: BrowseText): RequestHandler {
   return async (req, res) => {
@@ -33,7 +32,7 @@ export function health({ snapshots, catalogFault }: Runtime, browse: BrowseText)
   }
 }
 
-/** Returns the quotas of the client, without counting. */
+/** Quotas of the client, without counting. */
 export function limitsOf({ limiter, client }: Runtime, browse: BrowseText): RequestHandler {
   return async (req, res) => {
     const standings = (await limiter?.standings(client(req))) ?? []
@@ -54,7 +53,7 @@ export function limitsOf({ limiter, client }: Runtime, browse: BrowseText): Requ
   }
 }
 
-/** Reports that the process answers; one that does not should be restarted. */
+/** A process that does not answer should be restarted. */
 export function livez(): RequestHandler {
   return async (_req, res) => {
     res.setHeader('Cache-Control', 'no-store')
@@ -62,10 +61,7 @@ export function livez(): RequestHandler {
   }
 }
 
-/**
- * Reports whether requests should be sent here: 503 until every published table is loaded, and as soon as the
- * service stops.
- */
+/** 503 until every published table is loaded, and as soon as the service stops. */
 export function readyz(readiness: Readiness): RequestHandler {
   return async (_req, res) => {
     const { state, missing } = readiness.now()

@@ -14,7 +14,7 @@ import {
 import { InvalidPage, InvalidQuery, MalformedQuery, QueryTooLong } from '../query/errors.ts'
 
 /**
- * Converts errors from modules that know nothing of HTTP into problems; other errors stay unchanged.
+ * Converts errors of modules that know nothing of HTTP into problems.
  * @param downloadUrl address of all rows as one file, for queries that are too large
  */
 export function problemOf(error: unknown, downloadUrl: string | null = null): unknown {

@@ -19,7 +19,7 @@ interface RequestedRows<Query> {
   readonly table: Table
   readonly query: Query
   readonly format: RowFormat
-  /** Requested snapshot; null for the current one. */
+  /** Null for the current one. */
   readonly pinned: SnapshotId | null
   readonly downloadUrl: string
   readonly linksIn: (snapshot: Snapshot) => PageLinks
@@ -29,14 +29,14 @@ interface RequestedRows<Query> {
 }
 
 interface Packing {
-  /** Cache key of everything in the answer except its rows: its head, its tail and its format. */
+  /** Identifies all of the answer except its rows: head, tail and format. */
   readonly key: string
   readonly pack: (pieces: Pieces, rows: number) => Promise<Pieces>
 }
 
 type Pieces = readonly (string | Uint8Array)[]
 
-/** Reads a request for pages of rows: its table, query, format and snapshot. */
+/** Reads table, query, format and snapshot of a request. */
 export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameters' | 'snapshot'>>(
   service: Runtime,
   request: ResourceRequest,
@@ -49,7 +49,7 @@ export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameter
 }
 
 /**
- * Reads the format and the snapshot of a request for pages of rows.
+ * Reads the format and the snapshot of a request.
  * @param base address of the rows, without a query
  * @param downloadUrl address of all rows as one file
  */
@@ -112,10 +112,7 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
   }
 }
 
-/**
- * Gives an address the final slash of the requested path, or none: links to other pages keep the path (spec:
- * Page envelope).
- */
+/** Links to other pages keep the final slash of the path, or none (spec: Page envelope). */
 function inFormOf(path: string, address: string): string {
   const withoutSlash = address.replace(/\/$/, '')
   return path.endsWith('/') ? `${withoutSlash}/` : withoutSlash

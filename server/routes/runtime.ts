@@ -14,13 +14,12 @@ import type { Dictionaries } from '../table/indexes/dictionaries.ts'
 import type { FinishedExports } from '../table/representations/finished-exports.ts'
 import type { RowEngine } from '../table/representations/page.ts'
 
-/** All services for answering requests with one catalog. */
 export interface Runtime {
   readonly catalog: Catalog
   readonly publicUrl: URL
-  /** Public address of the warehouse, such as that of its object store; empty if there is none. */
+  /** Warehouse at its object store, for example; empty if there is none. */
   readonly filesUrl: string
-  /** Address of a WebSub hub that follows the feeds; empty if there is none. */
+  /** Empty if there is none. */
   readonly websubHub: string
   readonly client: ClientOf
   /** Null if nothing is limited. */
@@ -32,7 +31,7 @@ export interface Runtime {
   readonly dictionaries: Dictionaries
   readonly responder: Responder
   readonly pageBytesMax: number
-  /** Limits of concurrent exports and downloads. */
+  /** Limits concurrent exports and downloads. */
   readonly exports: ConcurrencyLimit
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget
@@ -42,6 +41,6 @@ export interface Runtime {
   readonly log: Log
   /** Null if metrics are off. */
   readonly meter: Meter | null
-  /** Returns why the latest catalog is not served; null if it is. */
+  /** Null if the latest catalog is served. */
   readonly catalogFault: () => string | null
 }

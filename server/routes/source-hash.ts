@@ -3,10 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { contentName } from '../http/responder.ts'
 
-/**
- * Returns a hash of the source files in some folders of `server`. Caches use it to ignore bodies that an
- * older version wrote.
- */
+/** Hash of source files in folders of `server`, so that caches ignore bodies of older versions. */
 export function sourceHash(...rooms: readonly string[]): string {
   const texts = rooms
     .map((room) => fileURLToPath(new URL(`../${room}`, import.meta.url)))

@@ -1,7 +1,7 @@
 import type { Dataset } from '../../core/catalog/catalog.ts'
 import type { Addresses } from '../http/addresses.ts'
 
-/** Returns the properties of a dataset in both the list and its detail (spec: Dataset summary). */
+/** Properties of the list and the detail (spec: Dataset summary). */
 export function summaryOf(dataset: Dataset, addresses: Addresses) {
   return {
     author_name: dataset.author?.name ?? null,

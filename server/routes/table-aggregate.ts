@@ -17,7 +17,7 @@ import type { Runtime } from './runtime.ts'
 import { linkToFile } from '../table/representations/page.ts'
 import { requestedRows } from './requested-rows.ts'
 
-/** Groups of the rows of a table with measures, in pages; an extension of the spec. */
+/** Groups with measures, in pages; an extension of the spec. */
 export function tableAggregate(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, snapshots, engine, freshness, pageBytesMax } = service
   const addresses = addressesOf(family, publicUrl)
@@ -66,7 +66,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
   }
 }
 
-/** Returns the 422 of an aggregate that costs too much. It carries SQL with which a client can compute the same. */
+/** 422 with SQL by which a client can compute the same. */
 function tooCostly(
   error: TooCostly,
   snapshot: Snapshot,

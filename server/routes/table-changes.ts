@@ -20,7 +20,7 @@ import { problemOf } from './problem-of.ts'
 import { requestedQuery } from './requested-rows.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Rows that were added, removed or changed between two snapshots, in pages; an extension of the spec. */
+/** Rows that differ between two snapshots; an extension of the spec. */
 export function tableChanges(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, snapshots, engine, freshness, pageBytesMax } = service
   const addresses = addressesOf(family, publicUrl)
@@ -101,7 +101,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
   }
 }
 
-/** Returns the problem of a request for changes since a snapshot that is not kept, or is later than the other one. */
+/** The snapshot is not kept, or later than the other one. */
 export function unknownChanges(
   table: Table,
   later: Snapshot,

@@ -20,7 +20,7 @@ import type { Snapshot } from '../snapshots/snapshot.ts'
 import { findDataset, findTable } from './find.ts'
 import { timeInZone } from '../../core/time-in-zone.ts'
 
-/** Description of a table and its parameters; an extension of the spec. */
+/** Table and its parameters; an extension of the spec. */
 export function tableDetail(family: Family, service: Runtime): Resource {
   const { catalog, snapshots } = service
   const cachedAnswers = new Map<

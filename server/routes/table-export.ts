@@ -43,7 +43,7 @@ const formats: readonly [ExportFormat, ...ExportFormat[]] = [
 
 type ExportService = Omit<Runtime, 'catalog'> & { readonly catalog: CatalogTexts }
 
-/** All rows of a query as a stream. The whole table as CSV or Parquet comes from existing files. */
+/** All rows of a query as a stream, or an existing file of the whole table. */
 export function tableExport(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl } = service
   const texts = defaultTexts(catalog)
@@ -61,9 +61,9 @@ export function tableExport(family: Family, service: Runtime): Resource {
 interface ExportOptions {
   readonly formats: readonly [ExportFormat, ...ExportFormat[]]
   readonly texts: ReturnType<typeof defaultTexts>
-  /** Returns the absolute address of the export of a table, without a query. */
+  /** Absolute, without a query. */
   readonly exportedAt: (dataset: Dataset, table: Table) => string
-  /** Returns the address that a workbook names, without a query. */
+  /** Address that a workbook names, without a query. */
   readonly citedAt: (dataset: Dataset, table: Table) => string
 }
 
@@ -230,8 +230,8 @@ async function streamRows(
 }
 
 /**
- * Sends all rows as CSV from the existing gzip file: unpacked if the client does not accept gzip, or if the file has
- * several gzip members, of which many clients read only the first.
+ * Sends the existing gzip file: unpacked if the client does not accept gzip, or reads only the first of
+ * several members.
  */
 async function sendDownload(
   snapshot: Snapshot,
@@ -317,7 +317,7 @@ function inGroups(number: number): string {
   return number.toLocaleString('en')
 }
 
-/** Requires chunked encoding: without it, a broken transfer looks complete. */
+/** A broken transfer without chunks looks complete. */
 function requireChunks({ httpVersion }: IncomingMessage): void {
   if (httpVersion !== '1.0') return
   throw new Problem(

@@ -22,7 +22,7 @@ import type { Runtime } from './runtime.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** History of a row by its key, over the kept snapshots; an extension of the spec. */
+/** A row by its key, over the kept snapshots; an extension of the spec. */
 export function tableHistory(_family: Family, service: Runtime): Resource {
   const { catalog, snapshots, engine, freshness, pageBytesMax } = service
   return {
@@ -143,7 +143,6 @@ function seen({ snapshot, import_date: date }: Manifest): Row {
   return { snapshot, import_date: date }
 }
 
-/** @param states the latest first */
 function historyOf(
   table: Table,
   conditions: URLSearchParams,

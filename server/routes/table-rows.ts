@@ -12,7 +12,7 @@ import { requesterOf } from './find.ts'
 import { problemOf } from './problem-of.ts'
 import { requestedRows } from './requested-rows.ts'
 
-/** Rows of a table in pages (spec: Endpoints 3 and 6, Page envelope, Row). */
+/** Spec: Endpoints 3 and 6, Page envelope, Row. */
 export function tableRows(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, snapshots, engine, freshness, pageBytesMax } = service
   const addresses = addressesOf(family, publicUrl)
@@ -49,7 +49,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
             'Content-Disposition': `${format.savedAs}; filename="${fileNameOf(page.snapshot, query, format.ending, page.range?.page ?? query.page)}"`,
           }),
         },
-        // The cost of rows whose number is still unknown is charged when the body is built.
+        // Rows still unknown are charged when the body is built.
         work: { rowBytes: page.range === null ? 0 : page.range.rows * page.snapshot.rowBytes },
         hasRanges: true,
         isAtHand: false,

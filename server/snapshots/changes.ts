@@ -6,21 +6,22 @@ import { storedFields, type Changes, type Manifest } from '../../core/warehouse/
 import { rowBytesOf, type Snapshot } from './snapshot.ts'
 
 /**
- * Changes between two snapshots as a snapshot of their own, so that rows of changes are filtered, sorted, paged and
- * written like all others. Its table has the columns of the file as fields.
+ * Changes as a snapshot of their own, so that they are filtered, sorted, paged and written like rows. Fields
+ * are the columns of the file.
  */
 export interface ChangesSnapshot extends Snapshot {
   readonly changes: KnownChanges
 }
 
-/** A comparison of two snapshots; without a file if both are the same. */
+/** Comparison without a file if both snapshots are the same. */
 export interface KnownChanges extends Omit<Changes, 'file'> {
   readonly file: string | null
 }
 
 /**
- * Returns the changes from an earlier snapshot to a later one, as a snapshot whose rows are the changes.
- * @param since the earlier snapshot; null for the one directly before, or, if there is none, for the later one itself
+ * Changes between two snapshots.
+ * @param since the earlier snapshot; null for the one directly before, or, if there is none, for the later
+ * one itself
  * @returns null if they are not known
  */
 export function changesOf(later: Snapshot, since: SnapshotId | null): ChangesSnapshot | null {
@@ -52,7 +53,7 @@ function knownChanges(manifest: Manifest, since: SnapshotId | null): KnownChange
   return (since === null ? changes[0] : changes.find((item) => item.since === since)) ?? null
 }
 
-/** Returns the snapshots whose changes up to a later one are known, the latest first. */
+/** Snapshots from which changes are known, latest first. */
 export function knownStarts({ changes = [] }: Manifest): SnapshotId[] {
   return changes.map(({ since }) => since)
 }

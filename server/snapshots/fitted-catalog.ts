@@ -11,12 +11,12 @@ import { holdsFields, storedFields, type Manifest } from '../../core/warehouse/m
 import { publishedOf } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 
-/** A catalog with the published fields of each table. */
+/** Catalog with the published fields of each table. */
 export interface FittedCatalog {
   readonly catalog: Catalog
-  /** Declared fields that a table is served without, since they are not published yet; by `dataset/table`. */
+  /** Declared fields that are not published yet, by `dataset/table`. */
   readonly lacking: ReadonlyMap<string, readonly string[]>
-  /** Equal for catalogs that leave out the same fields. */
+  /** Equal for catalogs without the same fields. */
   readonly key: string
 }
 
@@ -26,10 +26,7 @@ function asDeclared(catalog: Catalog): FittedCatalog {
 
 const concurrentManifestsMax = 8
 
-/**
- * Fits a catalog to the tables of the warehouse before it is served.
- * @param manifestOf returns the manifest last published of a table, if it is known already
- */
+/** @param manifestOf manifest last published of a table, if it is known already */
 export async function fitToWarehouse(
   store: Store,
   catalog: Catalog,
@@ -46,16 +43,15 @@ export async function fitToWarehouse(
   return fitCatalog(catalog, (table) => latest.get(tableId(table)) ?? null)
 }
 
-/** Returns whether a fitted catalog can serve a snapshot of a table. */
+/** Tells whether a fitted catalog can serve a snapshot. */
 export function isServable(table: Table, manifest: Manifest): boolean {
   return holdsFields(manifest, table) || publishedNames(table, manifest) !== null
 }
 
 /**
- * Leaves out fields that the published rows lack, such as one declared after the last ingest, and takes the
- * others in their published order. A table stays as declared if the declaration of a published field was
- * changed or removed.
- * @param latest returns the manifest last published of a table; null if there is none
+ * Leaves out fields that published rows lack, and takes the others in published order. If a published field
+ * was changed or removed, the table stays as declared.
+ * @param latest manifest last published of a table; null if there is none
  */
 function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null): FittedCatalog {
   const [lacking, published] = [new Map<string, readonly string[]>(), new Map<string, readonly string[]>()]

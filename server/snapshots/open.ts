@@ -23,9 +23,7 @@ import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/state-files.ts'
 import { rowBytesOf, type Snapshot } from './snapshot.ts'
 
-/** Progress of reading files that must be verified. */
 export interface ReadProgress {
-  /** Bytes read. */
   bytes: number
   of: number
 }
@@ -33,13 +31,13 @@ export interface ReadProgress {
 interface Watch {
   readonly withdraw: (snapshot: Snapshot, ...args: Parameters<Snapshot['withdraw']>) => void
   readonly doubt: (snapshot: Snapshot, reason: string) => void
-  /** Called before files are read, and with null afterwards. */
+  /** Null after the files are read. */
   readonly reading: (progress: ReadProgress | null) => void
 }
 
 /**
- * Opens a snapshot if its files are intact and match the declaration; reads only files that changed since
- * they were last verified.
+ * Opens a snapshot if its files are intact and match the declaration; reads only files changed since their
+ * verification.
  * @param known records the version of each verified file
  * @throws Unfit, DamagedFile, or the error of reading a file
  */
@@ -74,7 +72,7 @@ export async function openSnapshot(
       return fingerprint?.bytes ?? null
     },
     hash: async (file) => {
-      // Compute the total here: the versions of all files, now known, show which of them must be read.
+      // All versions are known now, and with them the files to read.
       if (progress.of === 0)
         progress.of = filesOf(manifest).reduce((sum, storedFile) => sum + unread(storedFile), 0)
       watch.reading(progress)
@@ -119,7 +117,7 @@ export async function openSnapshot(
 
 const noChoices: Snapshot['choices'] = new Map()
 
-/** The report of a snapshot, read on demand, so that the server starts without reading the reports of all tables. */
+/** Read on demand, so that a start needs no reports. */
 class LazyReport {
   #report: SnapshotReport | null | (() => SnapshotReport | null)
   #choices: Snapshot['choices'] | null = null
@@ -149,7 +147,6 @@ class LazyReport {
   }
 }
 
-/** Removes values and ranges of few rows from statistics, and values whose rows are not counted. */
 function withoutFewRows(report: SnapshotReport, min: number): SnapshotReport {
   if (min < 2) return report
   return {
@@ -162,7 +159,7 @@ function withoutFewRows(report: SnapshotReport, min: number): SnapshotReport {
   }
 }
 
-/** Reads a report of a few kilobytes from a local folder; synchronously, since getters need it. */
+/** Synchronous, since getters need it; a few kilobytes. */
 function reportIn(folder: string, manifest: Manifest): SnapshotReport | null {
   try {
     return parseReport(readFileSync(path.join(folder, fileNames.report)), manifest)
@@ -185,7 +182,7 @@ export function isDamage(error: unknown): error is Damage {
   return error instanceof DamagedFile || error instanceof MissingFile
 }
 
-/** Describes why something is not served, without paths of this machine; the log has the details. */
+/** Omits paths of this machine; the log has the details. */
 export function reasonOf(error: unknown): string {
   if (isDamage(error) || error instanceof Unfit) return error.message
   if (error instanceof DamagedManifest) return `its manifest ${error.fault}`

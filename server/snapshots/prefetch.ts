@@ -6,10 +6,9 @@ import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
 
 const pollEveryMs = 1000
-/** Pause after a store has failed. */
 const patienceMs = 10_000
 
-/** Fetches remote files before they are requested, as long as no other file must be evicted. */
+/** Fetches remote files in advance, while no other must be evicted. */
 export class Prefetch {
   readonly #snapshots: Snapshots
   readonly #store: Store
@@ -50,7 +49,7 @@ export class Prefetch {
     }
   }
 
-  /** Fetches one file at a time, so that requests come first. */
+  /** One file at a time, so that requests come first. */
   async once(): Promise<void> {
     for (const { table, manifest } of this.#snapshots.served) {
       const folder = layout.snapshot(table, manifest.snapshot)
@@ -64,7 +63,7 @@ export class Prefetch {
   }
 }
 
-/** Returns all files except downloads, in the order in which requests need them: the parts last. */
+/** All files except downloads, as requests need them: parts last. */
 function readOften({ row_store: _former, ...manifest }: Manifest) {
   const partFiles = filesOf(manifest).filter((file) => !manifest.files.includes(file))
   const parts = new Set<unknown>(manifest.parts)

@@ -8,11 +8,11 @@ import type { Snapshots } from './snapshots.ts'
 interface PublicViewsOptions {
   readonly catalog: Catalog
   readonly snapshots: Snapshots
-  /** Absolute local folder with the parts; null if they are remote. */
+  /** Null if the parts are remote. */
   readonly warehouse: string | null
   /** Address of the parts, without a final slash. */
   readonly filesAddress: string
-  /** Absolute folder for temporary files of this process. */
+  /** Folder for temporary files of this process. */
   readonly scratch: string
 }
 
@@ -22,7 +22,7 @@ interface BuiltViews {
   readonly sha256: string
 }
 
-/** A DuckDB file with views of the served tables at their public addresses; built on demand after a change. */
+/** DuckDB views of the tables at their public addresses; built on demand after a change. */
 export class PublicViews {
   readonly #options: PublicViewsOptions
   #key = ''
@@ -48,7 +48,7 @@ export class PublicViews {
     return this.#built
   }
 
-  /** Discards the built file, so that the next request builds a new one. */
+  /** The next request builds a new file. */
   readonly forget = (): void => {
     this.#built = null
   }

@@ -3,10 +3,7 @@ import type { Snapshots } from './snapshots.ts'
 
 type ReadyState = 'starting' | 'ready' | 'stopping'
 
-/**
- * Tracks whether the server is ready: it is once all published tables are loaded. Damage found later appears
- * only at `/health`.
- */
+/** Ready once all published tables are loaded; damage found later appears only at `/health`. */
 export class Readiness {
   readonly #snapshots: Snapshots
   #isLoaded = false
@@ -27,7 +24,7 @@ export class Readiness {
     for (const resume of this.#waiting.splice(0)) resume()
   }
 
-  /** Waits until all tables are loaded, or for the timeout; returns whether they are. */
+  /** Returns whether all tables are loaded. */
   async waitFor(ms: number): Promise<boolean> {
     if (!this.#isLoaded) {
       const timeout = new AbortController()
@@ -46,7 +43,7 @@ export class Readiness {
     return this.#isLoaded
   }
 
-  /** Returns the state, with published tables that cannot be queried yet. */
+  /** Names published tables that cannot be queried yet. */
   now(): { readonly state: ReadyState; readonly missing: Snapshots['missing'] } {
     if (this.#isStopping) return { state: 'stopping', missing: [] }
     const missing = this.#wasReady ? [] : this.#snapshots.missing

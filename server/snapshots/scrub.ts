@@ -5,12 +5,12 @@ import type { Log } from '../base/log.ts'
 import type { Snapshots } from './snapshots.ts'
 import type { ReadProgress } from './open.ts'
 
-/** Maximum rate of reading: it leaves nine tenths of a slow disk's bandwidth to requests. */
+/** Leaves nine tenths of a slow disk's bandwidth to requests. */
 const bytesPerSecondMax = 20_000_000
 const chunkBytes = 1024 * 1024
 const logEveryMs = 60_000
 
-/** Slowly rereads all served files from time to time, since disks lose bits silently. Withdraws damaged snapshots. */
+/** Rereads served files slowly, since disks lose bits silently; withdraws damaged snapshots. */
 export class Scrub {
   readonly #snapshots: Snapshots
   readonly #log: Log
@@ -56,7 +56,7 @@ export class Scrub {
   }
 }
 
-/** Returns the SHA-256 of a file, read no faster than `bytesPerSecondMax`. */
+/** No faster than `bytesPerSecondMax`. */
 async function slowHash(file: string, progress: ReadProgress, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes })) {

@@ -14,35 +14,35 @@ import type { Log } from '../base/log.ts'
 import { isDamage, openSnapshot, reasonOf, Unfit, type ReadProgress } from './open.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** State that the tables of a warehouse share. */
+/** Shared by the tables of a warehouse. */
 export interface TablesContext {
   readonly store: Store
   readonly retention: Retention
   readonly log: Log
   /**
-   * Called when a table is published with other fields than those served.
-   * @param id of the table, such as `covid19/caso`
+   * A table is published with other fields than those served.
+   * @param id such as `covid19/caso`
    * @returns true if the catalog is being adapted, and will serve the snapshot
    */
   readonly onOtherFields: (id: string, manifest: Manifest) => boolean
   readonly news: {
     /** Increases whenever a table serves another snapshot. */
     version: number
-    /** False until all tables are loaded: their snapshots are not news, and are logged only for debugging. */
+    /** Snapshots are no news until all tables are loaded. */
     isFollowing: boolean
   }
 }
 
 interface KnownSnapshot {
   opened: Promise<Snapshot | null> | null
-  /** Size, times and inode of each file when it was last verified. */
+  /** Size, times and inode at the last verification. */
   readonly fileVersions: Map<string, string>
 }
 
-/** Interval after which an unreadable report is read again. */
+/** An unreadable report is then read again. */
 const reportAgainMs = 10_000
 
-/** One table: follows its pointer in the warehouse and serves the newest intact snapshot. */
+/** Follows the pointer of a table and serves the newest intact snapshot. */
 export class ServedTable {
   readonly table: Table
   readonly knownSnapshots = new Map<SnapshotId, KnownSnapshot>()
@@ -54,9 +54,9 @@ export class ServedTable {
   #fault: string | null = null
   #reading: ReadProgress | null = null
   #reportReadAt = 0
-  /** Queue of operations, one at a time: a poll must not run while a scrub withdraws a snapshot. */
+  /** One at a time: a poll must not run while a scrub withdraws a snapshot. */
   #lastOperation: Promise<unknown> = Promise.resolve()
-  /** Message of the last logged error, so that the same error is logged only once. */
+  /** The same error is logged only once. */
   #lastLogged: string | null = null
 
   constructor(table: Table, common: TablesContext) {
@@ -64,32 +64,31 @@ export class ServedTable {
     this.#common = common
   }
 
-  /** Served snapshot; null if there is none. */
   get current(): Snapshot | null {
     return this.#current
   }
 
-  /** Manifest that the pointer last named, served or not; null before there is one. */
+  /** Last named by the pointer, served or not; null before. */
   get latest(): Manifest | null {
     return this.#latest
   }
 
-  /** Version of the pointer at its last read: an unchanged pointer is not read again. Empty before the first read. */
+  /** An unchanged pointer is not read again. Empty before the first read. */
   get pointerVersion(): string {
     return this.#pointerVersion
   }
 
-  /** Reason why the published snapshot is not served, safe for clients; null if all is well. */
+  /** Safe for clients; null if all is well. */
   get fault(): string | null {
     return this.#fault
   }
 
-  /** Progress of verifying a snapshot before it serves; null at other times. */
+  /** Null unless a snapshot is being verified. */
   get reading(): ReadProgress | null {
     return this.#reading
   }
 
-  /** Returns a snapshot by id; null if there is none, or it cannot be served. */
+  /** Null if there is none, or it cannot be served. */
   async pinned(id: SnapshotId): Promise<Snapshot | null> {
     // The client may know a newer snapshot from another server or worker that polled earlier.
     if (!this.knownSnapshots.has(id) && id > (this.#current?.manifest.snapshot ?? '')) await this.refresh()
@@ -103,7 +102,7 @@ export class ServedTable {
     await this.inTurn(() => this.#poll())
   }
 
-  /** Runs work after all earlier operations on the table. */
+  /** Waits for all earlier operations on the table. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const operation = this.#lastOperation.then(work)
     // Later operations must not fail because of an earlier one.
@@ -120,7 +119,6 @@ export class ServedTable {
     this.#forgetOld()
   }
 
-  /** Serves the snapshot that the pointer names, or notes why not. */
   async #followPointer(version: string): Promise<void> {
     const { store } = this.#common
     let manifest: Manifest | null = null
@@ -145,7 +143,7 @@ export class ServedTable {
     }
   }
 
-  /** Opens the served snapshot again if its report, missing so far, can now be read from the store. */
+  /** Opens the snapshot again if its missing report can now be read. */
   async #reloadReport(): Promise<void> {
     const { table, current } = this
     if (!this.#common.store.isRemote || current?.report !== null) return
@@ -157,7 +155,6 @@ export class ServedTable {
     )
   }
 
-  /** Notes a snapshot as the latest; returns whether an adapted catalog will serve it in place of this one. */
   #isOfNextCatalog(manifest: Manifest): boolean {
     if (this.latest?.snapshot === manifest.snapshot) return false
     this.#latest = manifest
@@ -171,7 +168,7 @@ export class ServedTable {
   }
 
   /**
-   * Verifies files whose size, times or inode have changed since they were last verified.
+   * Verifies files with another size, time or inode.
    * @returns number of files that it compared
    */
   async noticeChanges(): Promise<number> {
@@ -222,8 +219,7 @@ export class ServedTable {
   }
 
   /**
-   * Serves the snapshot published before a damaged one; or, if the pointer itself is unreadable (`from` is
-   * null), the newest in the warehouse.
+   * Serves the snapshot before a damaged one; or, without a readable pointer (`from` is null), the newest.
    */
   async #fallBack(from: Manifest | null): Promise<void> {
     const { table } = this
@@ -276,7 +272,6 @@ export class ServedTable {
     })
   }
 
-  /** Withdraws a snapshot that a request found damaged, after all earlier operations on the table. */
   #withdrawSoon(snapshot: Snapshot, error: DamagedFile): void {
     if (this.current === snapshot) this.#fault = reasonOf(error)
     void this.inTurn(async () => {
@@ -285,7 +280,6 @@ export class ServedTable {
     }).catch((cause: unknown) => this.#logError(cause, 'damaged snapshot could not be replaced'))
   }
 
-  /** Rereads all files of a snapshot, and withdraws it if they are damaged. */
   async #readAgain(snapshot: Snapshot, reason: string): Promise<void> {
     if (this.#readingAgain.has(snapshot)) return
     this.#readingAgain.add(snapshot)

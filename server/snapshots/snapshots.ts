@@ -15,29 +15,25 @@ import { statusOf, missingReason, type TableStatus } from './status.ts'
 
 interface SnapshotOptions extends Pick<TablesContext, 'store' | 'retention' | 'log'> {
   readonly catalog: Catalog
-  /** Snapshots of the previous catalog; tables whose declaration has not changed are reused. */
+  /** Snapshots of the previous catalog; tables with the same declaration are reused. */
   readonly before?: Snapshots | null
-  /** Declared fields that are not published yet, by `dataset/table`. */
+  /** Not published yet, by `dataset/table`. */
   readonly lacking?: FittedCatalog['lacking']
   readonly onOtherFields?: TablesContext['onOtherFields']
 }
 
-/** Maximum number of tables that are opened concurrently, since each needs its own buffers to read files. */
+/** Each needs its own buffers to read files. */
 const concurrentTablesMax = 8
 /** The spec requires a refresh to be visible within 2 s. */
 const pollEveryMs = 1000
-/**
- * Maximum number of files checked for changes per poll, enough for some hundred tables. Others can wait,
- * since requests detect changes too.
- */
+/** Per poll, enough for some hundred tables; requests detect changes too. */
 const noticedFilesMax = 2000
 
-/** Follows the pointers of the warehouse and gives each request one snapshot, which it uses to its end. */
+/** Follows the pointers; a request uses one snapshot to its end. */
 export class Snapshots {
   readonly #common: TablesContext
   readonly #tables: ReadonlyMap<string, ServedTable>
   readonly #lacking: FittedCatalog['lacking']
-  /** Table whose files are checked next. */
   #noticeNext = 0
   #isStopped = false
   #timer: NodeJS.Timeout | undefined
@@ -61,14 +57,14 @@ export class Snapshots {
     )
   }
 
-  /** Returns the newest intact snapshot of a table; null if there is none with the declared fields. */
+  /** Newest intact snapshot; null without one of the declared fields. */
   current(table: Table): Snapshot | null {
     return this.#tables.get(tableId(table))?.current ?? null
   }
 
   /**
-   * Runs work with a snapshot. No lock is needed: its files stay for at least an hour after it expires.
-   * @param requestedId its id, or null for the current one
+   * Needs no lock: files stay for at least an hour after a snapshot expires.
+   * @param requestedId null for the current one
    * @param work gets null if the snapshot does not exist or has expired
    */
   async use<T>(
@@ -83,17 +79,16 @@ export class Snapshots {
     return work((await served?.pinned(requestedId)) ?? null)
   }
 
-  /** Returns whether a snapshot has not expired; it may be damaged, or unreadable now. */
+  /** It may be damaged, or unreadable now. */
   isKept(table: Table, id: SnapshotId): boolean {
     return this.#tables.get(tableId(table))?.knownSnapshots.has(id) === true
   }
 
-  /** Returns the manifest last published of a table, served or not; null before there is one. */
+  /** Last published, served or not; null before. */
   latest(table: Table): Manifest | null {
     return this.#tables.get(tableId(table))?.latest ?? null
   }
 
-  /** Returns the state of a table; null if its declaration has changed. */
   #declaredAs(table: Table): ServedTable | null {
     const served = this.#tables.get(tableId(table))
     return served !== undefined && isDeepStrictEqual(served.table, table) ? served : null
@@ -105,7 +100,7 @@ export class Snapshots {
     )
   }
 
-  /** Published tables that cannot be queried: not loaded yet, or damaged. */
+  /** Published tables that are not loaded yet, or damaged. */
   get missing(): { readonly table: string; readonly why: string }[] {
     return [...this.#tables.values()].flatMap((served) => {
       const reason = missingReason(served)
@@ -114,8 +109,7 @@ export class Snapshots {
   }
 
   /**
-   * Rereads the files of all opened snapshots, and withdraws damaged ones. Their predecessors are served
-   * until the next publication.
+   * Rereads all opened snapshots, and withdraws damaged ones; predecessors serve until the next publication.
    * @param hash hashes a file at a limited rate
    */
   async scrub(hash: (file: string) => Promise<string>): Promise<void> {
@@ -131,7 +125,6 @@ export class Snapshots {
     }
   }
 
-  /** Returns the bytes that a scrub reads. */
   async bytes(): Promise<number> {
     let sum = 0
     for await (const { snapshot } of this.#opened())
@@ -139,7 +132,7 @@ export class Snapshots {
     return sum
   }
 
-  /** Yields opened snapshots. Remote files need no scrub: they are verified when they are fetched. */
+  /** Remote files are verified when they are fetched. */
   async *#opened() {
     if (this.#common.store.isRemote) return
     for (const served of this.#tables.values()) {
@@ -150,7 +143,7 @@ export class Snapshots {
     }
   }
 
-  /** Returns why the published snapshot of a table is not served; null if it is. */
+  /** Null if the published snapshot is served. */
   fault(table: Table): string | null {
     return this.#tables.get(tableId(table))?.fault ?? null
   }
@@ -166,7 +159,7 @@ export class Snapshots {
     return earlier
   }
 
-  /** Returns the manifests and reports of all snapshots that can be queried, the current one first. */
+  /** All snapshots that can be queried, the current one first. */
   async retainedSnapshots(table: Table): Promise<{ manifest: Manifest; report: SnapshotReport | null }[]> {
     const current = this.current(table)
     if (current === null) return []
@@ -179,7 +172,6 @@ export class Snapshots {
     )
   }
 
-  /** Increases whenever a table serves another snapshot. */
   get version(): number {
     return this.#common.news.version
   }
@@ -196,14 +188,13 @@ export class Snapshots {
     return [...this.#tables.values()].filter(({ current }) => current !== null).length
   }
 
-  /** Polls every table once: serves new snapshots, each completely or not at all, and drops expired ones. */
+  /** Serves new snapshots, each completely or not at all, and drops expired ones. */
   async refresh(): Promise<void> {
     const refreshes = inOrder(this.#tables.values(), concurrentTablesMax, (served) => served.refresh())
     while ((await refreshes.next()).done !== true);
     await this.#notice()
   }
 
-  /** Checks files for changes, continuing at `#noticeNext`. */
   async #notice(): Promise<void> {
     const tables = [...this.#tables.values()]
     const from = this.#noticeNext % Math.max(1, tables.length)
@@ -215,13 +206,12 @@ export class Snapshots {
     }
   }
 
-  /** Loads a table now unless it is loaded. */
   async loaded(table: Table): Promise<void> {
     const served = this.#tables.get(tableId(table))
     if (served?.pointerVersion === '') await served.refresh()
   }
 
-  /** Polls repeatedly until stopped, never concurrently. */
+  /** Polls until stopped, never concurrently. */
   follow(): void {
     if (this.#isStopped) return
     this.#common.news.isFollowing = true

@@ -3,24 +3,21 @@ import { spanOf, type Frequency } from '../../core/catalog/names.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import type { ServedTable } from './served-table.ts'
 
-/** State of a table. */
 export interface TableStatus {
-  /** Id, `dataset/table`. */
   readonly table: string
-  /** Served snapshot; null if there is none. */
+  /** Null if there is none. */
   readonly snapshot: SnapshotId | null
-  /** Reason why the published snapshot, or a declared field, is not served; null if all is well. */
+  /** Reason why a snapshot or a declared field is not served; null if all is well. */
   readonly fault: string | null
-  /** Time of the import; null if nothing is served. */
+  /** Null if nothing is served. */
   readonly importedAt: Date | null
-  /** Time of the last change of the source; null if nothing is served. */
+  /** Last change of the source; null if nothing is served. */
   readonly sourceFrom: Date | null
-  /** Declared interval of changes; null if there is none. */
   readonly refreshed: Frequency | null
 }
 
 /**
- * Returns which snapshot of a table is served, and why it is not the published one or lacks declared fields.
+ * Which snapshot is served, and why not the published one or all fields.
  * @param lacking declared fields that are not published yet
  */
 export function statusOf(
@@ -44,16 +41,16 @@ export function statusOf(
   }
 }
 
-/** Tolerance for late jobs, as a factor: they never run to the minute. */
+/** Jobs never run to the minute. */
 const lateness = 1.25
 
-/** Returns whether the source of a table should have changed by now. */
+/** The source should have changed by now. */
 export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): boolean {
   const span = refreshed === null ? null : spanOf[refreshed]
   return span !== null && sourceFrom !== null && now - sourceFrom.getTime() > span * lateness
 }
 
-/** Returns why a published table cannot be queried; null if it can, or if none is published. */
+/** Why a published table cannot be queried; null if it can, or if none is published. */
 export function missingReason({ current, fault, pointerVersion, reading }: ServedTable): string | null {
   if (current !== null) return null
   if (reading !== null) {

@@ -2,13 +2,11 @@ import type { DatasetDescription, Writing } from '../description.ts'
 import { packageOf, type Package } from './package.ts'
 import { InvalidSearch, parseSearch, parseSort } from './query.ts'
 
-/** Parameters of an action: texts from a query string, any values from JSON. */
+/** Texts from a query string, any values from JSON. */
 export type ActionParameters = Readonly<Record<string, unknown>>
 
-/** An error of CKAN's action API. */
 export class ActionError extends Error {
   readonly status: number
-  /** Value of `error.__type`. */
   readonly type: string
   readonly details: Readonly<Record<string, unknown>>
 
@@ -25,7 +23,6 @@ export class ActionError extends Error {
   }
 }
 
-/** Data behind the actions. */
 export interface Ckan {
   readonly writing: Writing
   /** Sorted by name. */
@@ -40,7 +37,7 @@ export function ckanOf(writing: Writing, views: readonly DatasetDescription[]): 
   return { writing, packages }
 }
 
-/** Results of the actions, for their help and the OpenAPI document. */
+/** Results, for their help and the OpenAPI document. */
 export const summaries = {
   package_list: 'The names of all datasets.',
   package_show: 'A dataset by its name or id.',
@@ -54,7 +51,7 @@ function isAction(name: string): name is keyof typeof summaries {
   return Object.hasOwn(summaries, name)
 }
 
-/** Actions that harvesters and clients of CKAN use for reading. Unknown parameters are ignored, as in CKAN. */
+/** Actions that harvesters and clients of CKAN use. Ignores unknown parameters, as CKAN does. */
 export const actions: Readonly<Record<string, (ckan: Ckan, parameters: ActionParameters) => unknown>> = {
   package_list: ({ packages }, parameters) => {
     const offset = integerIn(parameters, 'offset', 0)

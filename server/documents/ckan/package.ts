@@ -4,7 +4,6 @@ import type { Manifest, StoredFile } from '../../../core/warehouse/manifest.ts'
 import { publishedFiles } from '../files-of.ts'
 import { publisherOf, type DatasetDescription, type TableDescription, type Writing } from '../description.ts'
 
-/** A dataset in the form of CKAN's `package_show`. */
 export interface Package {
   readonly id: string
   readonly name: string
@@ -150,7 +149,7 @@ function packageId({ base }: Pick<Writing, 'base'>, slug: string): string {
   return idOf(`${base} ${slug}`)
 }
 
-/** Derives a UUID from a text (version 8). */
+/** UUID of version 8. */
 function idOf(text: string): string {
   const hex = createHash('sha256').update(`acervo ${text}`).digest('hex')
   const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) % 4] ?? '8'

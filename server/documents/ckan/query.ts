@@ -24,7 +24,7 @@ const fields: Readonly<Record<string, (entry: Package) => readonly string[]>> = 
   metadata_modified: ({ metadata_modified: moment }) => [moment],
 }
 
-/** Fields searched word by word; other fields are compared as a whole. */
+/** Searched word by word; other fields are compared as a whole. */
 const wordly = new Set(['title', 'notes', 'text'])
 const moments = new Set(['metadata_created', 'metadata_modified'])
 
@@ -61,13 +61,13 @@ class PackageTexts {
 
 type Test = (texts: PackageTexts) => boolean
 
-/** Maximum length of a search, and most words in it: a search costs words times packages. */
+/** A search costs words times packages. */
 const [lengthMax, wordsMax] = [4000, 500]
 
 /**
- * Parses the subset of Solr's query language that CKAN clients use: words, `field:value`, phrases in quotes,
- * `*`, ranges in brackets, AND, OR, NOT, + and -, parentheses.
- * @param texts searches, all of which a package must match; the limits apply to their sum
+ * Parses the subset of Solr's language that CKAN clients use: words, `field:value`, phrases, `*`, ranges,
+ * AND, OR, NOT, + and -, parentheses.
+ * @param texts all of them must match; the limits apply to their sum
  * @throws InvalidSearch
  */
 export function parseSearch(texts: readonly string[]): (entry: Package) => boolean {
@@ -161,7 +161,6 @@ function tokensOf(text: string): string[] {
   return tokens
 }
 
-/** Parses NOW or a date; CKAN's dates have no zone. */
 function momentOf(text: string): string {
   if (text === '*') return text
   const days = /^NOW(?:-(\d{1,5})DAYS?)?(?:\/DAY)?$/.exec(text)

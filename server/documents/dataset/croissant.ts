@@ -4,7 +4,7 @@ import type { DatasetDocument } from '../document.ts'
 import { publishedFiles, type Published } from '../files-of.ts'
 import type { DatasetDescription, Json, TableDescription, Writing } from '../description.ts'
 
-/** Croissant 1.1: the Parquet parts, and the record sets of each table. */
+/** Croissant 1.1: Parquet parts, and the record sets of each table. */
 export const croissant: DatasetDocument = {
   file: 'croissant.json',
   name: 'Croissant',
@@ -13,7 +13,6 @@ export const croissant: DatasetDocument = {
   write: (writing, view) => JSON.stringify(croissantOf(writing, view)),
 }
 
-/** The context that the specification requires (appendix 1). */
 const context: Json = {
   '@language': 'en',
   '@vocab': 'https://schema.org/',
@@ -60,7 +59,6 @@ const context: Json = {
   value: 'cr:value',
 }
 
-/** Media types of Parquet: the registered one, and the one that Croissant loaders recognize. */
 const parquetTypes = ['application/vnd.apache.parquet', 'application/x-parquet']
 
 function croissantOf(writing: Writing, { dataset, tables }: DatasetDescription): Json {
@@ -102,7 +100,7 @@ function croissantOf(writing: Writing, { dataset, tables }: DatasetDescription):
   }
 }
 
-/** Returns a semantic version, which loaders require: day and second of the latest import. */
+/** Loaders require a semantic version: day and second of the latest import. */
 function versionOf(moment: string): string {
   const [day = '', time = ''] = moment.split('T')
   const [hours = 0, minutes = 0, seconds = 0] = time.split(/[:.Z]/).map(Number)
@@ -121,10 +119,7 @@ function filesOf({ table }: TableDescription, { manifest, addressOf }: Published
   }))
 }
 
-/**
- * Returns the record sets of a table: one for each part, since the reference loader reads a set of files only
- * from an archive.
- */
+/** One record set for each part: the reference loader reads a set of files only from an archive. */
 function recordSetsOf({ table }: TableDescription, { manifest: { parts } }: Published): Json[] {
   return parts.map(({ file }, index) => {
     const id = parts.length === 1 ? table.name : `${table.name}-${index + 1}`

@@ -4,7 +4,7 @@ import type { DatasetDocument } from '../document.ts'
 import { publishedFiles } from '../files-of.ts'
 import type { DatasetDescription, Json, TableDescription, Writing } from '../description.ts'
 
-/** Data Package v2: a resource with a Table Schema for each published table. */
+/** Data Package v2: a resource with a Table Schema per published table. */
 export const dataPackage: DatasetDocument = {
   file: 'datapackage.json',
   name: 'Data Package',
@@ -67,7 +67,7 @@ function resourceOf(writing: Writing, view: TableDescription): Json | null {
     compression: 'gz',
     mediatype: 'text/csv',
     encoding: 'utf-8',
-    // `bytes` is left out: the reference reader cannot check the size of a file that is compressed in transfer.
+    // Without `bytes`: the reference reader cannot check the size of a file compressed in transfer.
     hash: `sha256:${download.sha256}`,
     rows: manifest.rows,
     dialect: {

@@ -4,8 +4,7 @@ import { signposts, type Described, type TypedLink } from '../links.ts'
 import type { DatasetDescription, Writing } from '../description.ts'
 
 /**
- * All links of the page's Link header, without its length limit, and the Parquet parts (Signposting, level 2;
- * RFC 9264).
+ * Links of the page's Link header, without its limit, and the Parquet parts (Signposting, level 2; RFC 9264).
  */
 export const linkset = (described: readonly Described[]): DatasetDocument => ({
   file: 'linkset.json',

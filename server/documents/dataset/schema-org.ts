@@ -5,7 +5,7 @@ import { publishedFiles } from '../files-of.ts'
 import type { DatasetDescription, Json, Writing } from '../description.ts'
 import { shorten } from '../../../core/text.ts'
 
-/** The dataset for search engines, also embedded in its page. */
+/** Document for search engines; also embedded in the page of the dataset. */
 export const schemaOrg: DatasetDocument = {
   file: 'schema-org.jsonld',
   name: 'schema.org',
@@ -14,7 +14,6 @@ export const schemaOrg: DatasetDocument = {
   write: (writing, view) => JSON.stringify(schemaOrgOf(writing, view, 'en')),
 }
 
-/** Lengths that search engines accept for a description. */
 const [descriptionMin, descriptionMax] = [50, 5000]
 /** Search engines do not index large documents. */
 const [tablesMax, variablesMax] = [30, 60]
@@ -88,7 +87,7 @@ function descriptionOf({ name, description, source, tables }: Dataset): string {
   return shorten(text, descriptionMax - 1)
 }
 
-/** Formats a box in the order of schema.org: south, west, north, east. */
+/** Order of schema.org: south, west, north, east. */
 function boxOf([west, south, east, north]: readonly [number, number, number, number]): string {
   return `${south} ${west} ${north} ${east}`
 }

@@ -36,7 +36,7 @@ type ActionRow = readonly [takes: Readonly<Record<string, Json>>, summary: strin
 
 const requiredParameters = new Set(['id', 'name'])
 
-/** CKAN's action API, at both addresses that clients use. */
+/** Paths at both addresses that clients use. */
 export function ckanPaths(dataset: string | undefined): Json {
   const examples: Examples = { id: dataset, name: 'package_show' }
   const rows = Object.entries<ActionRow>(actionRows).flatMap(([action, row]) =>
@@ -85,7 +85,6 @@ function pathItem(
   }
 }
 
-/** Extends the schema of a parameter for JSON bodies: a value may be null, and a count may be a number. */
 function inBody(schema: Json): Json {
   const orNull = { ...schema, type: [schema['type'], 'null'] }
   if (schema !== count) return orNull
@@ -119,7 +118,7 @@ function actionAnswer(
   }
 }
 
-/** Adds the media types of a problem to a response: requests that cannot be parsed get a problem, not a CKAN error. */
+/** Requests that cannot be parsed get a problem, not a CKAN error. */
 function withProblemFormats(response: Json): Json {
   const { content } = response as { content: Json }
   const { 'text/html': html } = jsonOf({})

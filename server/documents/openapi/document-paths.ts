@@ -6,7 +6,6 @@ import type { Address } from './operations.ts'
 import { parameter, sharedParameter } from './parameters.ts'
 import { answer, jsonOf, problemAnswers, unchanged } from './responses.ts'
 
-/** The documents for machines, and the feeds. */
 export function documentPaths(
   { catalog, base, documents }: Writing,
   pathOf: (address: string) => string,

@@ -10,7 +10,7 @@ import { catalogPaths, filePaths } from './service-paths.ts'
 import { pathsOf, placeholdersOf } from './operations.ts'
 import { tablePart, type TablePart } from './table-paths.ts'
 
-/** Version of the API; raise it when addresses change their meaning. */
+/** Raise it when addresses change their meaning. */
 const interfaceVersion = '1.0.0'
 
 export interface OpenApiOptions {
@@ -19,13 +19,10 @@ export interface OpenApiOptions {
   readonly tableDocument: (dataset: Dataset, table: Table) => string
 }
 
-/**
- * Maximum number of fields in one OpenAPI document. More would take megabytes, so each table then has a
- * document of its own.
- */
+/** More fields, of megabytes, get a document for each table. */
 const fieldsMax = 1500
 
-/** Describes a family in OpenAPI 3.1, with the fields of each of its tables. */
+/** OpenAPI 3.1 of a family, with the fields of each table. */
 export function openApi(writing: Writing, views: readonly TableDescription[], options: OpenApiOptions): Json {
   const { catalog } = writing
   const pathOf = pathIn(writing)
@@ -52,7 +49,6 @@ export function openApi(writing: Writing, views: readonly TableDescription[], op
   return document(writing, info, { ...paths, ...merged(parts, 'paths') }, parts)
 }
 
-/** Describes one table in the same way. */
 export function tableOpenApi(writing: Writing, view: TableDescription, options: OpenApiOptions): Json {
   const part = tablePart(view, options.addresses, pathIn(writing), '')
   const { dataset, table } = view
@@ -128,7 +124,6 @@ function document(
   }
 }
 
-/** Methods that are the same at every path. */
 const everyPath =
   'Every path also answers HEAD, with the headers of GET and no body, and OPTIONS, with the allowed methods.'
 

@@ -1,13 +1,11 @@
 import type { Json, TableDescription, Writing } from '../description.ts'
 
-/** The operations at a path. */
 export interface Address {
-  /** Path, such as `/files/{dataset}/`; its placeholders become parameters. */
+  /** Path like `/files/{dataset}/`; placeholders become parameters. */
   readonly path: string
   readonly id: string
   readonly tag: string
   readonly summary: string
-  /** Description; by default the summary. */
   readonly description?: string
   readonly parameters: readonly Json[]
   readonly answers: Json
@@ -15,7 +13,6 @@ export interface Address {
 
 type Placeholders = ReadonlyMap<string, Json>
 
-/** Returns the placeholders of a service; without datasets or tables if there are none. */
 export function placeholdersOf(
   { catalog: { datasets } }: Writing,
   example: TableDescription | null,
@@ -36,7 +33,7 @@ export function placeholdersOf(
   ])
 }
 
-/** Returns paths with their operations, without paths whose placeholders have no values. */
+/** Leaves out paths whose placeholders have no values. */
 export function pathsOf(addresses: readonly Address[], placeholders: Placeholders): Json {
   const paths = addresses.flatMap((address): [string, Json][] => {
     const names = [...address.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -47,7 +44,7 @@ export function pathsOf(addresses: readonly Address[], placeholders: Placeholder
   return Object.fromEntries(paths)
 }
 
-/** Returns GET; the description of the document has HEAD and OPTIONS, which every path answers. */
+/** GET alone: the document describes HEAD and OPTIONS once. */
 export function operations(
   { id, tag, summary, description = summary, parameters, answers }: Omit<Address, 'path'>,
   inPath: readonly Json[] = [],

@@ -16,10 +16,7 @@ import { isParameterName, parameterRows, type ParameterName } from '../../query/
 import type { Json, TableDescription } from '../description.ts'
 import { ref } from './responses.ts'
 
-/**
- * Returns schemas of parameter values, one per type. Decimals have theirs in place, since each field has its
- * own number of digits.
- */
+/** One schema per type, except for decimals, whose digits differ by field. */
 export function parameterSchemas(): Json {
   const typesWithoutDigits = fieldTypeNames.filter((type) => !typeRow(type).hasDigits)
   return {
@@ -38,14 +35,14 @@ export function parameterSchemas(): Json {
 const schemaName = (type: string): string => `${type}-operand`
 const partSchema: Json = { type: 'string', minLength: 1, maxLength: 1000, pattern: '^[^\\u0000]*$' }
 
-/** White space, written out since `\s` matches other characters in other languages. */
+/** White space, since `\s` differs between languages. */
 const blanks = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
-/** Text of a search: at least one character besides blanks, quotes, separators, punctuation and accents. */
+/** Text with a character besides blanks, quotes, separators, punctuation and accents. */
 const wordsSchema: Json = {
   ...partSchema,
   pattern: `^[^\\u0000]*[^\\u0000${blanks}\\u0300-\\u036f${ignoredSigns}][^\\u0000]*$`,
 }
-/** A component, since oapi-codegen compiles no alternatives inside a parameter. */
+/** A component: oapi-codegen compiles no alternatives inside a parameter. */
 const pageNumberSchema: Json = {
   oneOf: [
     { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
@@ -54,7 +51,7 @@ const pageNumberSchema: Json = {
 }
 
 const degrees = (limit: number): Json => ({ type: 'number', minimum: -limit, maximum: limit })
-/** West, south, east, north, as in GeoJSON; south must not be north of north. */
+/** West, south, east, north, as in GeoJSON; south is not north of north. */
 const boxSchema: Json = {
   type: 'array',
   prefixItems: [degrees(180), { ...degrees(90), maximum: 0 }, degrees(180), { ...degrees(90), minimum: 0 }],
@@ -94,14 +91,13 @@ function operandSchema(field: Term, operator: Operator): Json {
   }
 }
 
-/** A query parameter with the name of its component. */
 export type Named = readonly [component: string, parameter: Json]
 
 function isArray(operator: Operator): boolean {
   return ['list', 'pair'].includes(operatorRow(operator).operandKind)
 }
 
-/** Operators of parts of dates, such as years, that the document lists; all of them would make it too long. */
+/** All operators of parts of dates would make the document too long. */
 const operatorsOfDateParts: readonly Operator[] = ['in', 'gte', 'lte']
 
 /** Returns the conditions of a table as parameters. */
@@ -157,7 +153,7 @@ function exampleValues(table: Table, report: TableDescription['report']): Readon
   return examples
 }
 
-/** Replaces the characters of a field name that a component name must not contain. */
+/** Component names must not contain some characters of field names. */
 const escapedName = (name: string): string =>
   name.replaceAll(/[^\w.-]/g, (character) => `-${character.codePointAt(0)?.toString(16) ?? ''}-`)
 
@@ -198,7 +194,6 @@ function sentence(meaning: string): string {
   return `${meaning.charAt(0).toUpperCase()}${meaning.slice(1)}${meaning.endsWith('.') ? '' : '.'}`
 }
 
-/** Returns the parameters that all tables share. */
 export function sharedParameters(): Json {
   const formats = rowFormats.map(({ name }) => name)
   const names = Object.keys(common) as (keyof typeof common)[]
@@ -227,7 +222,6 @@ export function sharedParameters(): Json {
 
 export const parameter = (component: string): Json => ({ $ref: `#/components/parameters/${component}` })
 
-/** Returns a reference to a parameter that all tables share. */
 export const sharedParameter = (name: keyof typeof common): Json => parameter(componentName(name))
 
 const ofAggregates = (name: keyof typeof aggregateParameterRows, schema: Json): Json => ({
@@ -248,7 +242,6 @@ const namesOf = (items: readonly string[], max: number): Json => ({
   },
 })
 
-/** Returns the parameter with the value of a key field. */
 export function keyParameter({ table, report }: TableDescription, name: string): Json {
   const field = table.fields.find((item) => item.name === name)
   const example = report?.fields.find((item) => item.name === name)?.min ?? undefined
@@ -262,7 +255,6 @@ export function keyParameter({ table, report }: TableDescription, name: string):
   }
 }
 
-/** Returns the parameters of aggregates of a table. */
 export function aggregateParameters({ table }: TableDescription): Named[] {
   const terms = termsOf(table).map(({ name }) => formatList([name]))
   const rows = rowsName(table)
@@ -290,7 +282,6 @@ export function aggregateParameters({ table }: TableDescription): Named[] {
   ]
 }
 
-/** Returns the parameters of a table that contain field names. */
 export function fieldParameters({ table }: TableDescription): Named[] {
   const names = inAlphabet(table.fields).map(({ name }) => formatList([name]))
   const keys = table.fields.flatMap(({ name }) => [formatList([name]), formatList([`-${name}`])])

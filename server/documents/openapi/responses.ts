@@ -17,7 +17,6 @@ const anywhere: readonly ProblemCode[] = [
 
 const componentOf = (status: number): string => `problem-${status}`
 
-/** Returns the problem responses of an operation, one per status. */
 export function problemAnswers(furtherCodes: readonly ProblemCode[]): Json {
   const statuses = new Set([...anywhere, ...furtherCodes].map((code) => problemRows[code].status))
   return Object.fromEntries(
@@ -31,7 +30,7 @@ const schemaNameOf = (status: number): string => `Problem${status}`
 const statusesOfAll = [...new Set(codes.map((code) => problemRows[code].status))]
 const codesOf = (status: number): ProblemCode[] => codes.filter((code) => problemRows[code].status === status)
 
-/** Returns a problem schema for each status, with all codes of that status. */
+/** Schemas with all codes of each status. */
 export function problemSchemas(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {
@@ -48,7 +47,7 @@ export function problemSchemas(): Json {
   )
 }
 
-/** Returns a problem response for each status, with all codes of that status. */
+/** Responses with all codes of each status. */
 export function problemResponses(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {
@@ -192,12 +191,10 @@ function referred(names: readonly HeaderName[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** A successful response. */
 export function answer(description: string, content: Json, extraHeaders: readonly HeaderName[] = []): Json {
   return { description, headers: referred([...cachedNames, ...extraHeaders]), content }
 }
 
-/** A redirect. */
 export function redirect(description: string): Json {
   return {
     description,

@@ -47,7 +47,7 @@ const summary: Shape = {
   source_url: orNull(uri),
 }
 
-/** A value of any type. Alternatives, since several code generators reject a list of types. */
+/** Alternatives, since several code generators reject a list of types. */
 const value = {
   oneOf: [text, { type: 'number' }, { type: 'boolean' }, { type: 'null' }],
   description: 'Written as in a row.',
@@ -202,7 +202,6 @@ const files = object({
   ),
 })
 
-/** Schemas common to all tables. */
 export const commonSchemas: Shape = {
   Index: object({
     title: text,

@@ -30,7 +30,6 @@ function named(
   return { 200: answer(description, content, headers), 304: unchanged, ...problemAnswers(problems) }
 }
 
-/** Returns the paths of the catalog in one address family. */
 export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf: PathOf): Address[] {
   const list = pathOf(addresses.list)
   const tag = 'Catalog'
@@ -84,7 +83,6 @@ function ranged(content: Json): Json {
   }
 }
 
-/** Returns the paths of the published files and of the service state. */
 export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
   const { files, base, catalog, page } = writing
   const [first] = catalog.datasets.values()

@@ -16,7 +16,6 @@ import {
 } from './parameters.ts'
 import { answer, jsonOf, redirect, problemAnswers, ref, unchanged } from './responses.ts'
 
-/** Parts of an OpenAPI document that describe one table. */
 export interface TablePart {
   readonly paths: Json
   readonly schemas: Json
@@ -36,7 +35,6 @@ const ofRows = [
 ] as const
 
 /**
- * Describes the addresses of a table: the description, its rows in pages, and all rows as a stream.
  * @param pathOf returns the path of an address
  * @param prefix start of component names; empty if the document describes only this table
  */

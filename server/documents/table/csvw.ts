@@ -4,7 +4,6 @@ import { csvFormat } from '../../formats/csv.ts'
 import type { TableDocument } from '../document.ts'
 import type { TableDescription, Writing } from '../description.ts'
 
-/** CSV on the Web: describes the columns of the export of all rows, in their order. */
 export const csvw: TableDocument = {
   file: 'csv-metadata.json',
   name: 'CSVW',
@@ -42,10 +41,7 @@ function datatypeOf(type: TableDescription['table']['fields'][number]['type']): 
   return typeRow(type).called.csvw
 }
 
-/**
- * Escapes a column name for use as a variable in URI templates. A leading underscore is escaped too, since
- * CSVW reserves it.
- */
+/** URI templates allow few characters; CSVW reserves a leading underscore. */
 function variableOf(name: string): string {
   const escaped = encodeURIComponent(name).replaceAll(/[!'()*~-]/g, hex)
   return escaped.replace(/^_/, '%5F')

@@ -3,7 +3,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedName, quotedText } from '../../../core/sql.ts'
 import type { TableDocument } from '../document.ts'
 
-/** Table definition for the rows, in SQL that DuckDB and PostgreSQL run. */
+/** SQL for DuckDB and PostgreSQL. */
 export const ddl: TableDocument = {
   file: 'schema.sql',
   name: 'SQL',
@@ -28,7 +28,7 @@ export const ddl: TableDocument = {
   },
 }
 
-/** Returns the SQL type of a field. PostgreSQL requires `DOUBLE PRECISION`, which DuckDB accepts too. */
+/** PostgreSQL requires `DOUBLE PRECISION`, which DuckDB accepts too. */
 function typeOf(field: Field): string {
   return typeRow(field.type)
     .stored(field)

@@ -1,7 +1,6 @@
 import type { TableDocument } from '../document.ts'
 import { rowSchema } from '../row-schema.ts'
 
-/** Schema of a row with all fields, as the API returns it. */
 export const jsonSchema: TableDocument = {
   file: 'schema.json',
   name: 'JSON Schema',

@@ -1,6 +1,6 @@
 import type { WholeDocument } from '../document.ts'
 
-/** Addresses and descriptions of the APIs (RFC 9727). */
+/** APIs and their descriptions (RFC 9727). */
 export const apiCatalog: WholeDocument = {
   file: '.well-known/api-catalog',
   name: 'API Catalog',

@@ -1,7 +1,7 @@
 import { counted } from '../../../core/text.ts'
 import type { WholeDocument } from '../document.ts'
 
-/** Overview in Markdown for AI agents (https://llmstxt.org). */
+/** Overview for AI agents (https://llmstxt.org). */
 export const llms: WholeDocument = {
   file: 'llms.txt',
   name: 'llms.txt',

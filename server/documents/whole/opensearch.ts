@@ -2,10 +2,9 @@ import { languages } from '../../../core/catalog/names.ts'
 import type { WholeDocument } from '../document.ts'
 import { element, xmlHead, xmlText } from '../xml.ts'
 
-/** Limits of the format, in characters. */
 const [shortMax, descriptionMax] = [16, 1024]
 
-/** Describes the search of the catalog to browsers (OpenSearch 1.1). */
+/** Search of the catalog for browsers (OpenSearch 1.1). */
 export const openSearch: WholeDocument = {
   file: 'opensearch.xml',
   name: 'OpenSearch',

@@ -1,10 +1,7 @@
 import { languages } from '../../../core/catalog/names.ts'
 import type { WholeDocument } from '../document.ts'
 
-/**
- * Rules for crawlers (RFC 9309), with a delay. Crawlers may fetch files, but no API rows, row pages or pages
- * with a query string.
- */
+/** Crawlers (RFC 9309) may fetch files, with a delay, but no API rows, row pages or pages with a query. */
 export const robots: WholeDocument = {
   file: 'robots.txt',
   name: 'Robots',

@@ -3,7 +3,7 @@ import type { DatasetDescription, Writing } from '../description.ts'
 import { element, xmlHead, xmlText } from '../xml.ts'
 
 const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9'
-/** Maximum number of addresses in one file, by the sitemap protocol. */
+/** Limit of the sitemap protocol. */
 const addressesMax = 50_000
 
 interface Entry {
@@ -11,10 +11,7 @@ interface Entry {
   readonly changed: string | undefined
 }
 
-/**
- * Lists all pages (https://www.sitemaps.org/protocol.html). If they need several files, returns an index of
- * the files.
- */
+/** Lists all pages (https://www.sitemaps.org/protocol.html), or the files of an index. */
 export function sitemapOf(writing: Writing, views: readonly DatasetDescription[]): string {
   const entries = entriesOf(writing, views)
   const files = Math.ceil(entries.length / addressesMax)
@@ -26,12 +23,11 @@ export function sitemapOf(writing: Writing, views: readonly DatasetDescription[]
   return `${xmlHead}${element('sitemapindex', listed.join(''), { xmlns: schema })}`
 }
 
-/** Returns the number of files. */
 export function sitemapFiles(writing: Writing, views: readonly DatasetDescription[]): number {
   return Math.max(1, Math.ceil(entriesOf(writing, views).length / addressesMax))
 }
 
-/** Returns one of the files in the index; null for an unknown number. */
+/** Null for an unknown number. */
 export function sitemapPart(
   writing: Writing,
   views: readonly DatasetDescription[],

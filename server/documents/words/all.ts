@@ -3,10 +3,9 @@ import { en, type Words } from './en.ts'
 import { pt } from './pt.ts'
 import { languages, type Language } from '../../../core/catalog/names.ts'
 
-/** Texts by language; a new language is a file and a line here. */
 export const wordsOf: Readonly<Record<Language, Words>> = { pt, en }
 
-/** Returns the preferred language of an `Accept-Language` header; by default the first one. */
+/** Language preferred by `Accept-Language`; by default the first one. */
 export function languageFor(accepted: string | undefined): Language {
   const [best] = new Negotiator({ headers: { 'accept-language': accepted ?? '*' } }).languages([...languages])
   return languages.find((language) => language === best) ?? languages[0]

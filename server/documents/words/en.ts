@@ -11,10 +11,9 @@ import type { Aspect } from '../page-addresses.ts'
 
 type Theme = Dataset['themes'][number]
 
-/** All texts of the pages; a language that lacks one does not compile. */
+/** A language that lacks a text does not compile. */
 export type Words = typeof en
 
-/** Advice for readers by error code, shown first on error pages. */
 const advice: Readonly<Partial<Record<ProblemCode, string>>> = {
   'not-published': 'This table is in the catalog, but its rows are not published yet. Try again later.',
   'unknown-address': 'The address may be mistyped, or the page has moved.',
@@ -31,7 +30,6 @@ const advice: Readonly<Partial<Record<ProblemCode, string>>> = {
 }
 
 export const en = {
-  /** BCP 47 tag for `lang`, numbers, dates and sorting. */
   locale: 'en',
   language: 'English',
   languages: 'Language',
@@ -239,7 +237,6 @@ export const en = {
   allRows: 'Filters, search and sorting always work on all rows.',
   nothing: 'No row matches.',
   noSuchValue: (field: string, missing: string) => `No row has “${missing}” in ${field}.`,
-  /** Text before a link to the nearest value. */
   nearestValue: 'The nearest value:',
   first: 'First',
   previous: 'Previous',
@@ -509,7 +506,7 @@ export const en = {
   } satisfies Record<ProblemCode, string>,
   versionShown: (moment: string) => `Version of ${moment}.`,
   latestVersion: 'The current version',
-  /** Replaces the message about an invalid parameter, which exists only in English. */
+  /** Replaces a message that exists only in English. */
   unknownParameter: (parameter: string) =>
     `The address has the filter “${parameter}”, which this table does not have.`,
   notUnderstood: (parameter: string) => `${parameter} is invalid.`,
@@ -518,7 +515,6 @@ export const en = {
       ? `This table has no filters, so none by ${field}.`
       : `This table has no filter by ${field}. Its filters: ${filters.join(', ')}.`,
   unknownName: (parameter: string, text: string) => `${parameter}: this table has no “${text}”.`,
-  /** Titles of the parameters of pages. */
   parameterTitles: {
     group: 'Group by',
     measure: 'Measure',
@@ -530,7 +526,6 @@ export const en = {
     snapshot: 'Version',
   },
   mustBe: (parameter: string, value: string) => `${parameter} must be ${value}.`,
-  /** Descriptions of values by type, with examples. */
   values: {
     string: 'a text',
     text: 'a text',

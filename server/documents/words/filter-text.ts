@@ -7,9 +7,7 @@ import { writtenIn } from './number-formats.ts'
 import { titleOf } from './titles.ts'
 import { valueText } from './value-text.ts'
 
-/** Descriptions of filters for people. */
-
-/** Describes the conditions and the search of a filter, such as `State is SP`. */
+/** Text like `State is SP`. */
 export function describeFilter(filter: Pick<RowFilter, 'conditions' | 'words'>, words: Words): string[] {
   const conditions = filter.conditions.map((condition) => describeCondition(condition, words))
   return filter.words.length === 0 ? conditions : [...conditions, searchText(filter.words, words)]

@@ -3,30 +3,27 @@ import type { Words } from './en.ts'
 interface NumberFormats {
   readonly count: (number: number) => string
   readonly bytes: (number: number) => string
-  /** Formats a day, `YYYY-MM-DD` or the moment of a snapshot. */
+  /** @param date `YYYY-MM-DD` or the moment of a snapshot */
   readonly day: (date: string) => string
-  /** Formats a day in little space, such as `11 jul. 2020`. */
+  /** Text like `11 jul. 2020`. */
   readonly shortDay: (date: string) => string
-  /** Formats a month, `YYYY-MM`, such as `jul. 2020`. */
+  /** @param month `YYYY-MM` */
   readonly month: (month: string) => string
-  /** Formats a moment in UTC, to the minute. */
+  /** UTC, to the minute. */
   readonly moment: (date: string) => string
-  /** Formats a moment in UTC, to the second. */
+  /** UTC, to the second. */
   readonly exactMoment: (date: string) => string
-  /** Formats a value of a number field with all digits, without thousands separators. */
+  /** All digits, without thousands separators. */
   readonly digits: (text: string) => string
-  /**
-   * Converts a number as people type it, with the thousands and decimal separators of the language, into the
-   * form of the API.
-   */
+  /** Converts a number typed with the separators of the language into the form of the API. */
   readonly typed: (text: string, isWhole: boolean) => string
-  /** Formats a number with thousands separators and all digits. */
+  /** All digits, with thousands separators. */
   readonly grouped: (text: string) => string
-  /** Formats a number in short form, such as `1.23M`, where space is scarce. */
+  /** Text like `1.23M`, where space is scarce. */
   readonly compact: (number: number) => string
   readonly list: (texts: readonly string[], kind?: 'conjunction' | 'disjunction') => string
   readonly percent: (share: number) => string
-  /** Formats the time window of a rate limit, such as `1m`, in words. */
+  /** Time window of a rate limit, such as `1m`, in words. */
   readonly span: (per: string) => string
   readonly inOrder: (texts: readonly string[]) => string[]
 }
@@ -88,7 +85,7 @@ function writtenBy(locale: string): NumberFormats {
     digits,
     typed: (text, isWhole) => {
       const trimmed = text.trim()
-      // Links write 1.234 for a fraction, like the API. In an integer, the point can only separate thousands.
+      // Links write fractions like the API: 1.234. In an integer, the point separates thousands.
       const isOfApi = !isWhole && /^[-+]?\d+\.\d+$/.test(trimmed)
       return isOfApi
         ? trimmed

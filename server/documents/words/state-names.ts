@@ -1,4 +1,3 @@
-/** Names of the Brazilian states by their codes. */
 export const stateNames: ReadonlyMap<string, string> = new Map(
   `AC Acre,AL Alagoas,AM Amazonas,AP Amapá,BA Bahia,CE Ceará,DF Distrito Federal,ES Espírito Santo,GO Goiás,
   MA Maranhão,MG Minas Gerais,MS Mato Grosso do Sul,MT Mato Grosso,PA Pará,PB Paraíba,PE Pernambuco,PI Piauí,

@@ -5,12 +5,12 @@ import type { Words } from './en.ts'
 
 /** Titles of tables, fields and measures for people. */
 
-/** Returns the title of a field or a table for people; its name if it has none. */
+/** Title, or the name without one. */
 export function titleOf({ title, name }: Pick<Field, 'title' | 'name'>): string {
   return title ?? name
 }
 
-/** Returns the title of a term; a part of the first dates of a table has a short one, such as `Week`. */
+/** A part of the first dates of a table has a short title, such as `Week`. */
 export function termTitle(words: Words, { part, ...field }: Term, table?: Pick<Table, 'fields'>): string {
   if (part === undefined) return titleOf(field)
   const first = table?.fields.find((fieldName) => partsOf(table, fieldName).length > 0)
@@ -19,7 +19,7 @@ export function termTitle(words: Words, { part, ...field }: Term, table?: Pick<T
     : words.parts[part.name](withinSentence(titleOf(part.base)))
 }
 
-/** Returns the title of a measure; a declared sum has the title of its field. */
+/** A declared sum has the title of its field. */
 export function measureTitle(
   words: Words,
   { name, aggregate, field }: Measure,
@@ -31,7 +31,7 @@ export function measureTitle(
   return aggregate === 'sum' && isDeclared ? title : words.measured[aggregate](withinSentence(title))
 }
 
-/** Returns a title with a small first letter, unless it begins with an abbreviation such as `CNPJ`, or has one letter. */
+/** Small first letter, unless the title begins with an abbreviation such as `CNPJ`, or has one letter. */
 export function withinSentence(title: string): string {
   return /^\p{Lu}\p{Ll}/u.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title
 }

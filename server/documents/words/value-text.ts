@@ -12,7 +12,6 @@ export function isNumber({ type }: Field): boolean {
   return typeRow(type).wire.kind === 'number'
 }
 
-/** Returns whether values start with days, `YYYY-MM-DD`. */
 export function isTime({ type, kind }: Field): boolean {
   return type === 'date' || type === 'datetime' || kind === 'date'
 }
@@ -21,10 +20,8 @@ function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
 }
 
-/** Maximum scale of amounts of money, which keep final zeros. */
 const moneyScale = 4
 
-/** Formats a value of a field, or of a part of its dates. */
 export function valueText(words: Words, term: Term, value: string | null): string {
   if (value === null) return words.null
   if (value === '') return words.emptyText
@@ -51,7 +48,7 @@ export function valueText(words: Words, term: Term, value: string | null): strin
   return value
 }
 
-/** Converts a value as people type it, in the form of `valueText`, into the form of the API. */
+/** Converts a value in the form of `valueText` into the form of the API. */
 export function typedValue(words: Words, field: Field, text: string): string {
   // A value of the field is not a title of another one.
   if (field.valueTitles.has(text)) return text

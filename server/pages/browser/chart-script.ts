@@ -2,8 +2,8 @@
 /// <reference lib="dom.iterable" />
 
 /**
- * Shows values of charts under the pointer, and offers charts as PNG. The function is sent as source, so it must not
- * use anything from outside itself.
+ * Shows values under the pointer, and offers charts as PNG. Sent as source, so it must use nothing outside
+ * itself.
  */
 export function chartScript(): void {
   // The browser draws the picture, so that the server needs no fonts.
@@ -29,7 +29,7 @@ export function chartScript(): void {
     })
   }
 
-  // Shows the values under a pointer, a finger or the focus at once. Arrow keys move along a line.
+  // For pointer, finger and focus; arrow keys move along a line.
   const showValues = (chart: SVGSVGElement): void => {
     const tip = document.createElement('output')
     tip.className = 'tip'

@@ -2,9 +2,8 @@
 /// <reference lib="dom.iterable" />
 
 /**
- * Runs SQL on selected rows, by DuckDB in a worker of the browser. Rows go in as Arrow; results come out as
- * CSV, which has every type as text with all digits. The function is sent as source, so it must not use
- * anything from outside itself.
+ * Runs SQL on selected rows, by DuckDB in a worker of the browser: Arrow in, CSV out, which has every type as
+ * text with all digits. Sent as source, so it must use nothing outside itself.
  */
 export function sqlConsole(): void {
   const form = document.querySelector<HTMLFormElement>('form[data-console]')
@@ -19,9 +18,8 @@ export function sqlConsole(): void {
   const rowsShownMax = 1000
 
   interface Database {
-    /** Runs a statement without a result. */
     readonly execute: (sql: string) => Promise<unknown>
-    /** Returns the result of a query as CSV, with every value but null in quotes. */
+    /** Every value but null is quoted. */
     readonly csv: (sql: string) => Promise<string>
   }
 
@@ -71,7 +69,7 @@ export function sqlConsole(): void {
     return {
       execute,
       csv: async (sql) => {
-        // Uses a new file for each query, since the file of a failed query stays open and empty.
+        // The file of a failed query stays open and empty, so each query has a new one.
         results += 1
         const file = `result-${results}.csv`
         await execute(`COPY (FROM (${sql}\n)) TO '${file}' (FORMAT csv, HEADER, FORCE_QUOTE *, NULLSTR '')`)
@@ -82,7 +80,6 @@ export function sqlConsole(): void {
     }
   }
 
-  /** Parses CSV in which every value but null is quoted, and null is empty. */
   const linesOf = (csv: string): (string | null)[][] => {
     const lines: (string | null)[][] = [[]]
     const value = /(?:"((?:[^"]|"")*)"|([^",\n]*))([,\n]|$)/gy
@@ -123,7 +120,7 @@ export function sqlConsole(): void {
     place.replaceChildren(table)
   }
 
-  /** Returns an error of DuckDB, which states the line of the fault twice. */
+  /** DuckDB states the line of a fault twice. */
   const report = (message: string): HTMLElement => {
     const part = document.createElement('pre')
     const paragraphs = message.split(/\n(?=LINE \d+:)/).map((paragraph) => paragraph.trimEnd())
@@ -150,7 +147,7 @@ export function sqlConsole(): void {
       try {
         csv = await opened.csv(sql)
       } catch (error) {
-        // Runs the statement without COPY: to get its own error, or to execute a statement that is no query.
+        // Without COPY: to get the statement's own error, or to execute one that is no query.
         await opened.execute(sql)
         if (/^\s*(select|from|with|values|describe|show|summarize|pivot|unpivot|table)\b/i.test(sql))
           throw error

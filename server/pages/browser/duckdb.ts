@@ -17,7 +17,6 @@ interface InstalledEngine {
   readonly version: string
 }
 
-/** The optional package with DuckDB for browsers, whose 146 MB a service without SQL pages can omit. */
 const installedEngine = findPackage()
 
 function findPackage(): InstalledEngine | null {
@@ -31,7 +30,7 @@ function findPackage(): InstalledEngine | null {
   }
 }
 
-/** Files of DuckDB for browsers. The policy of the worker allows WebAssembly, which pages may not use. */
+/** The policy of the worker allows WebAssembly, which pages may not use. */
 const files = {
   worker: {
     file: 'duckdb-browser-eh.worker.js',
@@ -42,8 +41,7 @@ const files = {
 } as const
 
 /**
- * Returns the addresses of the files; null if the package is not installed. They contain the version of the
- * package, so that caches may keep the files forever.
+ * Null if the package is not installed. Addresses contain its version, so that caches keep the files forever.
  */
 export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof files, string>> | null {
   if (installedEngine === null) return null
@@ -51,7 +49,7 @@ export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof fi
   return { worker: `${base}/${files.worker.file}`, module: `${base}/${files.module.file}` }
 }
 
-/** Serves the files, compressed on first use to a quarter of their size; null if they are not installed. */
+/** Compressed on first use to a quarter; null if not installed. */
 export function engineFiles(runtime: Runtime): Resource | null {
   if (installedEngine === null) return null
   const { folder, version } = installedEngine
@@ -82,7 +80,7 @@ export function engineFiles(runtime: Runtime): Resource | null {
         doubt: () => compressedByFile.delete(key),
       }
       res.setHeader('Content-Security-Policy', match.policy)
-      // A browser starts a worker only if it has the same embedder policy as the page.
+      // A worker needs the embedder policy of its page.
       res.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
       await sendFile(req, res, served, client, runtime)
     },

@@ -2,8 +2,8 @@
 /// <reference lib="dom.iterable" />
 
 /**
- * Adds conveniences to pages, which also work without scripts: a light or dark theme, copy buttons, and forms
- * that submit on a change. The function is sent as source, so it must not use anything from outside itself.
+ * Adds a theme, copy buttons, and forms that submit on a change, to pages that also work without scripts.
+ * Sent as source, so it must use nothing outside itself.
  */
 export function enhance(): void {
   const root = document.documentElement
@@ -99,7 +99,7 @@ export function enhance(): void {
   }
 
   /**
-   * Returns values of the field of a control and their numbers of rows, given the other conditions.
+   * Values of a control's field and their rows, given the other conditions.
    * @param group name of the group of these values in the API
    */
   const groupsOf = async (
@@ -149,7 +149,7 @@ export function enhance(): void {
     limit()
   }
 
-  // Suggests values with their numbers of rows. A suggested value filters by equality, other texts by containing.
+  // A suggested value filters by equality, other texts by containing.
   const suggestValues = (input: HTMLInputElement): void => {
     const containsName = input.name
     const field = containsName.slice(0, -'__contains'.length)

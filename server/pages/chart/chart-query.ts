@@ -15,21 +15,18 @@ import { writtenIn } from '../../documents/words/number-formats.ts'
 import type { Words } from '../../documents/words/en.ts'
 import { dimensionsOf, stepOf, type Dimension } from './dimensions.ts'
 
-/** An aggregate to draw, with the conditions of its rows as a query of its own. */
 export interface ChartQuery extends QueryView {
   readonly aggregation: AggregateQuery
   readonly chosen: readonly (readonly [name: string, text: string])[]
-  /** The chart to draw if no row of the selection passes the default filter; null if that did not open it. */
+  /** Chart to draw if no row passes the default filter; null if that did not open it. */
   readonly fallback: ChartQuery | null
 }
 
-/** Query of a chart in an address. */
 export interface RequestedChart extends AggregateQuery {
-  /** The same query without the default filter; null if that did not open it. */
+  /** Query without the default filter; null if that did not open it. */
   readonly fallback: AggregateQuery | null
 }
 
-/** A chart and its numbers. */
 export interface ChartView extends ChartQuery {
   /** Total that a sum would count beside its parts; null if there is none. */
   readonly mixed: Total | null
@@ -39,10 +36,7 @@ export interface ChartView extends ChartQuery {
 
 const without = ['page', 'page_size', 'format'] as const
 
-/**
- * Parses the query of a chart. Without groups and measure, it opens with the declared chart, or with the first declared
- * measure.
- */
+/** A chart without groups and measure opens as declared, or with the first measure. */
 export function parseChart(table: Table, target: string): RequestedChart {
   const query = parseAggregateQuery(table, target, without)
   const [first] = table.measures
@@ -55,8 +49,8 @@ export function parseChart(table: Table, target: string): RequestedChart {
 }
 
 /**
- * Adds to parameters the groups, the measure and the conditions with which a chart opens: the default filter and, for a
- * sum, conditions that leave out rows of totals.
+ * Adds groups, measure and conditions with which a chart opens: the default filter and, for a sum, without
+ * totals.
  * @param conditioned names of fields on which the parameters have conditions
  */
 export function openChart(
@@ -89,7 +83,7 @@ function conditionOn(field: Field, operator: 'eq' | 'ne', value: string): [name:
   return parameterFor({ field, operator, values: [value] }, isParameterName)
 }
 
-/** Adds default groups to a query that names none. */
+/** Adds default groups to a query without any. */
 export function chartQuery({ query, ...answerable }: AnswerableQuery<RequestedChart>): ChartQuery {
   const { table, snapshot } = answerable
   const [first] = dimensionsOf(table, snapshot.report)
@@ -125,12 +119,12 @@ export function chartKey(kind: string, { table, snapshot, aggregation }: ChartQu
   return [kind, tableId(table), snapshot.manifest.snapshot, [...parameters], unquotedIn(filter)]
 }
 
-/** Returns the parameters of the aggregate with all of its groups, of which a chart shows some. */
+/** Parameters with all groups, of which a chart shows some. */
 export function chartParameters({ query, chosen }: ChartQuery): QueryParameters {
   return new Map([...rowParameters({ query }), ...chosen])
 }
 
-/** Names the source, the period, the day of the import and the licence of the data. */
+/** Source, period, day of the import and licence. */
 export function sourceFacts(
   words: Words,
   { source, author, publisher, license }: Dataset,

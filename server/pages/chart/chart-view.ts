@@ -11,7 +11,7 @@ import { labelOf } from './drawing.ts'
 import type { Caption } from './svg/parts.ts'
 import { mixedTotal } from '../../query/totals.ts'
 
-/** Groups the rows of a chart, unless a sum would count some of them twice. */
+/** Groups nothing if a sum would count rows twice. */
 export async function chartView(
   query: ChartQuery,
   engine: RowEngine,
@@ -27,7 +27,6 @@ export async function chartView(
   return { ...query, mixed, answer }
 }
 
-/** Returns the texts of a chart that stands alone. */
 export function captionOf({ words }: PageContext, view: ChartQuery): Caption {
   const { dataset, table, query, snapshot } = view
   const conditions = describeFilter(query, words)

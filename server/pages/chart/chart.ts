@@ -41,7 +41,6 @@ import { chartWidths } from './svg/parts.ts'
 import { chartFrameHeight, chartMarkup, chartSvg } from './svg/svg.ts'
 import { totalsChoice, totalsNote } from './totals.ts'
 
-/** Page that draws an aggregate of the rows of a query, with all numbers. */
 export function chartPage(service: PageService): Resource {
   const { context } = service
   return {
@@ -79,7 +78,6 @@ function renamedParameters(pairs: readonly [string, string][]): string | null {
   return new URLSearchParams(renamed).toString()
 }
 
-/** The drawing alone, as a file. */
 export function chartFile(service: PageService): Resource {
   const { context } = service
   const mediaType = 'image/svg+xml'
@@ -159,7 +157,7 @@ function chooser(context: PageContext, view: ChartView, dimensions: readonly Dim
   const { table, aggregation, snapshot } = view
   const [first, second] = aggregation.terms
   const [measure] = aggregation.measures
-  // Only the first date is offered in parts, since those of others would only lengthen the list; dates have their day.
+  // Parts of further dates would only lengthen the list.
   const terms = dimensions.flatMap(({ field }, index): Term[] => {
     const parts = index === 0 ? partsOf(table, field) : []
     const offeredParts = field.type === 'datetime' ? parts : parts.filter((part) => part !== 'day')
@@ -306,13 +304,9 @@ function figurePart(service: PageService, view: ChartView): Html {
   ${drawing.shape !== 'tiles' && numbers}`
 }
 
-/** Maximum number of groups in the table of a page; the API has all. */
 const linesMax = 2000
 
-/**
- * Returns the numbers of the groups that the chart shows. Groups by a name, which is neither a time nor a number, come
- * with the greatest first; others keep the order of the aggregate.
- */
+/** Groups by a name come with the greatest first; others keep the order of the aggregate. */
 function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate): number[] {
   const { terms, measures, ordering } = aggregation
   const [term, ...furtherTerms] = terms
@@ -335,7 +329,6 @@ function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate
   )
 }
 
-/** @param isOpen true if the drawing leaves room beside it */
 function numbersPart(context: PageContext, view: ChartView, isOpen: boolean): Html | null {
   const { words } = context
   if (view.answer === null) return null

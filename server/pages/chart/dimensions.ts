@@ -3,18 +3,15 @@ import type { Field, Table } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { baseOf, partsBetween, type Term } from '../../query/date-parts.ts'
 
-/** A field that can group rows, and the shape of its chart. */
 export interface Dimension {
   readonly field: Field
   readonly shape: 'line' | 'tiles' | 'bars'
 }
 
-/** With more distinct values, bars are illegible. */
 const barsMax = 200
-/** With more values of a second term, colours are illegible. */
 const splitsMax = 12
 
-/** Returns fields that can group the rows of a table: days, states, and fields with few values. */
+/** Days, states, and fields with few values. */
 export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimension[] {
   const names = new Set([...table.order.map(({ field }) => field), ...table.filters])
   const dimensions = table.fields.flatMap((field): Dimension[] => {
@@ -28,7 +25,7 @@ export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimen
   return dimensions.toSorted((a, b) => shapes.indexOf(a.shape) - shapes.indexOf(b.shape))
 }
 
-/** Returns whether a term has few enough values to split the groups of a chart. */
+/** Values must be few enough to split groups. */
 export function isSplit(term: Term, report: SnapshotReport | null): boolean {
   const statistics = report?.fields.find(({ name }) => name === baseOf(term).name)
   const values = Math.min(
@@ -43,10 +40,9 @@ function distinctOf({ name }: Field, report: SnapshotReport | null): number | un
 }
 
 const dayMs = 86_400_000
-/** Maximum number of points of a line that remain distinguishable. */
 const pointsMax = 800
 
-/** Returns the step of the time line of a field: its days, months or years. */
+/** Step of a time line. */
 export function stepOf(field: Field, report: SnapshotReport | null): 'day' | 'month' | 'year' {
   const statistics = report?.fields.find(({ name }) => name === field.name)
   const [from, to] = [statistics?.min, statistics?.max].map((text) => Date.parse((text ?? '').slice(0, 10)))

@@ -16,10 +16,8 @@ import { seriesMax, type Drawing, type Mark } from './svg/parts.ts'
 import { tilePlaces } from './svg/state-maps.ts'
 import { timeOfText } from '../coverage.ts'
 
-/** Maximum number of bars; further groups are only in the table. */
 const barsMax = 40
 
-/** Describes the measures and terms of a chart. */
 export function labelOf(
   words: Words,
   { table, aggregation: { terms, measures } }: Pick<ChartQuery, 'table' | 'aggregation'>,
@@ -30,12 +28,12 @@ export function labelOf(
   return terms.length === 0 ? title : words.drawn(title, list(names))
 }
 
-/** Decimal places of averages and medians on pages, unless they are below 1. */
+/** Decimals of averages and medians on pages, unless they are below 1. */
 const roundedScale = 2
-/** Numbers from this one on lose cents as a double, which has some 15 digits. */
+/** Larger numbers lose cents as doubles. */
 const exactMax = 1e13
 
-/** Rounds an average or a median for pages; the API has all digits. */
+/** Text for pages; the API has all digits. */
 function rounded({ field }: Measure, value: string): string {
   const size = Math.abs(Number(value))
   if (size >= exactMax || size < 1) return withoutFinalZeros(value)
@@ -54,7 +52,7 @@ export function shownValue(words: Words, measure: Measure, value: string | null)
   return writtenIn(words).grouped(isMean ? rounded(measure, value) : withoutFinalZeros(value))
 }
 
-/** Returns the address of a group's rows; null if the catalog allows no such filter. */
+/** Null if the catalog allows no such filter. */
 export function groupLink(
   { addresses, language }: PageContext,
   view: ChartView,
@@ -72,18 +70,17 @@ export function groupLink(
   return addresses.table(language, table, parameters)
 }
 
-/** Maximum number of values that are compared as lines instead of stacked. */
+/** Values compared as lines instead of stacked. */
 export const comparedMax = 5
 
 const pointsMax = 2000
-/** Minimum number of periods of a line; fewer are bars. */
 const linePointsMin = 3
-/** Maximum share of groups that a time line leaves out. */
+/** Share of groups that a time line may leave out. */
 const strayShareMax = 0.1
 
 /**
- * Chooses how to draw a chart; without any group if its values cannot be drawn.
- * @param linkTo returns the address of a group's rows; null to draw no links
+ * Chooses how to draw a chart; has no group if values cannot be drawn.
+ * @param linkTo address of a group's rows; null to draw no links
  */
 export function drawingOf(
   { words }: PageContext,
@@ -197,7 +194,7 @@ export function drawingOf(
     const note = noteOf(groups.filter((group) => !inMap.includes(group)))
     return { ...nothing, shape: 'tiles', groups: drawn(inMap), note }
   }
-  // Integers, such as years, are sorted by their value; other groups by the size of their bar.
+  // Integers, such as years, are sorted by value; others by the size of their bar.
   const isSorted = aggregation.ordering.length > 0 || isNumber(first)
   const sizeOf = ({ values }: (typeof groups)[number]): number =>
     values.reduce((sum, value) => sum + (value?.value ?? 0), 0)
@@ -207,10 +204,7 @@ export function drawingOf(
   return { ...nothing, series, groups: drawn(ranked.slice(0, barsMax)), note }
 }
 
-/**
- * Leaves out a few groups at an end of a time line that would take more than half of it, such as a wrong date of
- * 1970.
- */
+/** Leaves out groups at an end, such as a wrong 1970, that would take most of a time line. */
 function withoutStray<Group extends { readonly at: number }>(groups: Group[]): Group[] {
   const [from, to] = [groups[0]?.at ?? 0, groups.at(-1)?.at ?? 0]
   const gap = groups.findIndex(({ at }, index) => at - (groups[index - 1]?.at ?? at) > (to - from) / 2)
@@ -219,7 +213,7 @@ function withoutStray<Group extends { readonly at: number }>(groups: Group[]): G
   return gap > 0 && groups.length - gap <= strayMax ? groups.slice(0, gap) : groups
 }
 
-/** Returns whether the data end before the last period of a chart does, unless they have one day a period. */
+/** True if the data end before the period does, unless they have one day a period. */
 function partialOf({ snapshot: { report } }: ChartView, term: Term, key: string | null): boolean {
   if (term.part === undefined || key === null) return false
   const [from, to] = daysOfPart(term, [key]) ?? ['', '']
@@ -245,7 +239,6 @@ interface Cell {
 interface Sum {
   readonly value: number
   readonly text: string
-  /** Index of the only group; null for several. */
   readonly group: number | null
 }
 
@@ -259,7 +252,7 @@ function cellsOf({ groups: { columns }, selected }: Aggregate, terms: number): C
   return cells
 }
 
-/** Returns the time of a date or the start of a part of dates; NaN for other values. */
+/** NaN for values without a time. */
 function timeOf(term: Term, key: string | null): number {
   if (key === null) return Number.NaN
   // Numbers such as 2020 and 202005 are years and months.
@@ -268,8 +261,8 @@ function timeOf(term: Term, key: string | null): number {
 }
 
 /**
- * Returns the values of the second term by series, the greatest first, or in time. The last series has all others if they add
- * up; else `left` of them are not drawn.
+ * Series of the second term, greatest first or in time. The last has all others if they add up; else `left`
+ * of them are not drawn.
  */
 function seriesOf(
   cells: readonly Cell[],

@@ -10,13 +10,13 @@ import type { Drawing } from './svg/parts.ts'
 
 const [width, height] = [240, 40]
 const [pointsMax, barsMax] = [120, 20]
-/** Share of the greatest bar below which the second one is hardly visible. */
+/** A second bar of a smaller share of the greatest is hardly visible. */
 const leastShare = 0.03
 
-/** Small charts by snapshot, since pages of many tables would compute them again whenever one table changes. */
+/** Charts by snapshot, since a change of one table must not compute all again. */
 const drawn = new WeakMap<Snapshot, Map<Language, Promise<Html | null>>>()
 
-/** Draws the declared or default chart of a table in small; null if it cannot be drawn or computed now. */
+/** Small declared or default chart; null if it cannot be drawn or computed now. */
 export function sparkOf(
   service: PageService,
   dataset: Dataset,
@@ -42,14 +42,14 @@ async function drawnChart(
   table: Table,
   snapshot: Snapshot,
 ): Promise<Html | null> {
-  // All small charts together are one client for DuckDB: its queue serves other requests between them. Several pages
-  // may wait for one chart, so a client that leaves does not stop it.
+  // Small charts are one client for DuckDB's queue. Several pages may wait for one, so a client that leaves
+  // does not stop it.
   const { signal } = new AbortController()
   const requester = { client: 'small charts', pageBytesMax, signal: () => signal, pay: async () => {} }
   const query = chartQuery({ dataset, table, snapshot, query: parseChart(table, '') })
   const drawing = drawingOf(context, await chartView(query, engine, requester), null)
   const { groups, label, shape } = drawing
-  // Bars of equal height say nothing, as of the rows of an identifier, nor does one that outgrows all others.
+  // Bars say nothing if they are equal, or one outgrows all others.
   const sizes = groups.map(({ marks: [mark] }) => mark?.value ?? 0).toSorted((a, b) => b - a)
   const [most = 0, next = 0] = sizes
   const saysNothing = shape === 'bars' && (most === sizes.at(-1) || next < most * leastShare)
@@ -62,7 +62,6 @@ async function drawnChart(
   </figure>`
 }
 
-/** Returns the path of a line through the sums of the groups, or of a bar for each of them. */
 function outlineOf({ groups, shape }: Drawing): string {
   const sums = groups.map(({ marks }) => marks.reduce((sum, mark) => sum + (mark?.value ?? 0), 0))
   const every = Math.ceil(sums.length / pointsMax)

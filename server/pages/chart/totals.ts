@@ -8,7 +8,6 @@ import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
 import { queryLink, withoutField, type QueryView } from '../table/view.ts'
 
-/** Returns the link to the rows that are totals (`eq`), or to all other rows (`ne`). */
 function totalsLink(
   view: QueryView,
   { field, value }: Total,
@@ -19,7 +18,7 @@ function totalsLink(
   return queryLink(new Map([...withoutField(view, field), condition, ...chosen]))
 }
 
-/** States that a sum leaves out rows with totals, which their source may count otherwise; null if it has them. */
+/** A sum leaves out totals, which their source may count otherwise; null if it has them. */
 export function totalsNote({ words }: PageContext, view: ChartQuery): Html | null {
   const exclusion = view.query.conditions.find(
     ({ field, operator, values }) => operator === 'ne' && view.table.totals.get(field.name) === values[0],

@@ -2,7 +2,7 @@ import { listedDatasets, type CatalogTexts, type Dataset, type Table } from '../
 import { differInOneLetter } from '../../../core/text.ts'
 import { wordsIn } from './search-words.ts'
 
-/** Finds tables by the words of the catalog, in all of its languages. */
+/** Finds tables by the words of the catalog in all languages. */
 
 interface Entry {
   readonly dataset: string
@@ -14,17 +14,14 @@ export interface CatalogMatch {
   readonly dataset: string
   /** Null for a dataset without tables. */
   readonly table: string | null
-  /** Words of the search that the texts of the table have. */
+  /** Words of the search in the texts of the table. */
   readonly words: ReadonlySet<string>
   readonly score: number
 }
 
-/** Weights of the words of a text, by what it describes. */
 const weights = { title: 8, synonyms: 8, dataset: 6, field: 4, meaning: 4, name: 2, description: 2 }
 
-/** Minimum length of a word of which one letter may be wrong. */
 const fuzzyMin = 5
-/** Words that begin alike may differ by this many letters at their ends. */
 const endingMax = 3
 const beginningMin = 4
 
@@ -33,7 +30,6 @@ export class CatalogSearch {
   readonly #entries: readonly Entry[]
   readonly #counts = new Map<string, number>()
 
-  /** @param translations the catalog in each language */
   constructor(translations: readonly CatalogTexts[]) {
     const [first] = translations
     this.#entries =
@@ -70,7 +66,7 @@ export class CatalogSearch {
     return Math.max(0, ...scores)
   }
 
-  /** Returns the known words that a word may mean, with how alike they are: 1 for the word itself. */
+  /** Known words that a word may mean, with their likeness: 1 for the word itself. */
   #wordsLike(word: string): [word: string, likeness: number][] {
     const words = [...this.#counts.keys()]
     const near = words.flatMap((candidate): [string, number][] =>
@@ -83,13 +79,12 @@ export class CatalogSearch {
   }
 }
 
-/** Returns whether one word is the beginning of the other, such as `deputad` of `deputado`. */
 function beginAlike(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   return short.length >= beginningMin && long.length - short.length <= endingMax && long.startsWith(short)
 }
 
-/** Returns the words of a search that some words of a text are, or begin like. */
+/** Words of a search that the text has, or begins like. */
 export function alikeWords(search: readonly string[], text: readonly string[]): string[] {
   return search.filter((word) => text.some((candidate) => candidate === word || beginAlike(word, candidate)))
 }

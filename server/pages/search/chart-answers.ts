@@ -13,15 +13,15 @@ import { wordsOfValue, type ValueMatch } from './value-search.ts'
 
 interface ChartAnswer {
   readonly chart: RequestedChart
-  /** The value whose rows it draws; null for the whole table. */
+  /** Null for the whole table. */
   readonly value: ValueMatch | null
-  /** True if the search names the measure, and not its table alone. */
+  /** The search names the measure, and not its table alone. */
   readonly isMeasureNamed: boolean
 }
 
 /**
- * Returns the chart of a table that a search such as `deaths in Salvador by week` names: some words name what to group by,
- * some a value, and others a declared measure or the table. Null if there is none.
+ * Chart that a search such as `deaths in Salvador by week` names: groups, a value, and a declared measure or
+ * the table. Null if there is none.
  * @param table in the language of the page
  * @param tableWords words of the search that the texts of the table have
  * @param values matches of the search in the table, best first
@@ -91,11 +91,10 @@ export function chartAnswer(
 interface NamedMeasure {
   readonly measure: string
   readonly field: Field | null
-  /** Names of the terms by which the measure may be grouped; null for any. */
+  /** Terms by which the measure may be grouped; null for any. */
   readonly groups: readonly string[] | null
 }
 
-/** Returns the measure of the declared chart, then the declared ones; the number of rows if there are none. */
 function measuresOf({ chart, measures, fields }: Table): NamedMeasure[] {
   const rows = rowsName({ fields })
   const sums = measures.map((name) => `${name}__sum`)

@@ -20,9 +20,8 @@ import { searchWordsOf, wordsIn, type SearchWords } from './search-words.ts'
 import { valuesByState, type PlacedValue } from './values-by-state.ts'
 import { findPartsOfValues, findValues, wordsOfValue, type ValueMatch } from './value-search.ts'
 
-/** Page of what a search of the whole service finds: values, which lead to their rows, and tables. */
+/** Values, which lead to their rows, and tables. */
 
-/** Indexes of the catalogs that are served, by the first translation of each. */
 const indexes = new WeakMap<CatalogTexts, CatalogSearch>()
 
 function indexOf({ catalog, translations }: PageContext): CatalogSearch {
@@ -33,7 +32,7 @@ function indexOf({ catalog, translations }: PageContext): CatalogSearch {
 }
 
 interface Found {
-  /** Datasets whose names have all words of the search. */
+  /** Their names have all words of the search. */
   readonly datasets: readonly Dataset[]
   readonly charts: readonly ChartMatch[]
   readonly tables: readonly CatalogMatch[]
@@ -42,12 +41,12 @@ interface Found {
 
 interface ChartMatch {
   readonly view: ChartQuery
-  /** The value whose rows it draws; null for the whole table. */
+  /** Null for the whole table. */
   readonly value: ValueMatch | null
 }
 
 const [chartsMax, valuesMax, datasetsMax, tablesMax] = [3, 8, 3, 20]
-/** Score of a value in the order of results: that of two words of a title. */
+/** Equal to two words of a title. */
 const valueScore = 16
 
 const partMin = 3
@@ -76,9 +75,10 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
 }
 
 /**
- * Orders tables by how many words of the search their texts and values have. A value counts if it has a word that
- * the texts of its table do not have, or if it is the whole search.
- * @returns the tables, best first; the values that count in the best tables; and the values that charts may show
+ * Orders tables by how many words of the search they have. A value counts for a word that the texts of its
+ * table lack, or if it is the whole search.
+ * @returns the tables, best first; the values that count in the best tables; and the values that charts may
+ * show
  */
 function rank(
   { datasets }: CatalogTexts,
@@ -101,7 +101,7 @@ function rank(
   for (const { match, dataset, table, textMatch, newWords } of counted) {
     const key = keyOf({ dataset, table })
     const ofBoth = new Set([...(byTable.get(key)?.words ?? []), ...newWords])
-    // One value counts, however many the table has. Tables that are equal otherwise are ordered by matching rows.
+    // Several values count as one. Ties are ordered by matching rows.
     const score = (textMatch?.score ?? 0) + valueScore + Math.log10(1 + (match.rows ?? 0)) / 100
     byTable.set(key, { dataset, table, words: ofBoth, score })
   }
@@ -113,7 +113,7 @@ function rank(
   const placeOf = (key: CatalogKey): number => places.get(keyOf(key)) ?? tables.length
   return {
     charted: counted.map(({ match }) => match).filter(({ isPart }) => !isPart),
-    // Tables with at most half of the words of the best one are about something else.
+    // Other tables, with half of the words of the best or fewer, are about something else.
     tables: tables.filter((match) => 2 * match.words.size > wordsMax).slice(0, tablesMax),
     matched: counted
       .filter((item) => byTable.get(keyOf(item))?.words.size === wordsMax)

@@ -1,9 +1,8 @@
 import { foldText } from '../../../core/folding.ts'
 import { searchTerms } from '../../query/search-terms.ts'
 
-/** Words of a search of the whole service, in the form in which they are compared. */
+/** Words of a search, in the form in which they are compared. */
 
-/** Words of any search, folded: Portuguese, then English. */
 const stopWords: ReadonlySet<string> = new Set(
   `a ao aos as com da das de do dos e em entre na nas no nos o os ou para pela pelas pelo pelos por qual quais
   quanto quantos que quem se sem sobre um uma uns umas dado dados tabela lista
@@ -11,7 +10,6 @@ const stopWords: ReadonlySet<string> = new Set(
   what where which who with`.split(/\s+/),
 )
 
-/** Endings of plurals, and those of their singulars: the first one that fits is replaced. */
 const plurals: readonly (readonly [plural: string, singular: string])[] = [
   ['oes', 'ao'],
   ['aes', 'ao'],
@@ -32,7 +30,7 @@ function singular(word: string): string {
   return word.slice(0, word.length - plural.length) + ending
 }
 
-/** Returns the words of a text, folded and in the singular. */
+/** Folded and in the singular. */
 export function wordsIn(text: string): string[] {
   return foldText(text)
     .split(/[^\p{L}\p{N}]+/u)
@@ -41,11 +39,11 @@ export function wordsIn(text: string): string[] {
 }
 
 export interface SearchWords {
-  /** Folded words in the singular, without stop words unless there are no others. */
+  /** Folded singulars, without stop words unless there are no others. */
   readonly words: readonly string[]
-  /** Words after the last "by", which name what to group by; all of them if there is none. */
+  /** Words after the last "by", which name groups; all if there is none. */
   readonly groupWords: readonly string[]
-  /** Folded sequences of up to `phraseWordsMax` words, which may be values such as `sao paulo`. */
+  /** Folded sequences of up to `phraseWordsMax` words: possible values such as `sao paulo`. */
   readonly phrases: readonly string[]
 }
 
@@ -54,8 +52,8 @@ const phraseWordsMax = 5
 const byWords: ReadonlySet<string> = new Set(['por', 'by', 'per'])
 
 /**
- * Returns the words of a search. "deaths in Belém by state" has the words death, belem and state, of which state may be a
- * group, and phrases such as `deaths in belem`.
+ * "deaths in Belém by state" has the words death, belem and state, the last as a possible group, and phrases
+ * such as `deaths in belem`.
  */
 export function searchWordsOf(text: string): SearchWords {
   const searchWords = searchTerms(text)

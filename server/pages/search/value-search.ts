@@ -9,25 +9,22 @@ import { wordsIn, type SearchWords } from './search-words.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Snapshots } from '../../snapshots/snapshots.ts'
 
-/** A value that a search names, or a part of several values. */
+/** A value, or a part of several values. */
 export interface ValueMatch {
   readonly table: Table
   readonly field: Field
   readonly value: string
-  /** The value in words, such as the name of a state for its code. */
   readonly name: string
-  /** Number of its rows; null if unknown. */
+  /** Null if unknown. */
   readonly rows: number | null
   readonly isPart: boolean
 }
 
-/** Maximum number of values that a search reads, of all tables; fields with few values come first. */
 const valuesMax = 1_000_000
 
-/** Values between two checks of whether the search has run for too long at a time. */
 const valuesPerStep = 10_000
 
-/** Values to search: the dictionaries of the snapshots, which the server caches within a bound, or their reports. */
+/** Dictionaries, which the server caches within a bound, or reports. */
 interface Sources {
   readonly catalog: CatalogTexts
   readonly snapshots: Snapshots
@@ -36,7 +33,7 @@ interface Sources {
 }
 
 /**
- * Returns the values of filter fields that equal one of the phrases, ignoring case, accents and signs.
+ * Values of filter fields that equal a phrase, ignoring case, accents and signs.
  * @param phrases folded
  */
 export async function findValues(sources: Sources, phrases: readonly string[]): Promise<ValueMatch[]> {
@@ -52,8 +49,7 @@ export async function findValues(sources: Sources, phrases: readonly string[]): 
 }
 
 /**
- * Returns a match of each field with values that contain a text at the start of a word: the value if there is one, and
- * otherwise the text.
+ * A match per field with the text at the start of a word: a single value, else the text.
  * @param text folded
  */
 export async function findPartsOfValues(sources: Sources, text: string): Promise<ValueMatch[]> {
@@ -130,7 +126,7 @@ function reportedValues(table: Table, field: Field, { choices, report }: Snapsho
   }))
 }
 
-/** Returns the words by which a search names a value: those of its code if the search has them all, or of its name. */
+/** Words of the value's code if the search has them all, else of its name. */
 export function wordsOfValue({ name, value }: ValueMatch, { words }: SearchWords): ReadonlySet<string> {
   const ofCode = wordsIn(value)
   return new Set(ofCode.every((word) => words.includes(word)) ? ofCode : wordsIn(name))

@@ -7,17 +7,16 @@ import type { PageService } from '../service.ts'
 import { equalTo } from '../table/view.ts'
 import type { ValueMatch } from './value-search.ts'
 
-/** Maximum number of states in which equal values count as several, such as towns of one name. */
 const statesMax = 6
 
-/** A value that a search names, of the rows of one state if others have it too. */
+/** Value in the rows of one state, if others have it too. */
 export interface PlacedValue extends ValueMatch {
-  /** Null for the rows of all states. */
+  /** Null for all states. */
   readonly state: { readonly parameter: readonly [name: string, text: string]; readonly name: string } | null
 }
 
 /**
- * Returns a value once for each state whose rows have it, or once if these are one or many.
+ * One per state with the value, unless these are one or many.
  * @throws the errors of `aggregate`
  */
 export async function valuesByState(

@@ -12,7 +12,7 @@ import { problemOf } from '../../routes/problem-of.ts'
 import { findDataset, findTable, unavailable } from '../../routes/find.ts'
 import type { PageService } from '../service.ts'
 
-/** Parsed query of a page, and the snapshot that answers it. */
+/** Parsed, with the snapshot that answers it. */
 export interface AnswerableQuery<Query> {
   readonly dataset: Dataset
   readonly table: Table
@@ -21,8 +21,8 @@ export interface AnswerableQuery<Query> {
 }
 
 /**
- * Returns the response to the query in an address, or a redirect to the canonical address if a form has sent
- * empty parameters or repeated lists.
+ * Responds to a query, or redirects to the canonical address if a form has sent empty parameters or repeated
+ * lists.
  * @param orCurrent true to answer from the current snapshot if the requested one is no longer kept
  * @throws Problem not-published or snapshot-gone, with a link to the current snapshot
  */
@@ -84,7 +84,7 @@ async function snapshotOf(
   throw unavailable(table, pinned, snapshots, newest)
 }
 
-/** Parameters that forms send several times for one list. */
+/** Forms send them several times for one list. */
 const joinedNames: ReadonlySet<string> = new Set(['fields', 'group'])
 
 function tidied(target: string): string | null {

@@ -9,7 +9,7 @@ interface CodeView extends Pick<TableView, 'table' | 'query' | 'exportAddress' |
   readonly count: number
 }
 
-/** Shows code that loads these rows into a program. */
+/** Code that loads these rows into a program. */
 export function codesPart({ words }: PageContext, view: CodeView): Html {
   return html`<section id="code">
     <h2>${words.asCode}</h2>
@@ -29,10 +29,7 @@ interface Code {
   readonly text: string
 }
 
-/**
- * Returns code in several languages. Each example runs unchanged and loads the same rows in the same order,
- * with declared types where the format has types.
- */
+/** Each example runs unchanged and loads the same rows in order, typed where the format has types. */
 function codesOf(view: CodeView): Code[] {
   const { table } = view
   const { columns: fields } = view.query
@@ -94,7 +91,6 @@ function codesOf(view: CodeView): Code[] {
   ]
 }
 
-/** Returns a query in M, the language of Power Query; it reads page after page if there are too many rows for an export. */
 function powerQuery(view: CodeView): string {
   const { table, query, count, dataAddress } = view
   const types = query.columns.map((field) => `{${quotedM(field.name)}, ${typeInM(field)}}`).join(', ')
@@ -133,7 +129,6 @@ function quotedM(text: string): string {
   return `"${text.replaceAll('"', '""')}"`
 }
 
-/** Returns the address of all rows of the query, or of the first page if there are too many for an export. */
 function rowsAddress(view: CodeView, format: string): string {
   const { count, table } = view
   const parameters = new Map([...rowParameters(view), ['format', format]])

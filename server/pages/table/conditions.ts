@@ -16,7 +16,7 @@ import type { Words } from '../../documents/words/en.ts'
 import { withParameters, parameterOf, queryLink, type QueryView } from './view.ts'
 
 /**
- * Shows the conditions, each with a link that removes it.
+ * Conditions with links that remove them.
  * @param extraParameters further parameters of the address to keep
  */
 export function chipsPart(
@@ -52,7 +52,7 @@ function withoutConditions(view: QueryView): QueryParameters {
   return withParameters(view, Object.fromEntries(['search', ...names].map((name) => [name, null])))
 }
 
-/** States that no row matches, with a link that removes all conditions. */
+/** No row matches: with a link that removes all conditions. */
 export function emptyPart(
   { words }: PageContext,
   view: QueryView,
@@ -64,7 +64,6 @@ export function emptyPart(
   return noticePart(words.nothing, isFiltered ? [[words.reset, unfiltered]] : [])
 }
 
-/** Button that opens the form of filters; see `filterForm`. */
 export function filterMenu(
   service: PageService,
   view: QueryView,
@@ -80,8 +79,7 @@ export function filterMenu(
 }
 
 /**
- * Form of filters, one section a field. A field gets a list if it has few values, a text input if it has texts,
- * and otherwise a range.
+ * One section a field: a list for few values, a text input for texts, otherwise a range.
  * @param action address of the form
  * @param extraParameters further parameters of the address to keep
  */
@@ -120,7 +118,7 @@ function filterForm(
   </form>`
 }
 
-/** Returns the path from which a script takes values with their numbers of matching rows. */
+/** Values with their matching rows, for a script. */
 export function groupsAddress(service: PageService, view: QueryView): string {
   const { dataset, table } = view
   const matching = withParameters(view, { page_size: null, format: null, fields: null, ordering: null })
@@ -159,10 +157,7 @@ function searched({ table }: QueryView, words: Words): string {
   return writtenIn(words).list(titles)
 }
 
-/**
- * Returns hidden inputs for parameters of the query that the form has no control for, so that submitting
- * keeps them.
- */
+/** Parameters without a control, so that submitting keeps them. */
 export function hiddenInputs({ query }: Pick<QueryView, 'query'>, ownNames: ReadonlySet<string>): Html[] {
   return [...query.parameters]
     .filter(([name]) => !ownNames.has(name))
@@ -174,7 +169,6 @@ function hiddenInput(name: string, value: string): Html {
 }
 
 interface Control {
-  /** Parameters that the control sets. */
   readonly parameters: readonly string[]
   readonly control: Html
 }
@@ -215,7 +209,7 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
   }
 }
 
-/** Boxes for the values of a field that has few. */
+/** Boxes for few values. */
 export function choicesPart(
   field: Field,
   { query, snapshot }: Pick<QueryView, 'query' | 'snapshot'>,
@@ -270,7 +264,6 @@ function nullControl(field: Field, view: QueryView, words: Words): Control {
   }
 }
 
-/** Option of a select; its text is its value by default. */
 export function optionPart(value: string, isChosen: boolean, text = value): Html {
   // Omit `value` where it is redundant: browsers then submit the text, with normalized white space.
   const isItsText = value === text.replaceAll(/\s+/g, ' ').trim()
@@ -278,7 +271,6 @@ export function optionPart(value: string, isChosen: boolean, text = value): Html
   return html`<option${valueAttribute}${isChosen ? ' selected' : ''}>${text}</option>`
 }
 
-/** Input for one end of a range. A date or time picker is used only if it can represent the whole value. */
 function boundInput(words: Words, field: Field, id: string, name: string, value: string): Html {
   const { type, kind } = field
   const isDay = type === 'date' || kind === 'date'
@@ -293,7 +285,6 @@ function boundInput(words: Words, field: Field, id: string, name: string, value:
     : html`<input id="${id}" name="${name}" value="${value}" />`
 }
 
-/** Returns the first operand of the condition with this operator on a field; '' if there is none. */
 function valueOf({ query }: QueryView, { name }: Field, operator: string): string {
   const condition = query.conditions.find((item) => item.field.name === name && item.operator === operator)
   return condition?.values[0] ?? ''

@@ -10,7 +10,7 @@ import { writtenIn } from '../../documents/words/number-formats.ts'
 import { pageAt, rowAddresses, type PageService } from '../service.ts'
 import { rowParameters, type TableView } from './view.ts'
 
-/** Rows of a query as an Excel workbook with titles in the language of the pages. */
+/** Excel workbook with titles in the language of the pages. */
 export function workbookFile(service: PageService): Resource {
   const { publicUrl, catalog, context } = service
   const { addresses, language } = context
@@ -27,7 +27,7 @@ export function workbookFile(service: PageService): Resource {
   }
 }
 
-/** Menu of downloads by purpose: the matching rows in each format, and the whole table. */
+/** Downloads by purpose: the matching rows in each format, and the whole table. */
 export function downloadsPart({ words, addresses, language }: PageContext, view: TableView): Html {
   const { table, query, range, files, snapshot, dataset } = view
   const { count, bytes } = writtenIn(words)
@@ -101,7 +101,6 @@ const forSheets: ReadonlySet<string> = new Set(
   [xlsxFormat, csvFormat, csvExcelFormat].map(({ name }) => name),
 )
 
-/** Estimates the size of an export of the query, in bytes. */
 function sizeOf({ range, downloadFields: fields, table, snapshot }: TableView, format: string): number {
   const { manifest, rowBytes } = snapshot
   const bytesPerRow = manifest.textBytes / Math.max(1, manifest.rows) + table.fields.length

@@ -10,14 +10,11 @@ import { profilePart } from './profile.ts'
 import { withParameters, queryLink, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
-/** Maximum number of characters shown in a cell; the page of the row shows the whole value. */
+/** Characters; the page of the row shows the whole value. */
 const cellShownMax = 300
-/** Maximum number of characters of a cell that fits any column. */
 const cellShortMax = 24
-/** Maximum number of characters of a cell that is not collapsed. */
 const cellUncollapsedMax = 120
 
-/** Shows the table of rows; each row links to its own page. */
 export function gridPart(context: PageContext, view: TableView): Html {
   const { words } = context
   const { fields, rows, positions, snapshot } = view
@@ -69,27 +66,24 @@ function headerPart(context: PageContext, view: TableView, field: Field): Html {
   </th>`
 }
 
-/** Returns the unit of a field; null if it has none, or its title names it. */
+/** Null if there is none, or the title names it. */
 export function unitOf(field: Field): string | null {
   const { unit } = field
   const isInTitle = unit !== null && titleOf(field).toLowerCase().includes(unit.toLowerCase())
   return isInTitle ? null : unit
 }
 
-/** Shows the unit of a field, unless its title has it. */
 export function unitPart(field: Field): Html | null {
   const unit = unitOf(field)
   return unit === null ? null : html`<span class="unit">${unit}</span>`
 }
 
-/** Returns a link that sorts by a field: amounts from the largest, others ascending; a second click reverses. */
 function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null): string {
   const [first, second] = isAmount(field) ? (['desc', 'asc'] as const) : (['asc', 'desc'] as const)
   const direction = sorted === first ? second : first
   return queryLink(withParameters(view, { ordering: formatOrdering([{ field: field.name, direction }]) }))
 }
 
-/** Shows a value in a cell of a table of rows. */
 export function cellPart(context: PageContext, field: Field | undefined, value: string | null): Html {
   const content = contentOf(context, field, value)
   const isNumeric = field !== undefined && isNumber(field)
@@ -101,10 +95,7 @@ export function cellPart(context: PageContext, field: Field | undefined, value: 
   return isMedium ? html`<td class="t">${content}</td>` : html`<td>${content}</td>`
 }
 
-/**
- * Shows a value in the language of the page: null as a dash, addresses as links, and long texts collapsed
- * and cut.
- */
+/** Null as a dash, addresses as links, and long texts collapsed and cut. */
 export function contentOf(
   { words }: PageContext,
   field: Field | undefined,

@@ -11,12 +11,11 @@ import { equalTo, queryLink, withoutField, type TableView } from './view.ts'
 
 type Profile = SnapshotReport['fields'][number]
 
-/** Maximum number of bars and of values in a column header; the page of fields shows all. */
 const barsMax = 10
 const topMax = 5
 const height = 28
 
-/** Shows the distribution of a column as a strip, which opens to bars or values that link to their rows. */
+/** A strip that opens to bars or values with links to their rows. */
 export function profilePart(context: PageContext, view: TableView, field: Field): Html | null {
   const statistics = view.snapshot.report?.fields.find(({ name }) => name === field.name)
   if (statistics === undefined) return null
@@ -37,7 +36,7 @@ export function profilePart(context: PageContext, view: TableView, field: Field)
   </details>`
 }
 
-/** Bars of a histogram, or of the most frequent values; the number of values if all are different. */
+/** Bars of a histogram or the most frequent values; their number if all are different. */
 export function stripPart(words: Words, statistics: Profile): Html {
   const { histogram = [], top } = statistics
   const rows =
@@ -76,7 +75,7 @@ function histogramPart(
   if (histogram === undefined || histogram.length < 2) return null
   const bars = merged(histogram)
   const highest = Math.max(...bars.map(({ rows }) => rows), 1)
-  // Omit links if moments have fractions: ranges end at whole seconds, so the last one would exclude rows.
+  // Ranges end at whole seconds, so with fractions the last link would exclude rows.
   const isRounded = field.type === 'datetime' && (max ?? '').includes('.')
   const canFilter =
     view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isRounded
@@ -91,7 +90,7 @@ function histogramPart(
     const reach = `M${index * 10} 0h10v${height}h-10z`
     const [lower, upper] = [boundOf(field, from), boundOf(field, to)]
     if (!canFilter || lower === null || upper === null) return html`<path d="${reach}">${title}</path>`
-    // Ranges exclude their start, which belongs to the previous range; only the first one includes it.
+    // Ranges exclude their start, which belongs to the previous one; only the first includes it.
     const target = new Map([
       ...otherParameters,
       [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, lower],
@@ -144,7 +143,7 @@ function topPart({ words }: PageContext, view: TableView, field: Field, profile:
   </ul>`
 }
 
-/** Formats an end of a range with at most as many decimals as the field has; floats get four significant digits. */
+/** Text with at most as many decimals as the field has; floats get four significant digits. */
 export function boundText(words: Words, field: Field, text: string): string {
   const isFloat = field.type === 'float'
   const bound = isFloat ? String(Number(Number(text).toPrecision(4))) : (boundOf(field, text) ?? text)
@@ -152,8 +151,8 @@ export function boundText(words: Words, field: Field, text: string): string {
 }
 
 /**
- * Converts an end of a range into an operand. Ranges have equal widths, so their ends may have more digits
- * than values; then the greatest possible value below the end selects the same rows.
+ * Converts an end of a range into an operand. Ends may have more digits than values; then the greatest
+ * possible value below selects the same rows.
  * @returns null if the field cannot have such a value
  */
 function boundOf(field: Field, text: string): string | null {
@@ -185,7 +184,7 @@ function merged(histogram: NonNullable<Profile['histogram']>): NonNullable<Profi
   return bars
 }
 
-/** Describes the number of distinct values, exactly or approximately; empty if unknown. */
+/** Exact or approximate; empty if unknown. */
 export function distinctText(
   words: Words,
   { choices, distinct = choices?.length, distinct_estimate: estimate }: Profile,

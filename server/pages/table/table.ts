@@ -36,7 +36,6 @@ import { answerQuery } from './answer-query.ts'
 import { embedPart, oEmbedLink } from '../iframe.ts'
 import { named, pageAt, type PageService } from '../service.ts'
 
-/** @param total whose rows the view has beside their parts; null if there is none */
 function tableHtml(service: PageService, view: TableView, total: Total | null): Html {
   const { context } = service
   const { addresses, language, words } = context
@@ -116,7 +115,6 @@ function citedRows({ context, publicUrl }: PageService, view: TableView): Cited 
   }
 }
 
-/** Rows per HTML page, fewer than in the API. */
 const pageSize = { default: 50, max: 200 }
 
 function parseTableQuery(table: Table, target: string): RowQuery {
@@ -126,7 +124,6 @@ function parseTableQuery(table: Table, target: string): RowQuery {
   throw unacceptableParameters([{ parameter: 'page_size', message }])
 }
 
-/** Page of a table: rows, distributions, filters, and downloads; with the same parameters as in the API. */
 export function tablePage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table', 'Table'),
@@ -143,7 +140,7 @@ export function tablePage(service: PageService): Resource {
             [...query.parameters],
             dayOfAccess(),
           ]),
-          // The rows of a filtered query are unknown here: their cost is charged once they are found.
+          // The cost of a filtered query is charged once its rows are found.
           work: { rowBytes: (page.range?.rows ?? 0) * snapshot.rowBytes },
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)

@@ -13,7 +13,7 @@ import type { TableDescription } from '../../documents/description.ts'
 interface PublishedTable extends Pick<TableDescription, 'dataset' | 'table' | 'manifest' | 'report'> {}
 
 /**
- * Head of all pages of a table: its title, actions and facts, and links to the other pages.
+ * Title, actions and facts of a table, and links to its pages.
  * @param keptQuery filters that links to other pages with rows carry on
  * @param ownQuery parameters of this page, which a link to another version keeps
  */
@@ -34,7 +34,6 @@ export function headPart(
     ${versionPart(context, published, ownQuery)}`
 }
 
-/** Names the version if the address chooses one, with a link to the current version. */
 function versionPart(
   { words }: PageContext,
   { manifest }: PublishedTable,
@@ -82,7 +81,7 @@ function factsPart(
   </p>`
 }
 
-/** Returns a license with its short name, which many names have at their end: `... (CC BY 4.0)`. */
+/** Short name of a license at its end: `... (CC BY 4.0)`. */
 function shortLicense({ name, url }: Originator): Originator {
   return { name: /\(([^()]{2,20})\)$/.exec(name)?.[1] ?? name, url }
 }
@@ -119,7 +118,7 @@ function parametersOfTab(name: Aspect, keptQuery: QueryParameters): QueryParamet
     : keptQuery
 }
 
-/** Returns the breadcrumbs to a dataset, or to one of its tables. */
+/** Breadcrumbs to a dataset or table. */
 export function trailTo({ addresses, language }: PageContext, dataset: Dataset, table?: Table): Step[] {
   const steps = [{ name: dataset.name, address: addresses.dataset(language, dataset) }]
   return table === undefined

@@ -18,7 +18,6 @@ import {
 import { rowAddresses, type PageService } from '../service.ts'
 import { requesterOf } from '../../routes/find.ts'
 
-/** A query of a table before its rows are read. */
 export interface QueryView {
   readonly dataset: Dataset
   readonly table: Table
@@ -26,7 +25,6 @@ export interface QueryView {
   readonly query: RowQuery
 }
 
-/** A page of rows, and everything shown around it. */
 export interface TableView extends QueryView {
   readonly range: {
     readonly count: number
@@ -35,24 +33,20 @@ export interface TableView extends QueryView {
     readonly first: number
   }
   readonly downloadFields: readonly Field[]
-  /** Shown fields: those of the query, or else the default columns in their order. */
+  /** Fields of the query, or the default columns. */
   readonly fields: readonly Field[]
-  /** Values as texts with all digits, in the order of the fields. */
+  /** All digits, in the order of the fields. */
   readonly rows: readonly (readonly (string | null)[])[]
-  /** Positions of the rows in the table, from 0. */
   readonly positions: Uint32Array
   readonly hints: readonly Hint[]
   readonly files: FileAddresses
-  /** Returns the absolute API address of the export with these parameters. */
+  /** Absolute API address of the export. */
   readonly exportAddress: (parameters: QueryParameters) => string
-  /** Returns the absolute API address of a page of rows with these parameters. */
+  /** Absolute API address of a page of rows. */
   readonly dataAddress: (parameters: QueryParameters, page: number) => string
 }
 
-/**
- * Returns the parameters of the query with changes, of which null removes a parameter. The result has no page
- * number, so that links start at the first page.
- */
+/** Changes parameters; null removes one. Without a page number, so that links start at the first page. */
 export function withParameters(
   { query }: Pick<QueryView, 'query'>,
   changes: Readonly<Record<string, string | null>>,
@@ -65,19 +59,18 @@ export function withParameters(
   return parameters
 }
 
-/** Returns the parameters of the query without `page_size` and `format`, which select no rows. */
+/** Leaves out `page_size` and `format`, which select no rows. */
 export function rowParameters(view: Pick<QueryView, 'query'>): QueryParameters {
   return withParameters(view, { page_size: null, format: null })
 }
 
-/** Returns a link relative to the same page. */
 export function queryLink(parameters: QueryParameters, page = 1): string {
   const entries = new URLSearchParams([...parameters])
   if (page > 1) entries.set('page', String(page))
   return `?${entries.toString()}`
 }
 
-/** Returns the parameters without the conditions of a field. */
+/** Removes the conditions of a field. */
 export function withoutField(view: QueryView, { name }: Field): QueryParameters {
   const fieldConditions = view.query.conditions.filter(({ field }) => field.name === name)
   const parameters = new Map(view.query.parameters)
@@ -86,21 +79,19 @@ export function withoutField(view: QueryView, { name }: Field): QueryParameters 
   return parameters
 }
 
-/** Returns the parameter that selects the rows with this value of a field; null if the value is invalid. */
+/** Parameter for rows with this value; null if it is invalid. */
 export function equalTo(field: Field, text: string): [name: string, text: string] | null {
   const value = readValue(field, text)
   return value === null ? null : parameterFor({ field, operator: 'eq', values: [value] }, isParameterName)
 }
 
-/** Returns the parameter name of a condition in the address: `field__operator`, or the field alone. */
+/** `field__operator`, or the field alone. */
 export function parameterOf({ query }: Pick<QueryView, 'query'>, field: string, operator: string): string {
   const fullName = `${field}__${operator}`
   return query.parameters.has(fullName) ? fullName : field
 }
 
-/** Functions that the pages with rows share. */
-
-/** Placeholder for the links of API responses: HTML pages have their own. */
+/** HTML pages have links of their own. */
 const noLinks: PageLinks = { to: () => '', alternates: () => [], downloadUrl: '' }
 
 export function rowsPage(snapshot: Snapshot, query: RowQuery): Page {
@@ -124,18 +115,18 @@ export async function viewOf(
   return { view: viewFrom(queryView, body, service), serverTiming: body.serverTiming }
 }
 
-/** Keeps a choice of all fields in the links of a page that would show the default columns without it. */
+/** Keeps a choice of all fields, which would otherwise become the default columns. */
 export function withNamedFields(table: Table, target: string, query: RowQuery): RowQuery {
   const isChosen = parametersOf(target).some(([name, text]) => name === 'fields' && text !== '')
   if (table.defaultColumns === null || !isChosen || query.parameters.has('fields')) return query
   return { ...query, parameters: withParameters({ query }, { fields: formatFields(table.fields) }) }
 }
 
-/** Shows the default columns of a table, unless the query names fields. */
+/** Changes nothing if the query names fields. */
 export function withDefaultColumns(view: TableView): TableView {
   const { table, query, fields, rows } = view
   if (table.defaultColumns === null || query.parameters.has('fields')) return view
-  // Fields that the filters fix to one value come last, since narrow screens keep the first column in view.
+  // Fields fixed by filters come last, since narrow screens keep the first column in view.
   const fixed = fixedFields(query)
   const names = [false, true].flatMap((isFixed) =>
     (table.defaultColumns ?? []).filter((name) => fixed.has(name) === isFixed),
@@ -174,7 +165,7 @@ function viewFrom(
   }
 }
 
-/** Returns the absolute API addresses of rows, by the parameters of a query. */
+/** Absolute API addresses of rows, by parameters. */
 export function rowLinks(
   service: PageService,
   dataset: Dataset,

@@ -4,7 +4,6 @@ import type { Settings } from '../../../core/settings/read.ts'
 import { bind } from '../../http/listen.ts'
 
 /**
- * Answers Prometheus at `/metrics`, on a port of its own.
  * @param text returns the current metrics
  * @throws StartError if the port is taken
  */

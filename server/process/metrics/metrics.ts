@@ -5,7 +5,7 @@ import type { TableStatus } from '../../snapshots/status.ts'
 import type { Meter, PoolName } from '../../base/meter.ts'
 import { publishedTables, type WatchedTable } from './tables.ts'
 
-/** Metrics in a form that can be aggregated. */
+/** Metrics that can be aggregated. */
 export type AggregatedMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 interface Watched {
@@ -13,7 +13,6 @@ interface Watched {
   readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: CacheStats }>>
   readonly tables: () => readonly TableStatus[]
   readonly isReady: () => boolean
-  /** Current values of the gauges. */
   readonly levels: Readonly<Record<Level, () => number>>
 }
 
@@ -30,10 +29,7 @@ type Level = keyof typeof levels
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const now = (): number => Date.now() / 1000
 
-/**
- * Metrics of one process, created once. All names begin with `acervo_`, except for the default metrics of
- * Node.js.
- */
+/** Metrics of one process. All names begin with `acervo_`, except those of Node.js. */
 export class Metrics implements Meter {
   readonly registry = new Registry()
   readonly #requests: Counter<'route' | 'status' | 'class'>
@@ -42,7 +38,9 @@ export class Metrics implements Meter {
   readonly #waits: Histogram<'pool'>
   readonly #queries: Histogram<'pool'>
 
-  /** @param reasons codes of refusals, counted from 0: alert rules cannot see an increase of a missing counter */
+  /**
+   * @param reasons codes of refusals, counted from 0: alert rules cannot see an increase of a missing counter
+   */
   constructor(reasons: readonly string[]) {
     const registers = [this.registry]
     this.#requests = new Counter({
@@ -95,7 +93,7 @@ export class Metrics implements Meter {
     this.#queries.observe({ pool }, query / 1000)
   }
 
-  /** Registers metrics that read these objects whenever metrics are collected. */
+  /** Reads these objects whenever metrics are collected. */
   watch({ pools, caches, tables, isReady, levels: logLevels }: Watched): void {
     for (const [level, help] of Object.entries(levels)) {
       // Report 0 if any worker cannot reach the shared counts.

@@ -1,6 +1,6 @@
 import { isStale, type TableStatus } from '../../snapshots/status.ts'
 
-/** Metrics of a table; times in ms since 1970. */
+/** Times in ms since 1970. */
 export interface WatchedTable {
   readonly table: string
   readonly importedAt: number
@@ -9,7 +9,6 @@ export interface WatchedTable {
   readonly isStale: boolean
 }
 
-/** Returns published tables, served or not. */
 export function publishedTables(statuses: readonly TableStatus[]): WatchedTable[] {
   return statuses
     .filter(({ importedAt, fault }) => importedAt !== null || fault !== null)

@@ -3,17 +3,15 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { bind } from '../../http/listen.ts'
 import type { ToWorker } from './messages.ts'
 
-/** Maximum number of connections that wait while there is no worker; further ones are closed. */
 const waitingMax = 10_000
 
 /**
- * Accepts connections and passes them to workers in turn. The scheduler of node:cluster loses connections
- * that a worker had not accepted when it died, and refuses connections while there is no worker. Here,
- * they go to another worker, or wait.
+ * Passes connections to workers in turn. The scheduler of node:cluster loses connections of a dying worker,
+ * and refuses any without workers; here, they go to another worker, or wait.
  */
 export class ConnectionDispatcher {
   readonly #server: Server
-  /** Workers that accept connections, the next one first. */
+  /** The next one first. */
   #workers: Worker[] = []
   readonly #transfers = new Map<number, { readonly socket: Socket; readonly worker: Worker }>()
   #waiting: Socket[] = []
@@ -42,7 +40,7 @@ export class ConnectionDispatcher {
     for (const socket of this.#waiting.splice(0)) this.#dispatch(socket)
   }
 
-  /** Removes a worker. If it is dead, connections that it has not accepted go to other workers. */
+  /** Connections that a dead worker has not accepted go to others. */
   remove(worker: Worker): void {
     this.#workers = this.#workers.filter((item) => item !== worker)
     if (!worker.isDead()) return

@@ -7,17 +7,13 @@ import type { Worker } from './worker.ts'
 
 export interface Counting {
   readonly countsFor: (policy: Policy) => Counts
-  /** Returns whether the shared counts are reachable. */
   readonly isUp: () => boolean
   readonly close: () => void
 }
 
 const nothing = (): void => undefined
 
-/**
- * Opens the counts for rate limits: in this process, in the primary for all workers, or in Redis for several
- * servers.
- */
+/** Counts in this process, in the primary for all workers, or in Redis for several servers. */
 export async function openCounts(
   policies: readonly Policy[],
   { clientsMax, rateLimitStore }: Pick<ProcessSettings, 'clientsMax' | 'rateLimitStore'>,

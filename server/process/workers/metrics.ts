@@ -6,7 +6,7 @@ import { listenForMetrics } from '../metrics/listen.ts'
 import type { AggregatedMetrics } from '../metrics/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-/** Maximum wait for the metrics of a worker; a slower worker is missing from the response. */
+/** Slower workers are missing from the response. */
 const patienceMs = 1000
 
 /** Metrics of the primary and all workers together. */
@@ -57,7 +57,6 @@ export class WorkersMetrics {
     server.unref()
   }
 
-  /** Returns the metrics of a worker; null after the timeout. */
   async #ask(worker: Worker): Promise<AggregatedMetrics | null> {
     this.#last += 1
     const id = this.#last

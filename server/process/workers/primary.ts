@@ -15,21 +15,17 @@ import { relievingVariable } from './worker.ts'
 
 const serverProgram = fileURLToPath(new URL('../main.js', import.meta.url))
 
-/** Pause before replacing a worker that never served. */
 const pauseMs = 1000
-/** Maximum time for a replaced worker to finish responses, such as downloads. */
 const drainMs = 600_000
-/** Additional time after which a worker that has not ended is killed. */
 const tardinessMs = 3000
 
 const notReplaced = 'new worker failed to start; the old ones stay'
-/** Message for clients; the log has the reason, which is mostly a fault of the catalog. */
 const catalogFault =
   'no worker starts with the current catalog, for a reason that is in the log; the previous one is used'
 
 /**
- * The primary: passes connections to workers in turn, counts requests for the limits, and replaces dead
- * workers. On SIGHUP it replaces all workers, one after the other. It answers no requests itself.
+ * Passes connections to workers, counts requests for the limits, replaces dead workers, and on SIGHUP all of
+ * them in turn. Answers no requests itself.
  */
 export async function runPrimary(settings: Settings): Promise<void> {
   const log = openLog(settings.logLevel, {}, await terminalLines())
@@ -56,8 +52,8 @@ export async function runPrimary(settings: Settings): Promise<void> {
 }
 
 /**
- * Replaces workers when the catalog changes, since workers read it only at their start. With a faulty
- * catalog, new workers do not start, and the old ones stay.
+ * Workers read the catalog at their start. With a faulty one, new workers do not start, and the old ones
+ * stay.
  */
 function followCatalog(
   { catalog, catalogPollMs }: Settings,
@@ -89,13 +85,12 @@ function followSignals(keeper: Keeper, log: Log): void {
   })
 }
 
-/** Counts requests for all workers. */
 function keepCounts(clientsMax: number): void {
   const stores = new Map<string, { readonly counts: MemoryCounts; readonly quota: number }>()
   cluster.on('message', (worker, message: FromWorker) => {
     if ('policies' in message) {
       for (const policy of message.policies) {
-        // Keep the counts unless the quota differs, as in a worker that started later with another catalog.
+        // A worker that started later may have another catalog, with another quota.
         if (stores.get(policy.name)?.quota === policy.quota) continue
         stores.set(policy.name, { counts: new MemoryCounts(clientsMax, policy), quota: policy.quota })
       }
@@ -114,7 +109,6 @@ class Keeper {
   readonly #serving = new Set<Worker>()
   #replacing: Promise<void> = Promise.resolve()
   #isStopping = false
-  /** Called when a worker has died. */
   onDeath = (): void => undefined
 
   constructor(count: number, reception: ConnectionDispatcher, log: Log) {
@@ -132,7 +126,7 @@ class Keeper {
   }
 
   /**
-   * Starts one worker before the others, since a faulty configuration would make all of them fail.
+   * Starts one worker before the others, since a faulty configuration would make all fail.
    * @returns false if the primary is stopping
    */
   async start(): Promise<boolean> {
@@ -149,8 +143,8 @@ class Keeper {
   }
 
   /**
-   * Replaces workers one by one. Each old worker ends only after its successor serves, so that service is not
-   * interrupted. Concurrent calls run one after another.
+   * Ends each worker after its successor serves, so that service is not interrupted. Concurrent calls run in
+   * sequence.
    */
   async replaceAll(): Promise<void> {
     this.#replacing = this.#replacing
@@ -173,7 +167,7 @@ class Keeper {
         return
       }
       this.#keep(fresh, { isServing: true })
-      // A worker that died meanwhile is already replaced: end the new one. Do not wait for downloads of the
+      // A worker that died meanwhile is already replaced: end the new one. Does not wait for downloads of the
       // old one.
       void this.#end([old.isDead() ? fresh : old], drainMs)
     }
@@ -238,7 +232,6 @@ class Keeper {
     this.#reception.remove(worker)
   }
 
-  /** Replaces the worker when it dies. */
   #keep(worker: Worker, { isServing } = { isServing: false }): void {
     let hasServed = isServing
     void serving(worker).finally(() => (hasServed = true))
@@ -262,9 +255,8 @@ class Keeper {
   }
 }
 
-/** Workers that have reported that they serve. */
 const startedWorkers = new WeakSet<Worker>()
-/** Workers that end on purpose, so that their exit is not treated as a failure. */
+/** Ended on purpose, which is no failure. */
 const ending = new WeakSet<Worker>()
 
 function sendMessage(worker: Worker, message: ToWorker): void {

@@ -5,28 +5,24 @@ import type { Policy } from '../../limits/policies.ts'
 import type { AggregatedMetrics } from '../metrics/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
-/** Connection of a worker to its primary. */
 export interface Worker {
   readonly id: number
-  /** True if other workers serve while this one starts; it then accepts connections only once it can answer. */
+  /** Other workers serve meanwhile, so it accepts connections only once it can answer. */
   readonly isRelieving: boolean
-  /** Returns the counts of all workers, by these policies. */
   readonly countsBy: (policies: readonly Policy[]) => CountsChannel
-  /** Receives connections from the primary. */
   readonly receive: (accept: (socket: Socket) => void) => void
   readonly serving: () => void
-  /** Returns why the primary could not replace this worker; null if it has not tried. */
+  /** Reason, for a worker that the primary could not replace; else null. */
   readonly notReplaced: () => string | null
-  /** Sets the function that stops this worker within some ms; a second call may shorten the time. */
+  /** Stops this worker within some ms; a second call may shorten the time. */
   readonly onStop: (stop: (withinMs: number) => Promise<void>) => void
-  /** Sets the function that returns the metrics of this worker. */
   readonly measure: (metrics: () => Promise<AggregatedMetrics>) => void
 }
 
-/** Environment variable that sets `isRelieving` in a worker. */
+/** Sets `isRelieving` in a worker. */
 export const relievingVariable = 'ACERVO_RELIEVING'
 
-/** Returns null in a process without a primary. */
+/** Null in a process without a primary. */
 export function thisWorker(): Worker | null {
   const { worker } = cluster
   if (worker === undefined) return null

@@ -15,10 +15,7 @@ interface Form extends Offer {
 const jsonLd: Form = { ...offerOf('application/ld+json'), ending: 'jsonld' }
 const turtle: Form = { ...offerOf('text/turtle; charset=utf-8'), name: 'turtle', ending: 'ttl' }
 
-/**
- * All datasets for harvesters as DCAT-AP, in pages. The extension selects the format; without one, `Accept`
- * does.
- */
+/** DCAT-AP in pages; without an extension, `Accept` selects the format. */
 export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   const offers: readonly [Form, ...Form[]] = [jsonLd, turtle]
@@ -56,7 +53,6 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
 
 const xml = 'application/xml; charset=utf-8'
 
-/** Sitemap of all pages. */
 export function sitemap(service: DocumentService): Resource {
   return {
     path: '/sitemap.xml',
@@ -72,7 +68,6 @@ export function sitemap(service: DocumentService): Resource {
   }
 }
 
-/** One of several files of a sitemap that is too large for a single file. */
 export function sitemapFile(service: DocumentService): Resource {
   let [version, count] = [-1, 0]
   // Counted again only when snapshots change, since there may be many thousand pages.

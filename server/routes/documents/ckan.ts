@@ -19,18 +19,12 @@ import { datasetViews, documentResponse, type DocumentService } from './service.
 const methods = `${allowedMethods}, POST`
 
 const bodyBytesMax = 100_000
-/**
- * Maximum nesting of a request body: JSON parsers and writers are recursive, so deep bodies could overflow
- * the stack.
- */
+/** Parsers and writers of JSON are recursive, so deep bodies could overflow the stack. */
 const bodyDepthMax = 32
-/** Limits of concurrent bodies: many in all, since one is small, and few of each client, which may not finish them. */
+/** Many concurrent bodies in all, since one is small, and few of each client, which may not finish them. */
 const bodyLimits = { max: 200, clientMax: 4, queueTimeoutMs: 5000, queueLengthMax: 2000 }
 
-/**
- * CKAN's action API for reading, at `/api/3/action/` and `/api/action/`. Clients use GET or POST; neither
- * changes anything.
- */
+/** Read-only CKAN API at `/api/3/action/` and `/api/action/`, by GET or POST. */
 export function ckanRouter(service: DocumentService, { responder, client }: Serving): Router {
   const router = express.Router({ caseSensitive: true, strict: false })
   const ckan = cacheCkan(service)
@@ -114,7 +108,7 @@ function cacheCkan(service: DocumentService): () => Ckan {
   }
 }
 
-/** Reads JSON bodies, a limited number at a time, so that unfinished ones cannot fill the memory. */
+/** A limited number at a time, so that unfinished bodies cannot fill the memory. */
 function bodyReader(client: ClientOf): RequestHandler {
   const bodies = new ConcurrencyLimit(bodyLimits, 'request bodies')
   const parse = express.json({
@@ -148,7 +142,6 @@ function depthOf(bytes: Uint8Array): number {
   return deepest
 }
 
-/** Parameters of a query string; a repeated parameter becomes a list. */
 function queryOf(target: string): ActionParameters {
   const values = new Map<string, string[]>()
   for (const [name, value] of parametersOf(target)) {
@@ -159,7 +152,7 @@ function queryOf(target: string): ActionParameters {
   return Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list]))
 }
 
-/** Returns a cache key. It contains the current minute if the request depends on the time. */
+/** Contains the minute if the request depends on the time. */
 function keyOf(parameters: ActionParameters): string {
   const text = JSON.stringify(Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return text.includes('NOW') ? `${text} ${Math.floor(Date.now() / 60_000)}` : text

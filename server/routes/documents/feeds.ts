@@ -13,7 +13,6 @@ import { documentResponse, type DocumentService } from './service.ts'
 
 const common = { offers: [offerOf(atomType)] }
 
-/** Feed of all changes. */
 export function serviceFeed(service: DocumentService): Resource {
   const { writing } = service
   return {
@@ -43,7 +42,6 @@ export function serviceFeed(service: DocumentService): Resource {
   }
 }
 
-/** Feed of the changes of a dataset. */
 export function datasetFeed(service: DocumentService): Resource {
   const { writing } = service
   return {
@@ -78,7 +76,7 @@ export function datasetFeed(service: DocumentService): Resource {
   }
 }
 
-/** Feed of the changes of a table, or of those in the answer to a query. */
+/** Changes of a table, or in the answer to a query. */
 export function tableFeed(service: DocumentService): Resource {
   const { writing } = service
   return {
@@ -140,7 +138,7 @@ function queryOf(pairs: readonly (readonly [string, string])[], isWanted: (name:
 }
 
 /**
- * Returns the language of a feed, by its parameter `lang`, and the catalog in it; English by default.
+ * Language of the parameter `lang`; English by default.
  * @throws Problem invalid-parameter for an unknown language
  */
 function requestedLanguage(

@@ -56,7 +56,6 @@ export function aboutTable(document: TableDocument, service: DocumentService): R
   }
 }
 
-/** A document about the whole service, at its root. */
 export function aboutService(document: WholeDocument, service: DocumentService): Resource {
   const { file, name, description, contentType, write } = document
   const offer = offerOf(contentType)
@@ -76,7 +75,7 @@ export function aboutService(document: WholeDocument, service: DocumentService):
   }
 }
 
-/** Offers a document under its own media type, and as JSON, XML or plain text for clients that accept only those. */
+/** Offers its media type, and JSON, XML or plain text for clients that accept only those. */
 export function offerOf(contentType: string): Offer {
   const [mediaType = ''] = contentType.split(';')
   const plainer = mediaType.includes('json')

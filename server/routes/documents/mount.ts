@@ -7,7 +7,6 @@ import { datasetFeed, serviceFeed, tableFeed } from './feeds.ts'
 import { aboutDataset, aboutService, aboutTable } from './metadata.ts'
 import type { DocumentService } from './service.ts'
 
-/** Mounts the documents for machines that belong to no family. */
 export function documentsRouter(service: DocumentService, serving: Serving): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
   const metadata = express.Router({ caseSensitive: true, strict: true })

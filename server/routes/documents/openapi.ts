@@ -12,7 +12,6 @@ const openApiOffer = {
   mediaTypes: ['application/json', 'application/vnd.oai.openapi+json', 'application/openapi+json'],
 } as const
 
-/** OpenAPI document of a family. */
 export function familyReference(family: Family, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   return {
@@ -34,7 +33,6 @@ export function familyReference(family: Family, service: DocumentService): Resou
   }
 }
 
-/** OpenAPI document of a table. */
 export function tableReference(family: Family, service: DocumentService): Resource {
   const { catalog, snapshots, writing } = service
   return {

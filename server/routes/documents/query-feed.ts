@@ -21,7 +21,7 @@ const without = ['page', 'page_size', 'snapshot', 'format'] as const
 
 const answersMax = 10
 
-/** Parses the query of a feed; null for all changes of the table. */
+/** Null for all changes of the table. */
 export function questionIn(table: Table, target: string): Question | null {
   const names = parametersOf(target).map(([name]) => name)
   if (names.length === 0) return null
@@ -33,19 +33,16 @@ export function questionIn(table: Table, target: string): Question | null {
   return question.parameters.size === 0 ? null : question
 }
 
-/** Describes the rows of a query. */
 export function subtitleOf(question: Question, language: Language): string {
   return describeFilter('terms' in question ? question.filter : question, wordsOf[language]).join(', ')
 }
 
-/** Snapshots with entries, by the latest snapshot and the query of a feed. */
 const entries = new WeakMap<Manifest, Map<string, Promise<readonly SnapshotId[]>>>()
-/** Maximum number of queries whose entries are remembered for a snapshot. */
 const queriesMax = 10_000
 
 /**
- * Returns the snapshots that have entries in the feed of a query. They name the feed, so that it stays the same until
- * the answer changes. Rows are read once per query and snapshot.
+ * Snapshots with entries name the feed, so that it stays the same until the answer changes. Rows are read
+ * once per query and snapshot.
  */
 export async function entriesOf(
   service: DocumentService,
@@ -59,7 +56,7 @@ export async function entriesOf(
   const byQuery = entries.get(manifest) ?? new Map<string, Promise<readonly SnapshotId[]>>()
   entries.set(manifest, byQuery)
   const key = JSON.stringify([...question.parameters])
-  // A failure of another client, such as a used-up quota, is not one of this client.
+  // Another client's failure, such as a used-up quota, is not this client's.
   const feed = await byQuery.get(key)?.catch(() => undefined)
   if (feed !== undefined) return feed
   const changesFound = answerChanges(service, dataset, table, question, requester).then((changes) =>
@@ -75,13 +72,12 @@ interface RetainedAnswer extends Pick<Change, 'manifest' | 'report'> {
   readonly digest: AnswerDigest
 }
 
-/** Returns the address of the rows of an answer that differ between two snapshots. */
 function differencesAddress(changes: string, { parameters }: Question, from: Manifest, to: Manifest): string {
   const ends = Object.entries({ since: from.snapshot, to: to.snapshot })
   return withQuery(changes, new Map([...besideParameters(parameters, changesParameterNames), ...ends]), 1)
 }
 
-/** Returns the retained snapshots in which the answer differs from that before, the latest first. */
+/** Retained snapshots whose answer differs from the one before, latest first. */
 export async function answerChanges(
   { snapshots, engine, writing }: DocumentService,
   dataset: Dataset,

@@ -17,10 +17,9 @@ import { sourceHash } from '../source-hash.ts'
 
 const writtenByThese = sourceHash('documents', 'formats', 'query')
 
-/** Services of the routes of documents. */
 export interface DocumentService extends Runtime {
   readonly writing: Writing
-  /** Hash of the catalog, the public address and the source code, for the cache keys of documents. */
+  /** Hash of catalog, public address and source code, for cache keys. */
   readonly writingName: string
 }
 
@@ -34,10 +33,7 @@ export function documentService(service: Runtime): DocumentService {
   }
 }
 
-/**
- * Returns the first family that documents and pages can link to: on an https page, browsers block http
- * addresses.
- */
+/** First family that pages can link to: https pages block http addresses. */
 export function mainFamily({ families }: Pick<Catalog, 'families'>, publicUrl: URL): Family {
   const mixed = mixedFamilies(families, publicUrl)
   const family = families.find((candidate) => !mixed.includes(candidate)) ?? families[0]
@@ -72,7 +68,7 @@ export function writingOf(catalog: Catalog, publicUrl: URL): Writing {
   }
 }
 
-/** Describes a table. A field counts as nullable if it may have nulls in any snapshot that can be queried. */
+/** A field is nullable if it may have nulls in any snapshot that can be queried. */
 export async function describeTable(
   snapshots: Snapshots,
   dataset: Dataset,
@@ -81,7 +77,6 @@ export async function describeTable(
   return viewOf(dataset, table, await snapshots.retainedSnapshots(table))
 }
 
-/** @param retained manifests and reports of retained snapshots, the current one first */
 function viewOf(
   dataset: Dataset,
   table: Table,
@@ -101,7 +96,7 @@ function viewOf(
   }
 }
 
-/** Returns the current state of a dataset, without reading files. */
+/** Reads no files. */
 export function describeDataset(snapshots: Snapshots, dataset: Dataset): DatasetDescription {
   const tables = [...dataset.tables.values()].map((table) =>
     currentView(dataset, table, snapshots.current(table)),
@@ -123,7 +118,7 @@ export function datasetViews({ catalog, snapshots }: DocumentService): DatasetDe
 
 interface About {
   readonly key: readonly string[]
-  /** Tables whose snapshots the document describes; null for all tables. */
+  /** Tables that the document describes; null for all. */
   readonly tables: readonly Table[] | null
 }
 
@@ -131,10 +126,9 @@ type Text = string | Uint8Array
 type Awaitable<T> = T | Promise<T>
 
 /**
- * Describes a document as a response. It is written once per state of its snapshots, and cached like other
- * responses. The client that causes the writing is charged the time it takes.
- * @param write returns the text, or waits for data and returns a function that writes it, so that the wait
- * is not charged
+ * Writes a document once per state of its snapshots, charged to the client that causes it.
+ * @param write returns the text, or waits for data and returns a function that writes it, so that the wait is
+ * not charged
  */
 export function documentResponse(
   service: DocumentService,
@@ -163,7 +157,7 @@ export function documentResponse(
   }
 }
 
-/** Processor time of compressing a character, in ms. */
+/** Processor time per character, in ms. */
 const compressionWork = 2e-5
 
 function stateOf(snapshots: Snapshots, tables: readonly Table[]): string {

@@ -1,4 +1,3 @@
-/** The result needs more memory than allowed. */
 export class TooLarge extends Error {
   constructor() {
     super(
@@ -8,9 +7,9 @@ export class TooLarge extends Error {
   }
 }
 
-/** The query would read more values than any query may; the message suggests an alternative. */
+/** More values than any query may read; the message suggests an alternative. */
 export class TooCostly extends Error {
-  /** Estimated maximum number of groups of an aggregate; null if it is unknown, or for rows. */
+  /** Estimated groups of an aggregate; null if unknown, or for rows. */
   groups: number | null = null
 
   constructor(message: string) {
@@ -19,9 +18,8 @@ export class TooCostly extends Error {
   }
 }
 
-/** The files of a table are damaged, or may be. If they are, an intact older snapshot serves from then on. */
+/** Files may be damaged. If they are, an intact older snapshot serves from then on. */
 export class DamagedTable extends Error {
-  /** Id, `dataset/table`. */
   readonly table: string
 
   constructor(table: string) {

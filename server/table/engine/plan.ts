@@ -4,11 +4,9 @@ import { messageOf } from '../../../core/errors.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { DamagedTable } from './errors.ts'
 
-/** SQL and parameters of a statement. */
 export interface Plan {
   readonly sql: string
   readonly parameters: readonly Parameter[]
-  /** Files that the statement reads; null for none. */
   readonly reads: Reads | null
 }
 
@@ -17,7 +15,7 @@ interface Reads {
   readonly files: readonly string[]
 }
 
-/** Collects values from requests as parameters of a statement; the SQL contains only placeholders such as `$1`. */
+/** Values from requests; the SQL has only placeholders such as `$1`. */
 export class Parameters {
   readonly values: Parameter[] = []
 
@@ -27,10 +25,7 @@ export class Parameters {
   }
 }
 
-/**
- * Checks that no file has changed since it was verified.
- * @throws DamagedTable if one has; then all files are verified again
- */
+/** @throws DamagedTable if a file has changed since it was verified; then all are verified again */
 export function requireUnchanged({ snapshot, files }: Reads): void {
   const changed = files.find((file) => !snapshot.isUnchanged(file))
   if (changed === undefined) return
@@ -39,7 +34,7 @@ export function requireUnchanged({ snapshot, files }: Reads): void {
 }
 
 /**
- * Explains why a statement failed. If its files have changed or cannot be read, all files are verified again.
+ * Verifies all files again if some have changed or cannot be read.
  * @returns DamagedTable in that case; else the error itself
  */
 export function explainQueryError(error: unknown, reads: Reads): unknown {

@@ -14,21 +14,19 @@ interface PoolLimits {
   readonly observe?: (timing: Timing) => void
 }
 
-/** Returns the maximum number of connections per client: half of them, so that one client cannot occupy all. */
+/** Half of the connections, so that one client cannot occupy all. */
 export function clientShare(connections: number): number {
   return Math.max(1, Math.floor(connections / 2))
 }
 
-/** Durations of a statement, in ms. */
 export interface Timing {
   readonly queue: number
   readonly query: number
 }
 
 /**
- * A fixed number of connections behind a fair queue. A connection runs one statement at a time, and all work
- * of DuckDB shares Node's thread pool, so more connections would only starve other work. Requests that cannot
- * be served in time are refused before any work is done for them.
+ * Connections behind a fair queue, one statement each; more would only starve other work in Node's thread
+ * pool. Requests that cannot be served in time are refused at once.
  */
 export class Pool {
   readonly #idle: Connection[]
@@ -36,7 +34,6 @@ export class Pool {
   readonly #size: number
   readonly #limits: PoolLimits
   readonly #clientMax: number
-  /** Number of running statements by client. */
   readonly #running = new Map<string, number>()
   #statements = 0
 
@@ -47,7 +44,6 @@ export class Pool {
     this.#limits = limits
   }
 
-  /** @param clientMax most connections of one client */
   static async open(database: Database, limits: PoolLimits, clientMax = limits.connections): Promise<Pool> {
     const idle: Connection[] = []
     for (let index = 0; index < limits.connections; index += 1) idle.push(await database.connect())
@@ -66,13 +62,12 @@ export class Pool {
     return this.#queue.size
   }
 
-  /** Number of statements since the start. */
   get statements(): number {
     return this.#statements
   }
 
   /**
-   * Runs a statement that returns rows as texts.
+   * Returns rows as texts.
    * @param client its lane in the queue
    * @param signal removes the statement from the queue, or stops it, when the client disconnects
    * @throws QueueFull, QueryTimeout, TooLarge, DamagedTable, or the reason of the signal
@@ -83,14 +78,14 @@ export class Pool {
     )
   }
 
-  /** Runs a statement with a bounded result; see `texts`. */
+  /** A bounded result; see `texts`. */
   async rows(plan: Plan, client: string, signal: AbortSignal): Promise<{ rows: Value[][]; timing: Timing }> {
     return this.#run(plan, client, signal, async (connection, options) => ({
       rows: await connection.rows(plan.sql, plan.parameters, options),
     }))
   }
 
-  /** Runs a statement that returns one column of numbers; see `texts`. */
+  /** One column; see `texts`. */
   async numbers(
     plan: Plan,
     client: string,
@@ -101,7 +96,7 @@ export class Pool {
     }))
   }
 
-  /** Runs a statement that returns columns; see `texts`. */
+  /** See `texts`. */
   async columns(
     plan: Plan,
     client: string,
@@ -112,7 +107,6 @@ export class Pool {
     }))
   }
 
-  /** Runs a statement on a connection of its own. */
   async #run<T extends object>(
     { reads }: Plan,
     client: string,
@@ -155,7 +149,7 @@ export class Pool {
     return { ...answer, timing }
   }
 
-  /** Closes each connection after its running statement: closing it earlier hangs the process. */
+  /** Closes connections after their statements: earlier, the process hangs. */
   async close(): Promise<void> {
     for (let closed = 0; closed < this.#size; closed += 1) {
       const idle =
@@ -192,7 +186,7 @@ export class Pool {
     this.#serveNext()
   }
 
-  /** Gives idle connections to waiting clients, including clients that waited because of their own limit. */
+  /** Serves also clients that waited because of their own limit. */
   #serveNext(): void {
     while (this.#idle.length > 0) {
       const next = this.#queue.next((client) => this.#mayRun(client))

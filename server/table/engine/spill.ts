@@ -8,8 +8,7 @@ const lockFile = 'lock'
 const isOurs = /^acervo-[A-Za-z0-9]{6}$/
 
 /**
- * Creates a folder for data that does not fit into memory, deleted at exit. Removes the folders of killed
- * processes: nobody holds their locks.
+ * Folder for data beyond memory, deleted at exit. Removes those of killed processes, whose locks are free.
  */
 export async function openSpill(): Promise<string> {
   const home = os.tmpdir()

@@ -7,20 +7,19 @@ import { valuesOfTerm, type Clause } from '../selection/access/codes/clauses.ts'
 import { matchingRows } from '../selection/access/codes/ranks.ts'
 import { canonicalText, groupsOf, type Grouping, type Groups } from './groups.ts'
 
-/** Most counts of groups that are held in memory; each takes 4 bytes. */
+/** Counts in memory, of 4 bytes each. */
 const countsMax = 4_000_000
 
-/** A term by codes: the groups that its values form, in their order, null last. */
 interface CodedTerm {
   readonly field: string
-  /** Part of the index of a group by code: indexes of the first term are the farthest apart. */
+  /** Part of a group's index by code; the first term's are farthest apart. */
   readonly groups: Uint32Array
-  /** Distance between the groups of neighbouring values. */
+  /** Distance between groups of neighbouring values. */
   readonly width: number
   readonly values: readonly (string | null)[]
 }
 
-/** Counts rows by the codes of all terms of a grouping, which measures nothing else. */
+/** Counts rows by the codes of all terms, and measures nothing else. */
 export class CodedGrouping {
   readonly #grouping: Grouping
   readonly #terms: readonly CodedTerm[]
@@ -42,12 +41,11 @@ export class CodedGrouping {
     this.#groups = groups
   }
 
-  /** Returns whether the counts fit into memory. */
   get fits(): boolean {
     return this.#groups <= countsMax
   }
 
-  /** Groups all rows by the counts of a dictionary, without the codes of each row. */
+  /** Groups without the codes of each row. */
   ofDictionary({ rows }: Dictionary): Groups {
     const counts = new Uint32Array(this.#groups)
     for (const [code, times] of rows.entries()) {
@@ -58,7 +56,6 @@ export class CodedGrouping {
     return this.#groupsFrom(counts)
   }
 
-  /** Groups the rows in which all clauses hold. */
   async of(table: CodedTable, clauses: readonly Clause[], yielder: EventLoopYielder): Promise<Groups> {
     const counts = new Uint32Array(this.#groups)
     const buffer = new Uint32Array(table.groupSize(0))
@@ -94,7 +91,7 @@ function addGroups(places: Uint32Array, codes: Codes, groups: Uint32Array): void
     places[row] = (places[row] ?? 0) + (groups[codes[row] ?? 0] ?? 0)
 }
 
-/** Adds one to the count at each place; only of matching rows, unless all match. */
+/** Counts matching rows only, unless all match. */
 function addCounts(places: Uint32Array, matching: Uint8Array | null, counts: Uint32Array): void {
   for (let row = 0; row < places.length; row += 1) {
     const place = places[row] ?? 0

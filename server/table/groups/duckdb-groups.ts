@@ -19,15 +19,14 @@ interface Rows {
   readonly where: string
 }
 
-/** SQL of texts about a group, and a function that makes a measure of them. */
 interface MeasureSql {
   readonly texts: readonly string[]
   readonly value: (texts: readonly (string | null)[]) => string | null
 }
 
 /**
- * Returns the statement that groups rows: one row with the texts of all groups in a BLOB and their lengths in a
- * list, for each term and then for each text of a measure.
+ * One row with a BLOB of all groups' texts and a list of their lengths, for each term and each text of a
+ * measure.
  */
 export function groupsSql(grouping: Grouping, rows: Rows): string {
   const counted = ['count(*)::varchar', ...grouping.measures.flatMap((measure) => measureSql(measure).texts)]
@@ -35,14 +34,11 @@ export function groupsSql(grouping: Grouping, rows: Rows): string {
   return packedSql(grouping, texts, `select ${columnsOf(grouping)} from ${rows.from} where ${rows.where}`)
 }
 
-/**
- * Returns the statement that adds up the values of a float field in the same groups: whole numbers by the power of
- * two that multiplies them, since the sum of doubles depends on their order.
- */
+/** Adds up a float field as whole numbers by power of two, since sums of doubles depend on their order. */
 export function floatSumsSql(grouping: Grouping, name: string, rows: Rows): string {
   const column = quotedName(name)
   const keys = keysOf(grouping)
-  // The logarithm may be off by one, so a scaled value may have two bits more; sums in a hugeint have room for them.
+  // The logarithm may be off by one: two bits more fit into sums of hugeint.
   const power = `${significantBits + 1} - floor(log2(abs(value)))::integer`
   const scaled = `value * pow(2.0, least(power, 1000)) * pow(2.0, greatest(power - 1000, 0))`
   const values = `select ${[...termColumns(grouping), `nullif(${column}, 0) as value`].join(', ')} from ${rows.from} where ${rows.where}`
@@ -53,7 +49,6 @@ export function floatSumsSql(grouping: Grouping, name: string, rows: Rows): stri
 
 const significantBits = 53
 
-/** Groups the rows of a query by the keys, in their order, and packs the texts of each column. */
 function packedSql(grouping: Grouping, texts: readonly string[], rows: string): string {
   const keys = keysOf(grouping)
   const allTexts = [
@@ -78,7 +73,6 @@ function termColumns({ terms }: Grouping): string[] {
   return terms.map((term, index) => `${termSql(term, quotedName(baseOf(term).name))} as key_${index}`)
 }
 
-/** SQL: the terms of a row, and each measured field by its name. */
 function columnsOf(grouping: Grouping): string {
   const measured = new Set(grouping.measures.flatMap(({ field }) => field?.name ?? []))
   const columns = [...measured].map((name) => `${quotedName(name)} as ${valueColumn(name)}`)
@@ -89,7 +83,6 @@ function valueColumn(name: string): string {
   return quotedName(`value ${name}`)
 }
 
-/** Names of the float fields of a grouping that are added up. */
 export function floatSumsIn({ measures }: Grouping): string[] {
   const names = measures.flatMap(({ aggregate, field }) =>
     (aggregate === 'sum' || aggregate === 'avg') && field.type === 'float' ? [field.name] : [],
@@ -97,10 +90,6 @@ export function floatSumsIn({ measures }: Grouping): string[] {
   return [...new Set(names)]
 }
 
-/**
- * Makes groups of the results of the statements.
- * @param sums results of `floatSumsSql`, by field
- */
 export function readGroups(
   grouping: Grouping,
   answer: readonly Answer[],
@@ -158,9 +147,8 @@ function textColumns(answer: readonly Answer[]): (string | null)[][] {
   return columns
 }
 
-/** Decimals with at most this many digits have sums that DuckDB can represent. */
 const summedDigitsMax = 18
-/** Greater decimals are added up in two parts, below and above this number of units. */
+/** Greater decimals are added up in two parts, below and above this many units. */
 const partUnits = 10n ** 18n
 
 function measureSql(measure: Measure): MeasureSql {

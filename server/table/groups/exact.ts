@@ -1,11 +1,10 @@
 /** Exact arithmetic on numbers as texts and doubles. */
 
-/** Returns the digits of a decimal text as a whole number, without its point. */
 export function unscaled(text: string): bigint {
   return BigInt(text.replace('.', ''))
 }
 
-/** Returns the text of a whole number of units, with `scale` digits after the point. */
+/** @param units with `scale` digits after the point */
 export function scaledText(units: bigint, scale: number): string {
   if (scale === 0) return String(units)
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
@@ -13,17 +12,16 @@ export function scaledText(units: bigint, scale: number): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
-/** Divides whole numbers, and rounds half away from zero. */
+/** Rounds half away from zero. */
 export function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
   const magnitude = dividend < 0n ? -dividend : dividend
   const quotient = (2n * magnitude + divisor) / (2n * divisor)
   return dividend < 0n ? -quotient : quotient
 }
 
-/** Bits of the significand of a double, and the exponent of the least one that is not 0. */
 const [significantBits, exponentMin] = [53, -1074]
 
-/** An exact sum of doubles: whole numbers by the power of two that multiplies them. */
+/** Whole numbers by the power of two that multiplies them. */
 export class DoubleSum {
   readonly #parts = new Map<number, bigint>()
 
@@ -32,7 +30,7 @@ export class DoubleSum {
     this.#parts.set(exponent, (this.#parts.get(exponent) ?? 0n) + units)
   }
 
-  /** Returns the double next to the sum divided by a number. */
+  /** Nearest double. */
   dividedBy(divisor: number): number {
     const least = Math.min(...this.#parts.keys())
     let units = 0n
@@ -41,7 +39,7 @@ export class DoubleSum {
   }
 }
 
-/** Returns the double next to `units * 2 ** exponent / divisor`, half to even; infinite if there is none. */
+/** Double next to `units * 2 ** exponent / divisor`, half to even; infinite if there is none. */
 function nearestDouble(units: bigint, exponent: number, divisor: bigint): number {
   const magnitude = units < 0n ? -units : units
   // Enough bits of the quotient; the last bit also means a remainder.
@@ -55,7 +53,7 @@ function nearestDouble(units: bigint, exponent: number, divisor: bigint): number
   const mantissa = quotient >> BigInt(dropped)
   const isUp = remainder > half || (remainder === half && dropped > 0 && (mantissa & 1n) === 1n)
   const rounded = Number(mantissa + BigInt(isUp))
-  // Two factors, since one power of two may be too small or too great for a double.
+  // One power of two may be too small or too great for a double.
   const scaledPower = power + dropped
   const first = Math.max(-1000, Math.min(900, scaledPower))
   const result = rounded * 2 ** first * 2 ** (scaledPower - first)

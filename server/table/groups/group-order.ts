@@ -5,7 +5,7 @@ import type { Condition } from '../../query/conditions.ts'
 import { equalValues } from '../../query/operators.ts'
 import type { Groups } from './groups.ts'
 
-/** Returns the indexes of the groups that satisfy all conditions, in the order of the query. */
+/** Groups that satisfy all conditions, in the order of the query. */
 export function selectGroups(
   groups: Groups,
   { terms, measures, conditions, ordering }: Omit<Aggregation, 'filter'>,

@@ -6,27 +6,25 @@ import { distinctValues } from '../indexes/dictionaries.ts'
 import type { Measure } from '../../query/measures.ts'
 import { unscaled, type DoubleSum, roundedQuotient, scaledText } from './exact.ts'
 
-/** Terms that group rows, and measures of each group. */
 export interface Grouping {
-  /** Fields and parts of dates; rows with equal values form a group. Without any, all rows do, even none. */
+  /** Rows with equal values form a group; without any term, all rows do, even none. */
   readonly terms: readonly Term[]
   readonly measures: readonly Measure[]
 }
 
-/** Groups of rows, sorted by their terms, nulls last. */
+/** Sorted by their terms, nulls last. */
 export interface Groups {
   readonly count: number
   readonly rows: number
-  /** Values as canonical texts: an array with a value of each group for each term, then for each measure. */
+  /** Canonical texts: an array over the groups for each term, then for each measure. */
   readonly columns: readonly (readonly (string | null)[])[]
   /** Approximate size in memory. */
   readonly bytes: number
 }
 
-/** Approximate size of a short value in memory, in bytes. */
 const shortBytes = 40
 
-/** Returns the approximate size of all values of a group in memory; texts without a dictionary may be long. */
+/** Approximate bytes of a group; texts without a dictionary may be long. */
 export function valueBytesOf(snapshot: Snapshot, { terms, measures }: Grouping): number {
   const { rows, textBytes } = snapshot.manifest
   const ofText = ({ type, name }: Field): number =>
@@ -49,7 +47,7 @@ export function groupsOf(rows: number, columns: Groups['columns'], count: number
   return { rows, columns, count, bytes }
 }
 
-/** Returns the groups of no rows: none, or one without terms. */
+/** None, or one without terms. */
 export function groupsOfNoRows(grouping: Grouping): Groups {
   const { terms, measures } = grouping
   const isOne = terms.length === 0
@@ -79,12 +77,11 @@ export function withoutSmallGroups({ columns }: Groups, min: number): Groups {
   )
 }
 
-/** Canonical text of a value, which is the same from every engine. */
+/** The same from every engine. */
 export function canonicalText({ type }: Pick<Field, 'type'>, text: string): string {
   return type === 'float' ? doubleText(Number(text)) : text
 }
 
-/** Returns a double as the API writes it; null if it is not finite. */
 function doubleText(number: number): string
 function doubleText(number: number | null): string | null
 function doubleText(number: number | null): string | null {
@@ -94,7 +91,7 @@ function doubleText(number: number | null): string | null {
 }
 
 /**
- * Returns a sum or an average of integers or decimals.
+ * Sum or average of integers or decimals.
  * @param units sum of the digits of the values, without their point
  */
 export function exactText(
@@ -107,7 +104,7 @@ export function exactText(
   return quotientText(field, column, units, count)
 }
 
-/** Returns the mean of the two values in the middle, which may be the same. */
+/** Mean of the two values in the middle, which may be the same. */
 export function medianText({ field, column }: Measure, low: string, high: string): string | null {
   if (field === null) return null
   if (field.type !== 'float') return quotientText(field, column, unscaled(low) + unscaled(high), 2)
@@ -117,7 +114,7 @@ export function medianText({ field, column }: Measure, low: string, high: string
   return doubleText(Number.isFinite(sum) ? sum / 2 : lowNumber / 2 + highNumber / 2)
 }
 
-/** Returns a sum or an average of doubles: the double next to the exact one. */
+/** Double next to the exact sum or average. */
 export function floatText({ aggregate }: Measure, sum: DoubleSum, count: number): string | null {
   return count === 0 ? null : doubleText(sum.dividedBy(aggregate === 'sum' ? 1 : count))
 }

@@ -8,7 +8,6 @@ import { Parameters } from '../engine/plan.ts'
 import { duckDbDialect } from '../selection/access/duckdb/dialect.ts'
 import { conditionSql, wordSql, type SqlDialect } from '../selection/where.ts'
 
-/** Writes values into a statement that clients run themselves. */
 class Literals extends Parameters {
   override add(value: Parameters['values'][number]): string {
     return value === null ? 'null' : quotedText(String(value))
@@ -16,7 +15,7 @@ class Literals extends Parameters {
 }
 
 /**
- * Returns DuckDB SQL that computes an aggregate from the public Parquet files of a snapshot.
+ * DuckDB SQL of an aggregate over the public Parquet files.
  * @param addressOf returns the address of a file
  */
 export function aggregateSql(
@@ -54,7 +53,7 @@ export function aggregateSql(
   ].join(' ')
 }
 
-/** SQL of a measure on public files. DuckDB computes means and medians as doubles, so their last digits may differ. */
+/** SQL on public files. Last digits may differ, since DuckDB computes means and medians as doubles. */
 function publicSql({ aggregate, field, column: { type, scale } }: Measure): string {
   if (field === null) return 'count(*)'
   const name = quotedName(field.name)
@@ -63,11 +62,11 @@ function publicSql({ aggregate, field, column: { type, scale } }: Measure): stri
       return `count(distinct ${name})`
     case 'sum':
     case 'avg':
-      // Sums of floats depend on the order of the rows unless rounding errors are added up too.
+      // Other sums of floats depend on the order of the rows.
       if (field.type === 'float') return `f${aggregate}(${name})`
       return aggregate === 'sum' ? `sum(${name})` : `round(avg(${name}), ${scale})`
     case 'median':
-      // The median of decimals is a decimal of the same scale, which cannot be a mean of two.
+      // The median of decimals has their scale, so it cannot be a mean of two.
       return type === 'decimal' ? `round(median(${name}::double), ${scale})` : `median(${name})`
     default:
       return `${aggregate}(${name})`

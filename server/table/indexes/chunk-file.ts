@@ -10,14 +10,13 @@ import { Cache } from '../../base/cache.ts'
 import { closeFile, descriptorOf } from '../../base/open-files.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
-/** Memory for directories of chunks, in bytes: enough for 100 million rows. */
+/** Enough for 100 million rows. */
 const directoryBytesMax = 16_000_000
 const directories = new Cache<ChunkDirectory>(directoryBytesMax, ({ length }) => length)
 
 /**
- * Returns a reader of a file of a snapshot, which throws DamagedTable, and withdraws the snapshot, if the file is
- * damaged. It reads synchronously: most bytes are in the page cache, where reading costs less than a task of Node's
- * thread pool.
+ * Throws DamagedTable, and withdraws the snapshot, if the file is damaged. Reads synchronously: from the page
+ * cache, this costs less than a task of a thread pool.
  * @param chunks their number
  */
 export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunks: number): ChunkFile {

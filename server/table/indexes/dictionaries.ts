@@ -25,39 +25,35 @@ import type { CodesFile } from '../../../core/warehouse/manifest.ts'
 import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
 import { chunkFileOf } from './chunk-file.ts'
 
-/**
- * Distinct values of a field as canonical texts, which conditions compare. The code of a value is its index; the
- * code of null is the number of values.
- */
+/** Distinct values as canonical texts. The code of a value is its index; null has the number of values. */
 export interface Dictionary {
-  /** Approximate size in memory, in bytes. */
+  /** Approximate bytes in memory. */
   readonly bytes: number
   readonly field: Field
   readonly values: readonly string[]
-  /** Texts folded in case and accents; null if the values are not texts. */
+  /** Null if the values are not texts. */
   readonly folded: readonly string[] | null
   readonly rows: Float64Array
 }
 
-/** Returns the number of distinct values of a field; 0 without a dictionary. */
+/** 0 without a dictionary. */
 export function distinctValues({ manifest: { dictionary } }: Snapshot, field: string): number {
   return dictionary?.fields.find(({ name }) => name === field)?.values ?? 0
 }
 
-/** Dictionaries of snapshots, read on demand and cached. */
+/** Read on demand and cached. */
 export class Dictionaries {
   readonly #pool: Pool
   readonly #cache: Cache<Dictionary>
   readonly #flights = new SingleFlight<Dictionary | null>()
   readonly #verified = new WeakSet<Snapshot>()
 
-  /** @param bytesMax limit of the cache */
   constructor(pool: Pool, bytesMax: number) {
     this.#pool = pool
     this.#cache = new Cache(bytesMax, ({ bytes }) => bytes)
   }
 
-  /** Returns null if the field has no dictionary, or a value that the server cannot compare. */
+  /** Null if the field has no dictionary, or a value that the server cannot compare. */
   async values(snapshot: Snapshot, field: Field, { client, signal }: Requester): Promise<Dictionary | null> {
     const key = `${tableId(snapshot.table)}/${snapshot.manifest.snapshot} ${field.name}`
     const cached = this.#cache.get(key)
@@ -73,7 +69,6 @@ export class Dictionaries {
     })
   }
 
-  /** Verifies the dictionary once per process, since a damaged value would appear in every page that has it. */
   async #verify(snapshot: Snapshot): Promise<void> {
     const { dictionary } = snapshot.manifest
     if (dictionary === undefined || this.#verified.has(snapshot)) return
@@ -125,19 +120,16 @@ function dictionaryOf(
   return { field, values, folded, rows: counts, bytes }
 }
 
-/** Memory of a text besides its characters. */
 const textBytes = 40
 
 function bytesIn(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + 2 * length + textBytes, textBytes)
 }
 
-/** Codes of a group or counts of a section, decompressed, as cached. */
+/** Decompressed, as cached. */
 export type Unpacked = Codes | Uint32Array
 
-/**
- * A file of codes of a snapshot, in the order of the table or another one. Throws for fields without codes.
- */
+/** File of codes, in the order of the table or another one. Throws for fields without codes. */
 export class CodedTable {
   readonly #snapshot: Snapshot
   readonly #codes: CodesFile
@@ -161,14 +153,14 @@ export class CodedTable {
     return this.#values[this.#placeOf(field)] ?? 0
   }
 
-  /** Returns how many counts a field has in all sections: the work to add them up. */
+  /** The work to add up all counts of a field. */
   countsOf(field: string): number {
     const values = this.valueCountOf(field)
     return countsOfAll(this.rows, values) * (values + 1)
   }
 
   /**
-   * Returns the number of rows with each code of a field in a section; see `countCodes`.
+   * See `countCodes`.
    * @throws DamagedTable
    */
   counts(field: string, section: number): Uint32Array {
@@ -181,10 +173,7 @@ export class CodedTable {
     return Math.min(groupRows, this.rows - group * groupRows)
   }
 
-  /**
-   * Returns the codes of a group of rows.
-   * @throws DamagedTable
-   */
+  /** @throws DamagedTable */
   group(field: string, group: number): Codes {
     return this.#unpacked(`group ${group} ${field}`, () =>
       readGroup(this.#file, this.#shape, this.#placeOf(field), group, this.valueCountOf(field)),

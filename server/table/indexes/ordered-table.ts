@@ -4,7 +4,7 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
 import { chunkFileOf } from './chunk-file.ts'
 
-/** Positions of the rows of a snapshot in another order. */
+/** Rows in another order. */
 export class OrderedTable {
   readonly #file: ChunkFile
 
@@ -13,7 +13,6 @@ export class OrderedTable {
   }
 
   /**
-   * Returns the positions in the table of rows with some ranks in the order.
    * @param places ranks, from 0
    * @throws DamagedTable
    */

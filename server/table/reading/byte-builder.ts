@@ -1,4 +1,4 @@
-/** Builds bytes piece by piece. Copies short pieces in a loop, which is faster than a call per piece. */
+/** Copies short pieces in a loop, which is faster than a call each. */
 export class ByteBuilder {
   #bytes = Buffer.allocUnsafe(64 * 1024)
   #length = 0
@@ -7,7 +7,6 @@ export class ByteBuilder {
     return this.#length
   }
 
-  /** Adds some bytes of another buffer. */
   copy(from: Uint8Array, start: number, end: number): void {
     this.#reserve(end - start)
     if (end - start > longBytes) {
@@ -25,13 +24,12 @@ export class ByteBuilder {
     this.copy(bytes, 0, bytes.length)
   }
 
-  /** Adds a text in UTF-8. */
   text(text: string): void {
     this.#reserve(text.length * utf8BytesMax)
     this.#length += this.#bytes.write(text, this.#length)
   }
 
-  /** Returns all bytes; nothing may be added after. */
+  /** Nothing may be added after it. */
   build(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -46,5 +44,5 @@ export class ByteBuilder {
 }
 
 const longBytes = 100
-/** Maximum number of UTF-8 bytes per code unit of UTF-16. */
+/** Per code unit of UTF-16. */
 const utf8BytesMax = 3

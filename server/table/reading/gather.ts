@@ -8,14 +8,13 @@ import { partOf, columnsOf, planColumns, planGathered } from './plan.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
-/** Rows as bytes of an output format, and the durations of reading them. */
 export interface Gathered {
   readonly pieces: readonly Uint8Array[]
   readonly timings: readonly Timing[]
 }
 
 /**
- * Reads rows at any positions, part by part, and returns them in the order of the positions.
+ * Reads rows part by part, and returns them in the order of the positions.
  * @throws QueueFull, QueryTimeout or TooLarge
  */
 export async function gather(
@@ -35,11 +34,11 @@ export async function gather(
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
   const results: Awaited<ReturnType<typeof work>>[] = []
-  // One query per connection at a time, so that queries of one request do not wait for each other.
+  // Queries of one request do not wait for each other.
   const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
   for await (const texts of inWork) results.push(texts)
   const timings = results.map(({ timing }) => timing)
-  // Most queries need the rows in the order of the table, in which they were read.
+  // Most queries need the order in which rows were read.
   const rowNumbers = results.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
   if (
     rowNumbers.length === positions.length &&
@@ -64,7 +63,7 @@ export async function gather(
   return { pieces: [joined(pieces, form.format.separator)], timings }
 }
 
-/** Reads rows as columns and writes them in a column format, in the order of the positions. */
+/** Writes rows in a column format, in the order of the positions. */
 export async function gatherColumns(
   snapshot: Snapshot,
   form: ColumnForm,
@@ -85,7 +84,7 @@ export async function gatherColumns(
   return { pieces: writer.takeBytes(), timings }
 }
 
-/** Reads rows as columns for the writer of a format, in the order of the positions. */
+/** Columns for the writer of a format, in the order of the positions. */
 export async function readColumns(
   snapshot: Snapshot,
   form: ColumnForm,
@@ -138,10 +137,10 @@ function byPart(snapshot: Snapshot, positions: Uint32Array): RowsOfPart[] {
     })
 }
 
-/** Maximum number of bytes of rows per statement: DuckDB briefly needs twenty times as much memory to write them. */
+/** DuckDB briefly needs twenty times as much memory. */
 const statementBytesMax = 2_000_000
 
-/** Joins pieces, since a socket sends one faster than thousands. */
+/** A socket sends one piece faster than thousands. */
 function joined(texts: readonly Uint8Array[], separator: string): Uint8Array {
   const separatorBytes = Buffer.from(separator)
   return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [separatorBytes, text])))

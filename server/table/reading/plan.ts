@@ -7,7 +7,7 @@ import { Parameters, type Plan } from '../engine/plan.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Manifest } from '../../../core/warehouse/manifest.ts'
 
-/** Returns the statement that reads some rows of one part as texts, in any order. */
+/** Statement for rows of one part as texts, in any order. */
 export function planGathered(snapshot: Snapshot, form: LineForm, part: number, rows: Uint32Array): Plan {
   return {
     sql: textsSql(form, `part.file_row_number ${oneOf(rows)}`),
@@ -17,8 +17,7 @@ export function planGathered(snapshot: Snapshot, form: LineForm, part: number, r
 }
 
 /**
- * Returns the statement that reads rows of several parts as columns, in the order of the positions, with the
- * positions as last column.
+ * Columns of rows in several parts in the order of the positions, which are the last column.
  * @param positions in any order
  */
 export function planColumns(
@@ -46,8 +45,8 @@ export function planColumns(
     (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
   )
   const order = [...ordering.map((key) => orderTerm(key)), 'acervo_position asc'].join(', ')
-  // Row numbers identify the rows of a single part. A second condition would add a filter operator, which
-  // delays small chunks and may change the order.
+  // In a single part, a second condition would add a filter operator, which delays small chunks and may
+  // change the order.
   const inParts = readParts.length === 1 ? '' : ` and acervo_position ${oneOf(positions)}`
   return {
     sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
@@ -61,8 +60,8 @@ export function planColumns(
 }
 
 /**
- * Returns whether rows arrive in order without a sort. Consecutive rows of a row group do: one thread scans
- * them, without a filter operator. Sorting wide rows takes a quarter longer.
+ * Consecutive rows of a row group need no sort: one thread scans them without a filter. Sorting wide rows
+ * takes a quarter longer.
  */
 function canSkipSort(rows: Uint32Array): boolean {
   const [first = 0, last = first] = [rows[0], rows.at(-1)]
@@ -74,10 +73,7 @@ export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): Output
   return fields.map((field) => ({ field, choices: choices.get(field.name) ?? null }))
 }
 
-/**
- * SQL: tests a number against constants. Constants let DuckDB skip row groups, and are safe here: no number
- * comes from a request.
- */
+/** Constants let DuckDB skip row groups, and are safe: no number comes from a request. */
 function oneOf(numbers: Uint32Array): string {
   const sorted = numbers.toSorted()
   const [first = 0, last = first] = [sorted[0], sorted.at(-1)]
@@ -108,12 +104,12 @@ function separatorSql(separator: string): string {
   return Array.from(separator, (character) => `chr(${character.charCodeAt(0)})`).join(' || ')
 }
 
-/** Returns the number of values in some row groups: each group is decoded completely, even for one row. */
+/** Each group is decoded completely, even for one row. */
 export function valuesOfGroups(groups: number, fields: number): number {
   return groups * rowGroupRows * fields
 }
 
-/** Returns the number of row groups that contain some positions. */
+/** Row groups that contain some positions. */
 export function rowGroupsOf({ manifest: { parts } }: Snapshot, positions: Uint32Array): number {
   const groups = new Set<number>()
   for (const position of positions) {
@@ -125,12 +121,11 @@ export function rowGroupsOf({ manifest: { parts } }: Snapshot, positions: Uint32
   return groups.size
 }
 
-/** Returns the number of row groups. */
 export function rowGroupCount({ manifest: { parts } }: Snapshot): number {
   return parts.reduce((sum, { rows }) => sum + Math.ceil(rows / rowGroupRows), 0)
 }
 
-/** Returns the index of the part that has a row, by bisection. */
+/** Bisects. */
 export function partOf(parts: Manifest['parts'], row: number): number {
   let [low, high] = [0, parts.length - 1]
   while (low < high) {

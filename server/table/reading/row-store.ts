@@ -13,27 +13,25 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { ByteBuilder } from './byte-builder.ts'
 import { StoredRows, type Slice, type Text } from './stored-rows.ts'
 
-/** Reads rows from the row stores of a snapshot; cheap for small, scattered sets of rows. */
+/** Row stores are cheap for small, scattered sets of rows. */
 
-/** Maximum number of rows that are written value by value; DuckDB writes more in its own threads. */
+/** DuckDB writes more rows in its own threads. */
 const valuesRowsMax = 2000
-/** Rows between two checks of whether to yield to other requests. */
 const rowsOfTurn = 16
-/** Minimum size of a page in gzip, in bytes: smaller ones fit into one packet anyway. */
+/** Smaller pages fit into one packet. */
 const gzipBytesMin = 1000
-/** Maximum size of texts in bytes that are compressed anew, in the thread of all requests. */
+/** Compressed in the thread of all requests, so in bytes at most this. */
 const anewBytesMax = 100_000
-/** Minimum average size of the pieces of a response in bytes: smaller ones are joined, since a socket sends one faster. */
+/** Average; smaller pieces are joined, since a socket sends one faster. */
 const pieceBytesMin = 16_384
 
 interface RowsRead {
   readonly pieces: readonly Uint8Array[]
-  /** True if the pieces are a gzip file, with the texts around the rows. */
   readonly isGzip: boolean
   readonly timing: Timing
 }
 
-/** Returns whether the row stores have the rows of a page in a form that can be written from them. */
+/** The form must be one that can be written from stored rows. */
 export function canReadStored(snapshot: Snapshot, form: LineForm, rows: number): boolean {
   if (!hasRowStores(snapshot)) return false
   if (areJson(snapshot, form)) return true
@@ -42,22 +40,19 @@ export function canReadStored(snapshot: Snapshot, form: LineForm, rows: number):
   return isKnown && rows <= valuesRowsMax
 }
 
-/** Returns whether every part of a snapshot has a row store. */
 export function hasRowStores({ manifest: { parts, row_stores: stores } }: Snapshot): boolean {
   return stores?.length === parts.length
 }
 
-/** Returns whether rows are stored in a form. */
 export function areStored(snapshot: Snapshot, form: LineForm): boolean {
   return hasRowStores(snapshot) && areJson(snapshot, form)
 }
 
-/** Returns whether the lines of a form are the JSON of the rows. */
 function areJson({ manifest }: Snapshot, { format, fields }: LineForm): boolean {
   return format.stored.isJson && fields.length === manifest.fields.length
 }
 
-/** Returns the approximate size of the texts that have some rows, in bytes; rows that are near each other share one. */
+/** Approximately; near rows share a text. */
 export function textBytesOf({ rowBytes }: Snapshot, positions: Uint32Array): number {
   let [chunks, last] = [0, -1]
   for (const position of positions) {
@@ -69,7 +64,7 @@ export function textBytesOf({ rowBytes }: Snapshot, positions: Uint32Array): num
 }
 
 /**
- * Returns rows in the order of their positions, as texts joined by the separator of the format.
+ * Texts in the order of the positions, joined by the separator of the format.
  * @param around texts around the rows if they may be in gzip: only for rows that are stored as they are sent
  * @returns null if their texts are too large: DuckDB has to read the rows
  * @throws DamagedTable or TooLarge
@@ -125,12 +120,12 @@ async function areFew(
 
 const commaSum = zlib.crc32(',')
 
-/** Returns whether some rows of a slice's chunk are not in the page, so that it cannot be copied. */
+/** A chunk with rows of other pages cannot be copied. */
 function mustCompress({ isWhole }: Slice): boolean {
   return !isWhole
 }
 
-/** Returns rows in gzip, mostly copied from stored chunks; null if too many bytes would have to be compressed anew. */
+/** Mostly copied from stored chunks; null if too much must be compressed anew. */
 async function gzipOf(
   rows: StoredRows,
   slices: readonly Slice[],
@@ -142,7 +137,7 @@ async function gzipOf(
   const file = new GzipBuilder()
   file.addText(Buffer.from(head))
   for (const slice of slices) {
-    // A comma follows each row but the last one; a stored chunk has its own in a block that its sum leaves out.
+    // Every row but the last has a comma; a stored chunk has its own in a block outside its sum.
     const isLast = slice === slices.at(-1)
     if (mustCompress(slice)) {
       const { bytes, start, end } = rows.text(slice)
@@ -204,7 +199,7 @@ function replaceCommas(bytes: Buffer, ends: readonly number[], separator: string
 
 interface Column {
   readonly field: Field
-  /** Index of the field among those of the row, in alphabetical order. */
+  /** Index in alphabetical order. */
   readonly index: number
   readonly before: Buffer
   readonly nothing: Buffer

@@ -14,47 +14,40 @@ import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
 import { chunkFileOf } from '../indexes/chunk-file.ts'
 import { partOf } from './plan.ts'
 
-/** Maximum gap between chunks that are read together: a separate read costs as much as reading this gap. */
+/** Reading a gap costs as little as a separate read. */
 const gapBytesMax = 4096
-/** Stored bytes that are read and inflated without yielding to other requests. */
 const runBytesMax = 100_000
-/**
- * Maximum size of texts that are inflated together, in bytes. A larger buffer comes from the system, which takes as
- * long to clear its memory as zlib to fill it.
- */
+/** A larger buffer comes from the system, which takes as long to clear its memory as zlib to fill it. */
 const inflatedBytesMax = 128_000
 
-/** Maximum size of a text for reading rows one by one, in bytes. */
 const rowTextMax = 500_000
-/** Maximum number of index chunks in memory while rows are read one by one. */
 const indexesMax = 100
 
 /** Consecutive rows of one text chunk. */
 export interface Slice {
   readonly part: number
-  /** Number of the chunk in the file of the part. */
+  /** Number in the file of the part. */
   readonly chunk: number
-  /** First row, and the row after the last one, by their numbers in the part. */
+  /** First row, and the row after the last one, in the part. */
   readonly from: number
   readonly to: number
-  /** True if these are all rows of the chunk. */
   readonly isWhole: boolean
 }
 
-/** Rows that are consecutive in memory, with a comma after each. */
+/** Consecutive in memory, with a comma after each row. */
 export interface Text {
   readonly bytes: Buffer
   readonly start: number
   readonly end: number
 }
 
-/** The row stores of a snapshot, for one request. */
+/** Rows for one request. */
 export class StoredRows {
   readonly #snapshot: Snapshot
   readonly #stores: readonly PiecewiseFile[]
   readonly #files: (ChunkFile | undefined)[] = []
   readonly #indexes = new Map<number, RowIndex>()
-  /** Chunks as they are stored, and their texts. */
+  /** Chunks as stored, and their texts. */
   readonly #chunks = new Map<number, Buffer>()
   readonly #texts = new Map<number, Text>()
 
@@ -63,7 +56,7 @@ export class StoredRows {
     this.#stores = stores
   }
 
-  /** Returns the slices of rows at some positions, in their order. */
+  /** Slices in the order of the positions. */
   slices(positions: Uint32Array): Slice[] {
     const { parts } = this.#snapshot.manifest
     const slices: Slice[] = []
@@ -82,8 +75,8 @@ export class StoredRows {
   }
 
   /**
-   * Reads the chunks of some slices, near ones together. Chunks of different runs are inflated together, since zlib takes
-   * longer to begin than to inflate one.
+   * Reads near chunks together, and inflates those of different runs at once, since zlib takes longer to
+   * begin than to inflate one.
    * @param isText returns true for slices whose text is needed
    * @throws DamagedTable
    */
@@ -113,7 +106,6 @@ export class StoredRows {
     this.#inflate(compressed)
   }
 
-  /** Yields runs of slices whose chunks are near each other in one file. */
   *#runsOf(slices: readonly Slice[]): Generator<Slice[]> {
     let run: Slice[] = []
     let [start, end] = [0, 0]
@@ -143,18 +135,15 @@ export class StoredRows {
     }
   }
 
-  /** Returns the size of the rows of a slice in bytes. */
   size(slice: Slice): number {
     const [index, row] = this.#index(slice)
     return index.end(row + slice.to - slice.from - 1) - index.start(row)
   }
 
-  /** Returns the size of all rows of a chunk in bytes. */
   chunkSize(slice: Slice): number {
     return this.#index(slice)[0].size(slice.chunk % indexedChunks)
   }
 
-  /** Returns the text of a slice that was loaded. */
   text(slice: Slice): Text {
     const text = this.#texts.get(keyOf(slice))
     if (text === undefined) throw new RangeError('a text was not read')
@@ -163,14 +152,14 @@ export class StoredRows {
     return { bytes: text.bytes, start, end: start + this.size(slice) }
   }
 
-  /** Returns where each row of a slice that was loaded ends in the bytes of its text, after its comma. */
+  /** Ends of rows in the text, after their commas. */
   ends(slice: Slice): number[] {
     const [index, row] = this.#index(slice)
     const shift = this.text(slice).start - index.start(row)
     return Array.from({ length: slice.to - slice.from }, (_, place) => shift + index.end(row + place))
   }
 
-  /** Returns a chunk that was loaded as it is stored, and the CRC-32 of its text without its last comma. */
+  /** Stored bytes of a loaded chunk, and CRC-32 of its text without its last comma. */
   stored(slice: Slice): { readonly bytes: Buffer; readonly sum: number } {
     const bytes = this.#chunks.get(keyOf(slice))
     if (bytes === undefined) throw new RangeError('a chunk was not read')
@@ -178,8 +167,7 @@ export class StoredRows {
   }
 
   /**
-   * Returns the text of one row; null if it is not stored, or too large for reading many rows one by one. The
-   * text is not kept.
+   * Null if the row is not stored, or too large for reading many one by one.
    * @throws DamagedTable
    */
   row(position: number): Text | null {
@@ -193,7 +181,6 @@ export class StoredRows {
     return { bytes, start: index.start(row), end: index.end(row) }
   }
 
-  /** @param group slices of chunks that were read */
   #inflate(group: readonly Slice[]): void {
     if (group.length === 0) return
     const sizes = group.map((slice) => this.chunkSize(slice))
@@ -215,7 +202,6 @@ export class StoredRows {
     return (this.#files[part] ??= chunkFileOf(this.#snapshot, store, storeChunks(this.#rows(part))))
   }
 
-  /** Returns the index of a slice, and the number of its first row in it. */
   #index({ part, chunk, from }: Slice): [index: RowIndex, rowInIndex: number] {
     const indexNumber = Math.floor(chunk / indexedChunks)
     const key = keyOf({ part, chunk: indexNumber })

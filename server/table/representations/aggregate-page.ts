@@ -27,10 +27,9 @@ import {
   type RowEngine,
 } from './page.ts'
 
-/** Groups of a query in their order. */
 export interface Aggregate {
   readonly groups: Groups
-  /** Indexes of the groups that satisfy the conditions of the query, in its order. */
+  /** Groups that satisfy the conditions, in the order of the query. */
   readonly selected: Uint32Array
   readonly queryMs: number
   readonly orderMs: number
@@ -39,7 +38,7 @@ export interface Aggregate {
 /** Bump this when the serialization changes, so that cached bodies of the old format are not reused. */
 const representation = 1
 
-/** Cache key: equal for pages of groups with the same bytes. */
+/** Equal for pages with the same bytes. */
 export function aggregateKey(
   snapshot: Snapshot,
   query: AggregateQuery,
@@ -63,10 +62,7 @@ export function aggregateKey(
   ])
 }
 
-/**
- * Groups the rows of a query.
- * @throws the errors of `Selections.groups`
- */
+/** @throws the errors of `Selections.groups` */
 export async function aggregate(
   snapshot: Snapshot,
   query: Aggregation,
@@ -85,14 +81,11 @@ interface AggregateBody {
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
   readonly groups: number
-  /** Processor time besides that of grouping, which is charged before. */
+  /** Time besides grouping, which is charged before. */
   readonly ms: number
 }
 
-/**
- * Returns the bytes of a page of groups.
- * @throws InvalidPage, and the errors of `aggregate`
- */
+/** @throws InvalidPage, and the errors of `aggregate` */
 export async function aggregateBody(
   snapshot: Snapshot,
   query: AggregateQuery,
@@ -130,7 +123,7 @@ export async function aggregateBody(
   }
 }
 
-/** Returns the header that states that sums count some rows twice, with conditions that separate them. */
+/** Sums count some rows twice: names conditions that separate them. */
 function totalsHint(total: Total | null): { 'Acervo-Hint'?: string } {
   if (total === null) return {}
   const { field, value } = total
@@ -202,7 +195,7 @@ function valueOf(
 
 const decimalDigitsMax = 38
 
-/** Writes groups column by column: DuckDB converts their texts into the types of the fields. */
+/** DuckDB converts texts into the types of the fields. */
 async function columnPieces(
   format: ColumnFormat,
   columns: readonly Column[],

@@ -10,7 +10,7 @@ import { costOf, planOver, scanOf } from '../selection/access/duckdb/statements.
 import { aggregate } from './aggregate-page.ts'
 import type { RowEngine } from './page.ts'
 
-/** Size of the answer to a query, and a hash of it; the order of rows does not matter, but that of groups does. */
+/** Size and hash of an answer; the order of groups matters, that of rows does not. */
 export interface AnswerDigest {
   readonly count: number
   readonly hash: string
@@ -20,10 +20,9 @@ export type Question = RowQuery | AggregateQuery
 
 const digestsMax = 10_000
 
-/** Digests by snapshot, which never changes, and by query. */
 const digestsByManifest = new WeakMap<Snapshot['manifest'], Map<string, AnswerDigest>>()
 
-/** Returns the digest of an answer. Each query reads a snapshot once, however many clients follow it. */
+/** Each query reads a snapshot once, however many clients follow it. */
 export async function answerDigest(
   snapshot: Snapshot,
   question: Question,

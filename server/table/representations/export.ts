@@ -12,14 +12,13 @@ import type { Requester } from '../engine/requester.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { rowGroupRows } from '../../../core/warehouse/layout.ts'
 
-/** Approximate bytes of rows per batch: DuckDB briefly needs twenty times as much memory to write them. */
+/** DuckDB briefly needs twenty times as much memory. */
 const batchBytesMax = 2_000_000
 const batchRowsMin = 256
-/** Concurrent batches: one is sent while others are read. More take memory and save hardly any time. */
+/** One is sent while others are read; more take memory and save hardly any time. */
 const batchesMax = 3
-/** Bytes of the copies in which a batch is passed on. */
 const copyBytes = 65_536
-/** Approximate memory of an export whose client takes nothing. */
+/** Memory of an export whose client takes nothing. */
 export const readAheadBytes = batchBytesMax * batchesMax
 
 interface Export {
@@ -30,8 +29,8 @@ interface Export {
 }
 
 /**
- * Yields the bytes of a complete selection in batches, in constant memory. A consumer that stops early also
- * stops the batches in progress.
+ * Yields a complete selection in batches, in constant memory. A consumer that stops early also stops the
+ * batches in progress.
  * @throws QueueFull or QueryTimeout, also after the first bytes
  */
 export async function* exportChunks(
@@ -65,7 +64,7 @@ async function* lineChunks(
     readRows,
     requester.signal(),
   )) {
-    // Send the head only with the first row: until then, the request can still get an error status.
+    // Until the first row, the request can still get an error status.
     if (isFirst && head.length > 0) yield head
     for (const piece of pieces) {
       if (!isFirst) yield separator
@@ -78,10 +77,7 @@ async function* lineChunks(
   if (tail.length > 0) yield tail
 }
 
-/**
- * Yields the bytes of a batch as small copies, and frees the batch. V8 collects large buffers late, only after
- * 64 MB of them; small ones are mostly collected at once.
- */
+/** Frees the batch: V8 collects large buffers only after 64 MB of them, small copies at once. */
 function* copiesOf(batch: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < batch.length; start += copyBytes)
     yield Buffer.from(batch.subarray(start, start + copyBytes))
@@ -91,7 +87,6 @@ function* copiesOf(batch: Uint8Array): Generator<Uint8Array> {
     structuredClone(buffer, { transfer: [buffer] })
 }
 
-/** Reads the rows of a batch; in halves if they are too long for memory. */
 async function gatherSome(
   snapshot: Snapshot,
   form: LineForm,
@@ -131,7 +126,7 @@ async function* columnChunks(
   yield* writer.takeBytes()
 }
 
-/** Yields positions of the selection in batches that fit into memory, and along row groups if possible. */
+/** Positions in batches that fit into memory, along row groups if possible. */
 async function* batchesOf(
   { snapshot, selection, form }: Export,
   requester: Requester,
@@ -145,10 +140,7 @@ async function* batchesOf(
   }
 }
 
-/**
- * Returns the work of an export. Each batch decodes all row groups that contain its rows: possibly every one,
- * if the order is not that of the table.
- */
+/** Each batch decodes all row groups of its rows: possibly every one, in another order. */
 export function workOfExport({ snapshot, query, form, selection }: Export): RequestWork {
   const { count } = selection
   const groupTotal = rowGroupCount(snapshot)
@@ -164,17 +156,14 @@ function batchRowsOf(snapshot: Snapshot, form: Form): number {
   return Math.max(batchRowsMin, Math.min(rowGroupRows, fitting))
 }
 
-/**
- * Returns the approximate bytes of a row while it is written. In formats that repeat the field names in each
- * row, these are most of the bytes.
- */
+/** Approximately; repeated field names are most of the bytes. */
 function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Form): number {
   const { textBytes, rows, fields } = manifest
   return 'repeatsNames' in format && !format.repeatsNames ? textBytes / rows + fields.length : rowBytes
 }
 
 /**
- * Cuts a batch before its last row group, which the next batch would decode again, unless fewer than half of
+ * Cuts a batch before its last row group, which the next one would decode again, unless fewer than half of
  * the rows would remain.
  */
 function upToGroup(snapshot: Snapshot, positions: Uint32Array): Uint32Array {

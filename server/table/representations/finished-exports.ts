@@ -3,7 +3,7 @@ import path from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { SingleFlight } from '../../base/single-flight.ts'
 
-/** An export in an unlinked file, which disappears with its last reader. */
+/** An unlinked file, which disappears with its last reader. */
 interface Finished {
   readonly handle: FileHandle
   readonly bytes: number
@@ -12,10 +12,10 @@ interface Finished {
 }
 
 const chunkBytes = 262_144
-/** Maximum number of retained exports; each takes a descriptor. */
+/** Each takes a descriptor. */
 export const retainedExportsMax = 16
 
-/** Retains the latest complete exports for clients that first request only the length, or download range by range. */
+/** Retains complete exports for clients that first request the length, or download by ranges. */
 export class FinishedExports {
   readonly #folder: string
   readonly #bytesMax: number
@@ -25,7 +25,7 @@ export class FinishedExports {
   /** Bytes on disk of all open exports. */
   #openBytes = 0
 
-  /** @param bytesMax limit for all together; one export may take half of it */
+  /** @param bytesMax for all together; one export may take half of it */
   constructor(folder: string, bytesMax: number) {
     this.#folder = folder
     this.#bytesMax = bytesMax
@@ -40,12 +40,12 @@ export class FinishedExports {
     })
   }
 
-  /** Returns whether an export of this approximate size may be retained, counting those still being read. */
+  /** Counts exports still being read. */
   fits(bytes: number): boolean {
     return bytes <= this.#bytesMax / 2 && this.#openBytes + bytes <= 2 * this.#bytesMax
   }
 
-  /** Returns a retained export; callers must release it. */
+  /** Callers must release it. */
   find(name: string): Finished | null {
     const file = this.#cache.get(name) ?? null
     if (file !== null) file.readers += 1
@@ -53,7 +53,7 @@ export class FinishedExports {
   }
 
   /**
-   * Makes an export once for all concurrent requests; callers must release it.
+   * Makes an export once for concurrent requests; callers must release it.
    * @returns null if it became too large to retain
    * @throws errors of the chunks
    */
@@ -80,7 +80,7 @@ export class FinishedExports {
     this.#closeIfUnused(finished)
   }
 
-  /** Reads the bytes from `start` to `end`, which is included. */
+  /** @param end included */
   async *read({ handle }: Finished, start: number, end: number): AsyncGenerator<Uint8Array> {
     for (let offset = start; offset <= end;) {
       const chunk = Buffer.alloc(Math.min(chunkBytes, end + 1 - offset))
@@ -95,14 +95,13 @@ export class FinishedExports {
     this.#cache.clear()
   }
 
-  /** Writes a file; returns null if it is too large. */
   async #write(chunks: AsyncIterable<Uint8Array>): Promise<Finished | null> {
     this.#number += 1
     const file = path.join(this.#folder, `export-${this.#number}`)
     const handle = await open(file, 'wx+')
     let bytes = 0
     try {
-      // The open file stays readable until it is closed, and no crash can leave it behind.
+      // The open file stays readable, and no crash can leave it behind.
       await rm(file)
       for await (const chunk of chunks) {
         bytes += chunk.length
@@ -122,7 +121,6 @@ export class FinishedExports {
     }
   }
 
-  /** Closes an export that is neither retained nor being read. */
   #closeIfUnused(finished: Finished): void {
     if (finished.isKept || finished.readers > 0) return
     this.#openBytes -= finished.bytes

@@ -16,25 +16,19 @@ import { consecutive, type Hint, type Selections, isWholeTable } from '../select
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { jsonFormat } from '../../formats/json.ts'
 
-/** A page with a cache key that is known before its rows. */
 export interface Page {
   readonly snapshot: Snapshot
   readonly query: RowQuery
   readonly form: Form
   readonly links: PageLinks
-  /**
-   * Range of the page if the query selects the whole table in its order, so that the manifest determines it;
-   * else null.
-   */
+  /** Known from the manifest if the query selects the whole table in its order; else null. */
   readonly range: PageRange | null
   /** Equal for pages with the same bytes, in every process. */
   readonly key: string
 }
 
-/** Body of a page, with its headers. */
 export interface PageBody {
   readonly pieces: readonly (string | Uint8Array)[]
-  /** True if the pieces are a gzip file. */
   readonly isGzip: boolean
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
@@ -43,23 +37,20 @@ export interface PageBody {
   readonly hints: readonly Hint[]
 }
 
-/** Position of a page in a result. */
 export interface PageRange {
-  /** Index of the first row in the result, from 0. */
+  /** Index in the result, from 0. */
   readonly first: number
   readonly rows: number
   readonly count: number
-  /** Number from 1. */
   readonly page: number
   readonly lastPage: number
 }
 
-/** Components that read pages. */
 export interface RowEngine {
   readonly pool: Pool
   readonly selections: Selections
   readonly memory: MemoryGate
-  /** Connections for scans, and the maximum number of values that one may read. */
+  /** Connections for scans, and values that one may read. */
   readonly scans: { readonly pool: Pool; readonly valuesMax: number }
 }
 
@@ -67,7 +58,7 @@ export interface RowEngine {
 const representation = 6
 
 /**
- * Describes the page of a query before any statement runs.
+ * Describes a page before any statement runs.
  * @throws InvalidPage if the manifest shows that there is no such page
  */
 export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, links: PageLinks): Page {
@@ -80,7 +71,7 @@ export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, l
   return { snapshot, query, form, links, range, key: nameParts.join('\n') }
 }
 
-/** Cache key: equal for queries that return the same rows in the same bytes, apart from the page. */
+/** Equal for the same rows in the same bytes, apart from the page. */
 export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): string {
   const { table, manifest, report } = snapshot
   return JSON.stringify([
@@ -90,7 +81,7 @@ export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): strin
     manifest.snapshot,
     form.key,
     query.key,
-    // `in=a,b` and `in="a","b"` return the same rows, but only the first may be refused: they share no entry.
+    // `in=a,b` and `in="a","b"` share no entry, since only the first may be refused.
     unquotedIn(query),
     query.ordering,
     // The search fields of the catalog may change without a new snapshot.
@@ -112,13 +103,13 @@ export function pageRange(
   return { count, page, lastPage, first, rows: Math.min(pageSize, count - first) }
 }
 
-/** Returns whether the rows of a page are stored in gzip as they are sent. */
+/** Tells whether rows are stored in gzip as they are sent. */
 export function isStoredAsGzip({ snapshot, form }: Page): boolean {
   return isLineForm(form) && isEnveloped(form.format) && areStored(snapshot, form)
 }
 
 /**
- * Returns the bytes of a page, with its headers.
+ * Body with its headers.
  * @param mayBeGzip true to prefer gzip where most of it is stored
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
@@ -153,7 +144,7 @@ export async function pageBody(
       ? await readStored(snapshot, form, positions, mayBeGzip ? around : null, requester)
       : null
     if (stored !== null) return { ...stored, timings: [stored.timing] }
-    // The chunks are too large to read from the row store: charge the cost of reading with DuckDB.
+    // Chunks are too large: reading with DuckDB is charged.
     if (isStored && selection !== null) await requester.pay({ values: decoded() })
     return gather(snapshot, form, positions, engine.pool, requester)
   }
@@ -190,20 +181,16 @@ function piecesOf(
   return pieces
 }
 
-/**
- * Server-Timing: the longest wait in the queue, the time of all queries, and of assembling the answer; and how the
- * rows were found.
- */
+/** Server-Timing: longest wait, all queries, assembly, and how the rows were found. */
 function timingOf(timings: readonly Timing[], send: number, plan: string): string {
   const queue = timings.reduce((longest, timing) => Math.max(longest, timing.queue), 0)
   const query = timings.reduce((sum, timing) => sum + timing.query, 0)
   return `queue;dur=${queue.toFixed(2)}, query;dur=${query.toFixed(2)}, send;dur=${send.toFixed(2)}, plan;desc="${plan}"`
 }
 
-/** Links of a page. */
 export interface PageLinks {
   readonly to: (page: number) => string
-  /** Links to the same page in other formats. */
+  /** The same page in other formats. */
   readonly alternates: (page: number) => readonly { readonly address: string; readonly mediaType: string }[]
   readonly downloadUrl: string
 }
@@ -227,21 +214,20 @@ function envelopeHead({ count, page, lastPage }: PageOfCount, { to }: PageLinks)
 
 const envelopeTail = ']}'
 
-/** Maximum length: proxies accept 4 kB of headers by default, and other headers take half of that. */
+/** Proxies accept 4 kB of headers; other headers take half of that. */
 const linkLengthMax = 1200
 
-/** Returns the data of the envelope as headers, for all formats. */
+/** The envelope as headers, for all formats. */
 export function pagingHeaders(range: PageOfCount, links: PageLinks): Record<string, string> {
   return { 'Acervo-Count': String(range.count), Link: linkHeader(range, links) }
 }
 
-/** Returns a link to all rows as one file. */
 export function linkToFile(address: string): string {
   const type = address.endsWith('.parquet') ? 'application/vnd.apache.parquet' : 'application/gzip'
   return `<${address}>; rel="alternate"; type="${type}"`
 }
 
-/** Returns a Link header (RFC 8288); less important links are left out if it would become too long. */
+/** Link header (RFC 8288), without less important links if it would become too long. */
 function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, downloadUrl }: PageLinks): string {
   const links = [
     linkToFile(downloadUrl),
@@ -255,7 +241,7 @@ function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, downloadU
   return joinedWithin(links, linkLengthMax, 2)
 }
 
-/** Joins the items of a header. Items that would make it longer than the maximum are left out, but for the first. */
+/** Leaves out items beyond the maximum, but for the first. */
 function joinedWithin(items: readonly string[], lengthMax: number, alwaysCount: number): string {
   let length = 0
   const fits = (item: string, index: number): boolean => {
@@ -267,15 +253,13 @@ function joinedWithin(items: readonly string[], lengthMax: number, alwaysCount: 
 
 const encoded = (text: string): string => encodeURIComponent(text).replaceAll('%20', ' ')
 
-/** Maximum length of the header, in bytes; see `linkLengthMax`. */
+/** See `linkLengthMax`. */
 const hintHeaderMax = 800
-/** Maximum number of characters of an operand in a header. */
 const hintShownMax = 30
 
 /**
- * Returns the header that names operands without rows, and the nearest values, such as `city: "sao paulo" is
- * not a value; nearest "S%C3%A3o Paulo"; try city__iexact`. Names and values are percent-encoded except for
- * blanks in values; hints are separated by commas.
+ * Names operands without rows, and the nearest values: `city: "sao paulo" is not a value; nearest "S%C3%A3o
+ * Paulo"; try city__iexact`, percent-encoded except for blanks, and separated by commas.
  */
 export function hintHeader(hints: readonly Hint[] = []): { 'Acervo-Hint'?: string } {
   const texts = hints.map(({ condition: { field }, missing, nearest, isSameInAnyCase }) => {

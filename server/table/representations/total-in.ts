@@ -4,7 +4,7 @@ import { isUnfiltered, type Search } from '../selection/selections.ts'
 import type { RowEngine } from './page.ts'
 
 /**
- * Returns a declared total if a search selects some of its rows, and others too; null otherwise.
+ * A total if a search selects some of its rows, and others too; else null.
  * @throws the errors of `Selections.find`
  */
 export async function totalIn(

@@ -13,17 +13,15 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import { foldedText } from './folding.ts'
 import type { Hint, Search } from './selections.ts'
 
-/** Maximum number of values of a field that are compared one by one; a field with more gives no hints. */
+/** A field with more values gives no hints. */
 const listedMax = 20_000
 const hintsMax = 10
-/** Maximum number of operands that are compared with all values, which takes milliseconds each. */
+/** Each operand takes milliseconds. */
 const comparisonsMax = 2
-/** Longer texts are not suggested, since hints are headers. */
+/** Hints are headers. */
 const hintLengthMax = 60
 
-/**
- * Looks up the texts of a query among the values of their fields, as far as a dictionary or report has them.
- */
+/** Looks operands up in dictionaries and reports. */
 export class ListedOperands {
   readonly #dictionaries: Dictionaries
   readonly #pool: Pool
@@ -49,7 +47,7 @@ export class ListedOperands {
   }
 
   /**
-   * Returns hints for operands of `=`, `__ne` and `__in` that are no values.
+   * Hints for operands of `=`, `__ne` and `__in` that are no values.
    * @param isEmpty true if no row matches
    */
   async hints({ snapshot, filter, requester }: Search, isEmpty: boolean): Promise<readonly Hint[]> {
@@ -78,7 +76,6 @@ export class ListedOperands {
     return hints
   }
 
-  /** Returns the listed value that is nearest to a text; null if none is near, or it is too long. */
   async #nearest(
     listed: ListedValues,
     missing: string,
@@ -94,7 +91,6 @@ export class ListedOperands {
     return { nearest, isSameInAnyCase: sameIndex !== -1 }
   }
 
-  /** Returns the values of a text field; null if they are unknown or too many. */
   async #listed({ snapshot, field, requester }: TextRequest): Promise<ListedValues | null> {
     if (!typeRow(field.type).isText) return null
     const count = distinctValues(snapshot, field.name)
@@ -111,7 +107,7 @@ const hintedOperators: ReadonlySet<Operator> = new Set(['eq', 'ne', 'in'])
 interface ListedValues {
   readonly field: Field
   readonly values: readonly string[]
-  /** Values folded in case and accents. */
+  /** Case and accents. */
   readonly folded: readonly string[]
 }
 
@@ -120,16 +116,16 @@ interface TextRequest extends Pick<Condition, 'field'> {
   readonly requester: Requester
 }
 
-/** Returns a test for texts of about the same length, so that few are compared letter by letter. */
+/** Few texts then need a comparison letter by letter. */
 function isOfLengthOf({ length }: string): (text: string) => boolean {
   const difference = Math.max(2, Math.floor(length / 3))
   return (text) => text.length <= hintLengthMax && Math.abs(text.length - length) <= difference
 }
 
-/** Sets of the values of cached dictionaries: building one for each request would take longer than the request. */
+/** Building a set takes longer than a request. */
 const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
-/** Returns a test of whether a value is listed, in any normal form of Unicode. */
+/** Accepts any normal form of Unicode. */
 function lookupIn({ field, values }: ListedValues): (value: string) => boolean {
   const listed = valueSets.get(values) ?? new Set(values)
   valueSets.set(values, listed)

@@ -3,7 +3,7 @@ import type { ClickHouseScan, ClickHouseStep } from './access/clickhouse.ts'
 import type { CodeScan, CodesStep } from './access/codes.ts'
 import type { DuckDbScan, ScanStep } from './access/duckdb.ts'
 
-/** Access paths to choose from; ClickHouse is null without a connection. */
+/** Null without ClickHouse. */
 export interface AccessPaths {
   readonly clickHouse: ClickHouseScan | null
   readonly codes: CodeScan
@@ -18,8 +18,8 @@ export type SelectionPlan =
   | { readonly by: 'duckdb'; readonly step: ScanStep }
 
 /**
- * Plans how to find the rows of a search. ClickHouse finds all rows of the tables that are assigned to it. Codes
- * cost less than DuckDB, which narrows a scan by orders and indexes of words.
+ * ClickHouse finds rows of tables assigned to it. Codes cost less than DuckDB, which narrows a scan by orders
+ * and indexes of words.
  * @throws QueueFull, QueryTimeout or DamagedTable when reading dictionaries
  */
 export async function planOf(search: Search, paths: AccessPaths): Promise<SelectionPlan> {
@@ -33,8 +33,8 @@ export async function planOf(search: Search, paths: AccessPaths): Promise<Select
 }
 
 /**
- * Describes a plan in the order of its steps, for people who read headers and logs: `codes`, `codes in -date`,
- * `order city + words + engine duckdb`. Names are percent-encoded.
+ * Steps in order, for headers and logs: `codes in -date`, `order city + words + engine duckdb`. Names are
+ * percent-encoded.
  */
 export function describePlan({ snapshot, filter }: Search, plan: SelectionPlan): string {
   if (plan.by === 'table') return 'table'

@@ -19,7 +19,7 @@ import { valuesOfTerm } from './access/codes/clauses.ts'
 import { DuckDbScan, orTooCostly, type SelectionLimits } from './access/duckdb.ts'
 
 interface GroupLimits {
-  /** Maximum size of the groups of a query in memory, and of those of all queries that run. */
+  /** Groups of one query, and of all that run. */
   readonly groupBytesMax: number
   readonly queueTimeoutMs: number
 }
@@ -27,14 +27,13 @@ interface GroupLimits {
 /** Estimates of distinct values may be this much too small. */
 const hyperLogLogError = 1.15
 
-/** Finds rows by the plan of each query. */
 export class PlannedSelections implements Selections {
   readonly #paths: AccessPaths
   readonly #operands: ListedOperands
   readonly #cache: SelectionCache
   readonly #dictionaries: Dictionaries
   readonly #groupBytesMax: number
-  /** Limits the groups that are computed at the same time. */
+  /** Groups computed at the same time. */
   readonly #gate: MemoryGate
 
   constructor(
@@ -101,7 +100,7 @@ export class PlannedSelections implements Selections {
   }
 
   /**
-   * Returns the estimated maximum number of groups.
+   * Estimated maximum.
    * @param enough number of groups up to which a rough estimate suffices
    */
   async #groupsMax(search: Search, terms: Grouping['terms'], enough: number): Promise<number> {
@@ -115,7 +114,6 @@ export class PlannedSelections implements Selections {
     return Math.min(groupsMax, count)
   }
 
-  /** Returns the estimated maximum number of values of a term, null included. */
   async #valuesMax(snapshot: Snapshot, term: Term, requester: Requester): Promise<number> {
     const base = baseOf(term)
     const dictionary = await this.#dictionaries.values(snapshot, base, requester)
@@ -155,7 +153,6 @@ export class PlannedSelections implements Selections {
     }
   }
 
-  /** Finds rows with ClickHouse, or another way if it lacks the table. */
   async #inClickHouse(
     search: Search,
     { scan, step }: Extract<SelectionPlan, { by: 'clickhouse' }>,
@@ -186,7 +183,7 @@ export class PlannedSelections implements Selections {
   }
 }
 
-/** Adds conditions on fields that follow from conditions on their parts, since indexes have fields. */
+/** Adds conditions on fields to those on their parts, since indexes have fields. */
 function withImplied(search: Search): Search {
   const { filter } = search
   const implied = filter.conditions.flatMap((condition) => impliedBy(condition))

@@ -1,21 +1,17 @@
-/**
- * Rows of one part, either as bits, beginning with the highest bit of the first byte, or as ascending row
- * numbers.
- */
+/** Bits, beginning with the highest of the first byte, or ascending row numbers. */
 export interface PartRows {
-  /** Position of the part's first row in the table, from 0. */
+  /** Position in the table, from 0. */
   readonly firstRow: number
   readonly count: number
   readonly rows: Uint8Array | Uint32Array
 }
 
-/** Immutable, ordered set of positions; each part is stored in the smaller form, bits or row numbers. */
+/** Immutable set of positions; each part has the smaller form. */
 export class RowSet {
   readonly count: number
-  /** Approximate size in memory, in bytes. */
+  /** Approximate bytes in memory. */
   readonly bytes: number
   readonly #parts: readonly PartRows[]
-  /** Number of positions before each part. */
   readonly #before: readonly number[]
 
   /** @param parts ascending; those without rows may be left out */
@@ -84,7 +80,6 @@ export class RowSet {
   }
 }
 
-/** Approximate bytes of an object and its arrays. */
 const partBytes = 200
 
 function compact(part: PartRows): PartRows {
@@ -95,7 +90,6 @@ function compact(part: PartRows): PartRows {
   return { ...part, rows: numbers }
 }
 
-/** Fills `into` with positions from the `skip`th row of a part on, and returns their number. */
 function copyRows({ firstRow, count, rows }: PartRows, skip: number, into: Uint32Array): number {
   const copied = Math.min(count - skip, into.length)
   if (rows instanceof Uint32Array) {

@@ -5,7 +5,7 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import { orderTerm } from '../../../core/sql.ts'
 
 /**
- * Checks the cost of a scan and charges it, before values are read.
+ * Charges a scan before values are read.
  * @param max maximum number of values that a query may read
  * @throws TooCostly above that, and the errors of `pay`
  */

@@ -6,13 +6,12 @@ import { RowSet } from './row-set.ts'
 import type { Search } from './selections.ts'
 
 /**
- * Kind of a cached result of a filter. Results of the same kind are equal for all access paths.
- *
+ * Kind of a cached result, equal for all access paths.
  * - `rows`: a set of positions, or of ranks in an order
- * - `section starts`: number of rows before each section of codes, in the table or an order
- * - `part counts`: number of rows in each part
+ * - `section starts`: rows before each section of codes, in the table or an order
+ * - `part counts`: rows in each part
  * - `count`: number of rows
- * - `groups`: groups of matching rows, by the names of their terms and measures
+ * - `groups`: groups of matching rows, by their terms and measures
  * - `positions`: sorted positions, from an index on; `limit` is null for all
  */
 export type CachedKind =
@@ -34,12 +33,12 @@ interface GroupsKind {
 
 type Result = RowSet | Uint32Array | Groups
 
-/** Caches results of selections of all kinds, and computes each once for concurrent requests. */
+/** Computes each result once for concurrent requests. */
 export class SelectionCache {
   readonly #cache: Cache<Result>
   readonly #flights = new SingleFlight<Result>()
 
-  /** @param bytesMax limit for all together; 0 disables the cache */
+  /** @param bytesMax for all together; 0 disables the cache */
   constructor(bytesMax: number) {
     this.#cache = new Cache(bytesMax, (result) =>
       Math.max(1, 'bytes' in result ? result.bytes : result.byteLength),
@@ -50,7 +49,7 @@ export class SelectionCache {
     return this.#cache.stats
   }
 
-  /** Returns cached numbers without counting a miss. */
+  /** Counts no miss. */
   cachedNumbers(search: Search, kind: CachedKind): Uint32Array | undefined {
     const cached = this.#cache.getAgain(keyOf(search, kind))
     return cached instanceof Uint32Array ? cached : undefined

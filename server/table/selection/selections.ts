@@ -6,7 +6,7 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Grouping, Groups } from '../groups/groups.ts'
 
-/** A query for rows of a snapshot, and the client that waits for them. */
+/** A query, with the client that waits. */
 export interface Search {
   readonly snapshot: Snapshot
   readonly filter: RowFilter
@@ -14,79 +14,74 @@ export interface Search {
 }
 
 /**
- * Finds which rows of a snapshot match a query, and in which order. Rules for every access path:
- *
+ * Finds matching rows and their order. Rules for every access path:
  * - Every condition holds in each matching row, and some search field contains each word, ignoring case and
- *   accents. Operators compare as `query/operators.ts` defines; null satisfies only `isnull` and `ne`.
- * - Rows are sorted by the keys of the order, nulls last, ties by position; without an order, by position.
- * - A snapshot never changes, so a query has the same result in every process, and results may be cached.
- * - Files of a snapshot may become damaged during a call. A path then calls `withdraw` if the damage is
- *   certain, or else `recheck`, and throws DamagedTable. Files are not removed while a request uses their
- *   snapshot.
+ * accents. Operators compare as `query/operators.ts` defines; null satisfies only `isnull` and `ne`.
+ * - Rows are sorted by the order, nulls last, ties by position.
+ * - A snapshot never changes, so results may be cached.
+ * - On certain damage, a path calls `withdraw`, else `recheck`, and throws DamagedTable. Files stay while a
+ * request uses their snapshot.
  * - Calls run concurrently; each ends soon after the signal of its requester fires.
  */
 export interface Selections {
   /**
    * @throws TooCostly if it would exceed the limits of a query, QueueFull if it may succeed later,
-   *   QueryTimeout, or DamagedTable
+   * QueryTimeout, or DamagedTable
    */
   find(search: Search): Promise<Selection>
   /**
-   * Groups matching rows. The order of the search is ignored.
+   * Ignores the order of the search.
    * @throws the errors of `find`, and TooCostly with the number of groups if they may need too much memory
    */
   groups(search: Search, grouping: Grouping): Promise<Groups>
 }
 
-/** An operand that is none of the values of its field. */
+/** An operand that is no value of its field. */
 export interface Hint {
   readonly condition: Condition
   readonly missing: string
-  /** Nearest value of the field; null if none is near. */
+  /** Null if none is near. */
   readonly nearest: string | null
-  /** True if the two differ only in case, accents and blanks at the ends. */
+  /** Differs only in case, accents and blanks at the ends. */
   readonly isSameInAnyCase: boolean
 }
 
-/** Matching rows in their order. */
 export interface Selection {
   readonly hints?: readonly Hint[]
-  /** Description of the plan, such as `codes`; see `describePlan`. */
+  /** Text like `codes`; see `describePlan`. */
   readonly plan?: string
   readonly count: number
   /**
-   * Returns positions of some rows.
    * @param first index in the selection, from 0
-   * @param rows maximum number of rows; fewer are returned at the end of the selection
+   * @param rows fewer are returned at the end of the selection
    * @returns positions in the snapshot, from 0, in the order of the selection
    * @throws the errors of `find`
    */
   slice(first: number, rows: number, requester: Requester): Uint32Array | Promise<Uint32Array>
 }
 
-/** Returns the first `count` positions, in their order. */
+/** Ascending positions. */
 export function firstPositions(count: number): Selection {
   return { count, slice: (first, rows) => consecutive(first, Math.min(rows, count - first)) }
 }
 
-/** Returns consecutive numbers from `first` on; none if `rows` is negative. */
+/** None if `rows` is negative. */
 export function consecutive(first: number, rows: number): Uint32Array {
   const numbers = new Uint32Array(Math.max(0, rows))
   for (let row = 0; row < numbers.length; row += 1) numbers[row] = first + row
   return numbers
 }
 
-/** Returns whether a filter matches all rows. */
 export function isUnfiltered({ conditions, words }: Pick<RowFilter, 'conditions' | 'words'>): boolean {
   return conditions.length === 0 && words.length === 0
 }
 
-/** Returns whether a query matches all rows in the order of the table, so that no selection is necessary. */
+/** All rows in order need no selection. */
 export function isWholeTable(snapshot: Snapshot, filter: RowFilter): boolean {
   return isUnfiltered(filter) && isInFileOrder(snapshot, filter)
 }
 
-/** Returns the fields that a filter restricts to one value, so that sorting by them has no effect. */
+/** Fields with one value, by which sorting has no effect. */
 export function fixedFields({ conditions }: Pick<RowFilter, 'conditions'>): Set<string> {
   return new Set(
     conditions.flatMap(({ field, operator, values }) =>
@@ -95,10 +90,7 @@ export function fixedFields({ conditions }: Pick<RowFilter, 'conditions'>): Set<
   )
 }
 
-/**
- * Returns whether the order of the table is also the requested order. Fields that the filter restricts to one
- * value are ignored in both.
- */
+/** Ignores fields with one value in both orders. */
 export function isInFileOrder({ manifest, changes }: Snapshot, { ordering, conditions }: RowFilter): boolean {
   // The earlier state of a row may satisfy a condition, and the later one not.
   const open = changes === undefined ? [] : fieldsWithOld(changes)

@@ -3,25 +3,24 @@ import type { Condition } from '../../query/conditions.ts'
 import { type Operator, equalValues } from '../../query/operators.ts'
 import { searchTerm } from '../../query/search-terms.ts'
 
-/** The SQL of an engine for the parts of conditions; values become parameters. */
+/** Parts of conditions in the SQL of an engine; values become parameters. */
 export interface SqlDialect {
-  /** Column of a field, or the SQL of a part of its dates. */
+  /** Column, or the SQL of a part of its dates. */
   readonly column: (field: Term) => string
-  /** Column folded in case and accents, for text fields. */
+  /** Folded column of a text field. */
   readonly folded: (field: Term) => string
   readonly value: (field: Term, value: string) => string
-  /** Folded search text. */
   readonly part: (part: string) => string
   readonly isNull: (column: string) => string
-  /** Inequality; it also holds if the column is null. */
+  /** Inequality, which holds for null too. */
   readonly differs: (column: string, value: string) => string
   /** Equality of folded texts, ignoring blanks at their ends. */
   readonly isTrimmed: (text: string, operand: string) => string
   readonly contains: (text: string, part: string) => string
   readonly startsWith: (text: string, part: string) => string
-  /** Occurrence of the part at the start of a word. */
+  /** Occurrence at the start of a word. */
   readonly startsWord: (text: string, part: string) => string
-  /** Conditions on lists and locations, which not every engine supports. */
+  /** Lists and locations, which not every engine supports. */
   readonly parts: {
     readonly has: (column: string, item: string) => string
     readonly within: (column: string, box: readonly string[]) => string
@@ -43,7 +42,7 @@ function equals(column: string, values: readonly string[]): string {
   return values.length === 1 ? `${column} = ${values[0] ?? 'null'}` : `${column} in (${values.join(', ')})`
 }
 
-/** Returns the SQL of a condition, for an engine that supports the operator. */
+/** SQL for an engine that supports the operator. */
 export function conditionSql({ field, operator, values }: Condition, dialect: SqlDialect): string {
   const column = dialect.column(field)
   const [first = ''] = values

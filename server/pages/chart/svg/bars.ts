@@ -14,14 +14,13 @@ import {
 } from './parts.ts'
 
 const barHeight = 24
-/** Maximum number of characters of a value after its bar; if one is longer, all are written in short. */
+/** Longer values have all values written in short. */
 const valueMax = 11
 
 function nameWidth(name: string): number {
   return name.length * (name === name.toUpperCase() ? titleCharacter : characterWidth)
 }
 
-/** Draws a bar for each group, followed by its value. */
 export function bars(drawing: Sized): Drawn {
   const { groups, series, width } = drawing
   const exactOf = ({ marks: [only] }: DrawnGroup): string => (series.length === 1 ? (only?.text ?? '') : '')

@@ -1,16 +1,13 @@
 import { firstCharacters } from '../../../../core/text.ts'
 import { element, xmlText } from '../../../documents/xml.ts'
 
-/** Parts of the drawings of all charts. */
-
-/** Values to draw. */
 export interface Drawing {
   readonly shape: 'line' | 'columns' | 'bars' | 'tiles' | 'states'
   readonly label: string
-  /** Names of the values of a group; one name if the groups have one value each. */
+  /** One name if groups have one value each. */
   readonly series: readonly string[]
   readonly groups: readonly DrawnGroup[]
-  /** True if the last group is a period that has not ended; its line is dashed. */
+  /** The last period has not ended; its line is dashed. */
   readonly isPartial: boolean
   /** Short form of a number, for axes and tiles. */
   readonly short: (value: number) => string
@@ -20,9 +17,9 @@ export interface Drawing {
 
 export interface DrawnGroup {
   readonly name: string
-  /** Name in words, such as `week of May 18, 2020`. */
+  /** Text like `week of May 18, 2020`. */
   readonly fullName: string
-  /** Key of a tile, such as the code of a state. */
+  /** Code of a state, for example. */
   readonly key: string
   /** Time in ms; NaN for groups that are no dates. */
   readonly at: number
@@ -33,25 +30,21 @@ export interface DrawnGroup {
 export interface Mark {
   readonly value: number
   readonly text: string
-  /** Address of its rows; null for none. */
   readonly address: string | null
 }
 
-/** Texts of a chart that stands alone. */
 export interface Caption {
   readonly title: string
-  /** Source, date and licence. */
   readonly facts: readonly string[]
 }
 
-/** Widths of charts for phones and for other screens. */
+/** Phones and other screens. */
 export const chartWidths = { narrow: 400, wide: 960 } as const
 
-/** A drawing for some width. */
 export type Sized = Drawing & { readonly width: number }
 
 export const lineHeight = 18
-/** Colours of the series on white; the stylesheet of a page replaces them. */
+/** Colours on white; the stylesheet of a page replaces them. */
 export const colours = ['#0a6b57', '#c8702f', '#8a5aa8', '#2f74b5', '#b04a5a', '#6b7580']
 export const seriesMax = colours.length
 export const [ink, soft, rule] = ['#1b1f23', '#4d5963', '#d5dade']
@@ -89,7 +82,6 @@ export function rect(x: number, y: number, w: number, h: number, series: number)
   })
 }
 
-/** Adds a description under the pointer, and a link. */
 export function described(
   content: string,
   description: string,
@@ -106,15 +98,14 @@ export function descriptionOf({ series }: Drawing, { name }: DrawnGroup, index: 
   return series.length === 1 ? `${name}: ${mark.text}` : `${name}, ${series[index] ?? ''}: ${mark.text}`
 }
 
-/** Maximum number of characters of a name on a narrow chart. */
 const nameMax = 17
-/** Approximate widths of a character, and of one in a title. */
+/** Approximate widths of a character, and in a title. */
 export const [characterWidth, titleCharacter] = [7, 8.7]
 export function shortName(name: string, max = nameMax): string {
   return name.length <= max ? name : `${firstCharacters(name, max - 1)}…`
 }
 
-/** Least and greatest value of a scale that includes 0. */
+/** Bounds of a scale that includes 0. */
 export function boundsOf(drawing: Drawing, isStacked: boolean): [min: number, max: number] {
   const ends = drawing.groups.flatMap(({ marks }) => {
     const values = marks.map((mark) => mark?.value ?? 0)
@@ -128,7 +119,7 @@ export function boundsOf(drawing: Drawing, isStacked: boolean): [min: number, ma
   return [min, min === max ? 1 : max]
 }
 
-/** Draws the values of a group beside each other, negative ones on the other side of 0. */
+/** Negative values are on the other side of 0. */
 export function stack(
   drawing: Drawing,
   group: DrawnGroup,
@@ -146,7 +137,7 @@ export function stack(
   return drawn.join('')
 }
 
-/** Returns whether lines have their names at their ends, instead of a legend. */
+/** Names at the ends of lines replace a legend. */
 export function hasEndLabels({ shape, series, width }: Sized): boolean {
   return shape === 'line' && series.length > 1 && width === chartWidths.wide
 }

@@ -14,9 +14,9 @@ import {
   descriptionOf,
 } from './parts.ts'
 
-/** Maps of the Brazilian states as tiles, with a number or a line in each. */
+/** Brazilian states as tiles, with a number or a line in each. */
 
-/** Row and column of each Brazilian state in a tile map; tiles are equal in size. */
+/** Places in a map of equal tiles. */
 export const tilePlaces: Readonly<Record<string, readonly [row: number, column: number]>> = {
   RR: [0, 1],
   AP: [0, 3],
@@ -49,10 +49,9 @@ export const tilePlaces: Readonly<Record<string, readonly [row: number, column: 
 
 export const shades = ['#f0f5f8', '#d3e2ea', '#b4cedb', '#94b9cb', '#72a3ba']
 const tileSize = 60
-/** Distance of the shades of a legend, which leaves room for their greatest values. */
 const legendStep = 72
 
-/** Draws a tile map: darker means more. Each shade has equally many tiles, so that one great value does not pale others. */
+/** Darker means more. Each shade has equally many tiles, so that one great value does not pale others. */
 export function tiles(drawing: Sized): Drawn {
   const { groups, short, width } = drawing
   const left = (width - 6 * tileSize) / 2
@@ -114,7 +113,7 @@ function lineThrough(steps: readonly string[], isDashed = false): string {
   })
 }
 
-/** Draws the line of each Brazilian state at its place in the tile map, each with its own scale. */
+/** A line for each state, each with its own scale. */
 export function states({ groups, series, short, width, isPartial }: Sized): Drawn {
   const isNarrow = width === chartWidths.narrow
   const [wide, tall] = [width / mapColumns, isNarrow ? 76 : 84]

@@ -19,7 +19,7 @@ import {
 import { shades, states, tiles } from './state-maps.ts'
 import { columns, lines } from './time-charts.ts'
 
-/** Draws a chart for a page, in both widths; the stylesheet shows one of them. */
+/** Draws both widths; the stylesheet shows one. */
 export function chartMarkup(drawing: Drawing): string {
   const { narrow, wide } = chartWidths
   // A tile map is as wide as it can be.
@@ -27,14 +27,14 @@ export function chartMarkup(drawing: Drawing): string {
   return element('div', widths.map((width) => chartSvg(drawing, null, width)).join(''), { class: 'drawing' })
 }
 
-/** Returns the height of a frame that shows a chart in its narrow form, with its title and its source, in pixels. */
+/** Pixels of the narrow form with title and source. */
 export function chartFrameHeight(drawing: Drawing): number {
   const sized = { ...drawing, width: chartWidths.narrow }
   const height = legendOf(sized).height + shapes[drawing.shape](sized).height
   return Math.ceil(height * narrowScaleMax) + 170
 }
 
-/** Draws a chart: as a part of a page, or, with a caption, as a file of its own, on white. */
+/** Part of a page, or with a caption a file of its own, on white. */
 export function chartSvg(drawn: Drawing, caption: Caption | null, width: number): string {
   const drawing = { ...drawn, width }
   const titleLines = caption === null ? [] : wrapped(caption.title, Math.floor(width / titleCharacter))
@@ -101,7 +101,6 @@ const shapes: Readonly<Record<Drawing['shape'], (drawing: Sized) => Drawn>> = {
 }
 
 const fileScale = 1.5
-/** Scale of the narrow form where it is as wide as it can be: 34rem. */
 const narrowScaleMax = 544 / chartWidths.narrow
 
 function wrapped(content: string, max: number): string[] {
@@ -115,7 +114,7 @@ function wrapped(content: string, max: number): string[] {
   return textLines
 }
 
-/** Maximum number of characters of a name in a legend, and the width of a character in the widest of usual fonts. */
+/** Characters of a name in a legend, and the width of one in the widest of usual fonts. */
 const [nameMax, legendCharacter] = [40, 8.2]
 
 function legendOf(drawing: Sized): Drawn {
@@ -135,7 +134,7 @@ function legendOf(drawing: Sized): Drawn {
   return { height: lineHeight * (line + 1) + 6, body: body.join('') }
 }
 
-/** Rules of the stylesheet of pages, which follow light and dark; they replace the colours of a file. */
+/** Rules for pages, light and dark; they replace the colours of a file. */
 export const chartRules = /* css */ `
 .chart { display: block; width: 100%; max-width: 34rem; height: auto; overflow: visible; }
 .chart.wide { max-width: 76rem; }

@@ -20,14 +20,13 @@ import {
 
 /** Charts over time: lines and columns. */
 
-/** Returns the distance of ticks: 1, 2, 2.5 or 5 times a power of ten. */
+/** 1, 2, 2.5 or 5 times a power of ten. */
 function stepOf(min: number, max: number): number {
   const rough = (max - min) / 4
   const power = 10 ** Math.floor(Math.log10(rough))
   return ([1, 2, 2.5, 5].find((factor) => factor * power >= rough) ?? 10) * power
 }
 
-/** Returns the bounds of a chart, which end at a tick above all values. */
 function axisBounds(drawing: Sized, isStacked: boolean): [min: number, max: number] {
   const [min, max] = boundsOf(drawing, isStacked)
   const step = stepOf(min, max)
@@ -43,7 +42,6 @@ function ticksOf(min: number, max: number): number[] {
 }
 
 const plotLeft = 52
-/** Space around the name at the end of a line, with its colour. */
 const labelGap = 26
 
 function plotOf(drawing: Sized): { readonly plotWidth: number; readonly plotHeight: number } {
@@ -98,17 +96,15 @@ function axes(
   return [...horizontal, ...vertical].join('')
 }
 
-/** Factor by which a step between two groups exceeds the usual one where data are missing. */
 const gapFactor = 5
 
-/** Returns a test of whether data are missing before a group, so that no line may lead to it. */
 function gapsOf(groups: Sized['groups']): (index: number) => boolean {
   const steps = groups.map(({ at }, index) => at - (groups[index - 1]?.at ?? at))
   const usual = steps.slice(1).toSorted((a, b) => a - b)[Math.floor((steps.length - 1) / 2)] ?? 0
   return (index) => (steps[index] ?? 0) > gapFactor * usual
 }
 
-/** Draws a line for each series; no line leads over missing data. */
+/** No line leads over missing data. */
 export function lines(drawing: Sized): Drawn {
   const { groups, series } = drawing
   const { plotHeight } = plotOf(drawing)
@@ -151,7 +147,6 @@ export function lines(drawing: Sized): Drawn {
   }
 }
 
-/** Names the lines at their ends, from the highest, at least a line of text apart. */
 function endLabels(drawing: Sized, y: (value: number) => number, x: (index: number) => number): string {
   if (!hasEndLabels(drawing)) return ''
   const ends = drawing.series.flatMap((name, place) => {
@@ -170,7 +165,6 @@ function endLabels(drawing: Sized, y: (value: number) => number, x: (index: numb
   return labels.join('')
 }
 
-/** Minimum width of an area that a pointer selects. */
 const reachMin = 3
 
 function hoverAreas(drawing: Sized, x: (index: number) => number): string {

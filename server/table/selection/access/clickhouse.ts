@@ -31,15 +31,12 @@ export interface ClickHouseLimits {
   readonly scanValuesMax: number
 }
 
-/** Cost of a value relative to DuckDB: low, since another machine does the work. */
+/** Low, since another machine does the work. */
 const valueWeight = 1 / 16
 
-/** Positions per request to ClickHouse: more than a page, since the next pages are likely to follow. */
+/** Per request: more than a page, since the next pages are likely to follow. */
 const windowRows = 65_536
-/**
- * Positions of the first request: fewer, since most clients go no further, and the first rows of an order are
- * found sooner.
- */
+/** Fewer positions for the first request: most clients go no further. */
 const firstRows = 4096
 
 function windowOf(index: number): { readonly first: number; readonly limit: number } {
@@ -48,25 +45,21 @@ function windowOf(index: number): { readonly first: number; readonly limit: numb
   return { first, limit: windowRows - (first % windowRows) }
 }
 
-/**
- * ClickHouse error codes: temporarily unavailable, a timeout, or a query that exceeds a limit of rows, bytes
- * or memory.
- */
+/** ClickHouse: temporarily unavailable, timeout, or a limit exceeded. */
 const notNow = new Set([198, 202, 203, 209, 210, 279])
 const timeIsOver = new Set([159, 160])
 const tooCostly = new Set([158, 307, 396, 241, 191])
-/** The table does not exist, for instance because the ClickHouse was replaced. */
+/** The table does not exist, such as in a new ClickHouse. */
 const noTable = new Set([60, 81])
-/** A column does not exist, for instance one of a field that became filterable after the snapshot was loaded. */
+/** No column, such as of a field that became filterable later. */
 const noColumn = new Set([10, 16, 47])
 
-/** Columns of the table in ClickHouse, and the fields that a search compares. */
+/** Columns in ClickHouse, and compared fields. */
 export interface ClickHouseStep {
   readonly columns: ReturnType<typeof clickHouseColumns>
   readonly searched: readonly Field[]
 }
 
-/** A query of a snapshot in the SQL of ClickHouse. */
 interface ClickHouseQuery {
   readonly from: string
   readonly values: NamedValues
@@ -76,10 +69,7 @@ interface ClickHouseQuery {
 /** ClickHouse lacks the table or a column. */
 export class NotInClickHouse extends Error {}
 
-/**
- * Finds rows with ClickHouse, in tables that the catalog assigns to it, but for conditions that it does not
- * support, such as items of lists and parts of dates.
- */
+/** Finds rows of assigned tables, except by items of lists and parts of dates. */
 export class ClickHouseScan implements AccessPath<ClickHouseStep> {
   readonly #link: ClickHouse
   readonly #pool: Pool
@@ -152,7 +142,7 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
       folded.set(text, await foldedText(text, this.#pool, requester))
     const parameters = new NamedParameters()
     const dialect = clickHouseDialect(columns, parameters, (part) => folded.get(part) ?? part)
-    // Neither the order of the file nor a field that the filter fixes to one value needs a sort.
+    // Neither the order of the file nor a fixed field needs a sort.
     const fixed = fixedFields(filter)
     const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !fixed.has(field))
     const terms = [

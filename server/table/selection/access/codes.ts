@@ -36,38 +36,32 @@ import { Clauses, codesMatching, maxRows, selectedCodes, type Choice, type Claus
 import { scanRows, sectionStarts, sliceOf, sortPositions } from './codes/ranks.ts'
 
 export interface CodedLimits {
-  /** Limit of decompressed codes in memory, in bytes; 0 disables codes. */
+  /** Decompressed codes; 0 disables codes. */
   readonly codesBytesMax: number
   readonly scanValuesMax: number
 }
 
-/** Maximum number of rows sorted here, since a sort blocks other requests. */
 const sortedMax = 500_000
-/** In larger tables DuckDB's threads scan fields faster. */
 const scannedRowsMax = 32_000_000
-/** This many counts are added up without a charge. */
 const countsAlways = 1_000_000
-/** Measured cost of a code relative to a value that DuckDB reads. */
+/** Measured, relative to a value that DuckDB reads. */
 const codeWeight = 1 / 4
 
 interface Sequence {
   /** Null for the order of the table. */
   readonly order: Order | null
   readonly codes: CodesFile | undefined
-  /** True if the sequence has the requested order; else the rows that it finds must be sorted. */
+  /** True if found rows need no sort. */
   readonly isInOrder: boolean
 }
 
-/** Clauses that hold in each matching row, and the sequence to search for these rows. */
+/** Clauses of each matching row, and the sequence to search. */
 export interface CodesStep {
   readonly sequence: Sequence
   readonly clauses: readonly Clause[]
 }
 
-/**
- * Finds rows whose conditions and orders use only fields with codes. Counts of codes give the number of rows,
- * and the groups that contain a page.
- */
+/** Finds rows by fields with codes. Counts give the number of rows, and the groups of a page. */
 export class CodeScan implements AccessPath<CodesStep> {
   readonly #pool: Pool
   readonly #limits: CodedLimits
@@ -112,7 +106,7 @@ export class CodeScan implements AccessPath<CodesStep> {
     return inTable(search.snapshot, sequence, await ranks())
   }
 
-  /** Counts matching rows by groups; null if the measures need more, a field has no codes, or DuckDB costs less. */
+  /** Null if measures need more, a field has no codes, or DuckDB costs less. */
   async groups(search: Search, grouping: Grouping): Promise<Groups | null> {
     const { snapshot, filter, requester } = search
     const { rows } = snapshot.manifest
@@ -137,7 +131,7 @@ export class CodeScan implements AccessPath<CodesStep> {
     const [only, ...furtherDictionaries] = dictionaries.values()
     if (only !== undefined && furtherDictionaries.length === 0 && clauses.length === 0)
       return coded.ofDictionary(only)
-    // Codes of more than half of the cache would not stay in it, and to inflate them takes longer than DuckDB does.
+    // Codes of more than half of the cache would not stay in it, and inflating them takes longer than DuckDB.
     const fields = new Set([...dictionaries.keys(), ...clauses.flat().map(({ field }) => field)])
     const bytes = [...fields].reduce((sum, name) => sum + codeBytes(distinctValues(snapshot, name)) * rows, 0)
     if (bytes > this.#limits.codesBytesMax / 2) return null
@@ -147,7 +141,7 @@ export class CodeScan implements AccessPath<CodesStep> {
     )
   }
 
-  /** Returns the ranks of the rows of a single choice, located by counts of its codes. */
+  /** Ranks of rows of a single choice, located by counts. */
   #counted(search: Search, { order, codes }: Sequence, choice: Choice): Selection {
     const { snapshot } = search
     const kind = { name: 'section starts', order: order?.keys ?? null } as const
@@ -178,7 +172,6 @@ export class CodeScan implements AccessPath<CodesStep> {
     }
   }
 
-  /** Returns the clauses of a filter; null if a field has no codes. */
   async #clauses({ snapshot, filter: { conditions, words }, requester }: Search): Promise<Clause[] | null> {
     const { fields, search } = snapshot.table
     const searched = words.length > 0 ? fields.filter(({ name }) => search.includes(name)) : []
@@ -233,7 +226,6 @@ export class CodeScan implements AccessPath<CodesStep> {
     })
   }
 
-  /** Opens the file of codes while `read` runs. */
   async #reading<T>(
     snapshot: Snapshot,
     codes: CodesFile | undefined,

@@ -28,30 +28,28 @@ import { leadingSpan, orderBisection, sortedFor, type OrderStep } from './order.
 import { WordSearch, type WordsStep } from './words.ts'
 
 export interface SelectionLimits {
-  /** Limit of all cached selections together, in bytes; 0 disables the cache. */
+  /** Bytes of all cached selections; 0 disables the cache. */
   readonly selectionBytesMax: number
   readonly scanValuesMax: number
 }
 
-/** Steps that find rows, least work first. A row must be found by each of them. */
+/** Least work first; a row must be found by each step. */
 export interface ScanStep {
   readonly orders: readonly OrderStep[]
   /** Null to scan for the words, or without words. */
   readonly words: WordsStep | null
-  /** The part of the filter that remains for a scan of the columns. */
+  /** Remains for a scan of the columns. */
   readonly remaining: ScanFilter
 }
 
-/** Maximum number of candidates that are checked one by one. */
 const candidatesMax = 2000
-/** First rows of an order that are found without sorting all others. */
 const prefixRows = 5000
-/** Maximum depth of a page in an order that is too large to cache: DuckDB holds all rows before it in memory. */
+/** DuckDB holds all rows before a page in memory if the order is too large to cache. */
 const uncachedDepthMax = 1_000_000
 
 /**
- * Finds rows with DuckDB, from the needed columns alone, after bisection in stored orders and the indexes of
- * words have narrowed them. A snapshot never changes, so cached positions are evicted only to make room.
+ * Reads the needed columns alone, after orders and indexes of words have narrowed the search. Snapshots never
+ * change, so cached positions stay valid.
  */
 export class DuckDbScan implements AccessPath<ScanStep> {
   readonly #pool: Pool
@@ -139,7 +137,6 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     return intersectionOf(sets) ?? new RowSet([])
   }
 
-  /** Scans the columns of a filter, in all parts or for some candidates. */
   async #scan(search: Search, filter: ScanFilter, candidates: RowSet | null): Promise<RowSet> {
     const { snapshot, requester } = search
     const everything = scanOf(snapshot, await leadingSpan(search))
@@ -153,8 +150,8 @@ export class DuckDbScan implements AccessPath<ScanStep> {
   }
 
   /**
-   * Selects from a table with too many rows to cache their positions. Caches the number of matching rows per
-   * part; a slice scans the parts that contain it.
+   * Caches only the matching rows per part, for tables too large for positions; a slice scans the parts that
+   * contain it.
    */
   async #counted(search: Search): Promise<Selection> {
     const { snapshot, filter } = search
@@ -182,7 +179,6 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     }
   }
 
-  /** @param selection matching rows in the order of the table; a RowSet unless all match, or too many to cache */
   async #orderedSlice(
     search: Search,
     selection: Selection,
@@ -237,7 +233,7 @@ function intersectionOf(sets: readonly RowSet[]): RowSet | null {
   return sets.length === 0 ? null : sets.reduce((a, b) => a.and(b))
 }
 
-/** Replaces TooLarge by TooCostly: a selection needs the same memory for any page size. */
+/** A selection needs the same memory for any page size. */
 export async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -247,7 +243,7 @@ export async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns whether an equality condition is on a field that rows are sorted by, so that few match. */
+/** An equality on a field by which rows are sorted matches few. */
 function isSelective(snapshot: Snapshot, { conditions }: Pick<RowFilter, 'conditions'>): boolean {
   return conditions.some(
     (condition) => ['eq', 'in'].includes(condition.operator) && sortedFor(snapshot, condition) !== null,

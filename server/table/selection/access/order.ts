@@ -23,23 +23,22 @@ export interface Span {
   readonly to: number
 }
 
-/** A sequence whose rows are sorted by a field: the table itself, or one of its orders. */
 interface Sorted {
   readonly field: Field
   readonly order: Order | null
   readonly direction: 'asc' | 'desc'
 }
 
-/** Maximum number of positions that one condition may select from an order: sorting them delays other requests. */
+/** Sorting positions delays other requests. */
 const positionsMax = 200_000
 
-/** A condition on a field that rows are sorted by. */
+/** Condition on a field by which rows are sorted. */
 export interface OrderStep {
   readonly condition: Condition
   readonly sorted: Sorted
 }
 
-/** Finds the rows of a single condition by bisection in a stored order; null if they are too many. */
+/** Bisects a stored order for a single condition; null if its rows are too many. */
 export const orderBisection = {
   plan({ snapshot, filter: { conditions } }): OrderStep | null {
     const [condition, second] = conditions
@@ -56,7 +55,7 @@ export const orderBisection = {
 } satisfies AccessPath<OrderStep, RowSet | null>
 
 /**
- * Returns the span of positions that can satisfy the conditions on the leading field of the table's order.
+ * Positions that can satisfy conditions on the leading field of the order.
  * @throws DamagedTable
  */
 export async function leadingSpan({ snapshot, filter: { conditions }, requester }: Search): Promise<Span> {
@@ -87,7 +86,7 @@ const bisectedOperators: ReadonlySet<Operator> = new Set([
   'isnull',
 ])
 
-/** Returns a sequence in which bisection finds the rows of a condition; null if there is none. */
+/** Sequence in which bisection finds the rows; null if there is none. */
 export function sortedFor(snapshot: Snapshot, { field, operator }: Condition): Sorted | null {
   const { manifest } = snapshot
   const { name } = field
@@ -100,8 +99,7 @@ export function sortedFor(snapshot: Snapshot, { field, operator }: Condition): S
 }
 
 /**
- * Returns the spans of a sequence whose rows satisfy a condition on its field, found by bisection; null if
- * a value cannot be compared.
+ * Bisects; null if a value cannot be compared.
  * @throws DamagedTable
  */
 async function spansOf(
@@ -127,7 +125,6 @@ async function spansOf(
       return low
     }
     const nulls = first(() => false)
-    /** Compares two values in the direction of the sequence: negative if `value` comes before `operand`. */
     const compare = (value: string, target: string): number =>
       isDescending ? compareValues(field, target, value) : compareValues(field, value, target)
     const lower = (operand: string): number => first((value) => compare(value, operand) >= 0)
@@ -195,13 +192,9 @@ function placesIn(spans: readonly Span[]): Uint32Array {
   return places.subarray(0, filled)
 }
 
-/** A value cannot be read or compared here. */
 class Incomparable extends Error {}
 
-/**
- * Runs work with a function that returns the canonical value at a place in the order of a field. Returns null if the
- * values cannot be compared.
- */
+/** `work` gets a function that returns the canonical value at a place. Null if values cannot be compared. */
 async function withValueReader<T>(
   snapshot: Snapshot,
   { field, order }: Sorted,

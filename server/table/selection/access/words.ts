@@ -7,13 +7,11 @@ import type { AccessPath } from '../access-path.ts'
 import { costOfWords, planWords, readBits, scanOf } from './duckdb/statements.ts'
 import { leadingSpan } from './order.ts'
 
-/** Words to search in the indexes of folded texts. */
 export interface WordsStep {
   readonly words: readonly string[]
   readonly indexes: readonly string[]
 }
 
-/** Finds rows with all words of a search in the indexes of folded texts. */
 export class WordSearch implements AccessPath<WordsStep, RowSet> {
   readonly #pool: Pool
   readonly #scanValuesMax: number
@@ -24,10 +22,7 @@ export class WordSearch implements AccessPath<WordsStep, RowSet> {
     this.#scanValuesMax = scanValuesMax
   }
 
-  /**
-   * Returns null if a part has no index of the current search fields, or if another version of DuckDB wrote
-   * them: it may fold some characters differently than this version folds the query.
-   */
+  /** Null if a part lacks the index, or another version of DuckDB wrote it, which may fold differently. */
   plan({ snapshot: { manifest, table }, filter: { words } }: Search): WordsStep | null {
     if (words.length === 0 || manifest.tools['duckdb'] !== duckdbVersion) return null
     const indexes = manifest.parts.flatMap((_part, number) => {

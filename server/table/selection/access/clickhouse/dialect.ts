@@ -4,7 +4,7 @@ import { blanks } from '../../../../query/operators.ts'
 import { wordStart } from '../../../../query/search-terms.ts'
 import type { SqlDialect } from '../../where.ts'
 
-/** Values as parameters of a ClickHouse statement: the SQL contains only their names and types. */
+/** The SQL has only their names and types. */
 export class NamedParameters {
   readonly values: Record<string, string> = {}
   #number = 0
@@ -17,10 +17,7 @@ export class NamedParameters {
   }
 }
 
-/**
- * Dialect of ClickHouse, over the columns of a loaded snapshot.
- * @param part folds a search text like DuckDB
- */
+/** @param part folds a search text like DuckDB */
 export function clickHouseDialect(
   columns: ReadonlyMap<string, ClickHouseColumn>,
   parameters: NamedParameters,

@@ -4,19 +4,17 @@ import type { Condition } from '../../../../query/conditions.ts'
 import { baseOf, termValue, type Term } from '../../../../query/date-parts.ts'
 import { compareValues, equalValues, trimBlanks } from '../../../../query/operators.ts'
 
-/** A field with selected values. */
 export interface Choice {
   readonly field: string
   readonly chosen: Chosen
-  /** Selected codes, ascending. */
   readonly codes: readonly number[]
   readonly rows: number
 }
 
-/** Alternatives: at least one holds in a matching row. */
+/** Alternatives, one of which holds in a matching row. */
 export type Clause = readonly [Choice, ...Choice[]]
 
-/** Clauses that all hold in a matching row. */
+/** All hold in a matching row. */
 export class Clauses {
   readonly #rows: ReadonlyMap<string, Float64Array>
   readonly #chosenByField = new Map<string, Chosen>()
@@ -27,7 +25,7 @@ export class Clauses {
     this.#rows = rows
   }
 
-  /** Adds a condition: at least one of some fields has one of its selected values. */
+  /** Adds alternatives: a field must have one of its selected values. */
   add(alternatives: readonly Pick<Choice, 'field' | 'chosen'>[]): void {
     const [first, ...furtherChoices] = alternatives.map((condition) =>
       this.#choice(condition.field, condition.chosen),
@@ -44,7 +42,7 @@ export class Clauses {
   }
 
   /**
-   * Returns the clauses with the fewest rows first, without clauses that hold in all rows.
+   * Fewest rows first, without clauses that hold in all rows.
    * @param rows number of rows of the table
    */
   simplified(rows: number): Clause[] {
@@ -70,16 +68,15 @@ function withoutNone(clause: Clause): Clause {
   return first === undefined ? clause : [first, ...furtherChoices]
 }
 
-/** Returns the most rows in which a clause can hold. */
+/** Most rows in which a clause can hold. */
 export function maxRows(clause: Clause): number {
   return clause.reduce((sum, { rows }) => sum + rows, 0)
 }
 
-/** Flags by code: 1 for a selected value, else 0. */
 type Chosen = Uint8Array
 
 /**
- * Returns the codes of the values that satisfy a condition.
+ * Codes that satisfy a condition.
  * @param part folded operand of `iexact`, `contains` and `startswith`
  */
 export function selectedCodes(dictionary: Dictionary, condition: Condition, part: string): Chosen {
@@ -128,10 +125,10 @@ export function selectedCodes(dictionary: Dictionary, condition: Condition, part
   }
 }
 
-/** Parts of the values of cached dictionaries, by name: computing them takes two microseconds for each. */
+/** Parts by name; computing one takes two microseconds. */
 const partsByValues = new WeakMap<readonly string[], Map<string, readonly (string | null)[]>>()
 
-/** Returns the values of a term by code; null for texts that are no dates. */
+/** Values by code; null for texts that are no dates. */
 export function valuesOfTerm(term: Term, { values }: Dictionary): readonly (string | null)[] {
   if (term.part === undefined) return values
   const byPart = partsByValues.get(values) ?? new Map<string, readonly (string | null)[]>()
@@ -158,7 +155,7 @@ function partsOfValues(field: Term, values: readonly string[]): (string | null)[
   })
 }
 
-/** Returns a test of a condition for parts; null is the part of null, and of texts that are no dates. */
+/** Null is the part of null, and of texts that are no dates. */
 function partTest({ field, operator, values }: Condition): (part: string | null) => boolean {
   const [first = '', last = first] = [values[0], values.at(-1)]
   const wanted = new Set(values)
@@ -193,9 +190,9 @@ function chosenValues({ values }: Dictionary, isChosen: (value: string) => boole
   return chosen
 }
 
-/** Returns a test of lists in JSON, without parsing: quotes in texts are escaped, so only whole items match. */
+/** Searches without parsing: quotes in texts are escaped, so only whole items match. */
 function hasItem(item: string): (list: string) => boolean {
-  // A text search for `,","` would also find the list `["a,","b"]`, which has no item `,`.
+  // `,","` would also find the list `["a,","b"]`, which has no item `,`.
   if (item === ',') return (list) => (JSON.parse(list) as string[]).includes(item)
   const quoted = quotedJson(item)
   return (list) => list.startsWith(`[${quoted}`) || list.includes(`,${quoted}`)
@@ -215,7 +212,7 @@ function isWithin([west = 0, south = 0, east = 0, north = 0]: readonly number[])
   }
 }
 
-/** Returns the codes of texts whose folded form passes a test. */
+/** Codes of texts whose folded form passes a test. */
 export function codesMatching({ folded }: Dictionary, holds: (text: string) => boolean): Chosen {
   if (folded === null) throw new TypeError('the dictionary has no folded texts')
   const chosen = new Uint8Array(folded.length + 1)
@@ -223,7 +220,7 @@ export function codesMatching({ folded }: Dictionary, holds: (text: string) => b
   return chosen
 }
 
-/** Returns the code of the first value that is not before `value`; with `isAfter`, of the first one after it. */
+/** Code of the first value not before `value`; with `isAfter`, of the first after it. */
 function placeOf({ field, values }: Dictionary, value: string, isAfter: boolean): number {
   let [low, high] = [0, values.length]
   while (low < high) {

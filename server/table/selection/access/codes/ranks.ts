@@ -11,7 +11,7 @@ import type { Choice, Clause } from './clauses.ts'
 import type { CodedTable } from '../../../indexes/dictionaries.ts'
 
 /**
- * Returns the number of rows with a selected value before each section, then the number in all sections.
+ * Selected rows before each section, then in all.
  * @returns one number more than there are sections
  */
 export async function sectionStarts(
@@ -31,7 +31,7 @@ export async function sectionStarts(
 }
 
 /**
- * Returns the ranks of some rows with a selected value, using counts to find their groups.
+ * Ranks of some selected rows, in groups located by counts.
  * @param starts of the sections; see `sectionStarts`
  * @param slice range of indexes among all rows with such a value
  */
@@ -78,7 +78,6 @@ function groupsOf({ rows }: CodedTable, section: number): number {
   return Math.min(sectionGroups, groupCount(rows) - section * sectionGroups)
 }
 
-/** Returns the number of rows with a selected code: of each group of a section, or of the whole section. */
 function countsIn(table: CodedTable, field: string, section: number, codes: readonly number[]): number[] {
   const counts = table.counts(field, section)
   const width = table.valueCountOf(field) + 1
@@ -91,7 +90,7 @@ function countsIn(table: CodedTable, field: string, section: number, codes: read
   return sums
 }
 
-/** Returns the ranks of all rows in which every clause holds. */
+/** Ranks of rows in which every clause holds. */
 export async function scanRows(
   table: CodedTable,
   clauses: readonly Clause[],
@@ -106,7 +105,7 @@ export async function scanRows(
   return new RowSet(parts)
 }
 
-/** Returns flags for the rows of a group of codes: 1 where all clauses hold, else 0; null if there is no such row. */
+/** 1 where all clauses hold, else 0; null if there is no such row. */
 export function matchingRows(
   table: CodedTable,
   clauses: readonly Clause[],
@@ -136,7 +135,6 @@ function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number)
   return { firstRow: group * groupRows, count, rows: bits }
 }
 
-/** Returns flags for the rows of a group: 1 if the clause holds, else 0. */
 function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
   const right = new Uint8Array(table.group(clause[0].field, group).length)
   for (const { field, chosen } of clause) {
@@ -148,8 +146,8 @@ function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
 }
 
 /**
- * Sorts rows by coded fields, ties by position.
- * @param positions of the rows, ascending
+ * Ties by position.
+ * @param positions ascending
  * @param ordering of coded fields
  */
 export async function sortPositions(

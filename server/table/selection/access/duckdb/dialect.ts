@@ -9,7 +9,7 @@ import { wordStart } from '../../../../query/search-terms.ts'
 import type { SqlDialect } from '../../where.ts'
 
 /**
- * Dialect of DuckDB, over the columns of the parts.
+ * Dialect over the columns of the parts.
  * @param valueSql returns the SQL of the value of a field
  */
 export function duckDbDialect(
@@ -32,12 +32,11 @@ export function duckDbDialect(
       `(contains(${text}, ${part}) and regexp_matches(${text}, '${wordStart}' || regexp_escape(${part})))`,
     parts: {
       has: (text, item) => {
-        // A search for this item would also match the end of a text that ends with a comma.
+        // A search would also match the end of a text that ends with a comma.
         if (item === ',')
           return `list_contains(from_json(${text}, '["varchar"]'), ${parameters.add(',')}::varchar)`
         const quoted = `${parameters.add(quotedJson(item))}::varchar`
-        // The list is JSON: `["` and `,"` occur only where an item starts, since a quote within an item has a
-        // backslash before it.
+        // In JSON, `["` and `,"` occur only where an item starts.
         return `(starts_with(${text}, '[' || ${quoted}) or contains(${text}, ',' || ${quoted}))`
       },
       within: (text, box) =>

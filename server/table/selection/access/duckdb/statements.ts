@@ -15,11 +15,11 @@ import type { Span } from '../order.ts'
 import type { Table } from '../../../../../core/catalog/catalog.ts'
 import { operatorRow } from '../../../../query/operators.ts'
 
-/** Parts of a snapshot that can have matching rows, and the span of positions to scan. */
+/** Parts that can match, and the span of positions to scan. */
 export interface Scan {
   readonly parts: readonly Part[]
   readonly span: Span
-  /** Numbers of candidate rows in their parts, each tested in every part; null for all rows. */
+  /** Candidates by their numbers, tested in every part; null for all rows. */
   readonly rows: readonly number[] | null
 }
 
@@ -30,7 +30,6 @@ export function scanOf({ manifest }: Snapshot, span: Span): Scan {
   return { parts, span, rows: null }
 }
 
-/** Restricts a scan to candidate rows. */
 export function restrictTo(scan: Scan, positions: Uint32Array): Scan {
   const parts = new Set<Part>()
   const rows = new Set<number>()
@@ -43,13 +42,10 @@ export function restrictTo(scan: Scan, positions: Uint32Array): Scan {
   return { ...scan, parts: scan.parts.filter((part) => parts.has(part)), rows: [...rows] }
 }
 
-/** Conditions and words that a row must satisfy. */
+/** A row must satisfy all. */
 export type ScanFilter = Pick<RowFilter, 'conditions' | 'words'>
 
-/**
- * Returns the statement that finds the matching rows of each part, as bits, in one pass over the columns of
- * the filter.
- */
+/** Matching rows of each part as bits, in one pass over the columns. */
 export function planBits(snapshot: Snapshot, scan: Scan, filter: ScanFilter): Plan {
   const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   return {
@@ -69,7 +65,7 @@ export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): 
   }))
 }
 
-/** Returns the statement that finds the rows with every word, as bits, in the index of folded texts. */
+/** Rows with every word as bits, from the index of folded texts. */
 export function planWords(
   snapshot: Snapshot,
   { parts }: Scan,
@@ -89,7 +85,7 @@ export function planWords(
   }
 }
 
-/** Returns the statement that counts the matching rows of each part. */
+/** Matching rows by part. */
 export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
   const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   return {
@@ -99,7 +95,7 @@ export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): P
   }
 }
 
-/** Returns the statement that sorts the positions of matching rows; ties by position. */
+/** Sorted positions of matching rows; ties by position. */
 export function planOrdered(
   snapshot: Snapshot,
   scan: Scan,
@@ -117,7 +113,7 @@ export function planOrdered(
   }
 }
 
-/** Returns a statement over the matching rows of some parts. */
+/** Statement over the matching rows of some parts. */
 export function planOver(
   snapshot: Snapshot,
   scan: Scan,
@@ -128,10 +124,7 @@ export function planOver(
   return { sql: sql(rows), parameters, reads }
 }
 
-/**
- * Returns the number of bits per part: whole bytes, and equal for all parts. Otherwise DuckDB would put
- * unused bits before the first row.
- */
+/** Whole bytes, equal for all parts: otherwise DuckDB puts unused bits before the first row. */
 function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
   return 8 * Math.ceil(Math.max(...parts.map(({ rows }) => rows)) / 8)
 }
@@ -159,8 +152,8 @@ function filtered(
   }
   if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
   const [part, second] = parts
-  // Row numbers restart in each part, so they can limit the rows of a single part only. In several parts,
-  // DuckDB skips row groups by the statistics of the Parquet files.
+  // Row numbers restart in each part, so they limit a single part only; statistics skip row groups of
+  // several.
   if (part !== undefined && second === undefined) {
     terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
   }
@@ -172,15 +165,15 @@ function filtered(
   }
 }
 
-/** Cost of a value that is folded before a comparison, relative to one that is not; measured on names. */
+/** Relative to a value compared as it is; measured on names. */
 const foldedWeight = 6
-/** Cost of a sorted text, and of any other sorted value. */
+/** Relative to other sorted values. */
 const sortedTextWeight = 30
 const sortedWeight = 10
-/** Cost of searching a row of the index of folded texts. */
+/** Per row of the index of folded texts. */
 const indexedTextWeight = 5
 
-/** Returns the approximate number of values that a scan reads, weighted by cost. */
+/** Values that a scan reads, weighted. */
 export function costOf(
   { table }: Snapshot,
   scan: Scan,
@@ -211,7 +204,7 @@ export function rowsOf({ parts, span, rows }: Scan): number {
   return rows === null ? rowsRead : Math.min(rowsRead, rows.length * parts.length)
 }
 
-/** Returns the weighted number of values for a search in the index of folded texts. */
+/** Weighted values for a search in the index of folded texts. */
 export function costOfWords({ parts }: Scan, words: readonly string[]): number {
   return words.length * indexedTextWeight * parts.reduce((sum, { rows }) => sum + rows, 0)
 }
