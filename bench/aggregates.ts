@@ -12,9 +12,8 @@ const rounds = 9
 const clients = 20
 
 /**
- * Compares the CPU time of group queries on the largest table with that of the same statements run in DuckDB directly,
- * with as many threads. Each round has a new query, so nothing is cached. Also measures the memory while clients request
- * the maximum number of groups.
+ * Compares the CPU time of new, uncached group queries with DuckDB's own, and measures memory at the maximum
+ * number of groups.
  */
 export async function aggregates(bench: Bench): Promise<Line[]> {
   const scratch = await mkdtemp(path.join(bench.folder, 'aggregates-'))
@@ -58,7 +57,6 @@ async function get({ port }: Server, query: string): Promise<boolean> {
   throw new Error(`${query}: ${response.status} ${text}`)
 }
 
-/** Groups of the largest table, from many to few. */
 const widths = [
   'city,date',
   'city,epidemiological_week',
@@ -68,7 +66,6 @@ const widths = [
 ] as const
 
 const memoryMb = 512
-/** Memory beyond the setting, in MB. */
 const furtherMb = 50
 
 async function memoryOf({ environment }: Bench): Promise<Line> {

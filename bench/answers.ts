@@ -29,7 +29,6 @@ interface Answer {
   readonly body: string
 }
 
-/** Headers that differ between any two servers, or say how long something took. */
 const ignoredHeaders = new Set(
   'date etag last-modified x-request-id server-timing connection keep-alive content-length age acervo-snapshot'.split(
     ' ',
@@ -49,7 +48,7 @@ const normalized = (text: string): string =>
     .replaceAll(/; r=\d+; t=\d+/g, '')
     .replaceAll(/urn:uuid:[0-9a-f-]{36}/g, 'UUID')
 
-/** Paths whose answers depend on the run: counts, lists of files with sizes of reports, ids of snapshots. */
+/** Paths whose answers depend on the run, such as counts, sizes of reports and ids of snapshots. */
 const ignoredPaths = /^\/(limits|health|metrics|feeds\/|files\/[^/]*(\/[^/]*)?\/?$)|\/\d{8}T\d{6}Z-|\.duckdb/
 
 async function answerOf(base: string, { method, path, headers }: Question): Promise<Answer> {

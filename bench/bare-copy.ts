@@ -8,9 +8,8 @@ import { orderTerms } from '../core/warehouse/manifest.ts'
 import { quotedName, quotedText } from '../core/sql.ts'
 
 /**
- * Lower bound of an ingest: one COPY of the source of the table `large`, with its types declared, in the
- * declared order, to one Parquet file, and one of that file to gzipped CSV. Sends the seconds of both over
- * IPC.
+ * Lower bound of an ingest: one typed, sorted COPY of the source of `large` to Parquet, and one of that file
+ * to gzipped CSV. Sends the seconds of both over IPC.
  */
 const { SOURCES = '', CATALOG = '' } = process.env
 const catalog = await loadCatalog(CATALOG)

@@ -12,7 +12,6 @@ export interface Line {
   readonly unit: string
   readonly ours: number
   readonly reference: number | null
-  /** Ours to the reference; null where there is none. */
   readonly ratio: number | null
   /** Bar for the ratio, or for our own figure if there is no reference. */
   readonly bar: string
@@ -21,7 +20,6 @@ export interface Line {
   readonly figures: readonly Figures[]
 }
 
-/** Results of a load, and the server's usage; medians of several runs. */
 export type Figures = Pick<
   Measured,
   'perSecond' | 'cpuMs' | 'loopBusyMs' | 'loopDelayMaxMs' | 'p50' | 'p99' | 'rssMaxMb'
@@ -33,7 +31,7 @@ export interface Bench {
   readonly pages: number
   readonly seconds: number
   readonly rounds: number
-  /** Share of the usual number of requests. Below 1, the figures mean nothing: the run only shows that every case works. */
+  /** Share of the usual number of requests. Below 1, the run only shows that every case works. */
   readonly share: number
 }
 
@@ -66,7 +64,6 @@ export function line(
   return { title, unit, ours, reference, ratio, bar: `${comparison} ${limit}`, isReached, detail, figures }
 }
 
-/** A line of figures that no load was needed for. */
 export function bareLine(
   ...[title, unit, ours, reference, bar, detail]: [...LineParts, detail: string]
 ): Line {
@@ -99,7 +96,6 @@ function textOf({ perSecond, cpuMs, p50, p99, loopDelayMaxMs, rssMaxMb }: Figure
   return `${perSecond.toFixed(0)}/s, ${times}, loop delay ${loopDelayMaxMs.toFixed(0)} ms, RSS ${rssMaxMb.toFixed(0)} MB`
 }
 
-/** The statement of a page alone, CPU-ms. */
 export async function ownSql(bench: Bench, table: string): Promise<number> {
   const child = fork('dist/bench/own-sql.js', {
     env: {
@@ -338,7 +334,6 @@ export async function fetched(
   return answers
 }
 
-/** As the reference servers read it; headers that Node writes itself are left to it. */
 export function asStored({ target, status, head, body }: Answer) {
   const nodeHeaders = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding'])
   const headers = head

@@ -34,7 +34,6 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
   }
   for (const table of ['packed', 'packed_small'])
     for (const state of ['', ...states.map(stateCondition)]) await count(table, state)
-  /** Returns a random page of the rows of a query. */
   const anywhere = (table: string, query: string, size = 100, order = ''): string => {
     const pages = Math.max(1, Math.floor((counts.get(`${table} ${query}`) ?? 0) / size))
     return addressOf(table, 1 + Math.floor(Math.random() * pages), size, `${query}${order}`)

@@ -3,10 +3,8 @@ import path from 'node:path'
 import { allTables, type Catalog, type Table } from '../core/catalog/catalog.ts'
 import { randomRows, repeatedRows, writeSource, type SourceRow } from './rows.ts'
 
-/** Rows of each table of the benchmark at scale 1. */
 export const rowsOf = {
   large: 10_000_000,
-  /** The rows of the large one. */
   packed: 10_000_000,
   packed_small: 350_000,
   small: 100_000,
@@ -17,7 +15,6 @@ export const rowsOf = {
 } as const
 export type BenchTable = keyof typeof rowsOf
 
-/** Writes the sources of all tables; the same bytes on every machine. */
 export async function writeSources(folder: string, catalog: Catalog, scale: number): Promise<void> {
   for (const table of allTables(catalog)) {
     const rows = Math.round(rowsOf[table.name as BenchTable] * scale)

@@ -18,8 +18,8 @@ const timesEach = 3
 const port = 18_190
 
 /**
- * Filters, a search and orders of a hundred million rows that nothing was prepared for, asked of ClickHouse and of DuckDB on the same
- * machine, by the clock, each ask for the first time. `ACERVO_CLICKHOUSE` names the folder of chdb; without, it is left out.
+ * Filters, searches and orders of a hundred million rows without indexes, in ClickHouse and in DuckDB, by the
+ * clock. `ACERVO_CLICKHOUSE` names the folder of chdb; without it, this is skipped.
  */
 export async function engines(bench: Bench, scale: number): Promise<Line[]> {
   if (!hasClickHouse) return []
@@ -84,7 +84,6 @@ async function msOf({ port: servicePort }: Server, target: string): Promise<numb
   return performance.now() - began
 }
 
-/** Once: what an ingest does of a snapshot that ClickHouse does not have. */
 async function load(environment: Readonly<Record<string, string>>, url: string): Promise<void> {
   const link = await ClickHouse.open(url)
   const store = openStore(String(environment['WAREHOUSE']))

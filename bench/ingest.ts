@@ -11,7 +11,7 @@ import { bareLine, type Bench, type Line } from './cases.ts'
 const table = { dataset: 'bench', name: 'large' }
 const reportShape = z.object({ seconds: z.record(z.string(), z.number()) })
 
-/** The ingest of the largest table, from its source to its last rename, against COPYs that check nothing. */
+/** Compares the ingest of the largest table with COPYs that check nothing. */
 export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
   const copySeconds = await bareSeconds(environment)
   const warehouse = await mkdtemp(path.join(folder, 'ingest-'))
@@ -48,7 +48,7 @@ export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
 
 interface BareSeconds {
   readonly parquet: number
-  /** And gzipped CSV of it. */
+  /** Seconds with the gzipped CSV. */
   readonly both: number
 }
 

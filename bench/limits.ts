@@ -9,12 +9,11 @@ import { startService, type Server } from './servers.ts'
 const base = '/api/v1/dataset/bench'
 const below = (limit: number): number => Math.floor(Math.random() * limit)
 const honestReaders = 50
-/** Between an answer and the next request of an honest reader, so that he stays within the limits. */
 const thinkMs = 1100
 
-/** The worst that was found: what reads and decodes most for one request, each time another, so that nothing is kept. */
+/** The most expensive requests known; each one differs, so nothing is cached. */
 const worstAsks: readonly ((number: number) => string)[] = [
-  // The whole table through one filter, in another order, its rows from all over.
+  // The whole table through one filter, in another order, with rows from everywhere.
   (number) =>
     `${base}/large/data/?order_for_place__gte=${number % 97}&ordering=-city&page_size=10000&page=${1 + (number % 9)}`,
   (number) => `${base}/large/data/?search=${'aeiou'[number % 5]}${number}&page_size=10000`,
@@ -25,8 +24,8 @@ const worstAsks: readonly ((number: number) => string)[] = [
 ]
 
 /**
- * One client who asks for the worst without a pause, as far as the limits of the catalog that ships let it, beside honest readers: what
- * that does to them, and how much of the machine it has taken.
+ * Measures honest readers beside one client that sends the most expensive requests as fast as the limits of
+ * the shipped catalog allow.
  */
 export async function atItsLimits(bench: Bench, seconds: number): Promise<Line[]> {
   const catalog = parse(await readFile(bench.environment['CATALOG'] ?? '', 'utf8')) as Record<string, unknown>

@@ -9,7 +9,7 @@ import { openStore } from '../core/warehouse/stores/open.ts'
 import { recordVerified, versionsIn } from '../core/warehouse/state-files.ts'
 import type { Bench } from './cases.ts'
 
-/** Tables of any size on little disk: the parts of the large table, of 250,000 rows each, linked again and again. */
+/** Tables of any size on little disk: hard links to the parts of the large table, of 250,000 rows each. */
 export interface LinkedTable {
   readonly name: string
   readonly rows: number
@@ -17,7 +17,6 @@ export interface LinkedTable {
   readonly manifest?: Partial<Manifest>
 }
 
-/** Writes a catalog and a warehouse of them into a folder: `catalog.yaml` and `warehouse`. */
 export async function linkTables(
   { environment }: Bench,
   folder: string,
@@ -41,7 +40,6 @@ const large = { dataset: 'bench', name: 'large' } as const
 
 type Store = ReturnType<typeof openStore>
 
-/** A snapshot whose parts are those of another, one after the other, until it has so many rows. */
 async function linkTable(
   from: Store,
   source: Manifest,

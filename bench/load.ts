@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A load of HTTP requests over connections that stay open, each asking again as soon as it is answered. It
- * reads no more of an answer than it needs, so that on two cores the server has as much of the machine as can be.
+ * A load of HTTP requests over open connections, each sending the next request after its answer. Reads no
+ * more of an answer than it needs, to leave the processors to the server.
  */
 export interface Load {
   readonly port: number

@@ -9,8 +9,8 @@ import { openStore } from '../core/warehouse/stores/open.ts'
 import { jsonFormat } from '../server/formats/json.ts'
 
 /**
- * The statement of a page alone, in a loop through node-api: random pages of TABLE with ROWS rows, STATEMENTS
- * times, with one thread a query as in the server. Tells the CPU time of one, in ms, over IPC.
+ * Measures the SQL of a page alone, through node-api: random pages of TABLE with ROWS rows, STATEMENTS times,
+ * one thread a query. Sends the CPU time of one, in ms, over IPC.
  */
 const { CATALOG = '', WAREHOUSE = '', TABLE = 'large', ROWS = '100', STATEMENTS = '300' } = process.env
 const [rows, statements] = [Number(ROWS), Number(STATEMENTS)]

@@ -30,8 +30,8 @@ const table = { dataset: 'bench', name: 'payroll' }
 const reportShape = z.object({ seconds: z.record(z.string(), z.number()) })
 
 /**
- * Compares a refresh of a table of 36 monthly partitions, 3 of which have changed, with an ingest of all of it. Times run
- * from the start of each program to its end.
+ * Compares a refresh of 3 of 36 monthly partitions with an ingest of all of them, from the start of each
+ * program to its end.
  */
 export async function partitions(bench: Bench, scale: number): Promise<Line[]> {
   const folder = path.join(bench.folder, 'partitions')
@@ -149,7 +149,6 @@ datasets:
           - { name: paid_at, type: date }
 `
 
-/** A CSV for each month, the same on every machine; another version has other rows. */
 async function writeMonths(
   sources: string,
   which: readonly number[],
@@ -183,10 +182,9 @@ const monthOf = (month: number): string =>
 
 const listSql = (texts: readonly string[]): string => `[${texts.map(quotedText).join(', ')}]`
 
-/** SQL: a number of a person from 0 below 1, another one for each seed. */
+/** SQL: a random number of a person from 0 below 1, by seed. */
 const randomOfPerson = (seed: number): string => `(hash(person, ${seed}) >> 11)::double / ${2 ** 53}`
 
-/** SQL: rows of one month. The same people are paid each month, and few names are frequent, as in reality. */
 function rowsSql(month: number, rows: number, version: number): string {
   const randomOfMonth = (seed: number): string =>
     `(hash(person, ${seed}, ${month}, ${version}) >> 11)::double / ${2 ** 53}`

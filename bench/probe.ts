@@ -1,13 +1,10 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
 /**
- * Loaded before a server (`node --import`), and asked over IPC: what the process used since it was last asked.
- * The server itself knows nothing of it.
+ * Loaded before a server (`node --import`); answers over IPC what the process used since the last message.
  */
 export interface Usage {
-  /** User and system, of all threads. */
   readonly cpuMs: number
-  /** Time in which the event loop did something. */
   readonly loopBusyMs: number
   /** The longest that the event loop kept a timer waiting. */
   readonly loopDelayMaxMs: number

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 
-/** Random number generator that repeats its numbers for the same seed, on every machine. */
 export interface Random {
   /** Number from 0 to 1, excluding 1. */
   readonly next: () => number

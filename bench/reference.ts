@@ -3,14 +3,13 @@ import http from 'node:http'
 import express from 'express'
 
 /**
- * A bare server for comparison: it sends stored answers by their target and does nothing else. ANSWERS is a JSON
- * file of them, KIND is http or express, HEADERS=yes sends the headers that the service sent too.
+ * Bare server for comparison, which sends stored answers by target. ANSWERS is a JSON file of them, KIND is
+ * http or express, HEADERS=yes sends the headers of the service too.
  */
 interface Stored {
   readonly target: string
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Base64. */
   readonly body: string
 }
 

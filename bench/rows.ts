@@ -9,9 +9,8 @@ import { tableId, type Table } from '../core/catalog/catalog.ts'
 import { randomFrom } from './random.ts'
 import { randomValue } from './values.ts'
 
-/** Rows of any number, from samples or at random, and the files with them. */
+/** Rows in any number, from samples or at random, and their files. */
 
-/** Values of a row by field. */
 export type SourceRow = Readonly<Record<string, string | number>>
 
 type SampleRow = Readonly<Record<string, string>>
@@ -29,8 +28,8 @@ const dayMs = 86_400_000
 const isoDay = (time: number): string => new Date(time).toISOString().slice(0, 'YYYY-MM-DD'.length)
 
 /**
- * Yields the rows of a sample again and again, with new keys.
- * @param id a table whose keys are known here: `covid19/caso_full` or `socios-brasil/socios`
+ * Yields the rows of a sample repeatedly, with new keys.
+ * @param id `covid19/caso_full` or `socios-brasil/socios`
  */
 export async function repeatedRows(id: keyof typeof renewed, count: number): Promise<Iterable<SourceRow>> {
   const rows = parse(await readFile(`samples/${id}.csv`), { columns: true }) as SampleRow[]
@@ -45,7 +44,7 @@ export async function repeatedRows(id: keyof typeof renewed, count: number): Pro
 
 const renewed = { 'covid19/caso_full': renewedCase, 'socios-brasil/socios': renewedPartner }
 
-/** The sample has a row a week. Copies fill the days between, then follow it, and then are other places. */
+/** Samples have a row a week: copies first fill the days between, then later days, then other places. */
 function renewedCase({ row, copy, copies }: Repetition): SourceRow {
   const [weekDays, sampleDays] = [7, 112]
   const shifts = weekDays * Math.min(6, Math.max(1, Math.round(Math.sqrt(copies) / 14)))
@@ -78,7 +77,7 @@ function renewedCase({ row, copy, copies }: Repetition): SourceRow {
   }
 }
 
-/** Copies have other numbers, and names of words of several rows. */
+/** Copies get other numbers, and names of words of several rows. */
 function renewedPartner({ row, at, copy, rows }: Repetition): SourceRow {
   const mixed = (name: string): string => {
     const otherValue = rows[(at + 31 * copy) % rows.length]?.[name] ?? ''
@@ -111,7 +110,7 @@ export function* randomRows(table: Table, count: number): Generator<SourceRow> {
 
 const chunkCharacters = 256 * 1024
 
-/** Writes rows as the source of a table, a CSV in gzip, which appears only when it is complete. */
+/** Writes the source of a table, a gzipped CSV, which appears only when complete. */
 export async function writeSource(file: string, table: Table, rows: Iterable<SourceRow>): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true })
   const gzip = createGzip({ level: constants.Z_BEST_SPEED })

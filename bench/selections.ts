@@ -13,7 +13,6 @@ import { bareLine, type Bench, type Line } from './cases.ts'
 import { startService, type Server } from './servers.ts'
 import { median } from './median.ts'
 
-/** Filters, searches, orders and exports of the largest tables, to DuckDB itself with as many threads as there are cores. */
 export async function selections(bench: Bench): Promise<Line[]> {
   const scratch = await mkdtemp(path.join(bench.folder, 'selections-'))
   const database = await Database.open({
@@ -49,7 +48,7 @@ interface Told {
   readonly bytes: number
 }
 
-/** By Node's own client, which takes the least from what is measured. */
+/** Uses Node's own client, which takes the least CPU. */
 async function get({ port }: Server, target: string): Promise<Told> {
   const began = performance.now()
   const request = http.get({ host: '127.0.0.1', port, path: `${base}/${target}`, agent: false })

@@ -26,7 +26,7 @@ type Environment = Readonly<Record<string, string>>
 
 let port = 18_100
 
-/** The service itself, with the options of Node that the program `acervo` has in its first line. */
+/** Starts the service with the Node options of the program `acervo`. */
 export async function startService(environment: Environment): Promise<Server> {
   const [line = ''] = (await readFile('dist/ingest/main.js', 'utf8')).split('\n')
   const flags = line.match(/--[\w-]+(=\S+)?/g) ?? []
@@ -38,7 +38,6 @@ export async function startReference(kind: 'http' | 'express', environment: Envi
   return start('dist/bench/reference.js', { KIND: kind, ...environment }, [])
 }
 
-/** As `acervo serve` sets them: what is freed goes back to the system. */
 const ofStart = {
   UV_THREADPOOL_SIZE: '16',
   MALLOC_ARENA_MAX: '2',

@@ -13,7 +13,7 @@ import {
 } from './cases.ts'
 import { measure, startReference, startService } from './servers.ts'
 
-/** Pages that no cache has, each against bare Express that sends the same bytes and headers. */
+/** Compares uncached pages with bare Express that sends the same bytes and headers. */
 export async function storedPages(bench: Bench): Promise<Line[]> {
   const gzip = { 'Accept-Encoding': 'gzip' }
   const anywhere = (size: number) => (n: number) =>

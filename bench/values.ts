@@ -7,7 +7,6 @@ const places = ['Água', 'Boa Vista', 'Caçador', 'Ilhéus', 'Jaú', 'Mossoró',
 const dateFrom = ({ between }: Random): string =>
   new Date(Date.UTC(between(2010, 2025), between(0, 11), between(1, 28))).toISOString().slice(0, 10)
 
-/** Random values of each field type, as a source may write them. */
 export const randomValue: Readonly<Record<FieldType, (random: Random, digits: Digits) => string>> = {
   bool: (random) => String(random.chance(0.5)),
   date: dateFrom,

@@ -9,8 +9,8 @@ const page = '/api/v1/dataset/bench/large/data/?page_size=100'
 const connections = 64
 
 /**
- * Kept pages a second of two workers, to those of one, by wrk, which takes so little of the machine itself that both
- * processors are the service's; without wrk it is left out.
+ * Compares cached pages of two workers with those of one, by wrk, which leaves both processors to the
+ * service; skipped without wrk.
  */
 export async function twoWorkers(bench: Bench): Promise<Line[]> {
   if (spawnSync('wrk', ['--version']).error !== undefined) {

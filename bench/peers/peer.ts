@@ -11,12 +11,12 @@ export interface Asks {
   /** A page of the whole table, from its start (0) to its end (1). */
   readonly page: (share: number) => PeerRequest
   readonly first: (state: string) => PeerRequest
-  /** In the middle of its rows. */
+  /** Page in the middle of a state's rows. */
   readonly deep: (state: string, middle: Middle) => PeerRequest
   readonly ordered: (state: string) => PeerRequest
   readonly contains: (text: string) => PeerRequest
   readonly count: (state: string) => PeerRequest
-  /** Rows by the values of fields, the first 1000 groups; absent if the peer cannot group. */
+  /** Counts by the values of fields, the first 1000 groups; absent if the peer cannot group. */
   readonly groups?: (fields: readonly string[]) => PeerRequest
   /** The distinct values of a field, the first 1000. */
   readonly distinct?: (field: string) => PeerRequest
@@ -48,7 +48,6 @@ export interface Middle {
   readonly row: number
 }
 
-/** A service that runs. */
 export interface Peer {
   readonly name: string
   readonly asks: Asks
@@ -56,7 +55,6 @@ export interface Peer {
   readonly countIn: (body: unknown) => number | null
   /** Returns the number of rows that an answer contains. */
   readonly rowsIn: (body: unknown) => number
-  /** The processes at the head of all that work for it. */
   readonly roots: readonly number[]
   readonly stop: () => Promise<void>
 }

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 
 const tickMs = 10
 
-/** CPU, user and system, of a process and all below it, since each began; Linux alone tells. */
+/** User and system CPU time of a process and its descendants since their start; Linux only. */
 export async function cpuMsOf(root: number): Promise<number> {
   const processes = new Map<number, { parent: number; ms: number }>()
   for (const name of await readdir('/proc')) {
