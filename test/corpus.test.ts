@@ -3,7 +3,7 @@ import path from 'node:path'
 import { parse } from 'yaml'
 import { silentProgress } from '../ingest/base/progress.ts'
 import { suggest, suggestionText } from '../ingest/suggest/suggest.ts'
-import { whatCame, type Declaration } from './support/declared.ts'
+import { whatCame, type Declaration } from './ingest/support/declared.ts'
 import { placed, temporaryFolder } from './support/workshop.ts'
 import { isQuick } from './support/runs.ts'
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { parse, stringify } from 'yaml'
 import { endWithFile } from './support/each-file.ts'
 import { describeWith, objectStore } from './support/needs.ts'
-import { hasObjectStore, startObjectStore } from './support/object-store.ts'
+import { hasObjectStore, startObjectStore } from './components/object-store.ts'
 import { freePort } from './support/ports.ts'
 import { temporaryFolder } from './support/workshop.ts'
 

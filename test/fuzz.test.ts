@@ -7,7 +7,7 @@ import { operators } from '../server/query/operators.ts'
 import { parameterRows } from '../server/query/query.ts'
 import { numbered, oneTable } from './support/one-table.ts'
 import { startServer, type ServerProgram } from './support/programs.ts'
-import { randomFrom } from './support/random-queries.ts'
+import { randomFrom } from './evaluator/random-queries.ts'
 import { runsOf, seed } from './support/runs.ts'
 
 /**

@@ -3,7 +3,7 @@ import { CatalogError } from '../core/catalog/load.ts'
 import type { Catalog } from '../core/catalog/catalog.ts'
 import { serve, walk } from './support/service.ts'
 import { tinyCatalog, workshop } from './support/workshop.ts'
-import { isNoRow } from './support/csv-texts.ts'
+import { isNoRow } from './ingest/support/csv-texts.ts'
 import { runsOf, seed } from './support/runs.ts'
 
 /** Any fields, any order, any rows: what a catalog that nobody has seen declares comes back exactly and sorted. */

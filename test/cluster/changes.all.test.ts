@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { startClickHouse } from '../support/clickhouse.ts'
-import { hasClickHouse } from '../support/clickhouse-process.ts'
+import { startClickHouse } from '../components/clickhouse.ts'
+import { hasClickHouse } from '../components/clickhouse-process.ts'
 import { clickHouse, describeWith, objectStore } from '../support/needs.ts'
-import { hasObjectStore, startObjectStore } from '../support/object-store.ts'
+import { hasObjectStore, startObjectStore } from '../components/object-store.ts'
 import { numbered, oneTable } from '../support/one-table.ts'
 
 /** Files of changes with an object store and with ClickHouse, compared with those of a local ingest. */

@@ -1,5 +1,5 @@
 import { CachedStore } from '../../core/warehouse/stores/cached-store.ts'
-import { MemoryStore } from '../support/memory-store.ts'
+import { MemoryStore } from './memory-store.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
 /** Texts of a store that is sometimes unavailable. */

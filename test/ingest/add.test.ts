@@ -10,7 +10,7 @@ import { placingOf } from '../../ingest/add/placing.ts'
 import { run, start } from '../support/programs.ts'
 import { getPage, serve } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { misfitsIn, suggestion } from '../support/suggested.ts'
+import { misfitsIn, suggestion } from './support/suggested.ts'
 import { catalogAround, fieldOf, placed, temporaryFolder } from '../support/workshop.ts'
 import { testAll } from '../support/runs.ts'
 

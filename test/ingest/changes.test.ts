@@ -7,7 +7,7 @@ import type { Changes, Manifest } from '../../core/warehouse/manifest.ts'
 import { schemaChangeOf, schemaPhrases } from '../../core/warehouse/schema-change.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import { verifyChanges } from '../../ingest/publish/changes.ts'
-import { faultLines } from '../support/declared.ts'
+import { faultLines } from './support/declared.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import {
   catalogAround,

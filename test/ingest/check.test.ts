@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { markdownOf, verdictOf, tableLines } from '../../ingest/check/render.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
-import { file, startWeb, status } from '../support/web.ts'
+import { file, startWeb, status } from './support/web-server.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 
 /** Checks of the catalog and the sources, which publish nothing. */

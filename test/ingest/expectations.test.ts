@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { faultLines } from '../support/declared.ts'
+import { faultLines } from './support/declared.ts'
 import { runsOf, seed } from '../support/runs.ts'
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
 

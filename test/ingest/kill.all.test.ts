@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { describeWith, strace } from '../support/needs.ts'
 import { isExhaustive, seed } from '../support/runs.ts'
-import { program, table, versions, type Versions } from '../support/versions.ts'
+import { program, table, versions, type Versions } from './support/versions.ts'
 
 /** The built ingest, stopped at each of its system calls, and on a disk that is full. */
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { runsOf } from '../support/runs.ts'
-import { program, versions } from '../support/versions.ts'
+import { program, versions } from './support/versions.ts'
 
 /** The built ingest, killed at any moment. */
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
-import { bad, broken, misfit, refused, rows, unended, whatCame, type Came } from '../support/declared.ts'
+import { bad, broken, misfit, refused, rows, unended, whatCame, type Came } from './support/declared.ts'
 import { describeWith, realFiles } from '../support/needs.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { byMonths, essence, publishedBy } from '../support/partitions.ts'
+import { byMonths, essence, publishedBy } from './support/partitions.ts'
 import { workshop, type Workshop } from '../support/workshop.ts'
 
 /** Partitioned tables of several row groups and sections of codes: an ingest of what changed writes what an ingest of all does. */

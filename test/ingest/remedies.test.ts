@@ -1,8 +1,8 @@
 import { parse } from 'yaml'
 import iconv from 'iconv-lite'
-import { whatCame } from '../support/declared.ts'
+import { whatCame } from './support/declared.ts'
 import { testSampled } from '../support/runs.ts'
-import { entryOf, suggestion } from '../support/suggested.ts'
+import { entryOf, suggestion } from './support/suggested.ts'
 
 /** Each remedy that `add`, `suggest` or `ingest` prints, applied as printed, gives the right rows. */
 

@@ -1,5 +1,5 @@
-import { rows as cameAs } from '../support/declared.ts'
-import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+import { rows as cameAs } from './support/declared.ts'
+import { entryOf, ingested, linesOf } from './support/suggested.ts'
 import { sampled } from '../support/runs.ts'
 
 /** A CSV of row numbers and the values of a column. */

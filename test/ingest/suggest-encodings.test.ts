@@ -1,6 +1,6 @@
 import iconv from 'iconv-lite'
-import { whatCame } from '../support/declared.ts'
-import { entryOf, ingested } from '../support/suggested.ts'
+import { whatCame } from './support/declared.ts'
+import { entryOf, ingested } from './support/suggested.ts'
 
 /** Encodings of files, which the letters of their words show. */
 

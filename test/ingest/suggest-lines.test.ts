@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { outcomeLines } from '../../ingest/job/report.ts'
 import type { LineCounts } from '../../ingest/source/source-counts.ts'
 import { TableFailure } from '../../ingest/base/rejects.ts'
-import { declared, rows as came } from '../support/declared.ts'
+import { declared, rows as came } from './support/declared.ts'
 import { workshop } from '../support/workshop.ts'
 import { isQuick, runsOf, seed, testSampled } from '../support/runs.ts'
 import { noticeLines } from '../../ingest/suggest/notices.ts'
-import { entryOf, ingested, linesOf, suggestion } from '../support/suggested.ts'
+import { entryOf, ingested, linesOf, suggestion } from './support/suggested.ts'
 
 /** Every line of a file is published, or named as something else, or the file is refused with the line. */
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { isQuick, runsOf, seed, testSampled } from '../support/runs.ts'
-import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+import { entryOf, ingested, linesOf } from './support/suggested.ts'
 
 /** A column gets a type only if its values, written as the catalog declares, are the texts of the source. */
 

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
-import { isNoRow, value } from '../support/csv-texts.ts'
-import { rows as cameAs } from '../support/declared.ts'
+import { isNoRow, value } from './support/csv-texts.ts'
+import { rows as cameAs } from './support/declared.ts'
 import { runsOf, seed } from '../support/runs.ts'
-import { entryOf, ingested } from '../support/suggested.ts'
+import { entryOf, ingested } from './support/suggested.ts'
 
 /** A column of a file: how each value is written, and what it is then. */
 interface Made {

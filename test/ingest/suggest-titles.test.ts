@@ -1,4 +1,4 @@
-import { entryOf, linesOf } from '../support/suggested.ts'
+import { entryOf, linesOf } from './support/suggested.ts'
 
 /** Titles, units and measures that a suggestion takes from the header and the values of a file. */
 

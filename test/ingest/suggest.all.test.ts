@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite'
-import { entryOf } from '../support/suggested.ts'
+import { entryOf } from './support/suggested.ts'
 
 /** Files of several megabytes, of which suggestions first see a sample. */
 

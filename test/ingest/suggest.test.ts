@@ -2,10 +2,10 @@ import { counted } from '../../core/text.ts'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
-import { fileOf, value, type WrittenFile } from '../support/csv-texts.ts'
-import { rows as cameAs } from '../support/declared.ts'
+import { fileOf, value, type WrittenFile } from './support/csv-texts.ts'
+import { rows as cameAs } from './support/declared.ts'
 import { parse } from 'yaml'
-import { entryOf, ingested, linesOf, suggested, suggestion } from '../support/suggested.ts'
+import { entryOf, ingested, linesOf, suggested, suggestion } from './support/suggested.ts'
 import { runsOf, seed, testSampled } from '../support/runs.ts'
 
 const separators = [',', ';', '\t', '|']

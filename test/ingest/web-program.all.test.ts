@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import os from 'node:os'
 import path from 'node:path'
-import { file, slow, startWeb, status } from '../support/web.ts'
+import { file, slow, startWeb, status } from './support/web-server.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
 const csv = 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n'

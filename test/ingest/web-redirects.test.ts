@@ -1,5 +1,5 @@
 import dns from 'node:dns'
-import { type Act, cut, file, startWeb, status, webShop } from '../support/web.ts'
+import { type Act, cut, file, startWeb, status, webShop } from './support/web-server.ts'
 import { testAll, testSampled } from '../support/runs.ts'
 
 /** Sources on the web that redirect. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { type Act, cut, file, rest, startWeb, status, webShop } from '../support/web.ts'
+import { type Act, cut, file, rest, startWeb, status, webShop } from './support/web-server.ts'
 import { testAll, testSampled } from '../support/runs.ts'
 
 /** Digests and encodings of sources on the web. */

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { freePort } from '../support/ports.ts'
-import { cut, file, rest, slow, startWeb, status, type Act, webShop } from '../support/web.ts'
+import { cut, file, rest, slow, startWeb, status, type Act, webShop } from './support/web-server.ts'
 import { testSampled } from '../support/runs.ts'
 
 /** Interrupted downloads, and downloads that state a wrong length. */

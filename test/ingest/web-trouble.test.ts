@@ -1,4 +1,4 @@
-import { cut, file, rest, startWeb, status, webShop, type Act } from '../support/web.ts'
+import { cut, file, rest, startWeb, status, webShop, type Act } from './support/web-server.ts'
 import { testSampled } from '../support/runs.ts'
 
 const lines = (text: string): string => Array.from({ length: 300 }, (_, n) => `${text}${n},${n}\n`).join('')

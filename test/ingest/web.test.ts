@@ -4,7 +4,7 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { sourceEndings } from '../../ingest/source/packings.ts'
 import { publishedOf } from '../../core/warehouse/publish.ts'
-import { file, startWeb, status, webShop, zipOf, type Act } from '../support/web.ts'
+import { file, startWeb, status, webShop, zipOf, type Act } from './support/web-server.ts'
 import { testSampled } from '../support/runs.ts'
 
 /** Sources on the web: found, unchanged, fetched again. */

@@ -1,9 +1,9 @@
 import { fieldTypeNames } from '../../core/catalog/field-types.ts'
 import type { FieldProfile } from '../../ingest/convert/profile/profile.ts'
-import { declared, whatCame, type Came } from '../support/declared.ts'
+import { declared, whatCame, type Came } from './support/declared.ts'
 import { isQuick, testAll } from '../support/runs.ts'
 import { rawGet, serve } from '../support/service.ts'
-import { entryOf, ingested, linesOf } from '../support/suggested.ts'
+import { entryOf, ingested, linesOf } from './support/suggested.ts'
 import { workshop } from '../support/workshop.ts'
 
 /** Tables of many columns, and cells of many bytes. */

@@ -1,4 +1,4 @@
-import { bad, broken, misfit, refused, rows, whatCame, type Came } from '../../support/declared.ts'
+import { bad, broken, misfit, refused, rows, whatCame, type Came } from '../support/declared.ts'
 import { testSampled } from '../../support/runs.ts'
 
 /** Traps in encodings: a source either loads to the rows that stand here, or is refused with these words. */

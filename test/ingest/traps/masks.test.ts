@@ -10,7 +10,7 @@ import {
   rows,
   whatCame,
   type Declaration,
-} from '../../support/declared.ts'
+} from '../support/declared.ts'
 import { fieldOf, workshop } from '../../support/workshop.ts'
 import { testSampled } from '../../support/runs.ts'
 

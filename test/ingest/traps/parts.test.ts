@@ -1,4 +1,4 @@
-import { bad, rows, whatCame } from '../../support/declared.ts'
+import { bad, rows, whatCame } from '../support/declared.ts'
 import { testSampled } from '../../support/runs.ts'
 
 /** Values that are made of parts: JSON, lists of texts, and places. */

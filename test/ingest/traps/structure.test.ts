@@ -8,7 +8,7 @@ import {
   whatCame,
   type Came,
   type Declaration,
-} from '../../support/declared.ts'
+} from '../support/declared.ts'
 import { testSampled } from '../../support/runs.ts'
 
 /** Traps in the structure of a file: a source either loads to the rows that stand here, or is refused with these words. */

@@ -1,4 +1,4 @@
-import { refused, whatCame } from '../../support/declared.ts'
+import { refused, whatCame } from '../support/declared.ts'
 import { sampled } from '../../support/runs.ts'
 
 /** Traps in values: a source either loads to the rows that stand here, or is refused with these words. */

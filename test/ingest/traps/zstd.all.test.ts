@@ -1,5 +1,5 @@
 import zlib from 'node:zlib'
-import { refused, rows, whatCame, type Came } from '../../support/declared.ts'
+import { refused, rows, whatCame, type Came } from '../support/declared.ts'
 import { describeWith } from '../../support/needs.ts'
 
 /** Node has zstd since 22.15; before, files of it are refused. */

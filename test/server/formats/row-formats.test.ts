@@ -2,7 +2,7 @@ import { tableFromIPC } from 'apache-arrow'
 import { parse } from 'csv-parse/sync'
 import { rowFormats } from '../../../server/formats/registry.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
-import { sheetsOf } from '../../support/workbook.ts'
+import { sheetsOf } from './workbook.ts'
 import { tinyCatalog, workshop } from '../../support/workshop.ts'
 
 /** Contract of every row format: a new one is tested here after adding a reader for it. */

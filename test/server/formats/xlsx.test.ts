@@ -1,5 +1,5 @@
 import { rawGet, serve } from '../../support/service.ts'
-import { partsOf, sheetsOf } from '../../support/workbook.ts'
+import { partsOf, sheetsOf } from './workbook.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
 
 /** Excel workbooks: types of cells, headings, the sheet about the rows, and the most rows. */

@@ -4,7 +4,7 @@ import type { LimitClass } from '../../../core/catalog/names.ts'
 import { answerQuestions, CountsChannel } from '../../../server/limits/channel.ts'
 import { MemoryCounts, ExceedsQuota, Limiter, LimitReached } from '../../../server/limits/limiter.ts'
 import { policyOf, type Policy } from '../../../server/limits/policies.ts'
-import { countedPolicy, countsAsDescribed } from '../../support/counts.ts'
+import { countedPolicy, countsAsDescribed } from './counts.ts'
 
 const minute = policyOf('rows', 3, { per: '1m', windowMs: 60_000 })
 const hour = policyOf('rows', 5, { per: '1h', windowMs: 3_600_000 })

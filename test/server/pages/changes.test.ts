@@ -1,4 +1,4 @@
-import { linksIn, textIn } from '../../support/markup.ts'
+import { linksIn, textIn } from './markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, importDate, workshop } from '../../support/workshop.ts'
 

@@ -1,5 +1,5 @@
 import { rawGet, serve, type Service } from '../../support/service.ts'
-import { formsIn, unescaped } from '../../support/markup.ts'
+import { formsIn, unescaped } from './markup.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
 /** Charts of a second term: stacked columns, compared lines, and a small line for each state. */

@@ -1,5 +1,5 @@
 import { parseCatalog } from '../../../core/catalog/load.ts'
-import { rowCountOn, textIn } from '../../support/markup.ts'
+import { rowCountOn, textIn } from './markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
 

@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseCatalog } from '../../../core/catalog/load.ts'
 import { serve, rawGet, type Service } from '../../support/service.ts'
-import { textIn } from '../../support/markup.ts'
+import { textIn } from './markup.ts'
 import { workshop, type Workshop } from '../../support/workshop.ts'
 
 /** The home page and dataset pages: topics, figures, periods and small charts. */

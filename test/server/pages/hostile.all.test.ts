@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { parseCatalog } from '../../../core/catalog/load.ts'
-import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../../support/browser.ts'
+import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../../components/browser.ts'
 import { workshop } from '../../support/workshop.ts'
 
 /** Texts by strangers, in the data and in the catalog: a browser shows them, and does nothing that they say. */

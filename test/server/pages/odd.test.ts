@@ -1,4 +1,4 @@
-import { formsIn, rowCountOn, textIn, unescaped } from '../../support/markup.ts'
+import { formsIn, rowCountOn, textIn, unescaped } from './markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 

@@ -1,4 +1,4 @@
-import { rowCountOn } from '../../support/markup.ts'
+import { rowCountOn } from './markup.ts'
 import { languages } from '../../../core/catalog/names.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'

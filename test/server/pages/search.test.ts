@@ -1,5 +1,5 @@
 import { languages } from '../../../core/catalog/names.ts'
-import { linksIn, rowCountOn, textIn } from '../../support/markup.ts'
+import { linksIn, rowCountOn, textIn } from './markup.ts'
 import { publishSamples } from '../../support/samples.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'

@@ -1,4 +1,4 @@
-import { textIn } from '../../support/markup.ts'
+import { textIn } from './markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 

@@ -1,6 +1,6 @@
 import request from 'supertest'
-import { fold, type Random } from '../../support/evaluator.ts'
-import { randomFrom } from '../../support/random-queries.ts'
+import { fold, type Random } from '../../evaluator/rows.ts'
+import { randomFrom } from '../../evaluator/random-queries.ts'
 import { runsOf, seed } from '../../support/runs.ts'
 import { getPage, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import request from 'supertest'
 import { loadCatalog } from '../../../core/catalog/load.ts'
-import { contractCases, contractFolder } from '../../support/contract-cases.ts'
+import { contractCases, contractFolder } from '../../contract/contract-cases.ts'
 import { serve, type Service } from '../../support/service.ts'
 import { workshop } from '../../support/workshop.ts'
 

@@ -5,7 +5,7 @@ import { QueryTimeout } from '../../../core/duckdb/errors.ts'
 import { layout } from '../../../core/warehouse/layout.ts'
 import { manifestText } from '../../../core/warehouse/manifest.ts'
 import { TooLarge } from '../../../server/table/engine/errors.ts'
-import { poolOf } from '../../support/spies.ts'
+import { recordStatements } from './recorded-statements.ts'
 import { getPage, rawGet, serve as serveAll, walk, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
 import { sampled, testAll } from '../../support/runs.ts'
@@ -112,21 +112,21 @@ const keyOf = (n: number): string => String((n * 7919) % 5003).padStart(6, '0')
 
 describe('only possible parts are read', () => {
   test('by conditions on the first field of the order', async () => {
-    const { app, seen } = await poolOf(shop)
+    const { app, statements } = await recordStatements(shop)
     expect((await getPage(app, `${address}?n__range=600,700&state=SP`)).count).toBe(
       rows.filter(({ n, state }) => n >= 600 && n <= 700 && state === 'SP').length,
     )
-    const scans = seen().filter((sql) => sql.includes('bitstring_agg'))
+    const scans = statements().filter((sql) => sql.includes('bitstring_agg'))
     expect(scans.map((sql) => sql.match(/part-\d+/g))).toEqual([['part-00001']])
     expect((await getPage(app, `${address}?n__gt=99999`)).count).toBe(0)
-    expect(seen().filter((sql) => sql.includes('bitstring_agg'))).toHaveLength(1)
+    expect(statements().filter((sql) => sql.includes('bitstring_agg'))).toHaveLength(1)
   })
 
   test('a value of a field with many values is looked up, and no part is scanned', async () => {
-    const { app, seen } = await poolOf(shop)
+    const { app, statements } = await recordStatements(shop)
     const codePage = await getPage(app, `${address}?code=c42`)
     expect(numbers(codePage.results)).toEqual(rows.filter(({ code }) => code === 'c42').map(({ n }) => n))
-    expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
+    expect(statements().filter((sql) => /part-\d+/.test(sql))).toEqual([])
     // Other conditions are checked only in those rows.
     const narrow = await getPage(app, `${address}?code__in=c42,c43&state=SP&search=sao`)
     expect(numbers(narrow.results)).toEqual(
@@ -145,11 +145,11 @@ describe('only possible parts are read', () => {
     ['code__lt=c0', () => false],
     ['code__isnull=false&n__lt=30', ({ n }) => n < 30],
   ])('nearest values among many are looked up: %s', async (ask, isRight) => {
-    const { app, seen } = await poolOf(shop)
+    const { app, statements } = await recordStatements(shop)
     const answer = await getPage(app, `${address}?${ask}&page_size=1000`)
     expect(numbers(answer.results)).toEqual(rows.filter(isRight).map(({ n }) => n))
     const isAlone = !ask.includes('&')
-    expect(seen().filter((sql) => /part-\d+/.test(sql) && isAlone)).toEqual([])
+    expect(statements().filter((sql) => /part-\d+/.test(sql) && isAlone)).toEqual([])
   })
 
   describe('texts of digits are sorted as texts', () => {
@@ -188,21 +188,21 @@ describe('only possible parts are read', () => {
       ['key__isnull=true', (key) => key === null],
       ['key__isnull=false', (key) => key !== null],
     ])('%s', async (ask, isRight) => {
-      const { app, seen } = await poolOf(keys)
+      const { app, statements } = await recordStatements(keys)
       const answer = await getPage(app, `${address}?${ask}&page_size=1000`)
       const due = records.filter(({ key }) => isRight(key)).map(({ n }) => n)
       expect([answer.count, numbers(answer.results)]).toEqual([due.length, due.slice(0, 1000)])
-      expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
+      expect(statements().filter((sql) => /part-\d+/.test(sql))).toEqual([])
     })
 
     test('any page in the order of the field is a slice', async () => {
-      const { app, seen } = await poolOf(keys)
+      const { app, statements } = await recordStatements(keys)
       const due = records.toSorted((a, b) =>
         (a.key ?? 'x') < (b.key ?? 'x') ? -1 : (a.key ?? 'x') > (b.key ?? 'x') ? 1 : a.n - b.n,
       )
       const answer = await getPage(app, `${address}?ordering=key&page_size=100&page=3`)
       expect(numbers(answer.results)).toEqual(due.slice(200, 300).map(({ n }) => n))
-      expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
+      expect(statements().filter((sql) => /part-\d+/.test(sql))).toEqual([])
     })
   })
 
@@ -213,20 +213,20 @@ describe('only possible parts are read', () => {
     const { manifest } = outcome
     const older = manifestText({ ...manifest, tools: { ...manifest.tools, duckdb: 'v1.4.0' } })
     await writeFile(path.join(ownShop.warehouse, layout.pointer({ dataset: 'd', name: 't' })), older)
-    const { app, seen } = await poolOf(ownShop)
+    const { app, statements } = await recordStatements(ownShop)
     const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
     expect(numbers((await getPage(app, `${address}?search=SAO%204&page_size=1000`)).results)).toEqual(
       due.map(({ n }) => n),
     )
-    expect(seen().filter((sql) => sql.includes('words-'))).toEqual([])
+    expect(statements().filter((sql) => sql.includes('words-'))).toEqual([])
   })
 
   test('words are looked up in their folded texts', async () => {
-    const { app, seen } = await poolOf(shop)
+    const { app, statements } = await recordStatements(shop)
     const answer = await getPage(app, `${address}?search=SAO%204&page_size=1000`)
     const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
     expect(numbers(answer.results)).toEqual(due.map(({ n }) => n))
-    expect(seen().filter((sql) => /part-\d+/.test(sql))).toEqual([])
+    expect(statements().filter((sql) => /part-\d+/.test(sql))).toEqual([])
     const byState = await getPage(app, `${address}?search=sao&ordering=-state,n&page_size=5`)
     expect(byState.results.map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => 'SP'))
   })

@@ -2,9 +2,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { endWithTests } from './ending.ts'
-import { freePort } from './ports.ts'
-import { until } from './until.ts'
-import { temporaryFolder } from './workshop.ts'
+import { freePort } from '../support/ports.ts'
+import { until } from '../support/until.ts'
+import { temporaryFolder } from '../support/workshop.ts'
 
 /** ACERVO_S3 names versitygw, a server of S3 over a folder. */
 const program = process.env['ACERVO_S3'] ?? 'versitygw'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import type { Counts } from '../../server/limits/limiter.ts'
-import { policyOf } from '../../server/limits/policies.ts'
-import { seed } from './runs.ts'
+import type { Counts } from '../../../server/limits/limiter.ts'
+import { policyOf } from '../../../server/limits/policies.ts'
+import { seed } from '../../support/runs.ts'
 
 export const countedPolicy = policyOf('share', 100, { per: '1h', windowMs: 3_600_000 })
 

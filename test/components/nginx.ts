@@ -4,9 +4,9 @@ import { access, readFile, writeFile } from 'node:fs/promises'
 import type http from 'node:http'
 import https from 'node:https'
 import path from 'node:path'
-import { programPath } from './installed.ts'
-import { freePort } from './ports.ts'
-import { until } from './until.ts'
+import { programPath } from '../support/installed.ts'
+import { freePort } from '../support/ports.ts'
+import { until } from '../support/until.ts'
 
 /** The configuration that operators are given, in a real nginx. */
 

@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import net from 'node:net'
 import { endWithTests } from './ending.ts'
-import { programPath } from './installed.ts'
-import { until } from './until.ts'
+import { programPath } from '../support/installed.ts'
+import { until } from '../support/until.ts'
 
 const redis = programPath('redis-server')
 export const hasRedis = redis !== null

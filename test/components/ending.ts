@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { endWithFile } from './each-file.ts'
+import { endWithFile } from '../support/each-file.ts'
 
 /** Ends a program with the test file, stopped or not. */
 export function endWithTests(child: ChildProcess): void {

@@ -1,8 +1,8 @@
-import type { Catalog } from '../../core/catalog/catalog.ts'
-import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
-import type { IngestOptions } from '../../ingest/run/options.ts'
-import type { IngestReport } from '../../ingest/job/report.ts'
-import { catalogAround, fieldOf, importDate, type Workshop } from './workshop.ts'
+import type { Catalog } from '../../../core/catalog/catalog.ts'
+import { filesOf, type Manifest } from '../../../core/warehouse/manifest.ts'
+import type { IngestOptions } from '../../../ingest/run/options.ts'
+import type { IngestReport } from '../../../ingest/job/report.ts'
+import { catalogAround, fieldOf, importDate, type Workshop } from '../../support/workshop.ts'
 
 let seconds = 0
 /** Small parts, and a later second for each ingest. */

@@ -17,8 +17,8 @@ import {
   type Cell,
   type Random,
   type Row,
-} from './evaluator.ts'
-import type { Service } from './service.ts'
+} from './rows.ts'
+import type { Service } from '../support/service.ts'
 
 /** Aggregates computed from rows in memory with exact arithmetic, without Acervo or DuckDB. */
 

@@ -1,7 +1,7 @@
 import request from 'supertest'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
-import { evaluate, randomQuery, shown, type Random, type RandomQuery, type Row } from './evaluator.ts'
-import type { Page, Service } from './service.ts'
+import { evaluate, randomQuery, shown, type Random, type RandomQuery, type Row } from './rows.ts'
+import type { Page, Service } from '../support/service.ts'
 
 /** Mulberry32: the same queries for the same seed. */
 export function randomFrom(start: number): Random {

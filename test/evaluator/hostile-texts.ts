@@ -1,5 +1,5 @@
-import { fieldOf } from './workshop.ts'
-import type { Random } from './evaluator.ts'
+import { fieldOf } from '../support/workshop.ts'
+import type { Random } from './rows.ts'
 
 /** Rows of every type with what has broken readers before: marks of byte order, noncharacters, long texts, many nulls. */
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import type { Workshop } from './workshop.ts'
-import { freePort } from './ports.ts'
-import { serve, type Service, type ServiceOptions } from './service.ts'
-import { describeWith } from './needs.ts'
+import type { Workshop } from '../support/workshop.ts'
+import { freePort } from '../support/ports.ts'
+import { serve, type Service, type ServiceOptions } from '../support/service.ts'
+import { describeWith } from '../support/needs.ts'
 
 /**
  * A real browser, headless. ACERVO_BROWSER names the program of a Chromium; without it what needs one is skipped.

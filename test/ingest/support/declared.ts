@@ -1,8 +1,8 @@
-import type { Catalog } from '../../core/catalog/catalog.ts'
-import type { IngestOptions } from '../../ingest/run/options.ts'
-import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
-import { getPage, serve } from './service.ts'
-import { catalogAround, fieldOf, workshop } from './workshop.ts'
+import type { Catalog } from '../../../core/catalog/catalog.ts'
+import type { IngestOptions } from '../../../ingest/run/options.ts'
+import { outcomeLines, type Outcome } from '../../../ingest/job/report.ts'
+import { getPage, serve } from '../../support/service.ts'
+import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
 /** Declaration of a table whose source is under test. */
 export interface Declaration {

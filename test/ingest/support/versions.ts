@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { Database } from '../../core/duckdb/database.ts'
-import { layout } from '../../core/warehouse/layout.ts'
-import { publishedOf } from '../../core/warehouse/publish.ts'
-import { openStore } from '../../core/warehouse/stores/open.ts'
-import { filesInFolder, verifyFiles } from '../../core/warehouse/verify-files.ts'
-import { temporaryFolder } from './workshop.ts'
+import { Database } from '../../../core/duckdb/database.ts'
+import { layout } from '../../../core/warehouse/layout.ts'
+import { publishedOf } from '../../../core/warehouse/publish.ts'
+import { openStore } from '../../../core/warehouse/stores/open.ts'
+import { filesInFolder, verifyFiles } from '../../../core/warehouse/verify-files.ts'
+import { temporaryFolder } from '../../support/workshop.ts'
 
 /** The built ingest of one table, every row of which says which version of the source it is of. */
 

@@ -6,7 +6,7 @@ import type { Grouping, Groups } from '../../server/table/groups/groups.ts'
 import type { Search, Selection, Selections } from '../../server/table/selection/selections.ts'
 import type { Snapshot } from '../../server/snapshots/snapshot.ts'
 import { canonicalCell, evaluateGroups } from './aggregates.ts'
-import { cellOf, evaluate, readRows, type Asked, type Row } from './evaluator.ts'
+import { cellOf, evaluate, readRows, type Asked, type Row } from './rows.ts'
 
 /** Another engine than DuckDB: it reads the published CSV into memory, and goes through all rows for each query. */
 export class LinearSelections implements Selections {

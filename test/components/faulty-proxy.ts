@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { endWithFile } from './each-file.ts'
+import { endWithFile } from '../support/each-file.ts'
 
 /** Fault of a request in transfer. */
 export interface Fate {

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'yaml'
-import type { Table } from '../../core/catalog/catalog.ts'
-import { silentProgress } from '../../ingest/base/progress.ts'
-import { misfitFields, suggest, suggestionText, type Suggestion } from '../../ingest/suggest/suggest.ts'
+import type { Table } from '../../../core/catalog/catalog.ts'
+import { silentProgress } from '../../../ingest/base/progress.ts'
+import { misfitFields, suggest, suggestionText, type Suggestion } from '../../../ingest/suggest/suggest.ts'
 import { whatCame } from './declared.ts'
-import { placed, temporaryFolder } from './workshop.ts'
+import { placed, temporaryFolder } from '../../support/workshop.ts'
 
 /** The lines that are printed of a file. */
 export async function suggested(name: string, content: string | Buffer): Promise<string[]> {

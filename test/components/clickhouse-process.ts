@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { until } from './until.ts'
+import { until } from '../support/until.ts'
 
 /** ACERVO_CLICKHOUSE names the folder of chdb for Node: ClickHouse in a process, before which a small server speaks its HTTP. */
 const chdb = process.env['ACERVO_CLICKHOUSE'] ?? ''
@@ -15,7 +15,7 @@ export async function spawnClickHouse(
 ): Promise<{ readonly address: string; readonly child: ChildProcess }> {
   const child = spawn(
     process.execPath,
-    ['dist/test/support/clickhouse-http.js', chdb, String(port), folder],
+    ['dist/test/components/clickhouse-http.js', chdb, String(port), folder],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
     },
