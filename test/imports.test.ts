@@ -10,7 +10,7 @@ const floors: readonly (readonly string[])[] = [
   ['core/clickhouse'],
   ['ingest/base'],
   ['ingest/init', 'ingest/source'],
-  ['ingest/dialect', 'ingest/sample', 'ingest/convert/work.ts'],
+  ['ingest/dialect', 'ingest/sample', 'ingest/convert/conversion.ts'],
   ['ingest/convert/parquet.ts', 'ingest/convert/proof.ts'],
   ['ingest/convert/cast', 'ingest/convert/expectations.ts', 'ingest/convert/profile'],
   ['ingest/convert/parts'],

@@ -78,6 +78,7 @@ function inReferenceOrder(tables: readonly Table[]): Table[] {
   return [...ordered]
 }
 
+/** Decides about a table as an ingest would, without publishing, and describes the outcome. */
 async function checkTable(
   table: Table,
   options: CheckOptions & { readonly scratch: string; readonly unpublished: Map<string, readonly string[]> },
@@ -89,7 +90,7 @@ async function checkTable(
     warnings.push('an ingest of this table needs CLICKHOUSE_URL, which is not set here')
   let findings: Partial<Findings> = {}
   let before: Manifest | null = null
-  const outcome = async (): Promise<Outcome> => {
+  const decideOutcome = async (): Promise<Outcome> => {
     let isDamaged = false
     before = await publishedOf(store, table).catch((error: unknown) => {
       if (error instanceof NewerManifest) throw error
@@ -101,12 +102,13 @@ async function checkTable(
     const published = { manifest: before, isDamaged, damaged: [], previous: null }
     const learn: Learn = (additions) => {
       findings = { ...findings, ...additions }
+      // Tables that refer to this one are checked against these rows.
       if (additions.parts !== undefined) unpublished.set(tableId(table), additions.parts)
     }
     return decide(table, published, { ...options, publish: false, tableProgress: progress, learn })
   }
   try {
-    return checkedTable(await outcome(), before, findings, warnings, options)
+    return checkedTable(await decideOutcome(), before, findings, warnings, options)
   } catch (error) {
     const failure = asFailure(error, options.memoryBytes)
     return checkedTable({ status: 'failed', table, failure, report: '' }, before, findings, warnings, options)

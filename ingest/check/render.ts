@@ -17,7 +17,6 @@ const valueMax = 80
 
 const number = (count: number): string => count.toLocaleString('en')
 
-/** Returns the lines about a table for a terminal. */
 export function tableLines(checked: CheckedTable): string[] {
   const { table, result, sources, problem, warnings, fields } = checked
   const changes = fields.map((change) => `  field ${changeOf(change, (name) => `"${name}"`)}`)

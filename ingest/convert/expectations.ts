@@ -5,7 +5,7 @@ import type { Connection } from '../../core/duckdb/connection.ts'
 import { messageOf } from '../../core/errors.ts'
 import { quotedName, quotedText } from '../../core/sql.ts'
 import { TableFailure, detailedRejectsMax } from '../base/rejects.ts'
-import { type Staged, type Work, numberOf, sortedSql, stagedSql } from './work.ts'
+import { type Staged, type Conversion, numberOf, sortedSql, stagedSql } from './conversion.ts'
 
 interface BrokenRow {
   readonly record: number
@@ -33,25 +33,25 @@ interface BrokenRule {
 }
 
 /** Reads all rows, including those of reused partitions. */
-export async function brokenRules(work: Work, files: ReferencedFiles): Promise<BrokenRule[]> {
-  const rules = rulesOf(work, files)
-  const from = sortedSql(work)
+export async function brokenRules(conversion: Conversion, files: ReferencedFiles): Promise<BrokenRule[]> {
+  const rules = rulesOf(conversion, files)
+  const from = sortedSql(conversion)
   const ofRows = rules.filter(({ brokenSql }) => brokenSql !== null)
   const conditions = ofRows.map(({ brokenSql }) => `count_if(${brokenSql ?? ''})`)
   // One statement reads the rows once for all rules that a row breaks by itself.
   const [counts = []] =
-    conditions.length === 0 ? [] : await work.db.rows(`select ${conditions.join(', ')} from ${from}`)
+    conditions.length === 0 ? [] : await conversion.db.rows(`select ${conditions.join(', ')} from ${from}`)
   const countOfRule = new Map(ofRows.map((rule, index) => [rule, numberOf(counts[index])]))
   const broken: BrokenRule[] = []
   for (const rule of rules) {
-    const count = countOfRule.get(rule) ?? (await countRepeats(work, rule, from))
+    const count = countOfRule.get(rule) ?? (await countRepeats(conversion, rule, from))
     if (count > 0) broken.push({ rule, count })
   }
   return broken
 }
 
-async function countRepeats(work: Work, rule: Rule, from: string): Promise<number> {
-  const [[count] = []] = await work.db.rows(
+async function countRepeats(conversion: Conversion, rule: Rule, from: string): Promise<number> {
+  const [[count] = []] = await conversion.db.rows(
     `select coalesce(sum(repeats - 1), 0) from (${repeatsSql(rule, 'count(*) as repeats', from)})`,
   )
   return numberOf(count)
@@ -74,7 +74,7 @@ export async function requirePatterns(db: Connection, { expectations }: Table): 
 }
 
 export async function brokenRows(
-  work: Work,
+  conversion: Conversion,
   { files: staged }: Staged,
   rules: readonly BrokenRule[],
 ): Promise<BrokenRow[]> {
@@ -82,7 +82,7 @@ export async function brokenRows(
   const rows = `(select *, before + file_row_number as record from ${stagedSql(staged)} where is_good)`
   for (const { rule } of rules) {
     const { names, columns, brokenSql, reason } = rule
-    const text = textSql(work, rule)
+    const text = textSql(conversion, rule)
     const keys = columns.map((column) => `rows.${column} = repeated.${column}`).join(' and ')
     const firsts = `${columns.join(', ')}, min(record) as first`
     const sql =
@@ -90,7 +90,7 @@ export async function brokenRows(
         ? `select record, ${text}, first from ${rows} as rows
            join (${repeatsSql(rule, firsts, rows)}) as repeated on ${keys} where record <> first`
         : `select record, ${text}, null from ${rows} as rows where ${brokenSql}`
-    for (const [record, value, first] of await work.db.rows(
+    for (const [record, value, first] of await conversion.db.rows(
       `${sql} order by record limit ${detailedRejectsMax}`,
     ))
       broken.push({
@@ -109,7 +109,7 @@ function repeatsSql({ columns }: Rule, selected: string, from: string): string {
   return `select ${selected} from ${from} where ${present} group by ${columns.join(', ')} having count(*) > 1`
 }
 
-function textSql({ fields }: Work, { names, columns }: Rule): string {
+function textSql({ fields }: Conversion, { names, columns }: Rule): string {
   const texts = columns.map((column, place) => {
     const field = fields.find((matched) => matched.field.name === names[place])?.field
     return `(${field === undefined ? column : typeRow(field.type).rendered(`rows.${column}`)})::varchar`
@@ -117,17 +117,19 @@ function textSql({ fields }: Work, { names, columns }: Rule): string {
   return texts.join(` || ', ' || `)
 }
 
-function rulesOf(work: Work, files: ReferencedFiles): Rule[] {
-  const columnOf = (name: string): string => `f${work.fields.findIndex(({ field }) => field.name === name)}`
-  return work.table.expectations.map((expectation): Rule => {
+function rulesOf(conversion: Conversion, files: ReferencedFiles): Rule[] {
+  const columnOf = (name: string): string =>
+    `f${conversion.fields.findIndex(({ field }) => field.name === name)}`
+  return conversion.table.expectations.map((expectation): Rule => {
     const names = expectation.kind === 'unique' ? expectation.fields : [expectation.field]
     const columns = names.map(columnOf)
-    return { names, columns, ...conditionOf(work, expectation, columns[0] ?? '', files) }
+    return { names, columns, ...conditionOf(conversion, expectation, columns[0] ?? '', files) }
   })
 }
 
+/** SQL condition of rows that break an expectation, with the reason for people. */
 function conditionOf(
-  work: Work,
+  conversion: Conversion,
   expectation: Expectation,
   column: string,
   files: ReferencedFiles,
@@ -142,7 +144,7 @@ function conditionOf(
       return { brokenSql: null, reason: 'is not unique' }
     case 'between': {
       const { min, max } = expectation
-      const type = typeIn(work, expectation.field)
+      const type = typeIn(conversion, expectation.field)
       const ends = [
         ...(min === null ? [] : [`${column} < ${quotedText(min)}::${type}`]),
         ...(max === null ? [] : [`${column} > ${quotedText(max)}::${type}`]),
@@ -161,10 +163,10 @@ function conditionOf(
     case 'references': {
       const { target } = expectation
       const paths = files(target)
-      const index = work.fields.findIndex(({ field }) => field.name === target.field)
+      const index = conversion.fields.findIndex(({ field }) => field.name === target.field)
       const values =
         paths === null
-          ? `select f${index} as value from ${sortedSql(work)}`
+          ? `select f${index} as value from ${sortedSql(conversion)}`
           : `select ${quotedName(target.field)} as value from read_parquet([${paths.map(quotedText).join(', ')}])`
       // A table without rows has no files.
       const isMissing =
@@ -179,7 +181,7 @@ function conditionOf(
   }
 }
 
-function typeIn({ fields }: Work, name: string): string {
+function typeIn({ fields }: Conversion, name: string): string {
   const field = fields.find((matched) => matched.field.name === name)?.field
   if (field === undefined) throw new RangeError(`there is no field ${name}`)
   return typeRow(field.type).stored(field)

@@ -1,28 +1,27 @@
 import { quotedText } from '../../core/sql.ts'
-import type { Work } from './work.ts'
+import type { Conversion } from './conversion.ts'
 
-/** Fewer, larger groups are cheaper for temporary files. */
 export const scratchGroupRows = 131_072
 
 /** SQL: `copy` options of a published Parquet file, with titles and units as metadata. */
-export function partFormat(work: Work, groupRows: number): string {
-  return `(${optionsOf(work, 'zstd', groupRows)}, kv_metadata {title: ${quotedText(work.table.title ?? work.table.name)}, fields: ${quotedText(titlesJson(work))}})`
+export function partFormat(conversion: Conversion, groupRows: number): string {
+  return `(${optionsOf(conversion, 'zstd', groupRows)}, kv_metadata {title: ${quotedText(conversion.table.title ?? conversion.table.name)}, fields: ${quotedText(titlesJson(conversion))}})`
 }
 
-export function scratchFormat(work: Work): string {
-  const rows = Math.floor(groupValuesMax / work.fields.length / vectorRows) * vectorRows
-  return `(${optionsOf(work, 'lz4_raw', Math.min(scratchGroupRows, Math.max(vectorRows, rows)))})`
+export function scratchFormat(conversion: Conversion): string {
+  const rows = Math.floor(groupValuesMax / conversion.fields.length / vectorRows) * vectorRows
+  return `(${optionsOf(conversion, 'lz4_raw', Math.min(scratchGroupRows, Math.max(vectorRows, rows)))})`
 }
 
-function optionsOf(work: Work, codec: 'lz4_raw' | 'zstd', groupRows: number): string {
-  const page = Math.floor(Math.min(dictionaryBytes, dictionariesBytesMax / work.fields.length))
+function optionsOf(conversion: Conversion, codec: 'lz4_raw' | 'zstd', groupRows: number): string {
+  const page = Math.floor(Math.min(dictionaryBytes, dictionariesBytesMax / conversion.fields.length))
   return `format parquet, codec ${codec}, row_group_size ${groupRows}, string_dictionary_page_size_limit ${page}`
 }
 
 /** Every query of a file reads its metadata. */
 const titledFieldsMax = 500
 
-function titlesJson({ fields }: Work): string {
+function titlesJson({ fields }: Conversion): string {
   const titled = fields.slice(0, titledFieldsMax).flatMap(({ field: { name, title, unit } }) => {
     const texts = { ...(title !== null && { title }), ...(unit !== null && { unit }) }
     return Object.keys(texts).length === 0 ? [] : [[name, texts] as const]

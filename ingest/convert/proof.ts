@@ -3,14 +3,14 @@ import type { OrderKey } from '../../core/catalog/order-key.ts'
 import { quotedText } from '../../core/sql.ts'
 import { shorten } from '../../core/text.ts'
 import { TableFailure } from '../base/rejects.ts'
-import { type Work, numberOf } from './work.ts'
+import { type Conversion, numberOf } from './conversion.ts'
 
 export function readSql(folder: string, file: string): string {
   return `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
 }
 
 /** Number of rows and sum of the hashes of columns, as one text. */
-export async function sumOf({ db }: Work, from: string, values: string): Promise<string> {
+export async function sumOf({ db }: Conversion, from: string, values: string): Promise<string> {
   const [row = []] = await db.rows(`select count(*), sum(hash(${values}))::varchar from ${from}`)
   return row.join(' ')
 }
@@ -29,7 +29,7 @@ export function requireSame(subject: string, source: unknown, read: unknown): vo
  * @param from SQL of rows with a file_row_number
  */
 export async function countMisplaced(
-  { db }: Work,
+  { db }: Conversion,
   from: string,
   terms: readonly { readonly column: string; readonly direction: OrderKey['direction'] }[],
 ): Promise<number> {

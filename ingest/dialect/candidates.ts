@@ -46,6 +46,7 @@ export function bestWay(text: Buffer, isComplete: boolean): Candidate {
   return readable.refusal === null ? withHeader(text, skipTitle(text, isComplete, best)) : readable
 }
 
+/** Every delimiter, quote and number of skipped lines by which the sample reads consistently. */
 function candidatesIn(
   text: Buffer,
   isComplete: boolean,

@@ -29,6 +29,7 @@ export class EncodingWitness {
   #start = Buffer.alloc(0)
   #waiting = Buffer.alloc(0)
 
+  /** Counts facts about the next bytes of the text. */
   inspect(chunk: Buffer): void {
     if (this.#start.length < 4) this.#start = Buffer.concat([this.#start, chunk.subarray(0, 4)])
     this.#isAscii &&= isAscii(chunk)

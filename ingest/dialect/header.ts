@@ -90,6 +90,10 @@ function isUnit(cell: string): boolean {
   return /^[[(][^[\]()",]*[\])]$/u.test(cell) && /[\p{L}%°‰]/u.test(cell)
 }
 
+/**
+ * Role of a line below the header. `joined`: it continues the header, as `[cm],[kg]` or the years below a
+ * merged cell do. `labels`: it may be a second header, with a text above each numeric column. Null: a row.
+ */
 export function secondLineOf(
   first: readonly string[],
   second: readonly string[],
@@ -99,21 +103,23 @@ export function secondLineOf(
   const filled = second.flatMap((written, column) => {
     const cell = written.trim()
     const below = rows.map((row) => kindOf((row[column] ?? '').trim())).filter((kind) => kind !== 'empty')
-    const isAbove = below.filter((kind) => kind !== 'text').length > below.length / 2
+    const isAboveNumbers = below.filter((kind) => kind !== 'text').length > below.length / 2
     const isName = kindOf(cell) === 'text' || (yearPattern.test(cell) && !below.includes('year'))
-    return cell === '' ? [] : [{ cell, isAbove, isName, isUnnamed: (first[column] ?? '').trim() === '' }]
+    return cell === ''
+      ? []
+      : [{ cell, isAboveNumbers, isName, isUnnamed: (first[column] ?? '').trim() === '' }]
   })
-  const above = filled.filter(({ isAbove }) => isAbove)
+  const aboveNumbers = filled.filter(({ isAboveNumbers }) => isAboveNumbers)
   if (filled.length === 0 || !filled.every(({ isName }) => isName)) return null
   // A single word in parentheses, such as (nd), may mean a missing value.
   if (filled.every(({ cell }) => isUnit(cell))) {
     const isSure = filled.length > 1 || filled[0]?.cell.startsWith('[') === true
-    return above.length === filled.length && isSure ? 'joined' : null
+    return aboveNumbers.length === filled.length && isSure ? 'joined' : null
   }
-  if (above.length < 2 || !above.every(({ cell }) => /[\p{L}\d]/u.test(cell))) return null
-  if (above.some(({ isUnnamed }) => isUnnamed)) return 'joined'
-  const isDistinct = new Set(above.map(({ cell }) => cell)).size === above.length
-  return isDistinct && above.every(({ cell }) => /\p{L}{3}/u.test(cell)) ? 'labels' : null
+  if (aboveNumbers.length < 2 || !aboveNumbers.every(({ cell }) => /[\p{L}\d]/u.test(cell))) return null
+  if (aboveNumbers.some(({ isUnnamed }) => isUnnamed)) return 'joined'
+  const isDistinct = new Set(aboveNumbers.map(({ cell }) => cell)).size === aboveNumbers.length
+  return isDistinct && aboveNumbers.every(({ cell }) => /\p{L}{3}/u.test(cell)) ? 'labels' : null
 }
 
 /** Removes units that were joined from a second line. */

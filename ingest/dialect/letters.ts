@@ -114,6 +114,7 @@ function fitOf(encoding: Encoding, words: readonly Buffer[]): number {
   return Math.max(...letters.map((alphabet) => shareOf(texts, alphabet, isOddBetween)))
 }
 
+/** Share of letters that fit, with nothing odd around them. */
 function shareOf(texts: readonly string[], letters: RegExp, isOddBetween: OddBetween): number {
   let [good, bad] = [0, 0]
   for (const text of texts) {

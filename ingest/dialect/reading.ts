@@ -179,6 +179,7 @@ interface WrittenValue {
   readonly isNeeded: boolean
 }
 
+/** Splits a record, and tells for each value whether quotes enclose it, and whether they must. */
 function writtenValues(record: Buffer, marks: Marks): WrittenValue[] {
   const { delimiter, quote } = marks
   const values: WrittenValue[] = []

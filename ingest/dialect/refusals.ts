@@ -95,6 +95,7 @@ function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
 
 const rareSeparators = ['^', '~', '\u0001', '¦', '¬', '§', '\u001f']
 
+/** @throws TableFailure if values are separated by something else than one common character */
 function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candidate): void {
   const lines = text
     .toString('utf8')

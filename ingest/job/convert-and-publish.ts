@@ -9,7 +9,7 @@ import { filesOf, storedFields, unitsOf, type Changes } from '../../core/warehou
 import { FileUnavailable } from '../../core/warehouse/stores/store.ts'
 import { publish } from '../../core/warehouse/publish.ts'
 import { makeParts } from '../convert/parts/parts.ts'
-import type { Work } from '../convert/work.ts'
+import type { Conversion } from '../convert/conversion.ts'
 import { writeServerFiles, type ServerFiles } from '../convert/indexes/indexes.ts'
 import { profile, type FieldProfile } from '../convert/profile/profile.ts'
 import { driftSince, emptySourceProblem } from './drift.ts'
@@ -34,10 +34,10 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
   return convertSource(job, steps, async (converted) => {
     const drift = await requireLikeness(job, converted)
-    const { work, folder, plan, profiles, reusedByName } = converted
+    const { conversion, folder, plan, profiles, reusedByName } = converted
     const reused = new Set(reusedByName.keys())
     const files = await steps.time('indexing', () =>
-      writeServerFiles(work, job.otherDb, folder, plan.parts, reused, profiles, job.codedDistinctMax),
+      writeServerFiles(conversion, job.otherDb, folder, plan.parts, reused, profiles, job.codedDistinctMax),
     )
     const packed = await steps.time('packing', () => pack(job, converted), 'own')
     const isCompared = job.previous !== null && !job.withoutChanges
@@ -49,12 +49,12 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
 /** Returns null if previous rows cannot be fetched, which must not keep new ones from being published. */
 async function changesOf(
   { store, previous, progress, table }: Job,
-  { work, folder, plan, rows, reusedByName }: Converted,
+  { conversion, folder, plan, rows, reusedByName }: Converted,
 ): Promise<Changes[] | null> {
   if (previous === null) return null
   const parts = plan.parts.map(({ file }) => file)
   try {
-    return await writeChanges(work, { store, previous, folder, parts, rows, reused: reusedByName })
+    return await writeChanges(conversion, { store, previous, folder, parts, rows, reused: reusedByName })
   } catch (error) {
     if (!(error instanceof FileUnavailable)) throw error
     progress.log(`${tableId(table)}: published without its changes: ${error.message}`)
@@ -92,14 +92,15 @@ async function convertSource<Result>(
       job.table.expectations.length === 0 ||
       (await steps.time('testing', () => requireExpectations(job, converted)))
     if (areMet) {
-      const { work, rows } = converted
-      const profiles = await steps.time('profiling', () => profile(work, rows))
+      const { conversion, rows } = converted
+      const profiles = await steps.time('profiling', () => profile(conversion, rows))
       return await use({ ...converted, profiles })
     }
   } finally {
     release()
   }
-  // Rows of reused partitions have no line numbers, so all files are read.
+  // Expectations are broken, and reused rows have no line numbers to report: convert all files.
+  // Without reuse, `requireExpectations` throws instead.
   const scratch = path.join(job.scratch, 'complete')
   await mkdir(scratch)
   return convertSource({ ...job, reusable: null, scratch }, steps, use)
@@ -110,7 +111,7 @@ interface Converted extends ConvertedRows {
 }
 
 interface ConvertedRows extends ProvedParts {
-  readonly work: Work
+  readonly conversion: Conversion
   readonly rows: number
   readonly reusedByName: ReadonlyMap<string, ReusedFile>
   readonly ofHeader: readonly string[]
@@ -122,8 +123,8 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
   const { reusable, intake, read, partitions } = castSource
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
-  const { work, drift: ofHeader } = intake.conversion
-  const parts = await makeParts(work, intake.staged, {
+  const { conversion, drift: ofHeader } = intake.matched
+  const parts = await makeParts(conversion, intake.staged, {
     ...job,
     folder,
     reusable,
@@ -175,7 +176,7 @@ async function publishAndReport(
 ): Promise<Outcome> {
   const { table, dataset, store, definition, before, previous, now } = job
   const {
-    work,
+    conversion,
     folder,
     read,
     reusable,
@@ -211,7 +212,7 @@ async function publishAndReport(
   if (labelled.isLoaded && clickHouse !== null)
     await steps.time(
       'loading',
-      () => loadClickHouse(work, clickHouse, namedManifest.snapshot, rows, job.progress),
+      () => loadClickHouse(conversion, clickHouse, namedManifest.snapshot, rows, job.progress),
       'own',
     )
   const report: IngestReport = {

@@ -6,7 +6,7 @@ import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { publishedOf } from '../../core/warehouse/publish.ts'
 import type { PinnedFile, Store } from '../../core/warehouse/stores/store.ts'
 import { TableFailure, type Reject } from '../base/rejects.ts'
-import type { Work } from '../convert/work.ts'
+import type { Conversion } from '../convert/conversion.ts'
 import { brokenRows, brokenRules, type ReferencedFiles } from '../convert/expectations.ts'
 import type { Job } from './job.ts'
 import { locateRecords, type CastSource } from './read-and-cast.ts'
@@ -17,14 +17,14 @@ import { locateRecords, type CastSource } from './read-and-cast.ts'
  */
 export async function requireExpectations(
   job: Job,
-  { work, intake, reusable }: CastSource & { readonly work: Work },
+  { conversion, intake, reusable }: CastSource & { readonly conversion: Conversion },
 ): Promise<boolean> {
   const { table, files, referenced } = job
-  const rules = await brokenRules(work, filesIn(referenced))
+  const rules = await brokenRules(conversion, filesIn(referenced))
   if (rules.length === 0) return true
   if (reusable !== null) return false
   const count = rules.reduce((sum, rule) => sum + rule.count, 0)
-  const broken = await brokenRows(work, intake.staged, rules)
+  const broken = await brokenRows(conversion, intake.staged, rules)
   const records = broken.flatMap(({ record, sameAs }) => (sameAs === null ? [record] : [record, sameAs]))
   const locate = await locateRecords(job, files, new Set(records))
   const rejects = broken.map(({ record, sameAs, field, text, reason }): Reject => {
@@ -76,8 +76,8 @@ export async function requireReferences(
     const expectations = table.expectations.filter(({ kind }) => kind === 'references')
     const fields = table.fields.map((field) => ({ field, column: null }))
     const only = { ...table, expectations }
-    const work = { db, table: only, fields, columns: 0, weights: [], scratch, parts: placed }
-    const broken = await brokenRules(work, filesIn(referenced.files))
+    const conversion = { db, table: only, fields, columns: 0, weights: [], scratch, parts: placed }
+    const broken = await brokenRules(conversion, filesIn(referenced.files))
     if (broken.length === 0) return
     const faults = broken.map(({ rule: { names, reason }, count }) => {
       const reasons = count === 1 ? reason : reason.replace(/^is /, 'are ')

@@ -34,7 +34,7 @@ export async function fillClickHouse(
       const database = await Database.open({ memory, threads, scratch: path.join(scratch, 'spill'), folders })
       const db = await database.connect()
       try {
-        const work = {
+        const conversion = {
           db,
           table,
           fields: table.fields.map((field) => ({ field, column: null })),
@@ -43,7 +43,7 @@ export async function fillClickHouse(
           scratch,
           parts: parts.map(({ key, firstRow, rows }) => ({ path: store.place(key), firstRow, rows })),
         }
-        await loadClickHouse(work, link, manifest.snapshot, manifest.rows, progress)
+        await loadClickHouse(conversion, link, manifest.snapshot, manifest.rows, progress)
       } finally {
         db.close()
         database.close()

@@ -1,4 +1,4 @@
-import type { DuePart } from '../convert/work.ts'
+import type { DuePart } from '../convert/conversion.ts'
 import path from 'node:path'
 import type { GzipSection } from '../../core/warehouse/format/gzip-sections.ts'
 import { sumsOf, type Sums } from '../../core/warehouse/hash.ts'
@@ -18,7 +18,6 @@ export interface PackedDownload {
   readonly sums: Sums
 }
 
-/** Writes the download, and reads it back to compute its checksums. */
 export async function pack(
   { table, store, progress }: Job,
   { intake, folder, plan, read, reusable }: ProvedParts,
@@ -30,7 +29,7 @@ export async function pack(
     return { file, start, section }
   })
   const sections = await writeDownload(
-    intake.conversion.work,
+    intake.matched.conversion,
     folder,
     pieces,
     read.counts.breaks > 0,

@@ -70,7 +70,7 @@ export async function readAndCast(
         rejects,
         partitions: [{ value: null, rows: staged.goodRows, files: [] }],
       }
-    const partitions = await partitionsIn(intake.conversion.work, staged, read)
+    const partitions = await partitionsIn(intake.matched.conversion, staged, read)
     if (reusable === null) return { reusable, intake, read, rejects, partitions }
     const values = new Set(partitions.map(({ value }) => value))
     const isMet = reusable.partitions.some(({ partition }) => values.has(partition.value))
@@ -88,6 +88,10 @@ export function headerOf({ headers }: ReadSource): string {
 
 const fewShare = 0.1
 
+/**
+ * Lists rejected rows with their lines.
+ * @throws TableFailure if they are more than the catalog allows
+ */
 async function requireFewRejects(
   job: Job,
   { staged: { badRows }, badCount, badValues: values }: Intake,

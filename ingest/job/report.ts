@@ -36,7 +36,6 @@ export type Outcome =
       readonly report: string
     }
 
-/** Facts about a source that is only checked. */
 export interface Findings {
   readonly sources: readonly string[]
   readonly rows: number

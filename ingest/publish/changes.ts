@@ -25,7 +25,7 @@ import { manifestOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { partFormat } from '../convert/parquet.ts'
 import { requireSame } from '../convert/proof.ts'
-import { numberOf, type Work } from '../convert/work.ts'
+import { numberOf, type Conversion } from '../convert/conversion.ts'
 
 /**
  * Writes the rows by which a new snapshot differs from earlier ones: see `core/warehouse/changes.ts`.
@@ -64,8 +64,11 @@ const startsMax = 16
  * @throws TableFailure if earlier rows and changes do not give the new rows; FileUnavailable if earlier rows
  * cannot be fetched
  */
-export async function writeChanges(work: Work, options: ChangesOptions): Promise<Changes[] | null> {
-  const { table } = work
+export async function writeChanges(
+  conversion: Conversion,
+  options: ChangesOptions,
+): Promise<Changes[] | null> {
+  const { table } = conversion
   const { store, previous, folder, parts, reused } = options
   const before = await manifestOf(store, table, previous).catch(() => null)
   const fields = before === null ? [] : comparedFields(table, before)
@@ -86,7 +89,7 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
   ]
   const release = await store.pin(comparedFiles.map((file) => ({ ...file, key: `${home}/${file.file}` })))
   try {
-    const step = await compare(work, folder, {
+    const step = await compare(conversion, folder, {
       since: before.snapshot,
       file: fileNames.changes(null),
       fields,
@@ -104,7 +107,7 @@ export async function writeChanges(work: Work, options: ChangesOptions): Promise
       const { since } = start
       const sides = { later: stepsSide(steps, 'new'), earlier: stepsSide(steps, 'old') }
       const comparison = { since, file: fileNames.changes(since), fields: common, ...sides }
-      const changes = await compare(work, folder, comparison)
+      const changes = await compare(conversion, folder, comparison)
       // Reading all rows is cheaper than so many changes.
       if (changes.added + changes.removed + changes.changed <= options.rows) written.push(changes)
       else await rm(path.join(folder, changes.file))
@@ -207,8 +210,8 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
   }
 }
 
-async function compare(work: Work, folder: string, comparison: Comparison): Promise<Changes> {
-  const { db, table } = work
+async function compare(conversion: Conversion, folder: string, comparison: Comparison): Promise<Changes> {
+  const { db, table } = conversion
   const { since, file, fields, later, earlier } = comparison
   const names = fields.map(({ name }) => name)
   const columns = columnsOf(fields)
@@ -225,8 +228,8 @@ async function compare(work: Work, folder: string, comparison: Comparison): Prom
   await db.rows(`create or replace temp table earlier_rows as ${surplus(earlier, '-')}`)
   const key = await matchingKey(db, table.key, names)
   const form = { fields: names, key }
-  await db.rows(`copy (${changedRowsSql(work, fields, key)})
-    to ${quotedText(path.join(folder, file))} ${partFormat(work, rowGroupRows)}`)
+  await db.rows(`copy (${changedRowsSql(conversion, fields, key)})
+    to ${quotedText(path.join(folder, file))} ${partFormat(conversion, rowGroupRows)}`)
   for (const name of ['difference', 'later_rows', 'earlier_rows']) await db.rows(`drop table ${name}`)
   const written = { ...form, file: path.join(folder, file) }
   await requireBalance(db, comparison, written)
@@ -248,16 +251,20 @@ async function matchingKey(
   return numberOf(repeats) === 0 ? [...key] : null
 }
 
-function changedRowsSql({ table }: Work, fields: ComparedFields, key: readonly string[] | null): string {
+function changedRowsSql(
+  { table }: Conversion,
+  fields: ComparedFields,
+  key: readonly string[] | null,
+): string {
   const names = fields.map(({ name }) => name)
-  const { change, changed, old } = changeColumns(names)
+  const { kindColumn, changedColumn, old } = changeColumns(names)
   const column = (name: string): string => `c${names.indexOf(name)}`
   const orders = orderTerms({ ...table, order: table.order.filter(({ field }) => names.includes(field)) })
   const ties = (key ?? names).map(quotedName)
   if (key === null) {
     const columns = names.map((name) => `${column(name)} as ${quotedName(name)}`).join(', ')
     return `select * from (
-      select 'added' as ${quotedName(change)}, ${columns} from later_rows
+      select 'added' as ${quotedName(kindColumn)}, ${columns} from later_rows
       union all select 'removed', ${columns} from earlier_rows) order by ${[...orders, ...ties].join(', ')}`
   }
   const isBoth = 'later.has_row and earlier.has_row'
@@ -267,12 +274,12 @@ function changedRowsSql({ table }: Work, fields: ComparedFields, key: readonly s
     (name) => `case when ${isChanged(name)} then ${quotedText(name)} end`,
   )
   const columns = [
-    `case when earlier.has_row is null then 'added' when later.has_row is null then 'removed' else 'changed' end as ${quotedName(change)}`,
+    `case when earlier.has_row is null then 'added' when later.has_row is null then 'removed' else 'changed' end as ${quotedName(kindColumn)}`,
     ...names.map(
       (name) =>
         `case when later.has_row then later.${column(name)} else earlier.${column(name)} end as ${quotedName(name)}`,
     ),
-    `case when ${isBoth} then to_json(list_filter([${changedNames.join(', ')}]::varchar[], lambda name: name is not null))::varchar end as ${quotedName(changed)}`,
+    `case when ${isBoth} then to_json(list_filter([${changedNames.join(', ')}]::varchar[], lambda name: name is not null))::varchar end as ${quotedName(changedColumn)}`,
     ...furtherFields.map(
       (name) =>
         `case when ${isBoth} and ${isChanged(name)} then earlier.${column(name)} end as ${quotedName(old(name))}`,
@@ -309,10 +316,10 @@ async function countsOf(
   db: Connection,
   { file, fields, key }: ChangesFile,
 ): Promise<Pick<Changes, 'added' | 'removed' | 'changed' | 'changed_fields'>> {
-  const { change, changed } = changeColumns(fields)
+  const { kindColumn, changedColumn } = changeColumns(fields)
   const from = `read_parquet(${quotedText(file)})`
   const counts = new Map(
-    (await db.rows(`select ${quotedName(change)}, count(*) from ${from} group by all`)).map(
+    (await db.rows(`select ${quotedName(kindColumn)}, count(*) from ${from} group by all`)).map(
       ([kind, rows]) => [kind, numberOf(rows)],
     ),
   )
@@ -320,7 +327,7 @@ async function countsOf(
     key === null
       ? []
       : await db.rows(`select name, count(*) from (
-      select unnest(${changedListSql(changed)}) as name from ${from}) group by all`)
+      select unnest(${changedListSql(changedColumn)}) as name from ${from}) group by all`)
   const rowsOf = new Map(byField.map(([name, rows]) => [name, numberOf(rows)]))
   return {
     added: counts.get('added') ?? 0,

@@ -17,7 +17,7 @@ import {
 } from '../../core/clickhouse/tables.ts'
 import { quotedText } from '../../core/sql.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { sortedRowsSql, sortedSql, type Work } from '../convert/work.ts'
+import { sortedRowsSql, sortedSql, type Conversion } from '../convert/conversion.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 
@@ -29,13 +29,13 @@ const pieceRows = 1_048_576
  * @throws TableFailure if the loaded data differs
  */
 export async function loadClickHouse(
-  work: Work,
+  conversion: Conversion,
   link: ClickHouse,
   snapshot: SnapshotId,
   rows: number,
   progress: Progress,
 ): Promise<void> {
-  const { table, db, scratch } = work
+  const { table, db, scratch } = conversion
   const name = clickHouseName(table, snapshot)
   const columns = writtenColumns(table, 'file_row_number')
   // Drop tables that a killed job left behind.
@@ -48,7 +48,7 @@ export async function loadClickHouse(
   for (let first = 0; first < rows; first += pieceRows) {
     const count = Math.min(pieceRows, rows - first)
     await db.rows(`copy (select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')}
-      from ${sortedRowsSql(work, first, count)}) to ${quotedText(file)} (format parquet, codec zstd)`)
+      from ${sortedRowsSql(conversion, first, count)}) to ${quotedText(file)} (format parquet, codec zstd)`)
     await link.insertParquet(
       quotedTable(loadingName(name)),
       columns.map((column) => column.name),
@@ -58,15 +58,15 @@ export async function loadClickHouse(
     progress.advance({ fraction: (first + count) / rows, rows: first + count })
   }
   for (const statement of syncStatements(name, link.cluster)) await link.command(statement)
-  if (rows > 0) await prove(work, link, loadingName(name), rows)
+  if (rows > 0) await prove(conversion, link, loadingName(name), rows)
   await link.command(renameStatement(name, link.cluster))
 }
 
 /** Compares each column: number of values, bytes of texts, bounds of other values, and sums of integers. */
-async function prove(work: Work, link: ClickHouse, name: string, rows: number): Promise<void> {
-  const { table, db } = work
+async function prove(conversion: Conversion, link: ClickHouse, name: string, rows: number): Promise<void> {
+  const { table, db } = conversion
   const columns = writtenColumns(table, 'file_row_number')
-  const from = `(select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')} from ${sortedSql(work)})`
+  const from = `(select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')} from ${sortedSql(conversion)})`
   const typed = columns.map((column) => `typeof(any_value(${column.name}))`)
   const [types = []] = await db.rows(`select ${typed.join(', ')} from ${from}`)
   const facts = columns.map(({ name: column }, place) => {
@@ -122,7 +122,6 @@ function plain(texts: string): string {
   return texts.split(' ').map(withoutFinalZeros).join(' ')
 }
 
-/** Returns whether a ClickHouse has all rows of a snapshot. */
 export async function hasLoaded(
   link: ClickHouse,
   table: Table,
@@ -139,7 +138,6 @@ export async function hasLoaded(
   return Number(count) === rows
 }
 
-/** Drops tables of removed snapshots and killed jobs. */
 export async function dropForgotten(
   link: ClickHouse,
   table: Table,

@@ -15,7 +15,7 @@ import {
 } from '../../core/warehouse/format/gzip-sections.ts'
 import { fileNames } from '../../core/warehouse/layout.ts'
 import { quotedCsv, quotedText } from '../../core/sql.ts'
-import { type DuePart, numberOf, sortedRowsSql, sortedSql, type Work } from '../convert/work.ts'
+import { type DuePart, numberOf, sortedRowsSql, sortedSql, type Conversion } from '../convert/conversion.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
 import { encodeRecord, LF, type Marks } from '../source/record.ts'
@@ -37,18 +37,18 @@ const atOnceMax = 3
  * @throws TableFailure if the number of lines differs from that of rows and of line feeds in values
  */
 export async function writeDownload(
-  work: Work,
+  conversion: Conversion,
   folder: string,
   parts: readonly (DuePart | PreviousSection)[],
   hasBreaks: boolean,
   progress: Progress,
 ): Promise<GzipSection[]> {
-  const target = path.join(folder, fileNames.download(work.table))
+  const target = path.join(folder, fileNames.download(conversion.table))
   const dueParts = parts.filter((part): part is DuePart => !('section' in part))
   const rows = dueParts.reduce((sum, part) => sum + part.rows, 0)
   let [lines, writtenRows] = [0, 0]
   const names = encodeRecord(
-    work.fields.map(({ field }) => field.name),
+    conversion.fields.map(({ field }) => field.name),
     marks,
   )
   const header = zlib.deflateRawSync(names, { finishFlush: zlib.constants.Z_FULL_FLUSH })
@@ -60,7 +60,7 @@ export async function writeDownload(
   ]
   async function* bytes(): AsyncGenerator<Buffer> {
     if (leading.length === 0) yield beginning
-    const pieces = packedInOrder(work, dueParts)
+    const pieces = packedInOrder(conversion, dueParts)
     try {
       for (const part of parts.slice(leading.length)) {
         if ('section' in part) {
@@ -97,7 +97,7 @@ export async function writeDownload(
     throw new TableFailure(
       `verification of the download failed: it has ${size} bytes instead of ${sizeExpected}; nothing was published`,
     )
-  const expected = rows + (await breaksIn(work, hasBreaks))
+  const expected = rows + (await breaksIn(conversion, hasBreaks))
   if (lines === expected) return sections
   throw new TableFailure(
     `verification of the download failed: its rows have ${lines} lines instead of ${expected}; nothing was published`,
@@ -150,13 +150,13 @@ interface Piece extends Rendered {
   readonly crc32: number
 }
 
-function packedInOrder(work: Work, parts: readonly DuePart[]): AsyncGenerator<Piece> {
+function packedInOrder(conversion: Conversion, parts: readonly DuePart[]): AsyncGenerator<Piece> {
   let lastRendering: Promise<unknown> = Promise.resolve()
   return inOrder(parts, atOnceMax, async (part, stop) => {
     // One after the other, since a connection runs one statement at a time.
     const rendering = lastRendering.then(() => {
       stop.throwIfAborted()
-      return render(work, part)
+      return render(conversion, part)
     })
     lastRendering = rendering.catch(() => undefined)
     return deflatePiece(await rendering)
@@ -186,15 +186,15 @@ async function deflatePiece({ file, rows }: Rendered): Promise<Piece> {
   return { file: `${file}.deflate`, rows, lines, bytes, crc32 }
 }
 
-async function breaksIn(work: Work, hasBreaks: boolean): Promise<number> {
+async function breaksIn(conversion: Conversion, hasBreaks: boolean): Promise<number> {
   // A constant column may have line breaks even if the files have none.
-  const canHave = hasBreaks || work.fields.some(({ column }) => column === null)
-  const texts = work.fields.flatMap(({ field }, index) => (isQuoted(field) ? [`f${index}`] : []))
+  const canHave = hasBreaks || conversion.fields.some(({ column }) => column === null)
+  const texts = conversion.fields.flatMap(({ field }, index) => (isQuoted(field) ? [`f${index}`] : []))
   if (!canHave || texts.length === 0) return 0
   const counts = texts.map(
     (text) => `coalesce(sum(length(${text}) - length(replace(${text}, chr(10), ''))), 0)`,
   )
-  const [row] = await work.db.rows(`select ${counts.join(' + ')} from ${sortedSql(work)}`)
+  const [row] = await conversion.db.rows(`select ${counts.join(' + ')} from ${sortedSql(conversion)}`)
   return numberOf(row?.[0])
 }
 
@@ -204,14 +204,14 @@ function lineFeeds(chunk: Buffer): number {
   return count
 }
 
-async function render(work: Work, { file, sortedRow, rows }: DuePart): Promise<Rendered> {
-  const target = path.join(work.scratch, `${file}.csv`)
-  const values = work.fields.map(({ field }, index) => {
+async function render(conversion: Conversion, { file, sortedRow, rows }: DuePart): Promise<Rendered> {
+  const target = path.join(conversion.scratch, `${file}.csv`)
+  const values = conversion.fields.map(({ field }, index) => {
     const text = typeRow(field.type).csv(`f${index}`)
     return isQuoted(field) ? quotedCsv(text, ',') : text
   })
-  await work.db
-    .rows(`copy (select concat(${values.join(`, ',', `)}) from ${sortedRowsSql(work, sortedRow, rows)})
+  await conversion.db
+    .rows(`copy (select concat(${values.join(`, ',', `)}) from ${sortedRowsSql(conversion, sortedRow, rows)})
     to ${quotedText(target)} (format csv, header false, quote '', escape '')`)
   return { file: target, rows }
 }

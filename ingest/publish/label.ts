@@ -1,4 +1,4 @@
-import type { WrittenPart } from '../convert/work.ts'
+import type { WrittenPart } from '../convert/conversion.ts'
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import path from 'node:path'
@@ -107,7 +107,6 @@ export async function nameSnapshot(
   return { snapshot: `${time}Z-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`, parts }
 }
 
-/** Manifest of a snapshot whose files are finished. */
 export async function label(
   labelled: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },

@@ -104,6 +104,7 @@ async function afterwards(otherwise: string, work: () => Promise<void>): Promise
   }
 }
 
+/** Prints the end of a run. Returns the exit code: 1 after a failure, or if there was nothing to ingest. */
 function conclude(
   outcomes: readonly Outcome[],
   sources: string,

@@ -30,7 +30,6 @@ interface BatchPiece {
 /** Values by field for all rows of a file, in the dialect of the source. */
 export type Constants = ReadonlyMap<string, string>
 
-/** Receives batches in turn; the next one is read meanwhile. */
 export interface BatchTaker {
   readonly folder: string
   readonly bytes: number

@@ -18,7 +18,6 @@ interface Decoder {
 /** Never occurs in UTF-8. Replaces an invalid code unit, whose value follows as four hexadecimal digits. */
 export const badMark = 0xff
 
-/** U+FFFD stands for invalid bytes. */
 export function decodedText(bytes: Buffer, encoding: Encoding): string {
   return iconv.decode(bytes, encoding)
 }

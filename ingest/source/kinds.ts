@@ -42,7 +42,6 @@ const marks = [
   { bytes: [0xef, 0xbb, 0xbf], encodings: ['utf-8'], description: 'UTF-8 text' },
 ] as const
 
-/** Bytes at the start of a file that identify its kind. */
 export const kindBytes = 64
 
 /**

@@ -66,5 +66,4 @@ export function packingOf(name: string): PackingRow | null {
   return packings.find(({ ending }) => name.toLowerCase().endsWith(ending)) ?? null
 }
 
-/** Extensions of sources, the plain one first. */
 export const sourceEndings: readonly string[] = ['.csv', ...packings.map(({ ending }) => `.csv${ending}`)]

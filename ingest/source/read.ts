@@ -25,7 +25,6 @@ export interface ReadFile {
 export const misreadText =
   'has texts such as "Ã£", as UTF-8 that was read in another encoding: check source.encoding, or export the file again'
 
-/** Result of reading all files of a source. */
 export interface ReadSource {
   /** One per file; all are equal unless `source.union_by_name` is set. */
   readonly headers: readonly {
@@ -209,7 +208,7 @@ function scanOf(
 ): Scan {
   const { source, fields } = options.table
   const before = earlier.reduce((sum, { scanner }) => sum + scanner.records, 0)
-  const records = [...(options.locate ?? [])].map((record) => record - before)
+  const recordsToLocate = [...(options.locate ?? [])].map((record) => record - before)
   const masked = new Map(
     fields.flatMap(({ name, mask, reading: { nulls, trims } }) =>
       mask === null ? [] : [[name, { mask, nulls, trims }] as const],
@@ -220,7 +219,7 @@ function scanOf(
     ...source,
     hidesRows: hidesRows(options.table),
     maskOf: (column) => masked.get(headerOf(column)) ?? null,
-    locate: new Set(records),
+    locate: new Set(recordsToLocate),
   })
   return {
     file: member.name,
@@ -304,6 +303,7 @@ function countsOf(scans: readonly Scan[]): SourceCounts {
   )
 }
 
+/** Joins the results of several files. */
 function joined(
   scans: readonly Scan[],
   files: readonly ReadFile[],

@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import path from 'node:path'
 
-/** HTTP response headers of a file. */
-
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 export function firstValue(value: string | string[] | undefined): string | undefined {

@@ -191,6 +191,7 @@ export class CsvScanner {
     return Buffer.concat([records, this.#scan(Buffer.concat([this.#rest, Buffer.from('\n')]), true)])
   }
 
+  /** Processes all complete records of the data, and returns them in plain form. */
   #scan(data: Buffer, isLast: boolean): Buffer {
     if (this.isEnded) this.#countFooter(data)
     if (this.#stopped || this.isEnded || data.length === 0) return nothing
@@ -426,6 +427,7 @@ export class CsvScanner {
     return values === columns ? null : misfitReason(record, values, columns, this.#marks)
   }
 
+  /** Hides personal parts of values; a `reason` rejects the row. */
   #mask(record: Buffer, columns: readonly (Hiding | null)[]): { record: Buffer; reason?: string } {
     const values = recordValues(record, this.#marks)
     for (const [column, hiding] of columns.entries()) {

@@ -9,7 +9,6 @@ export const recordBytesMax = 32 * 1024 * 1024
 /** Wider tables need more memory than an ingest has. */
 export const columnsMax = 5000
 
-/** Faults of a source, or of a row. */
 export const reasons = {
   loneReturn:
     'a carriage return without a line feed: end lines with LF or CRLF, quote the value, or declare line_terminator: cr if all lines end this way',

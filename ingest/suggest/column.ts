@@ -32,6 +32,7 @@ export function suggestField(column: SeenColumn): SuggestedField {
   return marked.length === 0 ? withNulls : { ...withNulls, ...nullsSaid(text, marked) }
 }
 
+/** Tries all types but text; null if none fits. */
 function typed(
   column: SeenColumn,
   filled: readonly string[],
@@ -73,6 +74,7 @@ function nullsSaid(
   }
 }
 
+/** Field of words for yes and no; text if the words may mean something else. */
 function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]): SuggestedField | null {
   const words = booleanWords.find((pair) => values.every((text) => pair.includes(text)))
   const isUsual = words !== undefined && words[0].toLowerCase() === 'true'

@@ -63,6 +63,7 @@ export function fieldLine(name: string, keys: object, evidence: string): string 
   return `- { ${text.join(', ')} }${evidence === '' ? '' : ` ${yamlComment(evidence)}`}`
 }
 
+/** Moves keys that all fields of a type share to the source. */
 function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {
   const source: Record<string, unknown> = {}
   let fieldKeys = fields.map((keys) => ({ ...keys }))
@@ -110,6 +111,7 @@ function isHeaderOpen({ isEncodingOpen, hasHeader, firstLine }: Dialect): boolea
   return isEncodingOpen && hasHeader && firstLine.some((cell) => /[^\x20-\x7e]/.test(cell))
 }
 
+/** Keys of the source in which the dialect differs from the default one. */
 function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string, unknown> {
   const {
     encoding,

@@ -1,7 +1,6 @@
 import type { FieldFacts } from '../convert/cast/trial.ts'
 import type { NumberForm } from './numbers.ts'
 
-/** Keys of a field except its name. */
 export type FieldKeys = Readonly<Record<string, unknown>> & { readonly type: string }
 
 /** Fits all values of the column in the sample. */
@@ -48,7 +47,6 @@ export function plainString(evidence: SuggestedField['evidence']): SuggestedFiel
   return { keys: { type: 'string' }, evidence, question: null, probe: null }
 }
 
-/** Returns a text field with a question. */
 export function questionField(question: string): SuggestedField {
   return { keys: { type: 'string' }, evidence: () => '', question, probe: null }
 }

@@ -1,7 +1,6 @@
 import { monthsOf } from '../../core/catalog/date-format.ts'
 import { dateOf } from '../../core/catalog/types/date.ts'
 
-/** Formats of the dates and times of a column. */
 export interface MomentForm {
   readonly type: 'date' | 'datetime' | 'time'
   /** Formats that together cover all texts; empty for ISO 8601. */
@@ -79,6 +78,7 @@ function clockFormats(clock: string, half: string, offset: string): Reading[] {
   return [...(hours.length === 2 ? ['hh'] : []), 'h'].map((hour) => ({ format: `${hour}:mm${tail}`, iso }))
 }
 
+/** Reads a text as a date in every format that fits: `03/04/2020` may begin with the day or the month. */
 function datesOf(text: string): Reading[] {
   const compact = /^(\d{4})(\d{2})(\d{2})$/.exec(text)
   if (compact !== null) {
@@ -196,6 +196,7 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
   return several(texts, readingsByText, ranked)
 }
 
+/** Chooses formats of one type by the number of texts that they add, until every text is in one of them. */
 function several(
   texts: readonly string[],
   readingsByText: readonly (readonly Reading[])[],

@@ -72,6 +72,10 @@ function numericField(
   return { ...field, evidence, isNotable: true }
 }
 
+/**
+ * Field of numbers without words beside them: digits that are codes become text, others integers, decimals or
+ * floats.
+ */
 function unnotedField(
   name: string,
   values: readonly string[],

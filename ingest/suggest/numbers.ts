@@ -1,7 +1,6 @@
 import { visibleJson } from '../../core/text.ts'
 import { minusForms, type MinusForm } from '../../core/catalog/names.ts'
 
-/** Form in terms of the catalog. */
 export interface NumberForm {
   readonly decimal: '.' | ','
   readonly groups: string | null
@@ -226,6 +225,7 @@ function isOpenEnded(numbers: readonly Bare[]): boolean {
 
 const lossyNumbers = (loss: string): LossyNumbers => ({ loss, question: null })
 
+/** Loss of texts as numbers, such as leading zeros; null for none. */
 function lossOf(numbers: readonly Bare[]): LossyNumbers | null {
   if (numbers.some(({ digits }) => /^0[0-9]/.test(digits)))
     return lossyNumbers('digits, some with a leading zero, which a number would lose')

@@ -26,7 +26,6 @@ export interface Remark {
   readonly isQuestion: boolean
 }
 
-/** Returns remarks and questions about files for their author. */
 export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remark[] {
   const { dialect, names, open, trial } = finding
   const { read, days } = trial

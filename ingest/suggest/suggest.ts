@@ -273,6 +273,7 @@ class Draft {
     }
   }
 
+  /** Tries an entry on all rows; `another dialect` if rejected rows have shown a better one. */
   async #try(entry: Entry, fields: readonly SuggestedField[]): Promise<Trial | 'another dialect'> {
     const { db, scratch, limits, progress } = this.#options
     const table = tableOf(entryText(entry))
@@ -395,6 +396,7 @@ const joined = (...parts: readonly (string | null)[]): string =>
 
 type ColumnNotes = Pick<SuggestedColumn, 'isEmpty' | 'evidence' | 'notice' | 'question'>
 
+/** Evidence and question about a field, from its trial on all rows. */
 function describeField(
   field: SuggestedField | undefined,
   trial: Trial,
@@ -416,6 +418,7 @@ function describeField(
   }
 }
 
+/** Says which values keep nearly all others from having a type; null if there is no such type. */
 function nearlyAll(
   { probe }: SuggestedField,
   trial: Trial,

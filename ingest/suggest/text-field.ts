@@ -66,6 +66,7 @@ export function trimmedField(
   }
 }
 
+/** Type that at least half of the values have, so that the trial can count the others. */
 function probeOf(
   name: string,
   texts: ReadonlyMap<string, number>,

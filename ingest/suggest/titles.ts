@@ -1,7 +1,6 @@
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
 import type { FieldKeys } from './field.ts'
 
-/** Texts that header and values show. */
 export interface FieldTexts {
   readonly title?: string
   readonly unit?: string

@@ -28,6 +28,10 @@ const rowsMin = 3
 
 const keyOf = (column: number, text: string): string => `${column} ${text.trim()}`
 
+/**
+ * Finds rows whose numbers are the sums of rows above, of those below, or of all, and rows that only have a
+ * word for totals.
+ */
 export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
   const columns = rows.map(({ values }) => values.findIndex((text) => totalPattern.test(text.trim())))
   const totals = new Set(columns.flatMap((column, index) => (column === -1 ? [] : [index])))

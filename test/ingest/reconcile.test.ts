@@ -6,7 +6,7 @@ import { Database } from '../../core/duckdb/database.ts'
 import { drawWeights } from '../../ingest/convert/cast/plain.ts'
 import { sort, writeParts } from '../../ingest/convert/parts/parts.ts'
 import { stage } from '../../ingest/convert/cast/stage.ts'
-import type { DuePart, Staged, Work } from '../../ingest/convert/work.ts'
+import type { DuePart, Staged, Conversion } from '../../ingest/convert/conversion.ts'
 import { matchHeader } from '../../ingest/convert/cast/match.ts'
 import { reconcilePublished } from '../../ingest/convert/parts/reconcile.ts'
 import { reconcileStaged } from '../../ingest/convert/cast/agreement.ts'
@@ -19,7 +19,7 @@ import { isQuick, seed } from '../support/runs.ts'
 
 /** Steps of an ingest, so that a test can spoil the data between them. */
 interface Bench {
-  readonly work: Work
+  readonly conversion: Conversion
   readonly batch: Batch
 }
 
@@ -60,29 +60,29 @@ async function bench(order = ['n']): Promise<Bench> {
   if (batch === undefined) throw new Error('no batch')
   const { fields } = matchHeader(table, batch, new Set(), false)
   return {
-    work: { db, table, fields, columns: 3, weights: drawWeights(fields), scratch, parts: null },
+    conversion: { db, table, fields, columns: 3, weights: drawWeights(fields), scratch, parts: null },
     batch,
   }
 }
 
-async function written(work: Work, batch: Batch): Promise<{ staged: Staged; parts: DuePart[] }> {
-  const staged = await reconcileStaged(work, batch, await stage(work, batch))
-  await sort(work, staged)
-  return { staged, parts: await inThrees(work, staged.goodRows) }
+async function written(conversion: Conversion, batch: Batch): Promise<{ staged: Staged; parts: DuePart[] }> {
+  const staged = await reconcileStaged(conversion, batch, await stage(conversion, batch))
+  await sort(conversion, staged)
+  return { staged, parts: await inThrees(conversion, staged.goodRows) }
 }
 
-async function inThrees(work: Work, rows: number): Promise<DuePart[]> {
-  const { parts } = planned(work.table, null, [{ value: null, rows, files: [] }], 3)
+async function inThrees(conversion: Conversion, rows: number): Promise<DuePart[]> {
+  const { parts } = planned(conversion.table, null, [{ value: null, rows, files: [] }], 3)
   const due = parts.filter((part): part is DuePart => 'sortedRow' in part)
-  await writeParts(work, work.scratch, due, silentProgress)
+  await writeParts(conversion, conversion.scratch, due, silentProgress)
   return due
 }
 
 test('an undamaged conversion is verified', async () => {
-  const { work, batch } = await bench()
-  const { staged, parts } = await written(work, batch)
+  const { conversion, batch } = await bench()
+  const { staged, parts } = await written(conversion, batch)
   expect([staged.goodRows, staged.badRows]).toEqual([4, 0])
-  await expect(reconcilePublished(work, work.scratch, parts, staged)).resolves.toBeUndefined()
+  await expect(reconcilePublished(conversion, conversion.scratch, parts, staged)).resolves.toBeUndefined()
 })
 
 test.each<[title: string, spoil: (plain: string) => string, failure: string]>([
@@ -106,16 +106,16 @@ test.each<[title: string, spoil: (plain: string) => string, failure: string]>([
     'bytes of "n" failed (source 4, read back 6)',
   ],
 ])('a disagreement of the two readers stops the ingest: %s', async (_what, spoil, failure) => {
-  const { work, batch } = await bench()
+  const { conversion, batch } = await bench()
   const plain = batch.pieces[0]?.file ?? ''
   await writeFile(plain, spoil(await readFile(plain, 'utf8')))
-  const file = await stage(work, batch)
-  await expect(reconcileStaged(work, batch, file)).rejects.toThrow(`verification of the ${failure}`)
+  const file = await stage(conversion, batch)
+  await expect(reconcileStaged(conversion, batch, file)).rejects.toThrow(`verification of the ${failure}`)
 })
 
 test('verification fails if values move between columns, although all sums agree', async () => {
-  const { work, batch } = await bench()
-  const file = await stage(work, batch)
+  const { conversion, batch } = await bench()
+  const file = await stage(conversion, batch)
   const none = fc.constant(0)
   const few = fc.integer({ min: -3, max: 3 })
   const many = fc.integer({ min: -1e6, max: 1e6 })
@@ -132,7 +132,7 @@ test('verification fails if values move between columns, although all sums agree
         bytes: bytes + (by[index]?.bytes ?? 0),
       }))
       const areRight = by.every(({ filled, bytes }) => filled === 0 && bytes === 0)
-      const fault = await reconcileStaged(work, { ...batch, columns }, file).then(() => '', messageOf)
+      const fault = await reconcileStaged(conversion, { ...batch, columns }, file).then(() => '', messageOf)
       expect(fault.startsWith('verification of the ')).toBe(!areRight)
     }),
     { seed, numRuns: isQuick ? 60 : 300 },
@@ -176,13 +176,13 @@ test.each<[title: string, spoilt: string, failure: string]>([
     'rows failed (source 4, read back 5)',
   ],
 ])('Parquet that differs from the source is not published: %s', async (_what, spoilt, failure) => {
-  const { work, batch } = await bench()
-  const { staged, parts } = await written(work, batch)
-  const file = path.join(work.scratch, 'part-00000.parquet')
+  const { conversion, batch } = await bench()
+  const { staged, parts } = await written(conversion, batch)
+  const file = path.join(conversion.scratch, 'part-00000.parquet')
   const spoiling = spoilt.replaceAll(firstPart, `'${file}'`)
-  await work.db.rows(`copy (${spoiling}) to '${work.scratch}/spoilt.parquet' (format parquet)`)
+  await conversion.db.rows(`copy (${spoiling}) to '${conversion.scratch}/spoilt.parquet' (format parquet)`)
   const swapped = parts.map((part) => (part.firstRow === 0 ? { ...part, file: 'spoilt.parquet' } : part))
-  const proof = reconcilePublished(work, work.scratch, swapped, staged)
+  const proof = reconcilePublished(conversion, conversion.scratch, swapped, staged)
   await expect(proof).rejects.toThrow(`verification of the ${failure}`)
 })
 
@@ -192,19 +192,20 @@ test.each([
 ])(
   'a value that changes during conversion is found, though all later files agree: %s',
   async (where, failure) => {
-    const { work, batch } = await bench()
-    const staged = await reconcileStaged(work, batch, await stage(work, batch))
+    const { conversion, batch } = await bench()
+    const staged = await reconcileStaged(conversion, batch, await stage(conversion, batch))
     const spoilFile = async (file: string): Promise<void> => {
-      const to = path.join(work.scratch, 'spoilt.parquet')
-      await work.db.rows(`copy (select * replace (case f0 when 1 then 1.51 else f2 end::decimal(10,2) as f2)
+      const to = path.join(conversion.scratch, 'spoilt.parquet')
+      await conversion.db
+        .rows(`copy (select * replace (case f0 when 1 then 1.51 else f2 end::decimal(10,2) as f2)
         from '${file}') to '${to}' (format parquet)`)
       await rename(to, file)
     }
     if (where === 'staged') await spoilFile(staged.files[0] ?? '')
-    await sort(work, staged)
-    if (where === 'sorted') await spoilFile(path.join(work.scratch, 'sorted.parquet'))
-    const parts = await inThrees(work, 4)
-    await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
+    await sort(conversion, staged)
+    if (where === 'sorted') await spoilFile(path.join(conversion.scratch, 'sorted.parquet'))
+    const parts = await inThrees(conversion, 4)
+    await expect(reconcilePublished(conversion, conversion.scratch, parts, staged)).rejects.toThrow(
       `verification of the ${failure}`,
     )
   },
@@ -218,15 +219,18 @@ test.each([
   ['v desc', 'v desc nulls first', 1],
   ['v asc', 'v desc', 2],
 ])('rows out of the declared order are not published: %s, sorted by %s', async (order, wrong, count) => {
-  const { work, batch } = await bench([order])
-  const staged = await reconcileStaged(work, batch, await stage(work, batch))
-  await sort(work, staged)
-  const [from, to] = [path.join(work.scratch, 'sorted.parquet'), path.join(work.scratch, 'spoilt.parquet')]
+  const { conversion, batch } = await bench([order])
+  const staged = await reconcileStaged(conversion, batch, await stage(conversion, batch))
+  await sort(conversion, staged)
+  const [from, to] = [
+    path.join(conversion.scratch, 'sorted.parquet'),
+    path.join(conversion.scratch, 'spoilt.parquet'),
+  ]
   const spoilt = wrong.replace('n ', 'f0 ').replace('v ', 'f2 ')
-  await work.db.rows(`copy (from '${from}' order by ${spoilt}) to '${to}' (format parquet)`)
+  await conversion.db.rows(`copy (from '${from}' order by ${spoilt}) to '${to}' (format parquet)`)
   await rename(to, from)
-  const parts = await inThrees(work, 4)
-  await expect(reconcilePublished(work, work.scratch, parts, staged)).rejects.toThrow(
+  const parts = await inThrees(conversion, 4)
+  await expect(reconcilePublished(conversion, conversion.scratch, parts, staged)).rejects.toThrow(
     `verification of the number of rows out of the declared order failed (source 0, read back ${count})`,
   )
 })

@@ -72,7 +72,7 @@ test.each<[packing: string, name: string, content: Buffer]>([
   expect(seen.at(-1)?.[0]).toBeLessThanOrEqual(1)
 })
 
-describe('every plain form of CSV gives the same rows', () => {
+describe('every valid way to write a CSV gives the same rows', () => {
   const rows = [
     ['x', 1],
     ['y\nz', 2],

@@ -2,7 +2,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { TableFailure } from '../../base/rejects.ts'
 import type { Batch } from '../../source/batches.ts'
 import { requireSame } from '../proof.ts'
-import { type Staged, type Work, numberOf, stagedSql } from '../work.ts'
+import { type Staged, type Conversion, numberOf, stagedSql } from '../conversion.ts'
 import { expectedCount, plainSql } from './plain.ts'
 
 /**
@@ -10,21 +10,21 @@ import { expectedCount, plainSql } from './plain.ts'
  * values that moved within a column.
  * @throws TableFailure naming the column that differs
  */
-export async function reconcileStaged(work: Work, batch: Batch, file: string): Promise<Staged> {
-  const ends = work.fields.map(({ field }, index) =>
+export async function reconcileStaged(conversion: Conversion, batch: Batch, file: string): Promise<Staged> {
+  const ends = conversion.fields.map(({ field }, index) =>
     typeRow(field.type).isNarrowed ? `min(f${index}), max(f${index})` : 'null, null',
   )
-  const [row = []] = await work.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
+  const [row = []] = await conversion.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
     count_if(is_good), coalesce(sum(case when is_good then row_hash end), 0)::varchar, ${ends.join(', ')}
     from ${stagedSql([file])}`)
-  await requireAgreement(work, batch, row[0], row[1])
+  await requireAgreement(conversion, batch, row[0], row[1])
   const goodRows = numberOf(row[2])
   return {
     files: [file],
     goodRows,
     badRows: batch.records - goodRows,
     rowHash: BigInt(String(row[3])),
-    bits: work.fields.map(({ field }, index) =>
+    bits: conversion.fields.map(({ field }, index) =>
       typeRow(field.type).isNarrowed
         ? Math.max(...row.slice(4 + 2 * index, 6 + 2 * index).map(bitsOf))
         : null,
@@ -43,21 +43,23 @@ function bitsOf(value: unknown): number {
  * @throws TableFailure naming the column on which the readers disagree
  */
 export async function requireAgreement(
-  work: Work,
+  conversion: Conversion,
   batch: Batch,
   rows: unknown,
   weightedCount: unknown,
 ): Promise<void> {
   requireSame('rows', batch.records, rows)
-  if (String(expectedCount(batch, work.weights)) !== weightedCount) await nameColumn(work, batch)
+  if (String(expectedCount(batch, conversion.weights)) !== weightedCount) await nameColumn(conversion, batch)
 }
 
-async function nameColumn(work: Work, batch: Batch): Promise<never> {
+async function nameColumn(conversion: Conversion, batch: Batch): Promise<never> {
   const { header, columns } = batch
-  const readColumns = [...new Set(work.weights.map(({ column }) => column))]
+  const readColumns = [...new Set(conversion.weights.map(({ column }) => column))]
   const facts = readColumns.map((column) => `count(c${column}), coalesce(sum(strlen(c${column})), 0)`)
   const counts =
-    (await work.db.rows(`select ${facts.join(', ')} from ${plainSql(work, batch)}`))[0]?.map(numberOf) ?? []
+    (await conversion.db.rows(`select ${facts.join(', ')} from ${plainSql(conversion, batch)}`))[0]?.map(
+      numberOf,
+    ) ?? []
   for (const [place, column] of readColumns.entries()) {
     requireSame(`values of "${header[column] ?? ''}"`, columns[column]?.filled, counts[2 * place])
     requireSame(`bytes of "${header[column] ?? ''}"`, columns[column]?.bytes, counts[2 * place + 1])

@@ -1,10 +1,9 @@
 import { detailedRejectsMax } from '../../base/rejects.ts'
 import type { Batch } from '../../source/batches.ts'
-import { type Work, numberOf } from '../work.ts'
+import { type Conversion, numberOf } from '../conversion.ts'
 import { constantSql, plainSql } from './plain.ts'
 import { valuesSql } from './values.ts'
 
-/** A value that its declared type does not allow. */
 export interface BadValue {
   /** Index in the source, from 0; rejected rows do not count. */
   readonly record: number
@@ -15,24 +14,25 @@ export interface BadValue {
 
 /** Number of bad values of a batch, and the first ones in order. */
 export async function badValues(
-  work: Work,
+  conversion: Conversion,
   batch: Batch,
   valuesMax = detailedRejectsMax,
 ): Promise<{ count: number; values: readonly BadValue[] }> {
-  const { fields, from } = valuesSql(work.fields, plainSql(work, batch), constantSql(batch))
+  const { fields, from } = valuesSql(conversion.fields, plainSql(conversion, batch), constantSql(batch))
   const counts = fields.map(({ isGood }) => `count_if(not ${isGood})`)
-  const totals = (await work.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
+  const totals =
+    (await conversion.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
   const count = totals.reduce((sum, bad) => sum + bad, 0)
   if (valuesMax === 0) return { count, values: [] }
   const bad = fields.flatMap(({ text, isGood }, index) =>
     totals[index] === 0 ? [] : [{ index, text, isGood }],
   )
-  const inOrder = valuesSql(work.fields, plainSql(work, batch, true), constantSql(batch)).from
-  const rows = await work.db.rows(`select record, field, text from ${textsSql(batch, bad, inOrder)}
+  const inOrder = valuesSql(conversion.fields, plainSql(conversion, batch, true), constantSql(batch)).from
+  const rows = await conversion.db.rows(`select record, field, text from ${textsSql(batch, bad, inOrder)}
     where not is_good order by record, field limit ${valuesMax}`)
   const values = rows.map(([record, field, text]) => ({
     record: numberOf(record),
-    field: work.fields[numberOf(field)]?.field.name ?? '',
+    field: conversion.fields[numberOf(field)]?.field.name ?? '',
     text: String(text),
     reason: `is not ${fields[numberOf(field)]?.expects ?? ''}`,
   }))

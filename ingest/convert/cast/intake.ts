@@ -3,7 +3,7 @@ import type { Table } from '../../../core/catalog/catalog.ts'
 import type { Connection } from '../../../core/duckdb/connection.ts'
 import { TableFailure, detailedRejectsMax } from '../../base/rejects.ts'
 import type { Batch, Constants } from '../../source/batches.ts'
-import { type Staged, type Work, nothingStaged, together } from '../work.ts'
+import { type Staged, type Conversion, nothingStaged, together } from '../conversion.ts'
 import { reconcileStaged } from './agreement.ts'
 import { type BadValue, badValues } from './bad-values.ts'
 import { matchHeader, misfit, missingColumn } from './match.ts'
@@ -21,7 +21,7 @@ interface IntakeOptions {
 
 interface ConvertedSource {
   readonly header: Pick<Batch, 'header' | 'headerLine'>
-  readonly work: Work
+  readonly conversion: Conversion
   readonly drift: readonly string[]
   readonly lacking: readonly string[]
 }
@@ -29,7 +29,7 @@ interface ConvertedSource {
 export class Intake {
   readonly #options: IntakeOptions
   /** Conversions by columns and constants. */
-  readonly #conversions = new Map<string, ConvertedSource>()
+  readonly #sources = new Map<string, ConvertedSource>()
   #staged = nothingStaged
   badCount = 0
   readonly badValues: BadValue[] = []
@@ -46,33 +46,31 @@ export class Intake {
    * Conversion of the first batch, and drift of all.
    * @throws TableFailure if a column is missing in all files of a source
    */
-  get conversion(): { readonly work: Work; readonly drift: readonly string[] } {
-    const conversions = [...this.#conversions.values()]
-    const [first] = conversions
+  get matched(): { readonly conversion: Conversion; readonly drift: readonly string[] } {
+    const sources = [...this.#sources.values()]
+    const [first] = sources
     if (first === undefined) throw new Error('no batch was read')
     const { table, acceptsDrift, hasElsewhere } = this.#options
     const missing = first.lacking.filter(
-      (name) => !hasElsewhere(name) && conversions.every(({ lacking }) => lacking.includes(name)),
+      (name) => !hasElsewhere(name) && sources.every(({ lacking }) => lacking.includes(name)),
     )
-    const drift = [
-      ...new Set([...missing.map(missingColumn), ...conversions.flatMap((conversion) => conversion.drift)]),
-    ]
+    const drift = [...new Set([...missing.map(missingColumn), ...sources.flatMap((source) => source.drift)])]
     if (missing.length > 0 && !acceptsDrift)
       throw new TableFailure(misfit(missing.map(missingColumn), first.header, table.source.delimiter))
-    return { work: first.work, drift }
+    return { conversion: first.conversion, drift }
   }
 
   /** Fields whose columns only other files have. */
   lackingIn(header: readonly string[], constants: Constants): readonly string[] {
-    return this.#conversions.get(keyOf(header, [...constants.keys()]))?.lacking ?? []
+    return this.#sources.get(keyOf(header, [...constants.keys()]))?.lacking ?? []
   }
 
   /** @throws TableFailure if the header does not match, or two readers disagree about the batch */
   async convert(batch: Batch): Promise<void> {
-    const { work } = this.#conversionFor(batch)
-    const outcome = await reconcileStaged(work, batch, await stage(work, batch))
+    const { conversion } = this.#sourceFor(batch)
+    const outcome = await reconcileStaged(conversion, batch, await stage(conversion, batch))
     if (outcome.badRows > 0) {
-      const bad = await badValues(work, batch, detailedRejectsMax - this.badValues.length)
+      const bad = await badValues(conversion, batch, detailedRejectsMax - this.badValues.length)
       this.badCount += bad.count
       this.badValues.push(...bad.values)
     }
@@ -80,11 +78,11 @@ export class Intake {
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
 
-  #conversionFor({ header, headerLine, pieces }: Batch): ConvertedSource {
+  #sourceFor({ header, headerLine, pieces }: Batch): ConvertedSource {
     const { table, db, scratch, acceptsDrift } = this.#options
     const constantFields = new Set(pieces.flatMap(({ constants }) => [...constants.keys()]))
     const key = keyOf(header, [...constantFields])
-    const existing = this.#conversions.get(key)
+    const existing = this.#sources.get(key)
     if (existing !== undefined) return existing
     const { fields, drift, lacking } = matchHeader(
       table,
@@ -93,10 +91,10 @@ export class Intake {
       acceptsDrift,
     )
     const weights = drawWeights(fields)
-    const work = { db, table, fields, columns: header.length, weights, scratch, parts: null }
-    const conversion = { header: { header, headerLine }, work, drift, lacking }
-    this.#conversions.set(key, conversion)
-    return conversion
+    const conversion = { db, table, fields, columns: header.length, weights, scratch, parts: null }
+    const source = { header: { header, headerLine }, conversion, drift, lacking }
+    this.#sources.set(key, source)
+    return source
   }
 }
 

@@ -1,4 +1,4 @@
-import type { MatchedField } from '../work.ts'
+import type { MatchedField } from '../conversion.ts'
 import { type SourceForm, type Table, hidesRows, tableId } from '../../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../../core/text.ts'
 import { TableFailure } from '../../base/rejects.ts'

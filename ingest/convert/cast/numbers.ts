@@ -40,6 +40,7 @@ export function plainNumberSql(text: string, reading: Reading): string {
   return cases.length === 0 ? unsignedSql : `case ${cases.join(' ')} else ${unsignedSql} end`
 }
 
+/** SQL: a text without groups and marks, in plain form; null if it has another form. */
 function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
   if (groups === null && marks.length === 0) {
     return decimal === '.' ? text : `case when not contains(${text}, '.') then replace(${text}, ',', '.') end`
@@ -77,7 +78,6 @@ export function tenfold(number: string, tenfolds: number): string {
     then ${sign} || rtrim(rtrim(${moved}, '0'), '.') end`
 }
 
-/** Text for messages, in parentheses; empty for the default spelling. */
 export function describeNumbers(
   { decimal, groups, marks, minus, tenfolds }: Reading,
   isWhole: boolean,

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { quotedText } from '../../../core/sql.ts'
 import type { Batch } from '../../source/batches.ts'
 import { recordBytesMax } from '../../source/soundness.ts'
-import type { ColumnWeights, MatchedField, Work } from '../work.ts'
+import type { ColumnWeights, MatchedField, Conversion } from '../conversion.ts'
 
 /**
  * SQL: the rows of a batch as texts, with the columns of fields; empty texts are null. All options are set,
@@ -11,7 +11,7 @@ import type { ColumnWeights, MatchedField, Work } from '../work.ts'
  * would split.
  */
 export function plainSql(
-  { table, columns, weights }: Work,
+  { table, columns, weights }: Conversion,
   { pieces, breaks, longest }: Batch,
   isInOrder = false,
 ): string {
@@ -66,7 +66,7 @@ function drawWeight(): number {
   return randomInt(1, 2 ** weightBits)
 }
 
-export function weightedCountSql({ weights }: Work): string {
+export function weightedCountSql({ weights }: Conversion): string {
   const terms = weights.map(({ column, filled, bytes }) =>
     cellCountSql(`c${column}`, String(filled), String(bytes)),
   )

@@ -2,46 +2,47 @@ import { scratchFormat } from '../parquet.ts'
 import { rm } from 'node:fs/promises'
 import { quotedText } from '../../../core/sql.ts'
 import type { Batch } from '../../source/batches.ts'
-import { fieldsAtOnce, type Work } from '../work.ts'
+import { fieldsAtOnce, type Conversion } from '../conversion.ts'
 import { constantSql, plainSql, weightedCountSql } from './plain.ts'
 import { valuesSql } from './values.ts'
 
 /**
- * Casts a batch into a Parquet file, and returns its path. Columns: values f0, f1, ..., their hash, computed
- * before they are written, `is_good`, and `seen`, a weighted count of values and bytes.
+ * Casts a batch into a Parquet file, and returns its path. Its columns are the values f0, f1, ...; `is_good`;
+ * `seen`, a weighted count of values and bytes; `row_hash`, computed before the file is written, so that its
+ * faults show; and `before`, the records before the batch. Wide tables take several statements, to bound memory.
  */
-export async function stage(work: Work, batch: Batch): Promise<string> {
+export async function stage(conversion: Conversion, batch: Batch): Promise<string> {
   const file = `${batch.pieces[0]?.file ?? ''}.parquet`
-  const groups = Array.from({ length: Math.ceil(work.fields.length / fieldsAtOnce) }, (_, group) =>
-    castSql(work, batch, group),
+  const groups = Array.from({ length: Math.ceil(conversion.fields.length / fieldsAtOnce) }, (_, group) =>
+    castSql(conversion, batch, group),
   )
   const parts = groups.map((sql, group) => ({ sql, file: `${file}.${group}` }))
   // Every file has the rows in order, so a positional join completes each row.
   if (parts.length > 1)
     for (const part of parts)
-      await work.db.rows(`copy (${part.sql}) to ${quotedText(part.file)} ${scratchFormat(work)}`)
+      await conversion.db.rows(`copy (${part.sql}) to ${quotedText(part.file)} ${scratchFormat(conversion)}`)
   const from =
     parts.length > 1
       ? parts.map((part) => `read_parquet(${quotedText(part.file)})`).join(' positional join ')
       : `(${groups.join('')})`
-  const names = work.fields.map((_, index) => `f${index}`).join(', ')
-  await work.db.rows(`copy (
+  const names = conversion.fields.map((_, index) => `f${index}`).join(', ')
+  await conversion.db.rows(`copy (
     select ${names}, ${groups.map((_, group) => `is_good_${group}`).join(' and ')} as is_good,
       ${groups.map((_, group) => `seen_${group}`).join(' + ')} as seen,
       hash(${names}) as row_hash, ${batch.before}::bigint as before from ${from})
-    to ${quotedText(file)} ${scratchFormat(work)}`)
+    to ${quotedText(file)} ${scratchFormat(conversion)}`)
   if (parts.length > 1) await Promise.all(parts.map((part) => rm(part.file)))
   return file
 }
 
-function castSql(work: Work, batch: Batch, group: number): string {
+function castSql(conversion: Conversion, batch: Batch, group: number): string {
   const first = group * fieldsAtOnce
-  const batchFields = work.fields.slice(first, first + fieldsAtOnce)
+  const batchFields = conversion.fields.slice(first, first + fieldsAtOnce)
   const columns = new Set(batchFields.map(({ column }) => column))
   const slice = {
-    ...work,
+    ...conversion,
     fields: batchFields,
-    weights: work.weights.filter(({ column }) => columns.has(column)),
+    weights: conversion.weights.filter(({ column }) => columns.has(column)),
   }
   const { fields, from } = valuesSql(batchFields, plainSql(slice, batch), constantSql(batch))
   const values = fields.map(({ value }, index) => `${value} as f${first + index}`)

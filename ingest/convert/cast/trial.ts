@@ -7,7 +7,7 @@ import type { Progress } from '../../base/progress.ts'
 import type { Batch } from '../../source/batches.ts'
 import type { PlacedFile, UnpackLimits } from '../../source/member.ts'
 import { type ReadSource, readSource } from '../../source/read.ts'
-import { type MatchedField, type Work, numberOf } from '../work.ts'
+import { type MatchedField, type Conversion, numberOf } from '../conversion.ts'
 import { requireAgreement } from './agreement.ts'
 import { textsSql } from './bad-values.ts'
 import { matchHeader } from './match.ts'
@@ -19,7 +19,6 @@ export interface FieldFacts {
   readonly longest: number
 }
 
-/** A text that does not match its field. */
 export interface Misfit {
   readonly text: string
   readonly rows: number
@@ -107,8 +106,8 @@ async function examplesIn({ table, db, scratch }: TrialOptions, batch: Batch): P
   const constantFields = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
   const fields = matchHeader(table, batch, constantFields, false).fields.slice(0, fieldsShown)
   const weights = drawWeights(fields)
-  const work = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
-  const values = valuesSql(fields, plainSql(work, batch, true), constantSql(batch))
+  const conversion = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
+  const values = valuesSql(fields, plainSql(conversion, batch, true), constantSql(batch))
   const terms = values.fields.map(({ value, isGood }) => `(case when ${isGood} then ${value} end)::varchar`)
   const rows = await db.rows(`select ${terms.join(', ')} from ${values.from} limit ${exampleRows}`)
   return fields.map((_, index) => {
@@ -139,8 +138,8 @@ export async function uniqueKey(
       keyFields.has(field.name),
     )
     const weights = drawWeights(fields)
-    const work = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
-    const values = valuesSql(fields, plainSql(work, batch, true), constantSql(batch))
+    const conversion = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
+    const values = valuesSql(fields, plainSql(conversion, batch, true), constantSql(batch))
     const valueSqlByField = new Map(
       values.fields.map(({ value }, index) => [fields[index]?.field.name, value]),
     )
@@ -185,8 +184,8 @@ async function tryBatch(
     const chunk = attempts.slice(first, first + atOnce)
     const fields = chunk.map(({ matched }) => matched)
     const columns = batch.header.length
-    const work = { db, table, fields, columns, weights: drawWeights(fields), scratch, parts: null }
-    await tryFields(work, batch, chunk, days)
+    const conversion = { db, table, fields, columns, weights: drawWeights(fields), scratch, parts: null }
+    await tryFields(conversion, batch, chunk, days)
   }
 }
 
@@ -196,13 +195,14 @@ interface Attempt {
   readonly tally: Tally
 }
 
+/** Counts the values of a batch that fit each field, and collects the others. */
 async function tryFields(
-  work: Work,
+  conversion: Conversion,
   batch: Batch,
   attempts: readonly Attempt[],
   days: ReadonlyMap<string, Set<string>>,
 ): Promise<void> {
-  const { fields, from } = fitsSql(attempts, plainSql(work, batch), batch)
+  const { fields, from } = fitsSql(attempts, plainSql(conversion, batch), batch)
   const counts = fields.map(
     ({ text, isGood }) => `count(${text}), coalesce(max(length(${text})), 0), count_if(not (${isGood}))`,
   )
@@ -211,10 +211,10 @@ async function tryFields(
     return value === undefined ? [] : [{ set, sql: `string_agg(distinct (${value})::date::varchar, ' ')` }]
   })
   const terms = [...counts, ...ofDays.map(({ sql }) => sql)]
-  const [row = []] = await work.db.rows(
-    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${weightedCountSql(work)} as seen from ${from})`,
+  const [row = []] = await conversion.db.rows(
+    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${weightedCountSql(conversion)} as seen from ${from})`,
   )
-  await requireAgreement(work, batch, row[0], row[1])
+  await requireAgreement(conversion, batch, row[0], row[1])
   for (const [index, { set }] of ofDays.entries()) {
     const dayList = row[2 + 3 * fields.length + index]
     if (typeof dayList === 'string' && set.size <= daysMax) for (const day of dayList.split(' ')) set.add(day)
@@ -225,8 +225,9 @@ async function tryFields(
   const misfits =
     bad.length === 0
       ? []
-      : await work.db.rows(`select field, text, count(*), array_to_string(min(record, ${recordsMax}), ' ')
-          from ${textsSql(batch, bad, fitsSql(attempts, plainSql(work, batch, true), batch).from)} where not is_good
+      : await conversion.db
+          .rows(`select field, text, count(*), array_to_string(min(record, ${recordsMax}), ' ')
+          from ${textsSql(batch, bad, fitsSql(attempts, plainSql(conversion, batch, true), batch).from)} where not is_good
           group by field, text
           qualify row_number() over (partition by field order by count(*) desc, min(record)) <= ${misfitsMax}
           order by field, count(*) desc, min(record)`)

@@ -3,7 +3,7 @@ import { asIso, parseDateFormat } from '../../../core/catalog/date-format.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { MomentType } from '../../../core/catalog/types/field-type.ts'
 import { quotedText } from '../../../core/sql.ts'
-import type { MatchedField } from '../work.ts'
+import type { MatchedField } from '../conversion.ts'
 import { describeNumbers, plainNumberSql, tenfold } from './numbers.ts'
 import { Steps } from './steps.ts'
 

@@ -13,7 +13,7 @@ import {
   sectionRows,
 } from '../../../core/warehouse/format/codes.ts'
 import { requireSame } from '../proof.ts'
-import type { Work } from '../work.ts'
+import type { Conversion } from '../conversion.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 import { type CodedField, codeSums, dueSums, readCodes } from './dictionary.ts'
 
@@ -22,7 +22,7 @@ import { type CodedField, codeSums, dueSums, readCodes } from './dictionary.ts'
  * @throws TableFailure if a verification fails
  */
 export async function writeCodes(
-  work: Work,
+  conversion: Conversion,
   file: string,
   rows: number,
   fields: readonly CodedField[],
@@ -35,14 +35,14 @@ export async function writeCodes(
   // A connection runs one statement at a time: one section is read while the one before is written.
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = async (first: number): Promise<Codes[]> => {
-    const columns = last.then(() => readCodes(work, fields, first, Math.min(sectionRows, rows - first)))
+    const columns = last.then(() => readCodes(conversion, fields, first, Math.min(sectionRows, rows - first)))
     last = columns.catch(() => undefined)
     return columns
   }
   const writer = await ChunkWriter.open(file)
   try {
     for await (const columns of inOrder(sections, 2, inTurn)) await writer.add(await packed(fields, columns))
-    await verifyCodes(work, await writer.finish(), rows, fields)
+    await verifyCodes(conversion, await writer.finish(), rows, fields)
   } finally {
     await writer.close()
   }
@@ -60,12 +60,12 @@ async function packed(fields: readonly CodedField[], columns: readonly Codes[]):
 }
 
 async function verifyCodes(
-  work: Work,
+  conversion: Conversion,
   file: ChunkFile,
   rows: number,
   fields: readonly CodedField[],
 ): Promise<void> {
-  const expected = await dueSums(work, fields, rows)
+  const expected = await dueSums(conversion, fields, rows)
   const shape = { rows, fields: fields.length }
   for (const [place, field] of fields.entries()) {
     const fieldSums = expected.get(field.index)

@@ -11,7 +11,7 @@ import {
 } from '../../../core/warehouse/format/codes.ts'
 import { fileNames } from '../../../core/warehouse/layout.ts'
 import { readSql, requireSame, sumOf } from '../proof.ts'
-import { type Work, numberOf, sortedRowsSql, sortedSql } from '../work.ts'
+import { type Conversion, numberOf, sortedRowsSql, sortedSql } from '../conversion.ts'
 
 /** Field with few distinct values, numbered by their codes. */
 export interface CodedField {
@@ -26,23 +26,26 @@ const tableOf = ({ index }: Pick<CodedField, 'index'>): string => `codes_${index
  * Numbers the distinct values of fields, unless these are too many or too long.
  * @param indexes fields with few distinct values by estimate
  */
-export async function numberValues(work: Work, indexes: readonly number[]): Promise<CodedField[]> {
+export async function numberValues(
+  conversion: Conversion,
+  indexes: readonly number[],
+): Promise<CodedField[]> {
   const fields: CodedField[] = []
   for (const index of indexes) {
-    const field = work.fields[index]?.field
+    const field = conversion.fields[index]?.field
     if (field === undefined) throw new RangeError(`the table has no field ${index}`)
     const table = tableOf({ index })
-    await work.db.rows(`create or replace temp table ${table} as
+    await conversion.db.rows(`create or replace temp table ${table} as
       select value, ${typeRow(field.type).rendered('value')} as text, rows,
         (row_number() over (order by value nulls last) - 1)::uinteger as code
-      from (select f${index} as value, count(*) as rows from ${sortedSql(work)} group by 1)`)
-    const fitting = await whatFits(work, index, field.name)
+      from (select f${index} as value, count(*) as rows from ${sortedSql(conversion)} group by 1)`)
+    const fitting = await whatFits(conversion, index, field.name)
     if (fitting !== null) fields.push(fitting)
   }
   return fields
 }
 
-async function whatFits({ db }: Work, index: number, name: string): Promise<CodedField | null> {
+async function whatFits({ db }: Conversion, index: number, name: string): Promise<CodedField | null> {
   const table = tableOf({ index })
   const [row = []] = await db.rows(`select count(value), coalesce(sum(strlen(text)), 0) from ${table}`)
   const [values = 0, bytes = 0] = row.map(numberOf)
@@ -51,13 +54,13 @@ async function whatFits({ db }: Work, index: number, name: string): Promise<Code
   return null
 }
 
-export async function forgetValues({ db }: Work, fields: readonly CodedField[]): Promise<void> {
+export async function forgetValues({ db }: Conversion, fields: readonly CodedField[]): Promise<void> {
   for (const field of fields) await db.rows(`drop table ${tableOf(field)}`)
 }
 
 /** Writes the distinct values in order, and reads them back. */
 export async function writeDictionary(
-  work: Work,
+  conversion: Conversion,
   folder: string,
   fields: readonly CodedField[],
 ): Promise<void> {
@@ -66,24 +69,24 @@ export async function writeDictionary(
       `select ${place}::usmallint as field, code, text as value, rows from ${tableOf(field)} where value is not null`,
   )
   const tableSql = `(select *, row_number() over (order by field, code) - 1 as row from (${values.join(' union all ')}))`
-  await work.db.rows(`copy (select field, value, rows from ${tableSql} order by row)
+  await conversion.db.rows(`copy (select field, value, rows from ${tableSql} order by row)
     to ${quotedText(path.join(folder, fileNames.dictionary))} (format parquet, codec zstd, row_group_size ${groupRows})`)
   requireSame(
     'dictionary',
-    await sumOf(work, tableSql, 'field, value, rows, row'),
-    await sumOf(work, readSql(folder, fileNames.dictionary), 'field, value, rows, file_row_number'),
+    await sumOf(conversion, tableSql, 'field, value, rows, row'),
+    await sumOf(conversion, readSql(folder, fileNames.dictionary), 'field, value, rows, file_row_number'),
   )
 }
 
 export async function readCodes(
-  work: Work,
+  conversion: Conversion,
   fields: readonly CodedField[],
   first: number,
   rows: number,
 ): Promise<Codes[]> {
   const codes: Codes[] = []
   for (let from = 0; from < fields.length; from += joinsMax)
-    codes.push(...(await readSomeCodes(work, fields.slice(from, from + joinsMax), first, rows)))
+    codes.push(...(await readSomeCodes(conversion, fields.slice(from, from + joinsMax), first, rows)))
   return codes
 }
 
@@ -91,7 +94,7 @@ export async function readCodes(
 const joinsMax = 24
 
 async function readSomeCodes(
-  work: Work,
+  conversion: Conversion,
   fields: readonly CodedField[],
   first: number,
   rows: number,
@@ -103,9 +106,9 @@ async function readSomeCodes(
   // Null has the highest code, and so would a missing value, which verification detects.
   const codes = fields.map((field) => `coalesce(${tableOf(field)}.code, ${field.values})::uinteger`)
   // A join returns rows in any order, so each row has its position.
-  const [positions = new Uint32Array(), ...columns] = await work.db.numberColumns(
+  const [positions = new Uint32Array(), ...columns] = await conversion.db.numberColumns(
     `select ${[`(file_row_number - ${first})::uinteger`, ...codes].join(', ')}
-      from (select * from ${sortedRowsSql(work, first, rows)}) as sorted ${joins.join(' ')}`,
+      from (select * from ${sortedRowsSql(conversion, first, rows)}) as sorted ${joins.join(' ')}`,
   )
   return fields.map(({ values }, place) => {
     const placed = codesOf(values, rows)
@@ -116,8 +119,8 @@ async function readSomeCodes(
 }
 
 /**
- * Expected sums of the codes of a field, two per group: each adds a part of every value's hash times its row
- * number in the group, from 1. All stay below 2^53.
+ * Checksums of the values of a field, which its codes must reproduce: two for each group of rows, one for each
+ * part of the hash of a value. Each adds up this part times the row number in the group, from 1, below 2^53.
  */
 interface DueSums {
   /** Two per group, from the sorted rows. */
@@ -130,7 +133,7 @@ const halves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
 export async function dueSums(
-  work: Work,
+  conversion: Conversion,
   fields: readonly CodedField[],
   rows: number,
 ): Promise<Map<number, DueSums>> {
@@ -139,8 +142,8 @@ export async function dueSums(
     halves(`f${index}`).map((half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`),
   )
   const sums = fields.map(() => new Float64Array(2 * groupCount(rows)))
-  const sumRows = await work.db.rows(
-    `select file_row_number // ${groupRows}, ${weighed.join(', ')} from ${sortedSql(work)} group by 1`,
+  const sumRows = await conversion.db.rows(
+    `select file_row_number // ${groupRows}, ${weighed.join(', ')} from ${sortedSql(conversion)} group by 1`,
   )
   for (const [group, ...groupSums] of sumRows) {
     for (const [place, field] of sums.entries()) {
@@ -152,12 +155,12 @@ export async function dueSums(
   for (const [place, field] of fields.entries())
     expected.set(field.index, {
       sums: sums[place] ?? new Float64Array(),
-      hashes: await hashesOf(work, field),
+      hashes: await hashesOf(conversion, field),
     })
   return expected
 }
 
-async function hashesOf({ db }: Work, field: CodedField): Promise<Uint32Array[]> {
+async function hashesOf({ db }: Conversion, field: CodedField): Promise<Uint32Array[]> {
   const hashed = halves('value').map((half) => `${half}::uinteger`)
   const [codes = new Uint32Array(), ...columns] = await db.numberColumns(
     `select code::uinteger, ${hashed.join(', ')} from (select value, code from ${tableOf(field)} where value is not null

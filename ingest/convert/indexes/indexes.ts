@@ -7,7 +7,7 @@ import { isBisected } from '../../../core/warehouse/format/positions.ts'
 import { fileNames } from '../../../core/warehouse/layout.ts'
 import type { FieldProfile } from '../profile/profile.ts'
 import { readSql, requireSame, sumOf } from '../proof.ts'
-import { type WrittenPart, type Work, sortedRowsSql } from '../work.ts'
+import { type WrittenPart, type Conversion, sortedRowsSql } from '../conversion.ts'
 import { writeCodes } from './codes.ts'
 import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
 import { type WrittenOrder, writeOrders } from './orders.ts'
@@ -42,8 +42,8 @@ type WrittenDictionary = readonly { readonly name: string; readonly values: numb
  * @throws TableFailure if a verification fails
  */
 export async function writeServerFiles(
-  work: Work,
-  otherDb: Work['db'],
+  conversion: Conversion,
+  otherDb: Conversion['db'],
   folder: string,
   parts: readonly WrittenPart[],
   existingFiles: ReadonlySet<string>,
@@ -51,14 +51,18 @@ export async function writeServerFiles(
   codedDistinctMax: number,
 ): Promise<ServerFiles> {
   const [indexFiles, rowStores] = await bothOf(
-    writeIndexes(work, folder, parts, existingFiles, profiles, codedDistinctMax),
-    writeRowStores({ ...work, db: otherDb }, folder, parts, existingFiles),
+    writeIndexes(conversion, folder, parts, existingFiles, profiles, codedDistinctMax),
+    writeRowStores({ ...conversion, db: otherDb }, folder, parts, existingFiles),
   )
   return { ...indexFiles, rowStores }
 }
 
+/**
+ * Writes dictionary, codes, orders and word indexes, as far as the catalog requests them and the values suit
+ * them.
+ */
 async function writeIndexes(
-  work: Work,
+  conversion: Conversion,
   folder: string,
   parts: readonly WrittenPart[],
   existingFiles: ReadonlySet<string>,
@@ -66,25 +70,25 @@ async function writeIndexes(
   codedDistinctMax: number,
 ): Promise<Omit<ServerFiles, 'rowStores'>> {
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
-  const { indexes, search, hasRowStore } = work.table
+  const { indexes, search, hasRowStore } = conversion.table
   const indexedFields = new Set([...indexes.values, ...(indexes.words ? search : [])])
-  const lowCardinalityFields = work.fields.flatMap(({ field }, index) => {
+  const lowCardinalityFields = conversion.fields.flatMap(({ field }, index) => {
     const distinct = profiles[index]?.distinct_estimate ?? 0
     const isFew = distinct <= Math.min(codedDistinctMax, Math.max(distinctAlways, rows * codedShare))
     return isFew && indexedFields.has(field.name) ? [index] : []
   })
-  const coded = rows === 0 ? [] : await numberValues(work, lowCardinalityFields)
-  if (coded.length > 0) await writeDictionary(work, folder, coded)
-  await writeCodes(work, path.join(folder, fileNames.codes), rows, coded)
+  const coded = rows === 0 ? [] : await numberValues(conversion, lowCardinalityFields)
+  if (coded.length > 0) await writeDictionary(conversion, folder, coded)
+  await writeCodes(conversion, path.join(folder, fileNames.codes), rows, coded)
   const codedNames = new Set(coded.map(({ name }) => name))
   const isAlone = parts.length < 2
   const isSorted = (name: string): boolean =>
-    !codedNames.has(name) && work.fields.some(({ field }) => field.name === name && isBisected(field))
+    !codedNames.has(name) && conversion.fields.some(({ field }) => field.name === name && isBisected(field))
   const sorted = isAlone || !hasRowStore ? [] : indexes.values.filter(isSorted)
-  const orders = await writeOrders(work, folder, rows, coded, sorted)
-  await forgetValues(work, coded)
+  const orders = await writeOrders(conversion, folder, rows, coded, sorted)
+  await forgetValues(conversion, coded)
   return {
-    indexes: isAlone ? [] : await writeWords(work, folder, parts, existingFiles, codedNames),
+    indexes: isAlone ? [] : await writeWords(conversion, folder, parts, existingFiles, codedNames),
     dictionary: coded.length === 0 ? null : coded.map(({ name, values }) => ({ name, values })),
     codes: coded.length === 0 ? null : coded.map(({ name }) => name),
     orders,
@@ -96,13 +100,13 @@ const codedShare = 1 / 4
 const distinctAlways = 1000
 
 async function writeWords(
-  work: Work,
+  conversion: Conversion,
   folder: string,
   parts: readonly WrittenPart[],
   existingFiles: ReadonlySet<string>,
   coded: ReadonlySet<string>,
 ): Promise<WrittenIndex[]> {
-  const { table, fields, db } = work
+  const { table, fields, db } = conversion
   if (!table.indexes.words || table.search.every((name) => coded.has(name))) return []
   const texts = table.search.map((name) => `f${fields.findIndex(({ field }) => field.name === name)}`)
   // No word contains a line feed, so none matches across two fields.
@@ -114,10 +118,11 @@ async function writeWords(
     if (existingFiles.has(file)) continue
     // Folds the texts once, for both the file and its verification, since this is most of the work.
     await db.rows(`create or replace temp table words as select ${words} as words,
-      file_row_number - ${firstRow} as position from ${sortedRowsSql(work, firstRow, count)}`)
+      file_row_number - ${firstRow} as position from ${sortedRowsSql(conversion, firstRow, count)}`)
     await db.rows(`copy (select words from words order by position) to ${quotedText(path.join(folder, file))}
       (format parquet, codec lz4_raw, row_group_size ${wordGroupRows})`)
-    const sums = (from: string, position: string): Promise<string> => sumOf(work, from, `words, ${position}`)
+    const sums = (from: string, position: string): Promise<string> =>
+      sumOf(conversion, from, `words, ${position}`)
     requireSame(
       'index of words',
       await sums('words', 'position'),

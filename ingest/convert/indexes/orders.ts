@@ -8,7 +8,7 @@ import { chunkPositions, positionBytes, positionIn } from '../../../core/warehou
 import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
 import { fileNames } from '../../../core/warehouse/layout.ts'
 import { countMisplaced, requireSame, sumOf } from '../proof.ts'
-import { type Work, numberOf, sortedFile, sortedSql } from '../work.ts'
+import { type Conversion, numberOf, sortedFile, sortedSql } from '../conversion.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 import { writeCodes } from './codes.ts'
 import type { CodedField } from './dictionary.ts'
@@ -30,7 +30,7 @@ const sliceRows = 16 * sectionRows
  * @throws TableFailure if a verification fails
  */
 export async function writeOrders(
-  work: Work,
+  conversion: Conversion,
   folder: string,
   rows: number,
   coded: readonly CodedField[],
@@ -38,15 +38,20 @@ export async function writeOrders(
 ): Promise<WrittenOrder[]> {
   const written: WrittenOrder[] = []
   if (rows === 0) return written
-  const declared = work.table.orders.map((order) => ({ ...order, coded }))
+  const declared = conversion.table.orders.map((order) => ({ ...order, coded }))
   const leading = new Set(
-    [work.table.order, ...work.table.orders.map(({ keys }) => keys)].map(([key]) => key?.field),
+    [conversion.table.order, ...conversion.table.orders.map(({ keys }) => keys)].map(([key]) => key?.field),
   )
   const filterOrders = filters
     .filter((name) => !leading.has(name))
     .map((name) => ({ keys: [{ field: name, direction: 'asc' as const }], coded: [] }))
   for (const [number, order] of [...declared, ...filterOrders].entries()) {
-    const sorted = await sortInto(work, path.join(work.scratch, `order-${number}`), order, order.coded)
+    const sorted = await sortInto(
+      conversion,
+      path.join(conversion.scratch, `order-${number}`),
+      order,
+      order.coded,
+    )
     await writePositions(sorted, path.join(folder, fileNames.orderPositions(number)), rows)
     await writeCodes(sorted, path.join(folder, fileNames.orderCodes(number)), rows, order.coded)
     await rm(sorted.scratch, { recursive: true })
@@ -57,14 +62,14 @@ export async function writeOrders(
 }
 
 async function sortInto(
-  work: Work,
+  conversion: Conversion,
   scratch: string,
   { keys }: DeclaredOrder,
   coded: readonly CodedField[],
-): Promise<Work> {
+): Promise<Conversion> {
   await mkdir(scratch)
   const terms = keys.map(({ field, direction }) => ({
-    index: work.fields.findIndex((matched) => matched.field.name === field),
+    index: conversion.fields.findIndex((matched) => matched.field.name === field),
     direction,
   }))
   const fieldIndexes = [...new Set([...terms.map(({ index }) => index), ...coded.map(({ index }) => index)])]
@@ -72,26 +77,26 @@ async function sortInto(
   const order = terms.map(({ index, direction }) =>
     orderTerm({ field: `f${index}`, direction }, (name) => name),
   )
-  await work.db
-    .rows(`copy (select file_row_number::uinteger as position, ${columns.join(', ')} from ${sortedSql(work)}
+  await conversion.db
+    .rows(`copy (select file_row_number::uinteger as position, ${columns.join(', ')} from ${sortedSql(conversion)}
     order by ${[...order, 'position'].join(', ')})
     to ${quotedText(sortedFile(scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
-  const sorted: Work = { ...work, scratch, fieldIndexes: new Set(fieldIndexes), parts: null }
+  const sorted: Conversion = { ...conversion, scratch, fieldIndexes: new Set(fieldIndexes), parts: null }
   const sortKeys = terms.map(({ index, direction }) => ({ column: `f${index}`, direction }))
-  const misplaced = await countMisplaced(work, sortedSql(sorted), [
+  const misplaced = await countMisplaced(conversion, sortedSql(sorted), [
     ...sortKeys,
     { column: 'position', direction: 'asc' },
   ])
   requireSame('sort by a declared order', '0', String(misplaced))
   requireSame(
     'rows in a declared order',
-    await sumOf(work, sortedSql(work), ['file_row_number::uinteger', ...columns].join(', ')),
-    await sumOf(work, sortedSql(sorted), ['position', ...columns].join(', ')),
+    await sumOf(conversion, sortedSql(conversion), ['file_row_number::uinteger', ...columns].join(', ')),
+    await sumOf(conversion, sortedSql(sorted), ['position', ...columns].join(', ')),
   )
   return sorted
 }
 
-async function writePositions(sorted: Work, file: string, rows: number): Promise<void> {
+async function writePositions(sorted: Conversion, file: string, rows: number): Promise<void> {
   const writer = await ChunkWriter.open(file)
   try {
     for (let first = 0; first < rows; first += sliceRows) {
@@ -111,7 +116,7 @@ async function writePositions(sorted: Work, file: string, rows: number): Promise
   }
 }
 
-async function provePositions(sorted: Work, file: ChunkFile): Promise<void> {
+async function provePositions(sorted: Conversion, file: ChunkFile): Promise<void> {
   const expected = await sorted.db.rows(`select file_row_number // ${chunkPositions}, count(*),
     sum(position::bigint * (file_row_number % ${chunkPositions} + 1))::bigint
     from ${sortedSql(sorted)} group by 1`)
@@ -124,7 +129,7 @@ async function provePositions(sorted: Work, file: ChunkFile): Promise<void> {
   }
 }
 
-async function readPositions(sorted: Work, first: number, rows: number): Promise<Uint32Array> {
+async function readPositions(sorted: Conversion, first: number, rows: number): Promise<Uint32Array> {
   const [places = new Uint32Array(), positions = new Uint32Array()] = await sorted.db.numberColumns(
     `select (file_row_number - ${first})::uinteger, position from ${sortedSql(sorted)}
       where file_row_number between ${first} and ${first + rows - 1}`,

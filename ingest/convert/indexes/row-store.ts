@@ -20,7 +20,7 @@ import {
 import { fileNames } from '../../../core/warehouse/layout.ts'
 import { requireSame } from '../proof.ts'
 import { LF } from '../../source/record.ts'
-import type { WrittenPart, Work } from '../work.ts'
+import type { WrittenPart, Conversion } from '../conversion.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 
 /**
@@ -30,26 +30,31 @@ import { ChunkWriter } from './chunk-writer.ts'
  * @throws TableFailure if a verification fails
  */
 export async function writeRowStores(
-  work: Work,
+  conversion: Conversion,
   folder: string,
   parts: readonly WrittenPart[],
   existingFiles: ReadonlySet<string>,
 ): Promise<string[] | null> {
-  if (!work.table.hasRowStore || parts.length === 0) return null
+  if (!conversion.table.hasRowStore || parts.length === 0) return null
   const names = parts.map((_, number) => fileNames.rowStore(number))
   for (const [number, part] of parts.entries()) {
     const name = names[number] ?? ''
-    if (!existingFiles.has(name)) await writeRowStore(work, folder, part, name)
+    if (!existingFiles.has(name)) await writeRowStore(conversion, folder, part, name)
   }
   return names
 }
 
-async function writeRowStore(work: Work, folder: string, part: WrittenPart, name: string): Promise<void> {
+async function writeRowStore(
+  conversion: Conversion,
+  folder: string,
+  part: WrittenPart,
+  name: string,
+): Promise<void> {
   const writer = await ChunkWriter.open(path.join(folder, name))
   try {
     const indexes: Buffer[] = []
     let [indexed, rows, bytes]: [IndexedText[], number, number] = [[], 0, 0]
-    for await (const texts of textsIn(linesOf(work, path.join(folder, part.file), part))) {
+    for await (const texts of textsIn(linesOf(conversion, path.join(folder, part.file), part))) {
       await writer.add(texts.map(({ text }) => (text.length === 0 ? text : encodeText(text))))
       for (const { sum, ends } of texts) {
         indexed.push({ sum, ends })
@@ -69,12 +74,12 @@ async function writeRowStore(work: Work, folder: string, part: WrittenPart, name
   }
 }
 
-async function* linesOf(work: Work, part: string, { file }: WrittenPart): AsyncGenerator<Buffer> {
-  const fields = inAlphabet(work.fields.map(({ field }) => field))
+async function* linesOf(conversion: Conversion, part: string, { file }: WrittenPart): AsyncGenerator<Buffer> {
+  const fields = inAlphabet(conversion.fields.map(({ field }) => field))
   const from = `read_parquet(${quotedText(part)}, file_row_number = true) as part`
-  const target = path.join(work.scratch, `${file}.json`)
-  for (const { first, end } of await spansOf(work, from)) {
-    await work.db
+  const target = path.join(conversion.scratch, `${file}.json`)
+  for (const { first, end } of await spansOf(conversion, from)) {
+    await conversion.db
       .rows(`copy (select ${rowJson(fields)} from ${from} where file_row_number between ${first} and ${end - 1})
       to ${quotedText(target)} (format csv, header false, quote '', escape '')`)
     yield* blocksOf(target)
@@ -93,22 +98,22 @@ interface Span {
   readonly isShort: boolean
 }
 
-async function spansOf(work: Work, from: string): Promise<Span[]> {
-  const texts = work.fields.flatMap(({ field }) =>
+async function spansOf(conversion: Conversion, from: string): Promise<Span[]> {
+  const texts = conversion.fields.flatMap(({ field }) =>
     typeRow(field.type).stored(field) === 'VARCHAR' ? [`coalesce(strlen(${quotedName(field.name)}), 0)`] : [],
   )
-  const vectors = await work.db.rows(
+  const vectors = await conversion.db.rows(
     `select min(file_row_number), count(*), sum(${['0', ...texts].join(' + ')})
       from ${from} group by file_row_number // ${vectorRows} order by 1`,
   )
-  const [[threads, memory] = []] = await work.db.rows(
+  const [[threads, memory] = []] = await conversion.db.rows(
     `select current_setting('threads'), current_setting('memory_limit')`,
   )
   const bytesMax = bytesOf(String(memory)) / memoryFactor
   const spans: Span[] = []
   for (const vector of vectors) {
     const [first = 0, rows = 0, textBytes = 0] = vector.map(Number)
-    const bytes = textBytes + rows * work.fields.length * valueBytes
+    const bytes = textBytes + rows * conversion.fields.length * valueBytes
     if (bytes * Number(threads) <= bytesMax) {
       const last = spans.at(-1)
       if (last?.isShort === true) last.end = first + rows

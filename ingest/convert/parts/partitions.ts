@@ -3,7 +3,7 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { orderTerm } from '../../../core/sql.ts'
 import { TableFailure } from '../../base/rejects.ts'
 import type { ReadSource } from '../../source/read.ts'
-import { type Staged, type Work, numberOf, stagedSql } from '../work.ts'
+import { type Staged, type Conversion, numberOf, stagedSql } from '../conversion.ts'
 
 /** Sorted rows of one partition, or of the whole table without partitions. */
 export interface SortedPartition {
@@ -17,8 +17,12 @@ export interface SortedPartition {
  * Partitions in the order of the table.
  * @throws TableFailure if a file has rows of several partitions
  */
-export async function partitionsIn(work: Work, staged: Staged, read: ReadSource): Promise<SortedPartition[]> {
-  const { table, fields, db } = work
+export async function partitionsIn(
+  conversion: Conversion,
+  staged: Staged,
+  read: ReadSource,
+): Promise<SortedPartition[]> {
+  const { table, fields, db } = conversion
   const index = fields.findIndex(({ field }) => field.name === table.partition)
   const field = fields[index]?.field
   if (field === undefined) throw new RangeError(`${tableId(table)} has no partitions`)
@@ -36,7 +40,7 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
       (select f${index} as value, before + file_row_number as record from ${stagedSql(staged.files)} where is_good) as rows
       asof join (select * from (values ${starts.join(', ')}) as files(file, start, past) where past > start) as files
         on rows.record >= files.start
-      group by file, files.start order by ${orderTerm({ field: 'min(value)', direction: directionOf(work) }, (name) => name)}, file`,
+      group by file, files.start order by ${orderTerm({ field: 'min(value)', direction: directionOf(conversion) }, (name) => name)}, file`,
   )
   const partitions: { value: string | null; rows: number; files: number[] }[] = []
   for (const [min, max, filled, rowCount, file] of rows) {
@@ -57,6 +61,6 @@ export async function partitionsIn(work: Work, staged: Staged, read: ReadSource)
   return partitions
 }
 
-function directionOf({ table }: Pick<Work, 'table'>): 'asc' | 'desc' {
+function directionOf({ table }: Pick<Conversion, 'table'>): 'asc' | 'desc' {
   return table.order[0]?.direction ?? 'asc'
 }

@@ -4,7 +4,14 @@ import { quotedName, quotedText } from '../../../core/sql.ts'
 import { rowGroupRows } from '../../../core/warehouse/layout.ts'
 import { orderTerms } from '../../../core/warehouse/manifest.ts'
 import type { Progress } from '../../base/progress.ts'
-import { type DuePart, type Staged, type Work, sortedFile, sortedRowsSql, stagedSql } from '../work.ts'
+import {
+  type DuePart,
+  type Staged,
+  type Conversion,
+  sortedFile,
+  sortedRowsSql,
+  stagedSql,
+} from '../conversion.ts'
 import type { Store } from '../../../core/warehouse/stores/store.ts'
 import type { SortedPartition } from './partitions.ts'
 import { reconcilePublished } from './reconcile.ts'
@@ -29,18 +36,18 @@ const narrowTypes = [
  * Sorts good rows, with their hashes, by the declared order, then by position in the source. Narrowed
  * integers make the sort a fifth cheaper.
  */
-export async function sort(work: Work, { files, bits }: Staged): Promise<void> {
-  const values = work.fields.map((_, index) => {
+export async function sort(conversion: Conversion, { files, bits }: Staged): Promise<void> {
+  const values = conversion.fields.map((_, index) => {
     const narrow = narrowTypes.find(([typeBits]) => typeBits >= (bits[index] ?? Infinity))
     return narrow === undefined ? `f${index}` : `f${index}::${narrow[1]} as f${index}`
   })
   const keys = orderTerms(
-    work.table,
-    (name) => `f${work.fields.findIndex(({ field }) => field.name === name)}`,
+    conversion.table,
+    (name) => `f${conversion.fields.findIndex(({ field }) => field.name === name)}`,
   )
-  await work.db.rows(`copy (select ${values.join(', ')}, row_hash from ${stagedSql(files)} where is_good
+  await conversion.db.rows(`copy (select ${values.join(', ')}, row_hash from ${stagedSql(files)} where is_good
     order by ${[...keys, 'before + file_row_number asc'].join(', ')})
-    to ${quotedText(sortedFile(work.scratch))} ${scratchFormat(work)}`)
+    to ${quotedText(sortedFile(conversion.scratch))} ${scratchFormat(conversion)}`)
 }
 
 interface PartsOptions {
@@ -56,7 +63,7 @@ interface PartsOptions {
 
 interface MadeParts {
   readonly plan: Planned
-  readonly work: Work
+  readonly conversion: Conversion
   readonly rows: number
   /** Files by their names in the new snapshot. */
   readonly reusedByName: ReadonlyMap<string, ReusedFile>
@@ -67,7 +74,7 @@ interface MadeParts {
  * @throws TableFailure if they differ
  */
 export async function makeParts(
-  cast: Work,
+  cast: Conversion,
   staged: Staged,
   { store, progress, folder, partRows, reusable, partitions, time }: PartsOptions,
 ): Promise<MadeParts> {
@@ -80,26 +87,26 @@ export async function makeParts(
   await time('writing', () => writeParts(cast, folder, dueParts, progress), 'own')
   await time('reconciling', () => reconcilePublished(cast, folder, dueParts, staged))
   const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
-  const work = reusable === null ? cast : { ...cast, parts }
-  return { plan, work, rows: plan.parts.reduce((sum, part) => sum + part.rows, 0), reusedByName }
+  const conversion = reusable === null ? cast : { ...cast, parts }
+  return { plan, conversion, rows: plan.parts.reduce((sum, part) => sum + part.rows, 0), reusedByName }
 }
 
 export async function writeParts(
-  work: Work,
+  conversion: Conversion,
   folder: string,
   parts: readonly DuePart[],
   progress: Progress,
 ): Promise<void> {
-  const columns = work.fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
+  const columns = conversion.fields.map(({ field }, index) => `f${index} as ${quotedName(field.name)}`)
   const dueRows = parts.reduce((sum, { rows }) => sum + rows, 0)
   // A partition may begin inside a row group of the sorted file: without sorting, DuckDB would write
   // incomplete row groups.
-  const inOrder = work.table.partition === null ? '' : 'order by file_row_number'
+  const inOrder = conversion.table.partition === null ? '' : 'order by file_row_number'
   let writtenRows = 0
   for (const { file, sortedRow, rows } of parts) {
-    await work.db
-      .rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(work, sortedRow, rows)} ${inOrder})
-      to ${quotedText(path.join(folder, file))} ${partFormat(work, rowGroupRows)}`)
+    await conversion.db
+      .rows(`copy (select ${columns.join(', ')} from ${sortedRowsSql(conversion, sortedRow, rows)} ${inOrder})
+      to ${quotedText(path.join(folder, file))} ${partFormat(conversion, rowGroupRows)}`)
     writtenRows += rows
     progress.advance({ fraction: writtenRows / dueRows, rows: writtenRows })
   }

@@ -2,7 +2,14 @@ import path from 'node:path'
 
 import { quotedName, quotedText } from '../../../core/sql.ts'
 import { countMisplaced, requireSame } from '../proof.ts'
-import { type DuePart, type Staged, type Work, sortedFileSql, sortedSql, stagedSql } from '../work.ts'
+import {
+  type DuePart,
+  type Staged,
+  type Conversion,
+  sortedFileSql,
+  sortedSql,
+  stagedSql,
+} from '../conversion.ts'
 
 /**
  * Reads the parts back, and compares sums of row hashes, with and without positions, with those of the cast
@@ -10,39 +17,39 @@ import { type DuePart, type Staged, type Work, sortedFileSql, sortedSql, stagedS
  * @throws TableFailure naming the field; nothing is published then
  */
 export async function reconcilePublished(
-  work: Work,
+  conversion: Conversion,
   folder: string,
   parts: readonly DuePart[],
   staged: Staged,
 ): Promise<void> {
   // Row hashes that were computed before the sort, and moved with the rows.
-  const sorted = await hashes(work, sortedFileSql(work), 'row_hash', 0)
-  const names = work.fields.map(({ field }) => quotedName(field.name))
+  const sorted = await hashes(conversion, sortedFileSql(conversion), 'row_hash', 0)
+  const names = conversion.fields.map(({ field }) => quotedName(field.name))
   let [rows, rowHash, positioned] = [0n, 0n, 0n]
   for (const { file, sortedRow } of parts) {
     const part = `read_parquet(${quotedText(path.join(folder, file))}, file_row_number = true)`
-    const readHashes = await hashes(work, part, `hash(${names.join(', ')})`, sortedRow)
+    const readHashes = await hashes(conversion, part, `hash(${names.join(', ')})`, sortedRow)
     rows += readHashes.rows
     rowHash += readHashes.whole
     positioned += readHashes.positioned
   }
   requireSame('rows', staged.goodRows, rows)
-  if (rowHash !== staged.rowHash) await nameField(work, folder, parts, staged)
+  if (rowHash !== staged.rowHash) await nameField(conversion, folder, parts, staged)
   requireSame('whole rows', staged.rowHash, rowHash)
   requireSame('row positions', sorted.positioned, positioned)
-  requireSame('number of rows out of the declared order', 0, await misplaced(work))
+  requireSame('number of rows out of the declared order', 0, await misplaced(conversion))
 }
 
 /**
  * Number of rows that belong before their predecessor. Compares neighbours, so that a fault of the sort is
  * found.
  */
-async function misplaced(work: Work): Promise<number> {
-  const terms = work.table.order.map(({ field, direction }) => ({
-    column: `f${work.fields.findIndex((matched) => matched.field.name === field)}`,
+async function misplaced(conversion: Conversion): Promise<number> {
+  const terms = conversion.table.order.map(({ field, direction }) => ({
+    column: `f${conversion.fields.findIndex((matched) => matched.field.name === field)}`,
     direction,
   }))
-  return countMisplaced(work, sortedSql(work), terms)
+  return countMisplaced(conversion, sortedSql(conversion), terms)
 }
 
 /**
@@ -50,8 +57,8 @@ async function misplaced(work: Work): Promise<number> {
  * @param hash SQL of the hash of a row
  * @param firstRow position of the first row
  */
-async function hashes(work: Work, from: string, hash: string, firstRow: number) {
-  const [row = []] = await work.db.rows(`select count(*), ${sumOf('whole')},
+async function hashes(conversion: Conversion, from: string, hash: string, firstRow: number) {
+  const [row = []] = await conversion.db.rows(`select count(*), ${sumOf('whole')},
     ${hashSum([`position + ${firstRow}`, 'whole'])}
     from (select ${hash} as whole, file_row_number as position from ${from})`)
   const [rows = 0n, sum = 0n, positioned = 0n] = row.map((value) => BigInt(String(value)))
@@ -59,23 +66,23 @@ async function hashes(work: Work, from: string, hash: string, firstRow: number) 
 }
 
 async function nameField(
-  work: Work,
+  conversion: Conversion,
   folder: string,
   parts: readonly DuePart[],
   staged: Staged,
 ): Promise<void> {
-  const cast = work.fields.map((_, index) => `f${index}`)
-  const source = await sums(work, `${stagedSql(staged.files)} where is_good`, cast)
+  const cast = conversion.fields.map((_, index) => `f${index}`)
+  const source = await sums(conversion, `${stagedSql(staged.files)} where is_good`, cast)
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
-  const names = work.fields.map(({ field }) => quotedName(field.name))
-  const published = await sums(work, `read_parquet([${files.join(', ')}])`, names)
-  for (const [index, { field }] of work.fields.entries()) {
+  const names = conversion.fields.map(({ field }) => quotedName(field.name))
+  const published = await sums(conversion, `read_parquet([${files.join(', ')}])`, names)
+  for (const [index, { field }] of conversion.fields.entries()) {
     requireSame(`values of "${field.name}"`, source[index], published[index])
   }
 }
 
-async function sums(work: Work, from: string, columns: readonly string[]): Promise<string[]> {
-  const [row = []] = await work.db.rows(
+async function sums(conversion: Conversion, from: string, columns: readonly string[]): Promise<string[]> {
+  const [row = []] = await conversion.db.rows(
     `select ${columns.map((column) => hashSum([column])).join(', ')} from ${from}`,
   )
   return row.map(String)

@@ -1,4 +1,4 @@
-import type { DuePart, WrittenPart } from '../work.ts'
+import type { DuePart, WrittenPart } from '../conversion.ts'
 import path from 'node:path'
 import { constants } from 'node:fs'
 import { copyFile, open } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { Connection } from '../../../core/duckdb/connection.ts'
-import { fieldsAtOnce, numberOf } from '../work.ts'
+import { fieldsAtOnce, numberOf } from '../conversion.ts'
 import type { ValueColumn } from './cells.ts'
 
 export interface Facts {

@@ -1,6 +1,6 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import type { Connection } from '../../../core/duckdb/connection.ts'
-import { numberOf } from '../work.ts'
+import { numberOf } from '../conversion.ts'
 import { type ValueColumn, cellsSql, columnsTogether } from './cells.ts'
 import { shortTextSql, textShownMax } from './facts.ts'
 

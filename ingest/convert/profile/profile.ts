@@ -1,7 +1,7 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { OutOfMemory } from '../../../core/duckdb/errors.ts'
-import { type Work, numberOf, sortedSql } from '../work.ts'
+import { type Conversion, numberOf, sortedSql } from '../conversion.ts'
 import { type ValueColumn, cellsSql, columnsTogether } from './cells.ts'
 import { type Facts, type Range, factsOf } from './facts.ts'
 import { type Frequent, frequentOf } from './frequent.ts'
@@ -27,26 +27,25 @@ export interface FieldProfile {
 const uniqueShare = 0.5
 const alwaysCounted = 1000
 
-/** Nulls, bounds, distinct values and distributions; exact except for estimates. */
-export async function profile(work: Work, rows: number): Promise<FieldProfile[]> {
-  const fields = work.fields.map(({ field }) => field)
+export async function profile(conversion: Conversion, rows: number): Promise<FieldProfile[]> {
+  const fields = conversion.fields.map(({ field }) => field)
   if (rows === 0) {
     const none = { nulls: 0, distinct_estimate: 0, distinct: 0, min: null, max: null }
     return fields.map(({ name, type }) => ({ name, type, ...none }))
   }
-  const from = sortedSql(work)
+  const from = sortedSql(conversion)
   const columns = fields.map((field, index) => ({ field, from, column: `f${index}` }))
-  const profiles = await countDistinct(work, rows, columns, await factsOf(work.db, columns))
+  const profiles = await countDistinct(conversion, rows, columns, await factsOf(conversion.db, columns))
   const measures = profiles.flatMap((column) => {
     const { measure } = typeRow(column.field.type)
     return measure === null || column.distinct <= ranges ? [] : [{ ...column, measure }]
   })
-  const histograms = await histogramsOf(work.db, measures)
+  const histograms = await histogramsOf(conversion.db, measures)
   const counted = profiles.filter(
     ({ field, distinct, filled }) =>
       !histograms.has(field) && distinct <= Math.max(alwaysCounted, uniqueShare * filled),
   )
-  const frequent = await frequentOf(work.db, counted, rows)
+  const frequent = await frequentOf(conversion.db, counted, rows)
   return profiles.map(({ field, filled, distinct, isExact, min, max }): FieldProfile => {
     const common = {
       name: field.name,
@@ -67,7 +66,7 @@ export async function profile(work: Work, rows: number): Promise<FieldProfile[]>
 const exactRowsMax = 1_000_000
 
 async function countDistinct(
-  { db }: Work,
+  { db }: Conversion,
   rows: number,
   columns: readonly ValueColumn[],
   facts: ReadonlyMap<Field, Facts>,
@@ -95,7 +94,10 @@ async function countDistinct(
   }))
 }
 
-async function rowsOrNull(db: Work['db'], sql: string): Promise<readonly (readonly unknown[])[] | null> {
+async function rowsOrNull(
+  db: Conversion['db'],
+  sql: string,
+): Promise<readonly (readonly unknown[])[] | null> {
   try {
     return await db.rows(sql)
   } catch (error) {

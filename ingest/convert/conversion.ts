@@ -43,7 +43,7 @@ export interface ColumnWeights {
   readonly bytes: number
 }
 
-export interface Work {
+export interface Conversion {
   readonly db: Connection
   readonly table: Table
   readonly fields: readonly MatchedField[]
@@ -92,13 +92,13 @@ export const numberOf = (value: unknown): number => Number(value)
 
 export const sortedFile = (scratch: string): string => path.join(scratch, 'sorted.parquet')
 
-export const sortedFileSql = ({ scratch }: Work): string =>
+export const sortedFileSql = ({ scratch }: Conversion): string =>
   `read_parquet(${quotedText(sortedFile(scratch))}, file_row_number = true)`
 
 /** SQL: all rows in order, with their position as file_row_number. */
-export function sortedSql(work: Work): string {
-  const { fields, fieldIndexes, parts } = work
-  if (parts !== null) return partsSql(work, parts)
+export function sortedSql(conversion: Conversion): string {
+  const { fields, fieldIndexes, parts } = conversion
+  if (parts !== null) return partsSql(conversion, parts)
   const values = fields.flatMap(({ field }, index) => {
     if (fieldIndexes !== undefined && !fieldIndexes.has(index)) return []
     return typeRow(field.type).isNarrowed
@@ -106,22 +106,22 @@ export function sortedSql(work: Work): string {
       : `f${index}`
   })
   const columns = ['file_row_number', ...(fieldIndexes === undefined ? [] : ['position']), ...values]
-  return `(select ${columns.join(', ')} from ${sortedFileSql(work)})`
+  return `(select ${columns.join(', ')} from ${sortedFileSql(conversion)})`
 }
 
-export function sortedRowsSql(work: Work, first: number, rows: number): string {
-  const { parts } = work
+export function sortedRowsSql(conversion: Conversion, first: number, rows: number): string {
+  const { parts } = conversion
   const from =
     parts === null
-      ? sortedSql(work)
+      ? sortedSql(conversion)
       : partsSql(
-          work,
+          conversion,
           parts.filter((part) => part.firstRow < first + rows && part.firstRow + part.rows > first),
         )
   return `${from} where file_row_number between ${first} and ${first + rows - 1}`
 }
 
-function partsSql({ fields }: Work, parts: readonly RowsOfPart[]): string {
+function partsSql({ fields }: Conversion, parts: readonly RowsOfPart[]): string {
   const values = fields.map(({ field }, index) => `${quotedName(field.name)} as f${index}`)
   const starts = parts.map(({ firstRow }) => firstRow)
   const place = `([${starts.join(', ')}][file_index::integer + 1] + file_row_number)::bigint`
